@@ -1,0 +1,91 @@
+# Everything that is done to this repository. Needs Python 3.11 or newer, git and make; all else is
+# installed into .venv, in the versions that requirements.lock names.
+
+PYTHON  ?= python3
+ADDRESS ?= 127.0.0.1:8000
+ARGS    ?=
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --quiet
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Notices about MkDocs 2 on every build; we pin MkDocs 1.
+export NO_MKDOCS_2_WARNING := 1
+export DISABLE_MKDOCS_2_WARNING := true
+
+# Dates on the site are those of the commit, so that two builds of it are the same, byte for byte.
+ifndef SOURCE_DATE_EPOCH
+COMMITTED := $(shell git log -1 --format=%ct 2>/dev/null)
+ifneq ($(COMMITTED),)
+export SOURCE_DATE_EPOCH := $(COMMITTED)
+endif
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help site serve test check format lock screenshots clean
+# Two installations into one .venv would get in each other's way.
+.NOTPARALLEL:
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+site: $(VENV)/.installed-site ## Build the website into site/
+	$(BIN)/mkdocs build --strict --clean
+	@echo
+	@echo "The website is in $(CURDIR)/site/index.html"
+	@echo "To look at it: make serve"
+
+serve: $(VENV)/.installed-site ## Show the website and rebuild it as files change (ADDRESS=127.0.0.1:8000)
+	$(BIN)/mkdocs serve --dev-addr $(ADDRESS)
+
+test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of them)
+	$(BIN)/python tests/browser/install.py
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.installed-check ## Check format, style and types
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-check ## Format the code and mend what can be mended
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+lock: $(VENV)/.made ## Write requirements.lock anew (ARGS=--upgrade for newer versions)
+	$(PIP) install uv
+	$(BIN)/uv pip compile pyproject.toml \
+		--extra mkdocs --extra parquet --group test --group check \
+		--universal --python-version 3.11 --fork-strategy fewest \
+		--no-emit-index-url --custom-compile-command "make lock" \
+		--quiet --output-file requirements.lock $(ARGS)
+
+screenshots: $(VENV)/.installed-test ## Take pictures of the website
+	$(BIN)/python tests/browser/install.py
+	$(BIN)/python tests/browser/screenshots.py $(ARGS)
+
+clean: ## Remove what was built and cached (.venv stays)
+	rm -rf site .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+# A stamp per set of packages: nothing is installed again until pyproject.toml or the lock changes.
+# Groups need pip 25.1, which is newer than what Python 3.11 and 3.12 bring.
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "$(PYTHON) isn't there. Grid Atlas needs Python 3.11 or newer; say which: make PYTHON=python3.12" >&2; \
+		exit 1; }
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
+		"$(PYTHON) is Python %d.%d. Grid Atlas needs 3.11 or newer; say which: make PYTHON=python3.12" \
+		% sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.installed-site: $(VENV)/.made pyproject.toml requirements.lock
+	@echo "Installing into $(VENV): the first time takes a minute or two."
+	$(PIP) install --constraint requirements.lock --editable ".[mkdocs,parquet]"
+	@touch $@
+
+$(VENV)/.installed-test $(VENV)/.installed-check: $(VENV)/.installed-%: $(VENV)/.installed-site
+	$(PIP) install --constraint requirements.lock --group $*
+	@touch $@
