@@ -1,0 +1,87 @@
+"""What is wrong with the data, where, and how to mend it.
+
+Validators return problems; nothing is raised before all of them are known. One place at the edge
+(the command line, a host) prints them or raises `DataProblems`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["problem", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, or worth a note, in one place of the input.
+
+    Attributes:
+        kind: Stable name of the kind of problem, such as `out-of-range`.
+        file: Path of the file, as the reader of the message would type it.
+        found: What stands there.
+        expected: What would have been right.
+        mend: What to do about it.
+        line: Line in the file, from 1; None where the whole file is meant.
+        column: Name of the table's column, or the key's path in `study.yml`.
+        severity: `problem` makes the data unfit as it stands; `note` only informs.
+    """
+
+    kind: str
+    file: str
+    found: str
+    expected: str
+    mend: str
+    line: int | None = None
+    column: str | None = None
+    severity: Severity = "problem"
+
+    @property
+    def place(self) -> str:
+        """File, line and column as one text: `data/s/cells.csv:12, column "ratio"`."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return place if self.column is None else f'{place}, "{self.column}"'
+
+    def __str__(self) -> str:
+        return (
+            f"{self.place}: {self.severity} [{self.kind}]\n"
+            f"  found:    {self.found}\n"
+            f"  expected: {self.expected}\n"
+            f"  mend:     {self.mend}"
+        )
+
+
+class DataProblems(Exception):
+    """The data can't be used as it stands; carries every problem, not only the first."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+def only_problems(found: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The entries that make data unfit, without the notes."""
+    return tuple(one for one in found if one.severity == "problem")
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """A value as it is quoted in a message: in double quotes, on one line, cut at `limit`."""
+    text = str(value).replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return f'"{text if len(text) <= limit else text[: limit - 1] + "…"}"'
+
+
+def listed(names: Iterable[object], limit: int = 12) -> str:
+    """Names as a list for a message: `a, b, c`, and how many more there are."""
+    names = [str(name) for name in names]
+    more = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of `names` that is most like `name`, or None where none is like it."""
+    by_lower = {one.lower(): one for one in names}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[near[0]] if near else None

@@ -1,0 +1,163 @@
+"""The form of `study.yml` in data format 1, as types; the published JSON Schema is made from them."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+FORMAT = 1
+RESERVED_FACETS = ("changes", "checks", "reproduction")
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+
+
+def level_key(value: object) -> str:
+    """The text by which a level is known: numbers by their value, so 0.10 = 0.1 and 500.0 = 500.
+
+    Raises:
+        ValueError: For a value that is neither text nor a number, or is empty.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | Decimal | float):
+        raise ValueError("a level is a text or a number")
+    text = str(value).strip()
+    if not text:
+        raise ValueError("a level is not empty")
+    return format_number(Decimal(text)) if _NUMBER.fullmatch(text) else text
+
+
+def format_number(number: Decimal) -> str:
+    """A decimal without exponent and without trailing zeros: 0.1, 500, -3."""
+    plain = format(number.normalize(), "f")
+    return "0" if plain == "-0" else plain
+
+
+def level_number(key: str) -> Decimal | None:
+    """The number that a level's key stands for, or None for a level that is a text."""
+    return Decimal(key) if _NUMBER.fullmatch(key) else None
+
+
+_SCALAR = {"type": ["string", "number"]}
+LevelKey = Annotated[str, BeforeValidator(level_key), WithJsonSchema(_SCALAR)]
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=100)]
+Text = Annotated[str, Field(min_length=1)]
+Number = Annotated[Decimal, Field(allow_inf_nan=False), WithJsonSchema({"type": "number"})]
+Range = Annotated[
+    tuple[Number, Number], WithJsonSchema({"type": "array", "items": {"type": "number"}})
+]
+
+
+class Entry(BaseModel):
+    """Common to all parts of the file: frozen, and unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Source(Entry):
+    """Where the study was published."""
+
+    title: Text
+    url: str | None = Field(None, pattern=r"^https?://")
+    authors: tuple[Text, ...] = ()
+    year: int | None = Field(None, ge=1600, le=2200)
+    bibtex: str | None = None
+    note: str | None = None
+
+
+class Metric(Entry):
+    """What was measured in each cell."""
+
+    name: Text
+    column: Text = "value"
+    unit: str = ""
+    range: Range | None = None
+    better: Literal["higher", "lower"] = "higher"
+    decimals: int | None = Field(None, ge=0, le=12)
+
+
+class Aggregate(Entry):
+    """A level that sums up the other levels of its facet."""
+
+    by: Literal["mean"]
+
+
+class LevelEntry(Entry):
+    """One level of a factor."""
+
+    id: LevelKey
+    label: Text | None = None
+    items: int | None = Field(None, ge=1)
+    aggregate: Aggregate | None = None
+
+
+def _level_entry(value: Any) -> Any:
+    return value if isinstance(value, dict) else {"id": value}
+
+
+class FactorEntry(Entry):
+    """One varied quantity; without `levels` they are taken from the data."""
+
+    label: Text | None = None
+    unit: str = ""
+    levels: tuple[Annotated[LevelEntry, BeforeValidator(_level_entry)], ...] | None = Field(
+        None, min_length=1
+    )
+    direction: Literal["up", "down"] = "up"
+
+
+class Trials(Entry):
+    """How many trials a cell counts: the items of the named facet's level, times `samples`."""
+
+    items: Text
+    samples: int = Field(1, ge=1)
+
+
+class ReadingEntry(Entry):
+    """One source's account of the cells."""
+
+    id: Identifier
+    file: Text
+    label: Text | None = None
+    url: str | None = Field(None, pattern=r"^https?://")
+    note: str | None = None
+    derived_from: Identifier | None = None
+
+
+class RegionEntry(Entry):
+    """An outline drawn on every grid: the union of boxes, each the levels it covers on x and y."""
+
+    label: Text
+    boxes: tuple[dict[str, tuple[LevelKey, ...]], ...] = Field(min_length=1)
+
+
+class StudyFile(Entry):
+    """A whole `study.yml`."""
+
+    format: Literal[1]
+    title: Text
+    summary: str = ""
+    source: Source | None = None
+    metric: Metric
+    x: Text
+    y: Text
+    facets: tuple[Identifier, ...] = ()
+    baseline: dict[str, LevelKey] = Field(default_factory=dict)
+    compare: tuple[str, ...] = ()
+    factors: dict[str, FactorEntry] = Field(default_factory=dict)
+    trials: Trials | None = None
+    repeats: Literal["mean"] | None = None
+    readings: tuple[ReadingEntry, ...] = Field((), max_length=1000)
+    reconcile: Literal["primary", "agreement", "median"] = "primary"
+    regions: tuple[RegionEntry, ...] = ()
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema that editors complete and check `study.yml` with."""
+    schema = StudyFile.model_json_schema()
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Grid Atlas study, data format 1",
+    }
+    return head | {key: value for key, value in schema.items() if key != "title"}

@@ -1,0 +1,197 @@
+"""What a checked study is, as frozen data: readings, factors, levels, grids and cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from gridatlas.schema import Metric, ReadingEntry, Source, Trials
+
+State = Literal["ok", "missing", "failed", "oom", "disputed"]
+STATES: tuple[State, ...] = ("ok", "missing", "failed", "oom", "disputed")
+STATE_LABELS: Mapping[State, str] = {
+    "ok": "measured",
+    "missing": "missing",
+    "failed": "run failed",
+    "oom": "out of memory",
+    "disputed": "disputed",
+}
+
+Levels = tuple[str, ...]
+"""Level keys of the facets, in the order of `Study.facets`."""
+Point = tuple[str, str]
+"""Level keys of x and y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a factor; `number` is set where the level is a number."""
+
+    key: str
+    label: str
+    slug: str
+    number: Decimal | None = None
+    items: int | None = None
+    aggregate: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A varied quantity with its levels, in the order in which they are shown."""
+
+    id: str
+    label: str
+    unit: str
+    levels: tuple[Level, ...]
+    direction: Literal["up", "down"] = "up"
+
+    @property
+    def title(self) -> str:
+        """Label with the unit: `Local window size (tokens)`."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def level(self, key: str) -> Level:
+        """The level with this key; KeyError where there is none."""
+        for level in self.levels:
+            if level.key == key:
+                return level
+        raise KeyError(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One point of a grid as one reading gives it.
+
+    Attributes:
+        value: The metric, as printed (trailing zeros kept); None where there is no value.
+        n: Trials behind the value; None where unknown.
+        reading: Id of the reading; empty for a point that no reading gives.
+        place: Where in the reading's source the value stands.
+        line: Line (CSV) or row (Parquet) of the file.
+    """
+
+    value: Decimal | None
+    state: State
+    reading: str = ""
+    n: int | None = None
+    successes: int | None = None
+    stderr: Decimal | None = None
+    note: str = ""
+    place: str = ""
+    run: str = ""
+    line: int | None = None
+
+
+MISSING = Cell(None, "missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All cells that one source gives; `outside` holds those at levels the study doesn't have."""
+
+    id: str
+    label: str
+    entry: ReadingEntry
+    cells: Mapping[tuple[Levels, Point], Cell]
+    outside: tuple[tuple[tuple[tuple[str, str], ...], Cell], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """An outline on the grids: the points that it encloses."""
+
+    label: str
+    points: frozenset[Point]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One experiment, checked: every reading's cells lie on its factors."""
+
+    id: str
+    title: str
+    summary: str
+    source: Source | None
+    metric: Metric
+    x: Factor
+    y: Factor
+    facets: tuple[Factor, ...]
+    baseline: Mapping[str, str]
+    compare: tuple[str, ...]
+    trials: Trials | None
+    readings: tuple[Reading, ...]
+    reconcile: Literal["primary", "agreement", "median"]
+    regions: tuple[Region, ...] = ()
+    folder: str = ""
+
+    def facet(self, facet_id: str) -> Factor:
+        """The facet with this id; KeyError where there is none."""
+        for facet in self.facets:
+            if facet.id == facet_id:
+                return facet
+        raise KeyError(facet_id)
+
+    def levels_of(self, levels: Levels) -> tuple[Level, ...]:
+        """The facet levels that the keys name."""
+        return tuple(
+            facet.level(key) for facet, key in zip(self.facets, levels, strict=True)
+        )
+
+    def trials_at(self, levels: Levels) -> int | None:
+        """n of a cell at these facet levels by `trials`; None where the items are unknown."""
+        if self.trials is None:
+            return None
+        index = [facet.id for facet in self.facets].index(self.trials.items)
+        items = self.facets[index].level(levels[index]).items
+        return None if items is None else items * self.trials.samples
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The metric over x × y at one combination of facet levels.
+
+    Attributes:
+        cells: One row per level of y, in the order of `study.y.levels`; in it one cell per
+            level of x, in the order of `study.x.levels`.
+        computed: Whether the values are computed from other grids (an aggregate not printed).
+    """
+
+    study: Study = field(repr=False)
+    levels: Levels
+    cells: tuple[tuple[Cell, ...], ...]
+    computed: bool = False
+
+    @property
+    def names(self) -> tuple[Level, ...]:
+        """The facet levels of this grid."""
+        return self.study.levels_of(self.levels)
+
+    @property
+    def label(self) -> str:
+        """`R1-Qwen | AIME'24`; the metric's name for a study without facets."""
+        return " | ".join(level.label for level in self.names) or self.study.metric.name
+
+    @property
+    def address(self) -> str:
+        """`<level>/…/<level>` in slugs, as used in addresses; `grid` without facets."""
+        return "/".join(level.slug for level in self.names) or "grid"
+
+    @property
+    def aggregate(self) -> bool:
+        """Whether one of its levels sums up others."""
+        return any(level.aggregate for level in self.names)
+
+    def points(self) -> Iterator[tuple[Level, Level, Cell]]:
+        """Every point as (x level, y level, cell), row by row."""
+        for y, row in zip(self.study.y.levels, self.cells, strict=True):
+            for x, cell in zip(self.study.x.levels, row, strict=True):
+                yield x, y, cell
+
+    def at(self, x: str, y: str) -> Cell:
+        """The cell at the level keys of x and y; KeyError where there is none."""
+        for x_level, y_level, cell in self.points():
+            if (x_level.key, y_level.key) == (x, y):
+                return cell
+        raise KeyError((x, y))
