@@ -1,0 +1,360 @@
+"""From a checked study to its results: the shown grids, their summaries and differences.
+
+All arithmetic is decimal, on the values as printed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import combinations, product
+from typing import Literal
+
+from gridatlas.problems import Problem, listed
+from gridatlas.study import MISSING, Cell, Factor, Grid, Level, Levels, Point, Reading, Study
+
+ALL_PAIRS_UP_TO = 4
+"""Levels of a facet up to which all pairs are compared; beyond, each is compared with the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A study with the grids that are shown, by the rule that `reconcile` names."""
+
+    study: Study
+    grids: Mapping[Levels, Grid]
+    problems: tuple[Problem, ...] = ()
+
+    def grid(self, **facets: object) -> Grid:
+        """The grid at these facet levels.
+
+        Args:
+            facets: One level id per facet: `grid(model="r1-qwen", benchmark="aime24")`.
+
+        Raises:
+            KeyError: For a facet or level that isn't there; the message names those that are.
+        """
+        ids = [facet.id for facet in self.study.facets]
+        if set(facets) != set(ids):
+            raise KeyError(f"{self.study.id} has the facets {listed(ids)}, not {listed(facets)}")
+        levels = tuple(str(facets[name]) for name in ids)
+        if levels not in self.grids:
+            there = listed(grid.address for grid in self.grids.values())
+            raise KeyError(f"no grid {'/'.join(levels)} in {self.study.id}; there are {there}")
+        return self.grids[levels]
+
+    def where(self, facet: str, key: str) -> tuple[Grid, ...]:
+        """The grids at one level of one facet."""
+        index = [one.id for one in self.study.facets].index(facet)
+        return tuple(grid for levels, grid in self.grids.items() if levels[index] == key)
+
+    def levels(self, facet: str) -> tuple[Level, ...]:
+        """The levels of a facet that have at least one grid."""
+        return tuple(one for one in self.study.facet(facet).levels if self.where(facet, one.key))
+
+    def neighbour(self, grid: Grid, facet: str, key: str) -> Grid | None:
+        """The grid that differs from `grid` in the level of one facet only."""
+        index = [one.id for one in self.study.facets].index(facet)
+        return self.grids.get((*grid.levels[:index], key, *grid.levels[index + 1 :]))
+
+
+def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
+    """Choose each cell among the readings, and compute the aggregates that no reading prints."""
+    every = {levels for reading in study.readings for levels, _ in reading.cells}
+    grids = {
+        levels: _chosen_grid(study, levels)
+        for levels in product(*([level.key for level in facet.levels] for facet in study.facets))
+        if levels in every
+    }
+    for index, facet in enumerate(study.facets):
+        for level in facet.levels:
+            if level.aggregate:
+                grids |= _aggregates(study, grids, index, level)
+    order = {levels: place for place, levels in enumerate(_all_levels(study))}
+    ordered = dict(sorted(grids.items(), key=lambda item: order[item[0]]))
+    return Results(study, ordered, tuple(problems))
+
+
+def _all_levels(study: Study) -> Iterator[Levels]:
+    return product(*([level.key for level in facet.levels] for facet in study.facets))
+
+
+# --- which reading is shown ---------------------------------------------------------------------
+
+
+def _chosen_grid(study: Study, levels: Levels) -> Grid:
+    return Grid(
+        study,
+        levels,
+        tuple(
+            tuple(choose(study, levels, (x.key, y.key)) for x in study.x.levels)
+            for y in study.y.levels
+        ),
+    )
+
+
+def choose(study: Study, levels: Levels, point: Point) -> Cell:
+    """The cell that is shown, by the study's rule (`primary`, `agreement` or `median`)."""
+    given = [
+        (reading, reading.cells[levels, point])
+        for reading in study.readings
+        if (levels, point) in reading.cells
+    ]
+    if not given:
+        return MISSING
+    with_value = [(reading, cell) for reading, cell in given if cell.value is not None]
+    if study.reconcile == "primary" or not with_value:
+        for _, cell in given:
+            if cell.value is not None or cell.state == "disputed":
+                return cell
+        return given[0][1]
+    first = with_value[0][1]
+    if study.reconcile == "median":
+        middle = _median([cell for _, cell in with_value])
+        if middle is not None:
+            return middle
+    agreed = _agreed(with_value)
+    if agreed is not None:
+        return agreed
+    if len(given) == 1:
+        return first
+    return replace(first, state="disputed")
+
+
+def _agreed(given: Sequence[tuple[Reading, Cell]]) -> Cell | None:
+    """The first cell whose value two readings give that aren't derived from one another."""
+    for (one, cell), (other, second) in combinations(given, 2):
+        derived = one.entry.derived_from == other.id or other.entry.derived_from == one.id
+        if cell.value == second.value and not derived:
+            return cell
+    return None
+
+
+def _median(cells: Sequence[Cell]) -> Cell | None:
+    """The middle cell by value; None where an even number has unequal middles."""
+    ordered = sorted(cells, key=lambda cell: cell.value or Decimal(0))
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return low if low.value == high.value else None
+
+
+def _aggregates(
+    study: Study, grids: Mapping[Levels, Grid], index: int, level: Level
+) -> dict[Levels, Grid]:
+    parts = [one.key for one in study.facets[index].levels if not one.aggregate]
+    found: dict[Levels, Grid] = {}
+    others = {(*levels[:index], level.key, *levels[index + 1 :]) for levels in grids}
+    for levels in others:
+        of = [grids.get((*levels[:index], part, *levels[index + 1 :])) for part in parts]
+        printed = grids.get(levels)
+        cells = tuple(
+            tuple(
+                _aggregate_cell(
+                    printed.at(x.key, y.key) if printed else MISSING,
+                    [None if grid is None else grid.at(x.key, y.key).value for grid in of],
+                )
+                for x in study.x.levels
+            )
+            for y in study.y.levels
+        )
+        if printed or any(cell.value is not None for row in cells for cell in row):
+            found[levels] = Grid(study, levels, cells, computed=printed is None)
+    return found
+
+
+def _aggregate_cell(printed: Cell, parts: Sequence[Decimal | None]) -> Cell:
+    values = [value for value in parts if value is not None]
+    if printed is not MISSING or len(values) < len(parts) or not values:
+        return printed
+    mean = sum(values, Decimal(0)) / len(values)
+    return Cell(mean, "ok", note=f"computed here: the mean of its {len(values)} parts")
+
+
+# --- what a grid says ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Figures of one grid, over its cells that have a value.
+
+    Attributes:
+        best: All cells (x level, y level) with the best value, ties included.
+        mean: Arithmetic mean of the cells.
+        spread: Largest minus smallest value, in the metric's unit (percentage points for %).
+        x_range: Range of the column means (one mean per level of x); None below two levels.
+        y_range: Range of the row means (one mean per level of y); None below two levels.
+    """
+
+    count: int
+    of: int
+    best: tuple[tuple[Level, Level], ...]
+    best_value: Decimal
+    worst: tuple[tuple[Level, Level], ...]
+    worst_value: Decimal
+    mean: Decimal
+    spread: Decimal
+    x_range: Decimal | None
+    y_range: Decimal | None
+
+
+def summarise(grid: Grid) -> Summary | None:
+    """Best, worst, mean and spread; None for a grid without any value."""
+    points = [(x, y, cell.value) for x, y, cell in grid.points() if cell.value is not None]
+    if not points:
+        return None
+    values = [value for _, _, value in points]
+    low, high = min(values), max(values)
+    best, worst = (high, low) if grid.study.metric.better == "higher" else (low, high)
+    return Summary(
+        count=len(points),
+        of=len(grid.study.x.levels) * len(grid.study.y.levels),
+        best=tuple((x, y) for x, y, value in points if value == best),
+        best_value=best,
+        worst=tuple((x, y) for x, y, value in points if value == worst),
+        worst_value=worst,
+        mean=_mean(values),
+        spread=high - low,
+        x_range=_range_of_means((x.key, value) for x, _, value in points),
+        y_range=_range_of_means((y.key, value) for _, y, value in points),
+    )
+
+
+def _mean(values: Sequence[Decimal]) -> Decimal:
+    return sum(values, Decimal(0)) / len(values)
+
+
+def _range_of_means(values: Iterable[tuple[str, Decimal]]) -> Decimal | None:
+    groups: dict[str, list[Decimal]] = {}
+    for key, value in values:
+        groups.setdefault(key, []).append(value)
+    if len(groups) < 2:
+        return None
+    means = [_mean(group) for group in groups.values()]
+    return max(means) - min(means)
+
+
+def wins(grids: Iterable[Grid], axis: Literal["x", "y"]) -> dict[Level, int]:
+    """In how many grids a best cell lies at each level of an axis; a grid's ties count once each.
+
+    Aggregates are left out: they repeat the grids that they sum up.
+    """
+    counts: Counter[str] = Counter()
+    factor: Factor | None = None
+    for grid in grids:
+        summary = None if grid.aggregate else summarise(grid)
+        if summary is None:
+            continue
+        factor = grid.study.x if axis == "x" else grid.study.y
+        index = 0 if axis == "x" else 1
+        counts.update({point[index].key for point in summary.best})
+    return {} if factor is None else {level: counts[level.key] for level in factor.levels}
+
+
+# --- how levels differ --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`second` minus `first`, cell by cell; None where either has no value.
+
+    Attributes:
+        cells: As in `Grid`: one row per level of y, one value per level of x.
+    """
+
+    first: Grid
+    second: Grid
+    facet: Factor
+    cells: tuple[tuple[Decimal | None, ...], ...]
+
+    @property
+    def label(self) -> str:
+        """`R1-Qwen − R1-Llama | AIME24`: the level that differs as a difference."""
+        return " | ".join(
+            b.label if a == b else f"{b.label} − {a.label}"
+            for a, b in zip(self.first.names, self.second.names, strict=True)
+        )
+
+    @property
+    def levels(self) -> tuple[Level, Level]:
+        """The two levels compared: (first, second)."""
+        index = self.first.study.facets.index(self.facet)
+        return self.first.names[index], self.second.names[index]
+
+    @property
+    def values(self) -> tuple[Decimal, ...]:
+        """The differences that exist, row by row."""
+        return tuple(value for row in self.cells for value in row if value is not None)
+
+    @property
+    def mean(self) -> Decimal | None:
+        """Mean of the differences; None where there is none."""
+        return _mean(self.values) if self.values else None
+
+    @property
+    def higher(self) -> int:
+        """Number of cells in which the second is higher."""
+        return sum(value > 0 for value in self.values)
+
+    @property
+    def lower(self) -> int:
+        """Number of cells in which the second is lower."""
+        return sum(value < 0 for value in self.values)
+
+    @property
+    def equal(self) -> int:
+        """Number of cells in which both are the same."""
+        return sum(value == 0 for value in self.values)
+
+    def points(self) -> Iterator[tuple[Level, Level, Decimal | None]]:
+        """Every point as (x level, y level, difference), row by row."""
+        study = self.first.study
+        for y, row in zip(study.y.levels, self.cells, strict=True):
+            for x, value in zip(study.x.levels, row, strict=True):
+                yield x, y, value
+
+
+def subtract(second: Grid, first: Grid, facet: Factor) -> Difference:
+    """The difference of two grids of one study that differ in the level of `facet`."""
+    cells = tuple(
+        tuple(
+            None if a.value is None or b.value is None else b.value - a.value
+            for a, b in zip(first_row, second_row, strict=True)
+        )
+        for first_row, second_row in zip(first.cells, second.cells, strict=True)
+    )
+    return Difference(first, second, facet, cells)
+
+
+def pairs(results: Results, facet: Factor) -> tuple[tuple[str, str], ...]:
+    """The level keys (first, second) of a facet that are subtracted from one another.
+
+    Against the baseline where the study names one; else, for a facet in `compare`, in pairs.
+    """
+    there = [level.key for level in results.levels(facet.id) if not level.aggregate]
+    baseline = results.study.baseline.get(facet.id)
+    if baseline is not None:
+        return tuple((baseline, key) for key in there if key != baseline and baseline in there)
+    if facet.id not in results.study.compare:
+        return ()
+    if len(there) <= ALL_PAIRS_UP_TO:
+        return tuple(combinations(there, 2))
+    return tuple((there[0], key) for key in there[1:])
+
+
+def differences(
+    results: Results, facet: Factor, grids: Iterable[Grid] | None = None
+) -> tuple[Difference, ...]:
+    """The differences between the levels of a facet, for each pair and each other facet level.
+
+    Args:
+        grids: Keep only the pairs in which one of these is the second or the first grid.
+    """
+    wanted = None if grids is None else {grid.levels for grid in grids}
+    found = []
+    for first, second in pairs(results, facet):
+        for grid in results.where(facet.id, first):
+            other = results.neighbour(grid, facet.id, second)
+            if other and (wanted is None or wanted & {grid.levels, other.levels}):
+                found.append(subtract(other, grid, facet))
+    return tuple(found)
