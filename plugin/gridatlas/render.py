@@ -1,0 +1,172 @@
+"""Draw pictures with vl-convert, and keep what was drawn in a cache keyed by its inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from gridatlas.chart import Picture, specification
+
+PNG_SCALE = 2
+POOL_FROM = 40
+"""Pictures to draw from which a second process pays (it costs about a second to start)."""
+INK = "#1f1f1f"
+"""Colour of text in a PNG, on white."""
+
+_HEADER = b"gridatlas-drawing "
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawn picture: SVG (text in `currentColor`), PNG at 2×, and its Vega-Lite specification."""
+
+    svg: str
+    png: bytes
+    spec: str
+
+
+class DrawingError(RuntimeError):
+    """A drawing that doesn't show what its picture holds."""
+
+
+def draw(
+    pictures: Iterable[Picture],
+    cache_folder: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[Picture, Drawing]:
+    """Draw all pictures; those in the cache are taken from there.
+
+    Args:
+        cache_folder: Where drawings are kept; a damaged entry is drawn again. None keeps nothing.
+        progress: Called with (drawn, to draw) after each picture that was not in the cache.
+    """
+    wanted = dict.fromkeys(pictures)
+    drawings = {}
+    for picture in wanted:
+        stored = _read(cache_folder, picture) if cache_folder else None
+        if stored:
+            drawings[picture] = stored
+    missing = [picture for picture in wanted if picture not in drawings]
+    for done, (picture, drawing) in enumerate(_draw_all(missing), 1):
+        drawings[picture] = drawing
+        if cache_folder:
+            _write(cache_folder, picture, drawing)
+        if progress:
+            progress(done, len(missing))
+    return {picture: drawings[picture] for picture in wanted}
+
+
+def _draw_all(pictures: list[Picture]) -> Iterable[tuple[Picture, Drawing]]:
+    if len(pictures) < POOL_FROM or (os.cpu_count() or 1) < 2:
+        return ((picture, draw_one(picture)) for picture in pictures)
+    return _in_two_processes(pictures)
+
+
+def _in_two_processes(pictures: list[Picture]) -> Iterable[tuple[Picture, Drawing]]:
+    # spawn: a fork after any use of vl-convert deadlocks.
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield from zip(pictures, pool.map(draw_one, pictures, chunksize=8), strict=True)
+
+
+def draw_one(picture: Picture) -> Drawing:
+    """Draw one picture.
+
+    Raises:
+        DrawingError: Where the SVG has not one mark per cell. Vega answers some mistakes with an
+            empty chart and no error, so this is looked at each time.
+    """
+    import vl_convert  # noqa: PLC0415 (0.5 s at its first use: only where something is drawn)
+
+    spec = specification(picture)
+    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    svg = _stable(svg, picture)
+    filled = svg.count('aria-roledescription="rect mark"')
+    hatched = svg.count('aria-roledescription="point"')
+    if filled != picture.cells or hatched != len(picture.marks) - picture.cells:
+        raise DrawingError(
+            f"{picture.title}: drawn with {filled} coloured and {hatched} hatched cells, "
+            f"expected {picture.cells} and {len(picture.marks) - picture.cells}"
+        )
+    on_white = re.sub(
+        r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
+    ).replace("currentColor", INK)
+    png = vl_convert.svg_to_png(on_white, scale=PNG_SCALE)
+    return Drawing(svg, png, _json(spec))
+
+
+def _stable(svg: str, picture: Picture) -> str:
+    """Ids by content (vl-convert counts them per process), a role and a name for the whole."""
+    content = hashlib.sha256(re.sub(r"(gradient|clip)_?\d+", "", svg).encode()).hexdigest()[:10]
+    names: dict[str, str] = {}
+
+    def renamed(match: re.Match[str]) -> str:
+        return names.setdefault(match[0], f"ga-{content}-{len(names)}")
+
+    svg = re.sub(r"\b(?:gradient_\d+|clip\d+)\b", renamed, svg)
+    svg = svg.replace(' xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1"', "", 1)
+    head = f'<svg role="group" aria-label="{_escaped(picture.description)}"'
+    return svg.replace("<svg", head, 1)
+
+
+def _escaped(text: str) -> str:
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace('"', "&quot;")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+# --- cache --------------------------------------------------------------------------------------
+
+
+@cache
+def _drawn_by() -> str:
+    """What drawings depend on besides the picture: the libraries' versions and our own code."""
+    parts = [f"{name} {version(name)}" for name in ("altair", "vl-convert-python")]
+    here = Path(__file__)
+    for source in (here, here.with_name("chart.py")):
+        parts.append(hashlib.sha256(source.read_bytes()).hexdigest())
+    return "\n".join(parts)
+
+
+def _path(folder: Path, picture: Picture) -> Path:
+    key = hashlib.sha256(f"{_drawn_by()}\n{picture.to_json()}".encode()).hexdigest()
+    return folder / key[:2] / f"{key}.drawing"
+
+
+def _read(folder: Path, picture: Picture) -> Drawing | None:
+    """A stored drawing, or None where there is none or it is damaged."""
+    try:
+        data = _path(folder, picture).read_bytes()
+    except OSError:
+        return None
+    head, _, body = data.partition(b"\n")
+    if head != _HEADER + hashlib.sha256(body).hexdigest().encode():
+        return None
+    sizes, _, rest = body.partition(b"\n")
+    svg, png = (int(size) for size in sizes.split())
+    return Drawing(rest[:svg].decode(), rest[svg : svg + png], rest[svg + png :].decode())
+
+
+def _write(folder: Path, picture: Picture, drawing: Drawing) -> None:
+    """Store a drawing whole or not at all: under another name first, then renamed."""
+    path = _path(folder, picture)
+    svg = drawing.svg.encode()
+    body = b"%d %d\n" % (len(svg), len(drawing.png)) + svg + drawing.png + drawing.spec.encode()
+    head = _HEADER + hashlib.sha256(body).hexdigest().encode() + b"\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(head + body)
+    os.replace(file.name, path)
