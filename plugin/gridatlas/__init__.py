@@ -1,0 +1,12 @@
+"""Grid Atlas: grids of experiment results as a results website that people can trust.
+
+`gridatlas.load("data")["study"].grid(model="…", benchmark="…")` gives one grid.
+"""
+
+from __future__ import annotations
+
+from gridatlas.build import load
+from gridatlas.problems import DataProblems, Problem
+
+__all__ = ["DataProblems", "Problem", "load"]
+__version__ = "0.1.0"

@@ -1,0 +1,175 @@
+"""From a data folder to a site: every page and file, for a host to place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import TemplateError
+
+from gridatlas import export, page
+from gridatlas.analyse import Results, analyse
+from gridatlas.chart import Picture, draw_grid
+from gridatlas.load import read_study, study_folders
+from gridatlas.page import Page, PagePlan, Templates
+from gridatlas.problems import DataProblems, Problem, only_problems
+from gridatlas.render import Drawing, draw
+from gridatlas.validate import validate
+
+STYLESHEET = "assets/gridatlas/gridatlas.css"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Everything that was read from a data folder."""
+
+    results: tuple[Results, ...]
+    unreadable: Mapping[str, tuple[Problem, ...]]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The pages and files of a results site, by their paths below the host's docs folder."""
+
+    pages: tuple[Page, ...]
+    files: Mapping[str, str | bytes]
+    problems: tuple[Problem, ...]
+
+
+def load_data(data: Path, name: str | None = None) -> Loaded:
+    """Read, check and analyse all studies in a data folder.
+
+    Args:
+        data: The folder with one folder per study.
+        name: The folder as it shall stand in messages; as given without.
+    """
+    name = data.as_posix() if name is None else name
+    if not data.is_dir():
+        problem = Problem(
+            "no-such-file", name, "no such folder", "a folder with one folder per study",
+            "create it, or correct the option data",
+        )  # fmt: skip
+        return Loaded((), {}, (problem,))
+    folders = study_folders(data)
+    if not folders:
+        problem = Problem(
+            "no-study", name, "no folder with a study.yml", "data/<study>/study.yml",
+            "add a study; the documentation's page on the data format shows the least that works",
+        )  # fmt: skip
+        return Loaded((), {}, (problem,))
+    results = []
+    unreadable = {}
+    problems: list[Problem] = []
+    for folder in folders:
+        source, found = read_study(folder, f"{name}/{folder.name}")
+        study = None
+        if source is not None:
+            study, more = validate(source)
+            found += more
+        problems += found
+        if study is None or not any(reading.cells for reading in study.readings):
+            unreadable[folder.name] = tuple(found)
+        else:
+            results.append(analyse(study, found))
+    return Loaded(tuple(results), unreadable, tuple(problems))
+
+
+def load(data: str | Path) -> dict[str, Results]:
+    """The studies of a data folder by their ids.
+
+    Raises:
+        DataProblems: With every problem found, where the data is unfit as it stands.
+    """
+    loaded = load_data(Path(data))
+    problems = only_problems(loaded.problems)
+    if problems:
+        raise DataProblems(problems)
+    return {results.study.id: results for results in loaded.results}
+
+
+def build(
+    data: Path,
+    name: str | None = None,
+    into: str = "studies",
+    templates: Path | None = None,
+    cache: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Site:
+    """Make all pages and files.
+
+    Args:
+        data: The folder with one folder per study.
+        name: The data folder as it shall stand in messages.
+        into: Folder of the pages below the host's docs folder.
+        templates: Folder of templates that override ours by name.
+        cache: Folder where drawings are kept between builds.
+        progress: Called with (drawn, to draw) while pictures are drawn.
+    """
+    loaded = load_data(data, name)
+    problems = list(loaded.problems)
+    if templates:
+        found = page.check_templates(templates)
+        problems += found
+        if found:
+            templates = None
+    plans = _plans(loaded, into)
+    downloads = {
+        page.grid_path(grid): (grid, draw_grid(grid))
+        for results in loaded.results
+        for grid in results.grids.values()
+    }
+    pictures = [picture for plan in plans for picture in plan.pictures]
+    pictures += [picture for _, picture in downloads.values()]
+    drawings = draw(pictures, cache, progress)
+    pages, found = _render(plans, drawings, templates)
+    files: dict[str, str | bytes] = {STYLESHEET: _asset("gridatlas.css")}
+    for path, (grid, picture) in downloads.items():
+        drawing = drawings[picture]
+        files[f"{path}.svg"] = export.to_svg(drawing.svg)
+        files[f"{path}.png"] = drawing.png
+        files[f"{path}.vl.json"] = drawing.spec
+        files[f"{path}.csv"] = export.to_csv(grid)
+        files[f"{path}.json"] = export.to_json(grid)
+    return Site(pages, files, tuple(problems + found))
+
+
+def _plans(loaded: Loaded, into: str) -> list[PagePlan]:
+    unreadable = {study_id: f"{into}/{study_id}/index.md" for study_id in loaded.unreadable}
+    plans = [page.plan_overview(loaded.results, into, unreadable)]
+    for results in loaded.results:
+        plans += page.plan_study(results, into)
+    plans += [
+        page.plan_unreadable(study_id, problems, into)
+        for study_id, problems in loaded.unreadable.items()
+    ]
+    return plans
+
+
+def _render(
+    plans: list[PagePlan], drawings: Mapping[Picture, Drawing], folder: Path | None
+) -> tuple[tuple[Page, ...], list[Problem]]:
+    """Write all pages; a page whose overriding template fails is written with ours."""
+    own, user = Templates(), Templates(folder)
+    pages = []
+    problems: dict[tuple[str, str], Problem] = {}
+    for plan in plans:
+        try:
+            pages.append(user.render(plan, drawings))
+        except TemplateError as error:
+            if folder is None:
+                raise
+            message = error.message or str(error)
+            problems[plan.template, message] = Problem(
+                "broken-template", f"{folder.name}/{plan.template}", message,
+                "a template that uses what the page gives it",
+                "correct the template; the page was written with the one that comes with gridatlas",
+                getattr(error, "lineno", None),
+            )  # fmt: skip
+            pages.append(own.render(plan, drawings))
+    return tuple(pages), list(problems.values())
+
+
+def _asset(name: str) -> str:
+    return (Path(__file__).with_name("assets") / name).read_text(encoding="utf-8")

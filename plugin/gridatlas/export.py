@@ -1,0 +1,96 @@
+"""A grid's downloads as text: tidy CSV, JSON, and an SVG that follows the reader's colour scheme."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+from gridatlas.schema import level_number
+from gridatlas.study import Cell, Grid, Reading, Study
+
+
+def to_csv(grid: Grid) -> str:
+    """One row per cell, in the columns of the data format, so that it can be read in again."""
+    study = grid.study
+    facets = [facet.id for facet in study.facets]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns = [study.x.id, study.y.id, study.metric.column]
+    writer.writerow([*facets, *columns, "state", "n", "note", "place", "reading"])
+    for x, y, cell in grid.points():
+        n = trials(grid, cell)
+        value = "" if cell.value is None else f"{cell.value:f}"
+        row = [*grid.levels, x.key, y.key, value, cell.state, "" if n is None else n]
+        writer.writerow([*row, cell.note, cell.place, cell.reading])
+    return text.getvalue()
+
+
+def to_json(grid: Grid) -> str:
+    """The grid with its names, its cells and where each value comes from."""
+    study = grid.study
+    metric = study.metric
+    content = {
+        "study": study.id,
+        "title": study.title,
+        "grid": grid.address,
+        "facets": dict(zip([facet.id for facet in study.facets], grid.levels, strict=True)),
+        "metric": {"name": metric.name, "unit": metric.unit, "better": metric.better},
+        "x": {"id": study.x.id, "label": study.x.label, "unit": study.x.unit},
+        "y": {"id": study.y.id, "label": study.y.label, "unit": study.y.unit},
+        "computed": grid.computed,
+        "readings": [_reading(reading) for reading in _used(study, grid)],
+        "cells": [
+            {study.x.id: _level(x.key), study.y.id: _level(y.key)} | _cell(grid, cell)
+            for x, y, cell in grid.points()
+        ],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def to_svg(svg: str) -> str:
+    """The drawing as a file of its own: black text, light text where the reader prefers dark."""
+    style = "<style>svg{color:#1f1f1f}@media(prefers-color-scheme:dark){svg{color:#e6e6e6}}</style>"
+    return re.sub(r"(<svg[^>]*>)", lambda match: match[1] + style, svg, count=1) + "\n"
+
+
+def trials(grid: Grid, cell: Cell) -> int | None:
+    """n of a cell: its own, else what `trials` says of the grid; None without a value."""
+    if cell.value is None or not cell.reading:
+        return None
+    return cell.n if cell.n is not None else grid.study.trials_at(grid.levels)
+
+
+def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
+    """Value and state always, the rest where it is known."""
+    known = {
+        "n": trials(grid, cell),
+        "stderr": None if cell.stderr is None else float(cell.stderr),
+        "note": cell.note,
+        "reading": cell.reading,
+        "place": cell.place,
+        "run": cell.run,
+    }
+    value = None if cell.value is None else float(cell.value)
+    return {"value": value, "state": cell.state} | {
+        key: entry for key, entry in known.items() if entry not in (None, "")
+    }
+
+
+def _level(key: str) -> str | int | float:
+    number = level_number(key)
+    if number is None:
+        return key
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def _used(study: Study, grid: Grid) -> list[Reading]:
+    used = {cell.reading for _, _, cell in grid.points()}
+    return [reading for reading in study.readings if reading.id in used]
+
+
+def _reading(reading: Reading) -> dict[str, str]:
+    entry = {"id": reading.id, "label": reading.label}
+    return entry | ({"url": reading.entry.url} if reading.entry.url else {})

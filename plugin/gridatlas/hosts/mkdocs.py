@@ -1,0 +1,203 @@
+"""The MkDocs plugin. Hooks translate, functions decide."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from mkdocs.config import Config
+from mkdocs.config import config_options as c
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.nav import Navigation, Section
+from mkdocs.structure.pages import Page as HostPage
+
+from gridatlas.build import STYLESHEET, Site, build
+from gridatlas.page import Page, fill
+from gridatlas.problems import only_problems
+
+log = logging.getLogger("mkdocs.plugins.gridatlas")
+
+
+class GridAtlasConfig(Config):
+    """The plugin's options in `mkdocs.yml`."""
+
+    # Config is a UserDict with a `data` of its own; the key in mkdocs.yml stays `data`.
+    data_ = c.Type(str, default="data")
+    """Folder with one folder per study, relative to `mkdocs.yml`."""
+
+    into = c.Type(str, default="studies")
+    """Folder of the site that the pages are written to."""
+
+    templates = c.Optional(c.Type(str))
+    """Folder of templates that override ours by name, relative to `mkdocs.yml`."""
+
+    cache = c.Type(str, default=".cache/gridatlas")
+    """Folder that keeps drawn charts between builds, relative to `mkdocs.yml`."""
+
+    strict = c.Type(bool, default=False)
+    """Whether a problem in the data fails the build. While serving, problems only stand on pages."""
+
+
+class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
+    """Adds the pages and files of all studies to a MkDocs site."""
+
+    def __init__(self) -> None:
+        self.serving = False
+        self.site = Site((), {}, ())
+        self.pages: dict[str, Page] = {}
+
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+        """Remember the command; defining this hook keeps the plugin across rebuilds of `serve`."""
+        self.serving = command == "serve"
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Add our stylesheet, and have `serve` watch what pages are made from."""
+        config.extra_css.append(STYLESHEET)
+        for folder in (self._path(config, self.config.data_), self._templates(config)):
+            # A watched folder that isn't there at the start is a traceback in MkDocs.
+            if folder and folder.is_dir() and str(folder) not in config.watch:
+                config.watch.append(str(folder))
+        return config
+
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        """Make the site, and add what no file of the user's stands in the place of."""
+        self.site = self._build(config)
+        self.pages = {}
+        taken = {file.dest_uri: file.src_uri for file in files}
+        for page in self.site.pages:
+            file = File.generated(config, page.plan.path, content=page.markdown)
+            if _free(file, taken):
+                file.inclusion = InclusionLevel.NOT_IN_NAV
+                file.edit_uri = self._edit_uri(config, page.plan.edit)
+                files.append(file)
+                self.pages[page.plan.path] = page
+        for path, content in self.site.files.items():
+            file = File.generated(config, path, content=content)
+            if _free(file, taken):
+                files.append(file)
+        return files
+
+    @event_priority(-100)
+    def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
+        """Append our pages to the navigation, except those that the user has placed in it."""
+        placed = {page.file.src_uri for page in nav.pages}
+        add_to_nav(nav, [page for path, page in self.pages.items() if path not in placed],
+                   config, files)  # fmt: skip
+        return nav
+
+    def on_page_content(
+        self, html: str, *, page: HostPage, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Tell MkDocs the anchors that come with the figures, so that links to them are checked."""
+        ours = self.pages.get(page.file.src_uri)
+        if ours:
+            page.present_anchor_ids = {*(page.present_anchor_ids or ()), *ours.anchors}
+        return html
+
+    def on_post_page(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
+        """Put the figures in, now that neither Markdown nor the search index has to read them."""
+        ours = self.pages.get(page.file.src_uri)
+        return fill(output, ours.figures) if ours else output
+
+    def _build(self, config: MkDocsConfig) -> Site:
+        try:
+            site = build(
+                self._path(config, self.config.data_),
+                name=self.config.data_,
+                into=self.config.into.strip("/"),
+                templates=self._templates(config),
+                cache=self._path(config, self.config.cache),
+                progress=_progress(),
+            )
+        except OSError as error:
+            message = f"gridatlas: {error.strerror}: {error.filename}"
+            if not self.serving:
+                raise PluginError(message) from error
+            log.error(message)
+            return Site((), {}, ())
+        problems = only_problems(site.problems)
+        for problem in site.problems:
+            log.log(logging.WARNING if problem.severity == "problem" else logging.INFO, problem)
+        if problems and self.config.strict and not self.serving:
+            count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+            raise PluginError(f"gridatlas: {count} in the data (listed above), and strict is set")
+        return site
+
+    def _path(self, config: MkDocsConfig, path: str) -> Path:
+        return Path(config.config_file_path or "mkdocs.yml").parent.resolve() / path
+
+    def _templates(self, config: MkDocsConfig) -> Path | None:
+        if not self.config.templates:
+            return None
+        folder = self._path(config, self.config.templates)
+        if not folder.is_dir():
+            log.warning("gridatlas: the option templates names %s, which is no folder", folder)
+            return None
+        return folder
+
+    def _edit_uri(self, config: MkDocsConfig, edit: str) -> str | None:
+        """Path of a page's data file from the docs folder, where the repository holds both."""
+        root = self._path(config, ".")
+        data, docs = self._path(config, self.config.data_), Path(config.docs_dir).resolve()
+        if not edit or not data.is_relative_to(root) or not docs.is_relative_to(root):
+            return None
+        up = "../" * len(docs.relative_to(root).parts)
+        return f"{up}{data.relative_to(root).as_posix()}/{edit}"
+
+
+def add_to_nav(
+    nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, files: Files
+) -> None:
+    """Append pages in sections by study and facet, and link previous and next anew."""
+    sections: dict[str, Section] = {}
+    for ours in pages:
+        plan = ours.plan
+        file = files.get_file_from_path(plan.path)
+        if file is None:
+            continue
+        host_page = file.page or HostPage(None, file, config)
+        host_page.title = escape(plan.nav_title)
+        # The folder tells sections apart whose titles are the same.
+        folder = plan.path.split("/")[: -1 if plan.is_index else -2]
+        parent: Section | None = None
+        for depth, title in enumerate(plan.trail):
+            key = "/".join(folder[: len(folder) - len(plan.trail) + depth + 1])
+            if key not in sections:
+                sections[key] = Section(escape(title), [])
+                sections[key].parent = parent
+                (parent.children if parent else nav.items).append(sections[key])
+            parent = sections[key]
+        if parent is not None:
+            host_page.parent = parent
+            parent.children.append(host_page)
+        nav.pages.append(host_page)
+    for before, after in pairwise(nav.pages):
+        before.next_page, after.previous_page = after, before
+
+
+def _free(file: File, taken: dict[str, str]) -> bool:
+    """Whether the site has no file of the user's at this address; theirs is kept."""
+    theirs = taken.get(file.dest_uri)
+    if theirs is not None:
+        log.info("gridatlas: %s is yours and is kept; ours is not added", theirs)
+    return theirs is None
+
+
+def _progress() -> Callable[[int, int], None]:
+    """Say how far the drawing is, from two seconds on and then every two seconds."""
+    said = [time.monotonic()]
+
+    def progress(done: int, of: int) -> None:
+        if time.monotonic() - said[0] >= 2:
+            said[0] = time.monotonic()
+            log.info("gridatlas: drew %d of %d heatmaps", done, of)
+
+    return progress
