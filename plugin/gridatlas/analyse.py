@@ -276,6 +276,15 @@ class Difference:
         )
 
     @property
+    def context(self) -> str:
+        """The levels that both grids share: `AIME24`; empty where the compared facet is alone."""
+        return " | ".join(
+            level.label
+            for facet, level in zip(self.first.study.facets, self.first.names, strict=True)
+            if facet != self.facet
+        )
+
+    @property
     def levels(self) -> tuple[Level, Level]:
         """The two levels compared: (first, second)."""
         index = self.first.study.facets.index(self.facet)

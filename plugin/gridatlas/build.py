@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import TemplateError
-
-from gridatlas import export, page
+from gridatlas import export, page, plan
 from gridatlas.analyse import Results, analyse
-from gridatlas.chart import Picture, draw_grid
+from gridatlas.chart import draw_grid
 from gridatlas.load import read_study, study_folders
-from gridatlas.page import Page, PagePlan, Templates
+from gridatlas.page import Page
+from gridatlas.plan import PagePlan
 from gridatlas.problems import DataProblems, Problem, only_problems
-from gridatlas.render import Drawing, draw
+from gridatlas.render import draw
 from gridatlas.validate import validate
 
 STYLESHEET = "assets/gridatlas/gridatlas.css"
@@ -48,16 +47,22 @@ def load_data(data: Path, name: str | None = None) -> Loaded:
     name = data.as_posix() if name is None else name
     if not data.is_dir():
         problem = Problem(
-            "no-such-file", name, "no such folder", "a folder with one folder per study",
+            "no-such-file",
+            name,
+            "no such folder",
+            "a folder with one folder per study",
             "create it, or correct the option data",
-        )  # fmt: skip
+        )
         return Loaded((), {}, (problem,))
     folders = study_folders(data)
     if not folders:
         problem = Problem(
-            "no-study", name, "no folder with a study.yml", "data/<study>/study.yml",
+            "no-study",
+            name,
+            "no folder with a study.yml",
+            "data/<study>/study.yml",
             "add a study; the documentation's page on the data format shows the least that works",
-        )  # fmt: skip
+        )
         return Loaded((), {}, (problem,))
     results = []
     unreadable = {}
@@ -120,10 +125,10 @@ def build(
         for results in loaded.results
         for grid in results.grids.values()
     }
-    pictures = [picture for plan in plans for picture in plan.pictures]
+    pictures = [picture for one in plans for picture in one.pictures]
     pictures += [picture for _, picture in downloads.values()]
     drawings = draw(pictures, cache, progress)
-    pages, found = _render(plans, drawings, templates)
+    pages, found = page.render_all(plans, drawings, templates)
     files: dict[str, str | bytes] = {STYLESHEET: _asset("gridatlas.css")}
     for path, (grid, picture) in downloads.items():
         drawing = drawings[picture]
@@ -137,38 +142,14 @@ def build(
 
 def _plans(loaded: Loaded, into: str) -> list[PagePlan]:
     unreadable = {study_id: f"{into}/{study_id}/index.md" for study_id in loaded.unreadable}
-    plans = [page.plan_overview(loaded.results, into, unreadable)]
+    plans = [plan.plan_overview(loaded.results, into, unreadable)]
     for results in loaded.results:
-        plans += page.plan_study(results, into)
+        plans += plan.plan_study(results, into)
     plans += [
-        page.plan_unreadable(study_id, problems, into)
+        plan.plan_unreadable(study_id, problems, into)
         for study_id, problems in loaded.unreadable.items()
     ]
     return plans
-
-
-def _render(
-    plans: list[PagePlan], drawings: Mapping[Picture, Drawing], folder: Path | None
-) -> tuple[tuple[Page, ...], list[Problem]]:
-    """Write all pages; a page whose overriding template fails is written with ours."""
-    own, user = Templates(), Templates(folder)
-    pages = []
-    problems: dict[tuple[str, str], Problem] = {}
-    for plan in plans:
-        try:
-            pages.append(user.render(plan, drawings))
-        except TemplateError as error:
-            if folder is None:
-                raise
-            message = error.message or str(error)
-            problems[plan.template, message] = Problem(
-                "broken-template", f"{folder.name}/{plan.template}", message,
-                "a template that uses what the page gives it",
-                "correct the template; the page was written with the one that comes with gridatlas",
-                getattr(error, "lineno", None),
-            )  # fmt: skip
-            pages.append(own.render(plan, drawings))
-    return tuple(pages), list(problems.values())
 
 
 def _asset(name: str) -> str:

@@ -22,7 +22,9 @@ FONT = "sans-serif"
 MINUS = "\N{MINUS SIGN}"
 
 Kind = Literal["values", "difference"]
-ABSENT = {state: f"no value: {label}" for state, label in STATE_LABELS.items() if state != "ok"}
+ABSENT: Mapping[State, str] = {
+    state: f"no value: {label}" for state, label in STATE_LABELS.items() if state != "ok"
+}
 """How the legend names the states of cells without a value."""
 
 
@@ -119,7 +121,9 @@ def value_with_unit(text: str, unit: str, difference: bool = False) -> str:
 
 def own_domain(grids: Iterable[Grid]) -> tuple[float, float]:
     """The colour scale's ends for grids drawn alike: their lowest and highest value."""
-    values = [cell.value for grid in grids for _, _, cell in grid.points() if cell.value is not None]
+    values = [
+        cell.value for grid in grids for _, _, cell in grid.points() if cell.value is not None
+    ]
     return _widened(min(values, default=Decimal(0)), max(values, default=Decimal(0)))
 
 
@@ -436,11 +440,9 @@ def _diagonal(c: float, w: float, h: float) -> list[tuple[float, float]] | None:
 
 
 @cache
-def _template(
-    kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
-) -> dict[str, Any]:
+def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool) -> dict[str, Any]:
     """A heatmap's specification without its data; Altair writes and checks it once per kind."""
-    import altair as alt  # noqa: PLC0415 (0.3 s: only where something is drawn)
+    import altair as alt
 
     scale = (
         alt.Scale(scheme="yellowgreenblue", domain=[0, 1])
@@ -448,9 +450,14 @@ def _template(
         else alt.Scale(scheme="purpleorange", reverse=True, domain=[-1, 1], domainMid=0)
     )
     gradient = alt.Legend(
-        orient="bottom", direction="horizontal", gradientThickness=11, titleFontWeight="normal",
-        titleLimit=400, tickCount=5, aria=False,
-    )  # fmt: skip
+        orient="bottom",
+        direction="horizontal",
+        gradientThickness=11,
+        titleFontWeight="normal",
+        titleLimit=400,
+        tickCount=5,
+        aria=False,
+    )
     valid = "isValid(datum.value)"
     layers = [
         alt.Chart(name="cells")
@@ -467,9 +474,16 @@ def _template(
             .encode(text="text:N", color=alt.condition(dark, alt.value("#000"), alt.value("#fff")))
         )
     key = alt.Legend(
-        orient="bottom", direction="horizontal", columns=2, title=None, symbolSize=380,
-        symbolStrokeColor="currentColor", symbolStrokeWidth=1.2, labelLimit=300, aria=False,
-    )  # fmt: skip
+        orient="bottom",
+        direction="horizontal",
+        columns=2,
+        title=None,
+        symbolSize=380,
+        symbolStrokeColor="currentColor",
+        symbolStrokeWidth=1.2,
+        labelLimit=300,
+        aria=False,
+    )
     if "absent" in shapes:
         layers.append(
             alt.Chart(name="absent")
@@ -507,7 +521,7 @@ def _template(
                 y2="bottom:Q",
             )
         )
-    axis = {"ticks": False, "domain": False, "aria": False, "labelLimit": 150}
+    axis: dict[str, Any] = {"ticks": False, "domain": False, "aria": False, "labelLimit": 150}
     chart = (
         alt.layer(*layers)
         .encode(
@@ -520,14 +534,22 @@ def _template(
         .configure_view(stroke=None)
         .configure_title(color="currentColor")
         .configure_axis(
-            labelColor="currentColor", titleColor="currentColor", labelFontSize=12,
-            titleFontSize=12, titleFontWeight="normal", titlePadding=8, titleLimit=400,
+            labelColor="currentColor",
+            titleColor="currentColor",
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            titlePadding=8,
+            titleLimit=400,
         )
         .configure_legend(
-            labelColor="currentColor", titleColor="currentColor", labelFontSize=11,
-            titleFontSize=12, padding=2,
+            labelColor="currentColor",
+            titleColor="currentColor",
+            labelFontSize=11,
+            titleFontSize=12,
+            padding=2,
         )
-    )  # fmt: skip
+    )
     spec: dict[str, Any] = chart.to_dict()
     del spec["datasets"]  # the layers' own empty data; they share the chart's
     for layer in spec["layer"]:

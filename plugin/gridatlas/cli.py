@@ -67,9 +67,9 @@ def check(data: Path, quiet: bool) -> None:
 @main.command()
 def schema() -> None:
     """Print the JSON Schema of study.yml, for editors that complete and check it."""
-    import json  # noqa: PLC0415 (only this command needs it)
+    import json
 
-    from gridatlas.schema import json_schema  # noqa: PLC0415
+    from gridatlas.schema import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))
 

@@ -57,7 +57,7 @@ def to_svg(svg: str) -> str:
 
 
 def trials(grid: Grid, cell: Cell) -> int | None:
-    """n of a cell: its own, else what `trials` says of the grid; None without a value."""
+    """N of a cell: its own, else what `trials` says of the grid; None without a value."""
     if cell.value is None or not cell.reading:
         return None
     return cell.n if cell.n is not None else grid.study.trials_at(grid.levels)

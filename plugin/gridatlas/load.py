@@ -120,10 +120,13 @@ def _read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
     except OSError as error:
         return None, [
             Problem(
-                "unreadable-file", name, error.strerror or str(error), "a file that can be read",
+                "unreadable-file",
+                name,
+                error.strerror or str(error),
+                "a file that can be read",
                 "check its permissions, and that it is a file",
             )
-        ]  # fmt: skip
+        ]
     if not data.strip():
         return None, [
             Problem("empty-file", name, "an empty file", "content", "write it, or remove the file")
@@ -194,9 +197,13 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Prob
         return None, lines, [Problem("not-yaml", name, found, "a study's few levels", mend)]
     except _Refused as refused:
         problem = Problem(
-            "not-yaml", name, refused.found, "each key once, plain values",
-            refused.mend, line=refused.line,
-        )  # fmt: skip
+            "not-yaml",
+            name,
+            refused.found,
+            "each key once, plain values",
+            refused.mend,
+            line=refused.line,
+        )
         return None, lines, [problem]
     return tree, lines, []
 
@@ -306,14 +313,24 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
         known = _keys_at(path[:-1])
         near = nearest(key, known)
         return Problem(
-            "unknown-key", name, f"the key {shown(key)}", f"one of {listed(known, 30)}",
-            f"write {near} instead of {key}" if near else f"remove {key}", line, column,
-        )  # fmt: skip
+            "unknown-key",
+            name,
+            f"the key {shown(key)}",
+            f"one of {listed(known, 30)}",
+            f"write {near} instead of {key}" if near else f"remove {key}",
+            line,
+            column,
+        )
     if kind == "missing":
         return Problem(
-            "missing-key", name, f"no key {shown(key)}", f"a value for {key}",
-            f"add the line {key}: …", line or 1, column,
-        )  # fmt: skip
+            "missing-key",
+            name,
+            f"no key {shown(key)}",
+            f"a value for {key}",
+            f"add the line {key}: …",
+            line or 1,
+            column,
+        )
     value = error["input"]
     found = f"a {'list' if isinstance(value, list | tuple) else 'mapping'}"
     if not isinstance(value, list | tuple | dict):
@@ -355,10 +372,14 @@ def _read_reading(
     path = folder / reading.file
     if not inside or not path.resolve().is_relative_to(folder.resolve()):
         problem = Problem(
-            "file-outside", f"{name}/{STUDY_FILE}", shown(reading.file),
-            "a file in the study's own folder", "copy the file into the folder of this study",
-            line, "readings.file",
-        )  # fmt: skip
+            "file-outside",
+            f"{name}/{STUDY_FILE}",
+            shown(reading.file),
+            "a file in the study's own folder",
+            "copy the file into the folder of this study",
+            line,
+            "readings.file",
+        )
         return None, [problem]
     table_name = f"{name}/{reading.file}"
     if path.suffix == ".parquet":
@@ -386,9 +407,13 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
     for separator, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(columns) == 1 and separator in columns[0]:
             problem = Problem(
-                "wrong-separator", name, f"columns separated by {word}", "commas",
-                "save the table as comma-separated values", rows[0].line,
-            )  # fmt: skip
+                "wrong-separator",
+                name,
+                f"columns separated by {word}",
+                "commas",
+                "save the table as comma-separated values",
+                rows[0].line,
+            )
             return None, [problem]
     kept = []
     for row in rows[1:]:
@@ -397,25 +422,32 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
             continue
         problems.append(
             Problem(
-                "ragged-row", name, f"{len(row.values)} values: {shown(','.join(row.values))}",
+                "ragged-row",
+                name,
+                f"{len(row.values)} values: {shown(','.join(row.values))}",
                 f"{len(columns)} values, one per column: {listed(columns)}",
-                "add the missing comma, or quote a value that has commas", row.line,
-            )  # fmt: skip
+                "add the missing comma, or quote a value that has commas",
+                row.line,
+            )
         )
     if len(rows) == 1:
         problems.append(
             Problem(
-                "empty-table", name, "a header and no rows", "at least one row",
-                "add rows, or remove this reading", rows[0].line,
-            )  # fmt: skip
+                "empty-table",
+                name,
+                "a header and no rows",
+                "at least one row",
+                "add rows, or remove this reading",
+                rows[0].line,
+            )
         )
     return Table(name, columns, tuple(kept)), problems
 
 
 def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
     try:
-        import pyarrow  # noqa: PLC0415 (an extra, and slow to import)
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        import pyarrow
+        import pyarrow.parquet as pq
     except ImportError:
         mend = 'pip install "gridatlas[parquet]", or save the table as CSV'
         found = "a Parquet file, and pyarrow is not installed"

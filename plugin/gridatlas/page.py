@@ -5,11 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from html import escape
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,84 +18,24 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas import analyse, chart
-from gridatlas.analyse import Difference, Results, Summary
+from gridatlas.analyse import Difference
 from gridatlas.chart import Picture
+from gridatlas.plan import Gallery, PagePlan, Panel
 from gridatlas.problems import Problem
 from gridatlas.render import Drawing
-from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Study
+from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Study, inline
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
-LEAD_FIGURES = 3
-"""Heatmaps that stand for a study on the overview and at the head of its page."""
 DOWNLOADS = {
-    "svg": "SVG", "png": "PNG", "csv": "CSV", "json": "JSON", "vl.json": "Vega-Lite",
-}  # fmt: skip
+    "svg": "SVG",
+    "png": "PNG",
+    "csv": "CSV",
+    "json": "JSON",
+    "vl.json": "Vega-Lite",
+}
 
 _MARKDOWN_SPECIAL = re.compile(r"""[!"#$&'(*+\-./:<=>@\[\\\]^_`{|}~]""")
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One heatmap on a page, of a grid or of a difference."""
-
-    picture: Picture
-    caption: str
-    grid: Grid | None = None
-    difference: Difference | None = None
-    compact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Gallery:
-    """Heatmaps that stand side by side, and how their colours compare."""
-
-    key: str
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A headed part of a page: the grids at one combination of the other facets' levels."""
-
-    heading: str
-    galleries: tuple[Gallery, ...]
-    differences: tuple[Difference, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PagePlan:
-    """A page before its pictures are drawn.
-
-    Attributes:
-        path: Path of the Markdown file below the host's docs folder.
-        trail: Titles of the sections that it lies in, in the navigation.
-        nav_title: Short name in the navigation.
-        title: Title as a search engine shows it; plain text.
-        edit: Path of the file that it is made from, relative to the data folder.
-        is_index: Whether it stands for the last section of its trail, or is a page within it.
-    """
-
-    path: str
-    template: str
-    trail: tuple[str, ...]
-    nav_title: str
-    title: str
-    description: str
-    context: Mapping[str, Any] = field(repr=False)
-    parts: tuple[Part, ...] = ()
-    edit: str = ""
-    is_index: bool = True
-
-    @property
-    def galleries(self) -> tuple[Gallery, ...]:
-        """All galleries of the page, from top to bottom."""
-        return tuple(gallery for part in self.parts for gallery in part.galleries)
-
-    @property
-    def pictures(self) -> tuple[Picture, ...]:
-        """All pictures of the page."""
-        return tuple(panel.picture for one in self.galleries for panel in one.panels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,253 +64,33 @@ def fill(text: str, figures: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: figures[match[1]], text)
 
 
-# --- what is on which page ----------------------------------------------------------------------
-
-
-def plan_overview(
-    results: Iterable[Results], into: str, unreadable: Mapping[str, tuple[Problem, ...]]
-) -> PagePlan:
-    """The page that leads to all studies."""
-    results = tuple(results)
-    titles = ", ".join(one.study.title for one in results)
-    return PagePlan(
-        path=f"{into}/index.md",
-        template="overview.md.jinja",
-        trail=("Studies",),
-        nav_title="Studies",
-        title="Studies: heatmaps of experiment results",
-        description=f"Heatmaps and data of {len(results)} studies: {titles}.",
-        context={
-            "results": results,
-            "unreadable": unreadable,
-            "pages_of": {one.study.id: _context(one, into) for one in results},
-        },
-        parts=tuple(
-            Part(one.study.title, (Gallery(f"lead-{one.study.id}", _lead(one, compact=True)),))
-            for one in results
-        ),
-    )
-
-
-def plan_study(results: Results, into: str) -> list[PagePlan]:
-    """All pages of one study: its own, one per facet, and one per level that has a grid."""
-    study = results.study
-    pages = [_study_page(results, into)]
-    for facet in study.facets:
-        pages.append(_facet_page(results, facet, into))
-        pages += [
-            _level_page(results, facet, level, into) for level in results.levels(facet.id)
-        ]
-    return pages
-
-
-def plan_unreadable(study_id: str, problems: tuple[Problem, ...], into: str) -> PagePlan:
-    """The page of a study that can't be shown: what is wrong with it."""
-    return PagePlan(
-        path=f"{into}/{study_id}/index.md",
-        template="unreadable.md.jinja",
-        trail=("Studies", study_id),
-        nav_title=study_id,
-        title=f"{study_id}: can't be read",
-        description=f"The study {study_id} has problems that must be mended first.",
-        context={"study_id": study_id, "problems": problems},
-        edit=f"{study_id}/study.yml",
-    )
-
-
-def _over(study: Study) -> str:
-    return f"{study.metric.name} over {inline(study.x.label)} and {inline(study.y.label)}"
-
-
-def _study_page(results: Results, into: str) -> PagePlan:
-    study = results.study
-    facets = " and ".join(inline(facet.label) for facet in study.facets)
-    by = f", by {facets}" if facets else ""
-    return PagePlan(
-        path=f"{into}/{study.id}/index.md",
-        template="study.md.jinja",
-        trail=("Studies", study.title),
-        nav_title=study.title,
-        title=f"{study.title}: {_over(study)}",
-        description=f"{_over(study)}{by}: {len(results.grids)} heatmaps with every value.",
-        context=_context(results, into),
-        parts=(Part("Heatmaps", (Gallery("lead", _lead(results, compact=bool(study.facets))),)),),
-        edit=f"{study.id}/study.yml",
-    )
-
-
-def _facet_page(results: Results, facet: Factor, into: str) -> PagePlan:
-    study = results.study
-    index = study.facets.index(facet)
-    compared = bool(analyse.pairs(results, facet))
-
-    def others(grid: Grid) -> tuple[str, ...]:
-        return (*grid.levels[:index], *grid.levels[index + 1 :])
-
-    ordered = sorted(results.grids.values(), key=lambda grid: _place(study, grid, facet))
-    parts = []
-    for key, group in groupby(ordered, key=others):
-        grids = tuple(group)
-        found = analyse.differences(results, facet, grids)
-        labels = [
-            level.label for one, level in zip(study.facets, grids[0].names, strict=True)
-            if one != facet
-        ]  # fmt: skip
-        name = "-".join(key) or "all"
-        galleries = [Gallery(f"grids-{name}", _panels(grids, shared=compared))]
-        if found:
-            galleries.append(Gallery(f"differences-{name}", _difference_panels(found)))
-        parts.append(Part(" | ".join(labels) or study.metric.name, tuple(galleries), found))
-    names = [level.label for level in results.levels(facet.id)]
-    return PagePlan(
-        path=f"{into}/{study.id}/{facet.id}/index.md",
-        template="facet.md.jinja",
-        trail=("Studies", study.title, facet.label),
-        nav_title=facet.label,
-        title=f"{_versus(names)} compared: {_over(study)}",
-        description=f"{_versus(names)} side by side: {_over(study)}, {study.title}.",
-        context=_context(results, into, facet) | {"facet": facet, "compared": compared},
-        parts=tuple(parts),
-        edit=f"{study.id}/study.yml",
-    )
-
-
-def _place(study: Study, grid: Grid, facet: Factor) -> tuple[int, ...]:
-    """Sorts grids by the other facets first, then by the level of this one."""
-    places = [
-        (one == facet, one.levels.index(level))
-        for one, level in zip(study.facets, grid.names, strict=True)
-    ]
-    return tuple(place for _, place in sorted(places, key=lambda entry: entry[0]))
-
-
-def _level_page(results: Results, facet: Factor, level: Level, into: str) -> PagePlan:
-    study = results.study
-    grids = results.where(facet.id, level.key)
-    name = _level_title(study, facet, level)
-    parts = []
-    pair_facet = next((one for one in study.facets if analyse.pairs(results, one)), None)
-    if pair_facet and pair_facet != facet:
-        # Levels of another facet stand side by side here: AIME24 of both models.
-        for key, group in groupby(
-            sorted(grids, key=lambda grid: _place(study, grid, pair_facet)),
-            key=lambda grid: tuple(
-                one.label for which, one in zip(study.facets, grid.names, strict=True)
-                if which not in (pair_facet, facet)
-            ),
-        ):  # fmt: skip
-            together = tuple(group)
-            found = analyse.differences(results, pair_facet, together)
-            name_part = "-".join(grid.address.replace("/", "-") for grid in together[:1])
-            galleries = [Gallery(f"grids-{name_part}", _panels(together, shared=True))]
-            if found:
-                galleries.append(Gallery(f"differences-{name_part}", _difference_panels(found)))
-            parts.append(Part(" | ".join(key) or level.label, tuple(galleries), found))
-    else:
-        baseline = study.baseline.get(facet.id)
-        beside = [
-            other for grid in grids
-            if baseline and baseline != level.key
-            and (other := results.neighbour(grid, facet.id, baseline))
-        ]  # fmt: skip
-        if beside:
-            for other, grid in zip(beside, grids, strict=False):
-                found = analyse.differences(results, facet, [grid])
-                key = grid.address.replace("/", "-")
-                galleries = [Gallery(f"grids-{key}", _panels((other, grid), shared=True))]
-                if found:
-                    galleries.append(Gallery(f"differences-{key}", _difference_panels(found)))
-                parts.append(Part(grid.label, tuple(galleries), found))
-        else:
-            found = analyse.differences(results, facet, grids) if not baseline else ()
-            galleries = [Gallery("grids", _panels(grids, shared=False))]
-            parts.append(Part("Heatmaps", tuple(galleries), found))
-    return PagePlan(
-        path=f"{into}/{study.id}/{facet.id}/{level.slug}/index.md",
-        template="level.md.jinja",
-        trail=("Studies", study.title, facet.label),
-        nav_title=level.label,
-        title=f"{name}: {_over(study)}",
-        description=f"{name}: {_over(study)} in {len(grids)} "
-        f"{'heatmap' if len(grids) == 1 else 'heatmaps'} with every value, {study.title}.",
-        context=_context(results, into, facet)
-        | {"facet": facet, "level": level, "grids": grids, "name": name},
-        parts=tuple(parts),
-        edit=f"{study.id}/study.yml",
-        is_index=False,
-    )
-
-
-def _level_title(study: Study, facet: Factor, level: Level) -> str:
-    """A level's name; an aggregate's says over what: `Average (benchmark)`."""
-    return f"{level.label} ({inline(facet.label)})" if level.aggregate else level.label
-
-
-def _context(results: Results, into: str, facet: Factor | None = None) -> dict[str, Any]:
-    """What every page of a study knows; links to a grid lead to its page for `facet`."""
-    study = results.study
-    home = f"{into}/{study.id}"
-    facet = facet or next(iter(study.facets), None)
-    targets = {levels: f"{home}/index.md" for levels in results.grids}
-    if facet:
-        index = study.facets.index(facet)
-        targets = {
-            levels: f"{home}/{facet.id}/{grid.names[index].slug}/index.md"
-            for levels, grid in results.grids.items()
-        }
-    return {
-        "results": results,
-        "study": study,
-        "home": f"{home}/index.md",
-        "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
-        "level_pages": {
-            (facet.id, level.key): f"{home}/{facet.id}/{level.slug}/index.md"
-            for facet in study.facets
-            for level in results.levels(facet.id)
-        },
-        "targets": targets,
-        "problems": results.problems,
-    }
-
-
-def _lead(results: Results, compact: bool) -> tuple[Panel, ...]:
-    """The heatmaps that stand for a study: its aggregates where it has some, else the first."""
-    grids = tuple(results.grids.values())
-    lead = [grid for grid in grids if grid.aggregate] or list(grids)
-    lead = lead[:LEAD_FIGURES]
-    return _panels(tuple(lead), shared=len(lead) > 1, compact=compact)
-
-
-def _panels(grids: tuple[Grid, ...], shared: bool, compact: bool = False) -> tuple[Panel, ...]:
-    shared = shared and len(grids) > 1
-    domain = chart.own_domain(grids) if shared else None
-    caption = (
-        f"Colour scale shared by the {len(grids)} heatmaps beside each other."
-        if shared
-        else "Own colour scale: equal colours in other heatmaps are other values."
-    )
-    return tuple(
-        Panel(chart.draw_grid(grid, domain), caption, grid=grid, compact=compact)
-        for grid in grids
-    )
-
-
-def _difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
-    shared = len(differences) > 1
-    domain = chart.difference_domain(differences) if shared else None
-    scale = f", shared by the {len(differences)} differences beside each other" if shared else ""
-    return tuple(
-        Panel(
-            chart.draw_difference(one, domain),
-            f"{one.levels[1].label} minus {one.levels[0].label}. "
-            f"Diverging colour scale centred on 0{scale}.",
-            difference=one,
-        )
-        for one in differences
-    )
-
-
 # --- rendering ----------------------------------------------------------------------------------
+
+
+def render_all(
+    plans: Iterable[PagePlan], drawings: Mapping[Picture, Drawing], folder: Path | None
+) -> tuple[tuple[Page, ...], list[Problem]]:
+    """Write all pages; one whose overriding template fails is written with ours, and said."""
+    own, user = Templates(), Templates(folder)
+    pages = []
+    problems: dict[tuple[str, str], Problem] = {}
+    for plan in plans:
+        try:
+            pages.append(user.render(plan, drawings))
+        except TemplateError as error:
+            if folder is None:
+                raise
+            message = error.message or str(error)
+            problems[plan.template, message] = Problem(
+                "broken-template",
+                f"{folder.name}/{plan.template}",
+                message,
+                "a template that uses what the page gives it",
+                "correct it; until then the page is written with the template of gridatlas",
+                getattr(error, "lineno", None),
+            )
+            pages.append(own.render(plan, drawings))
+    return tuple(pages), list(problems.values())
 
 
 class Templates:
@@ -465,9 +184,13 @@ def check_templates(folder: Path) -> list[Problem]:
             line = getattr(error, "lineno", None)
             problems.append(
                 Problem(
-                    "broken-template", f"{folder.name}/{name}", error.message or str(error),
-                    "a Jinja template", "correct this line of the template", line,
-                )  # fmt: skip
+                    "broken-template",
+                    f"{folder.name}/{name}",
+                    error.message or str(error),
+                    "a Jinja template",
+                    "correct this line of the template",
+                    line,
+                )
             )
     return problems
 
@@ -480,23 +203,20 @@ def escape_markdown(value: object) -> object:
     return Markup(_MARKDOWN_SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text))
 
 
-def inline(label: str) -> str:
-    """A label within a sentence: lower case at its start, but not `R1` or `KV cache`."""
-    return label[0].lower() + label[1:] if label[1:2].islower() else label
-
-
 def data_table(panel: Panel) -> dict[str, Any]:
     """The values of a heatmap as rows of texts, laid out like the picture."""
-    study = (panel.grid or panel.difference.first).study  # type: ignore[union-attr]
     texts: dict[tuple[str, str], tuple[str, str]] = {}
-    if panel.grid:
-        for x, y, cell in panel.grid.points():
-            texts[x.key, y.key] = (cell_text(study, cell), cell.note)
-    elif panel.difference:
-        decimals = study.metric.decimals or 0
-        for x, y, value in panel.difference.points():
-            text = "–" if value is None else chart.format_difference(value, decimals)
+    if isinstance(panel.shows, Difference):
+        study = panel.shows.first.study
+        for x, y, value in panel.shows.points():
+            text = "–"
+            if value is not None:
+                text = chart.format_difference(value, study.metric.decimals or 0)
             texts[x.key, y.key] = (text, "")
+    else:
+        study = panel.shows.study
+        for x, y, cell in panel.shows.points():
+            texts[x.key, y.key] = (cell_text(study, cell), cell.note)
     rows = chart.rows_from_top(study.y)
     return {
         "x": study.x,
@@ -606,10 +326,6 @@ def _and(texts: Iterable[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def _versus(names: list[str]) -> str:
-    return " vs. ".join(names) if len(names) < 4 else f"{_and(names[:3])} and more"
-
-
 def _wins(grids: Iterable[Grid], axis: Any) -> list[tuple[int, list[str]]]:
     """Levels grouped by how many grids have a best cell there, most first, zeros left out."""
     counts = analyse.wins(grids, axis)
@@ -657,5 +373,3 @@ GLOBALS: Mapping[str, Any] = {
     "varies_more": _varies_more,
     "cell_anchor": _cell_anchor,
 }
-
-__all__ = ["Gallery", "Page", "PagePlan", "Panel", "Part", "Summary", "Templates"]

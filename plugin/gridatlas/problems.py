@@ -75,9 +75,9 @@ def shown(value: object, limit: int = 80) -> str:
 
 def listed(names: Iterable[object], limit: int = 12) -> str:
     """Names as a list for a message: `a, b, c`, and how many more there are."""
-    names = [str(name) for name in names]
-    more = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
+    texts = [str(name) for name in names]
+    more = len(texts) - limit
+    return ", ".join(texts[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -86,7 +86,7 @@ def draw_one(picture: Picture) -> Drawing:
         DrawingError: Where the SVG has not one mark per cell. Vega answers some mistakes with an
             empty chart and no error, so this is looked at each time.
     """
-    import vl_convert  # noqa: PLC0415 (0.5 s at its first use: only where something is drawn)
+    import vl_convert
 
     spec = specification(picture)
     svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])

@@ -59,9 +59,9 @@ class Source(Entry):
     """Where the study was published."""
 
     title: Text
-    url: str | None = Field(None, pattern=r"^https?://")
+    url: str | None = Field(default=None, pattern=r"^https?://")
     authors: tuple[Text, ...] = ()
-    year: int | None = Field(None, ge=1600, le=2200)
+    year: int | None = Field(default=None, ge=1600, le=2200)
     bibtex: str | None = None
     note: str | None = None
 
@@ -74,7 +74,7 @@ class Metric(Entry):
     unit: str = ""
     range: Range | None = None
     better: Literal["higher", "lower"] = "higher"
-    decimals: int | None = Field(None, ge=0, le=12)
+    decimals: int | None = Field(default=None, ge=0, le=12)
 
 
 class Aggregate(Entry):
@@ -88,7 +88,7 @@ class LevelEntry(Entry):
 
     id: LevelKey
     label: Text | None = None
-    items: int | None = Field(None, ge=1)
+    items: int | None = Field(default=None, ge=1)
     aggregate: Aggregate | None = None
 
 
@@ -102,7 +102,7 @@ class FactorEntry(Entry):
     label: Text | None = None
     unit: str = ""
     levels: tuple[Annotated[LevelEntry, BeforeValidator(_level_entry)], ...] | None = Field(
-        None, min_length=1
+        default=None, min_length=1
     )
     direction: Literal["up", "down"] = "up"
 
@@ -111,7 +111,7 @@ class Trials(Entry):
     """How many trials a cell counts: the items of the named facet's level, times `samples`."""
 
     items: Text
-    samples: int = Field(1, ge=1)
+    samples: int = Field(default=1, ge=1)
 
 
 class ReadingEntry(Entry):
@@ -120,7 +120,7 @@ class ReadingEntry(Entry):
     id: Identifier
     file: Text
     label: Text | None = None
-    url: str | None = Field(None, pattern=r"^https?://")
+    url: str | None = Field(default=None, pattern=r"^https?://")
     note: str | None = None
     derived_from: Identifier | None = None
 
@@ -148,7 +148,7 @@ class StudyFile(Entry):
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
     trials: Trials | None = None
     repeats: Literal["mean"] | None = None
-    readings: tuple[ReadingEntry, ...] = Field((), max_length=1000)
+    readings: tuple[ReadingEntry, ...] = Field(default=(), max_length=1000)
     reconcile: Literal["primary", "agreement", "median"] = "primary"
     regions: tuple[RegionEntry, ...] = ()
 

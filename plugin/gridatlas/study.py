@@ -135,12 +135,10 @@ class Study:
 
     def levels_of(self, levels: Levels) -> tuple[Level, ...]:
         """The facet levels that the keys name."""
-        return tuple(
-            facet.level(key) for facet, key in zip(self.facets, levels, strict=True)
-        )
+        return tuple(facet.level(key) for facet, key in zip(self.facets, levels, strict=True))
 
     def trials_at(self, levels: Levels) -> int | None:
-        """n of a cell at these facet levels by `trials`; None where the items are unknown."""
+        """N of a cell at these facet levels by `trials`; None where the items are unknown."""
         if self.trials is None:
             return None
         index = [facet.id for facet in self.facets].index(self.trials.items)
@@ -195,3 +193,8 @@ class Grid:
             if (x_level.key, y_level.key) == (x, y):
                 return cell
         raise KeyError((x, y))
+
+
+def inline(label: str) -> str:
+    """A label within a sentence: lower case at its start, but not `R1` or `KV cache`."""
+    return label[0].lower() + label[1:] if label[1:2].islower() else label

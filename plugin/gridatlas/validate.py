@@ -124,35 +124,45 @@ def _check_names(source: StudySource) -> list[Problem]:
     if not _ID.fullmatch(source.id):
         problems.append(
             here.problem(
-                "bad-id", (), f"the folder {shown(source.id)}",
+                "bad-id",
+                (),
+                f"the folder {shown(source.id)}",
                 "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit",
                 "rename the folder; its name is the study's address",
-            )  # fmt: skip
+            )
         )
     for factor_id, times in Counter(ids).items():
         if times > 1:
             key = "facets" if factor_id in file.facets else "y"
             problems.append(
                 here.problem(
-                    "repeated-factor", (key,), f"{shown(factor_id)} {times} times",
-                    "each factor once among x, y and facets", "name another factor",
-                )  # fmt: skip
+                    "repeated-factor",
+                    (key,),
+                    f"{shown(factor_id)} {times} times",
+                    "each factor once among x, y and facets",
+                    "name another factor",
+                )
             )
     for index, facet in enumerate(file.facets):
         if facet in RESERVED_FACETS:
             problems.append(
                 here.problem(
-                    "reserved-facet", ("facets", index), shown(facet),
+                    "reserved-facet",
+                    ("facets", index),
+                    shown(facet),
                     f"none of {listed(RESERVED_FACETS)}, which are pages of each study",
                     f"rename the facet and its column, for example to {facet}_setting",
-                )  # fmt: skip
+                )
             )
     if file.metric.column in (*ids, *OPTIONAL_COLUMNS):
         problems.append(
             here.problem(
-                "repeated-column", ("metric", "column"), shown(file.metric.column),
-                "a column of its own", "name the column that holds the metric",
-            )  # fmt: skip
+                "repeated-column",
+                ("metric", "column"),
+                shown(file.metric.column),
+                "a column of its own",
+                "name the column that holds the metric",
+            )
         )
     factors = "a factor of this study"
     for factor_id in file.factors:
@@ -160,7 +170,9 @@ def _check_names(source: StudySource) -> list[Problem]:
             problems.append(
                 here.unknown("unknown-factor", ("factors", factor_id), factor_id, factors, ids)
             )
-    named = [("baseline", (facet,), facet) for facet in file.baseline]
+    named: list[tuple[str, tuple[str | int, ...], str]] = [
+        ("baseline", (facet,), facet) for facet in file.baseline
+    ]
     named += [("compare", (index,), facet) for index, facet in enumerate(file.compare)]
     if file.trials:
         named.append(("trials", ("items",), file.trials.items))
@@ -176,24 +188,33 @@ def _check_names(source: StudySource) -> list[Problem]:
         if reading.id in reading_ids[:index]:
             problems.append(
                 here.problem(
-                    "repeated-reading", ("readings", index, "id"), shown(reading.id),
-                    "an id of its own for each reading", "rename one of them",
-                )  # fmt: skip
+                    "repeated-reading",
+                    ("readings", index, "id"),
+                    shown(reading.id),
+                    "an id of its own for each reading",
+                    "rename one of them",
+                )
             )
         if reading.derived_from and reading.derived_from not in reading_ids:
-            path = ("readings", index, "derived_from")
             problems.append(
                 here.unknown(
-                    "unknown-reading", path, reading.derived_from, "a reading", reading_ids
+                    "unknown-reading",
+                    ("readings", index, "derived_from"),
+                    reading.derived_from,
+                    "a reading",
+                    reading_ids,
                 )
             )
     if file.metric.range and file.metric.range[0] >= file.metric.range[1]:
         low, high = file.metric.range
         problems.append(
             here.problem(
-                "wrong-value", ("metric", "range"), f"[{low}, {high}]",
-                "the lowest and then the highest value", "swap the two",
-            )  # fmt: skip
+                "wrong-value",
+                ("metric", "range"),
+                f"[{low}, {high}]",
+                "the lowest and then the highest value",
+                "swap the two",
+            )
         )
     return problems
 
@@ -233,20 +254,24 @@ def _factor(
         if level.key in [one.key for one in before]:
             problems.append(
                 here.problem(
-                    "repeated-level", path, f"{shown(level.key)} again",
-                    "each level once (numbers are compared by value)", "remove one of them",
-                )  # fmt: skip
+                    "repeated-level",
+                    path,
+                    f"{shown(level.key)} again",
+                    "each level once (numbers are compared by value)",
+                    "remove one of them",
+                )
             )
         elif level.slug in [one.slug for one in before]:
             other = next(one for one in before if one.slug == level.slug)
             problems.append(
                 here.problem(
-                    "same-address", path,
+                    "same-address",
+                    path,
                     f"{shown(level.key)} and {shown(other.key)}, both {shown(level.slug)}",
                     "levels whose addresses differ",
                     f"rename one, or list both under factors.{factor_id}.levels with ids that "
                     "differ in letters or digits",
-                )  # fmt: skip
+                )
             )
     label = entry.label or factor_id.replace("_", " ").capitalize()
     return Factor(factor_id, label, entry.unit, levels, entry.direction), problems
@@ -275,9 +300,12 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
             if set(box) != {file.x, file.y}:
                 problems.append(
                     here.problem(
-                        "wrong-value", path, f"the keys {listed(box)}",
-                        f"the keys {file.x} and {file.y}", "list the levels that the box covers",
-                    )  # fmt: skip
+                        "wrong-value",
+                        path,
+                        f"the keys {listed(box)}",
+                        f"the keys {file.x} and {file.y}",
+                        "list the levels that the box covers",
+                    )
                 )
                 continue
             for axis, keys in box.items():
@@ -293,19 +321,24 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
             if level.aggregate:
                 problems.append(
                     here.problem(
-                        "wrong-value", ("factors", facet, "levels", index, "aggregate"),
-                        f"an aggregate on the axis {shown(facet)}", "an aggregate level of a facet",
+                        "wrong-value",
+                        ("factors", facet, "levels", index, "aggregate"),
+                        f"an aggregate on the axis {shown(facet)}",
+                        "an aggregate level of a facet",
                         "remove aggregate here",
-                    )  # fmt: skip
+                    )
                 )
     for facet in file.facets:
         sums = [level for level in factors[facet].levels if level.aggregate]
         if sums and len(sums) == len(factors[facet].levels):
             problems.append(
                 here.problem(
-                    "wrong-value", ("factors", facet, "levels"), "only aggregate levels",
-                    "at least one level to aggregate", "remove aggregate from one of them",
-                )  # fmt: skip
+                    "wrong-value",
+                    ("factors", facet, "levels"),
+                    "only aggregate levels",
+                    "at least one level to aggregate",
+                    "remove aggregate from one of them",
+                )
             )
     return problems
 
@@ -336,29 +369,43 @@ def _check_columns(source: StudySource, table: Table) -> list[Problem]:
         if times > 1:
             problems.append(
                 Problem(
-                    "repeated-column", table.name, f"{times} columns {shown(name)}",
-                    "each column once", "rename or remove one", 1, name,
-                )  # fmt: skip
+                    "repeated-column",
+                    table.name,
+                    f"{times} columns {shown(name)}",
+                    "each column once",
+                    "rename or remove one",
+                    1,
+                    name,
+                )
             )
     absent = [name for name in needed if name not in table.columns]
     for name in absent:
         near = nearest(name, extra)
         problems.append(
             Problem(
-                "missing-column", table.name, f"the columns {listed(table.columns)}",
+                "missing-column",
+                table.name,
+                f"the columns {listed(table.columns)}",
                 f"a column {shown(name)}",
-                f"rename the column {shown(near)} to {name}" if near
+                f"rename the column {shown(near)} to {name}"
+                if near
                 else f"add the column {name}, or correct its name in study.yml",
-                1, name,
-            )  # fmt: skip
+                1,
+                name,
+            )
         )
     if not absent:
         problems += [
             Problem(
-                "unused-column", table.name, f"a column {shown(name)}, which is not read",
+                "unused-column",
+                table.name,
+                f"a column {shown(name)}, which is not read",
                 f"one of {listed(known, 30)}",
-                "remove the column, or name it in study.yml as a factor", 1, name, "note",
-            )  # fmt: skip
+                "remove the column, or name it in study.yml as a factor",
+                1,
+                name,
+                "note",
+            )
             for name in extra
         ]
     return problems
@@ -418,34 +465,48 @@ class _Rows:
             near = nearest(state, STATES)
             problems.append(
                 self.problem(
-                    "unknown-state", row, "state", shown(state), f"one of {listed(STATES)}",
+                    "unknown-state",
+                    row,
+                    "state",
+                    shown(state),
+                    f"one of {listed(STATES)}",
                     f"write {near} instead of {state}" if near else "use one of them",
-                )  # fmt: skip
+                )
             )
         elif value is not None and state not in ("ok", "disputed"):
             problems.append(
                 self.problem(
-                    "value-and-state", row, "state", f"the value {value} and the state {state}",
+                    "value-and-state",
+                    row,
+                    "state",
+                    f"the value {value} and the state {state}",
                     "a value, or a state that says why there is none",
                     "remove the value, or set the state to ok or disputed",
-                )  # fmt: skip
+                )
             )
         elif value is None and state == "ok" and not problems:
             problems.append(
                 self.problem(
-                    "no-value", row, metric.column, "no value and the state ok", "a value",
+                    "no-value",
+                    row,
+                    metric.column,
+                    "no value and the state ok",
+                    "a value",
                     "add the value, or set the state to missing, failed, oom or disputed",
-                )  # fmt: skip
+                )
             )
         if value is not None and metric.range:
             low, high = metric.range
             if not low <= value <= high:
                 problems.append(
                     self.problem(
-                        "out-of-range", row, metric.column, str(value),
+                        "out-of-range",
+                        row,
+                        metric.column,
+                        str(value),
                         f"{low} to {high}, the range of {metric.name} in study.yml",
                         "correct the value, or the range",
-                    )  # fmt: skip
+                    )
                 )
         problems += self.check_counts(row, n, successes, stderr)
         if problems:
@@ -493,9 +554,13 @@ class _Rows:
             else:
                 problems.append(
                     self.problem(
-                        "empty-level", row, name, "nothing", f"a level of {name}",
+                        "empty-level",
+                        row,
+                        name,
+                        "nothing",
+                        f"a level of {name}",
                         "fill it in; each row names its cell",
-                    )  # fmt: skip
+                    )
                 )
         return keys, problems
 
@@ -543,11 +608,15 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
             where = ", ".join(f"{name} = {key}" for name, key in at.items())
             problems += [
                 Problem(
-                    "duplicate-cell", rows.table.name,
+                    "duplicate-cell",
+                    rows.table.name,
                     f"{where} again; it stands on line {repeats[0].line} already",
-                    "one row per cell", "remove one row; if they are repeats of a measurement, "
-                    "say repeats: mean in study.yml", cell.line, file.metric.column,
-                )  # fmt: skip
+                    "one row per cell",
+                    "remove one row; if they are repeats of a measurement, "
+                    "say repeats: mean in study.yml",
+                    cell.line,
+                    file.metric.column,
+                )
                 for cell in repeats[1:]
             ]
         cells[levels, point] = repeats[0] if len(repeats) == 1 else _merged(repeats, file.repeats)
@@ -556,7 +625,7 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
 
 
 def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:
-    """One cell of several rows: their mean with its standard error; the first row without a rule."""
+    """One cell of several rows: by the rule `mean` with a standard error, else the first row."""
     first = repeats[0]
     values = [cell.value for cell in repeats if cell.value is not None]
     if rule is None or not values:
@@ -572,9 +641,16 @@ def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:
     if len(values) < len(repeats):
         note += f"; {len(repeats) - len(values)} more without a value"
     return Cell(
-        mean, "ok", first.reading, n=n, stderr=stderr, note=note, place=first.place,
-        run=first.run, line=first.line,
-    )  # fmt: skip
+        mean,
+        "ok",
+        first.reading,
+        n=n,
+        stderr=stderr,
+        note=note,
+        place=first.place,
+        run=first.run,
+        line=first.line,
+    )
 
 
 def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]:
@@ -591,18 +667,21 @@ def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]
         add = f"add {key} under factors.{name}.levels"
         problems.append(
             Problem(
-                "unknown-level", rows.table.name,
+                "unknown-level",
+                rows.table.name,
                 shown(key) + (f" in {len(at)} rows" if len(at) > 1 else ""),
                 f"a level of {name}: {listed(known, 30)}",
                 f"write {near} instead of {key}, or {add}" if near else f"correct it, or {add}",
-                at[0], name, severity,
-            )  # fmt: skip
+                at[0],
+                name,
+                severity,
+            )
         )
     return problems
 
 
 def _decimals(metric: object, readings: Iterable[Reading]) -> int:
-    """Decimals to show: as `study.yml` says, else the most that a value is printed with, at most 4."""
+    """Decimals to show: as `study.yml` says, else the most that a value has, at most 4."""
     named = getattr(metric, "decimals", None)
     if isinstance(named, int):
         return named

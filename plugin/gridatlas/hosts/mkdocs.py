@@ -89,8 +89,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
         """Append our pages to the navigation, except those that the user has placed in it."""
         placed = {page.file.src_uri for page in nav.pages}
-        add_to_nav(nav, [page for path, page in self.pages.items() if path not in placed],
-                   config, files)  # fmt: skip
+        add_to_nav(
+            nav, [page for path, page in self.pages.items() if path not in placed], config, files
+        )
         return nav
 
     def on_page_content(
@@ -153,9 +154,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         return f"{up}{data.relative_to(root).as_posix()}/{edit}"
 
 
-def add_to_nav(
-    nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, files: Files
-) -> None:
+def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, files: Files) -> None:
     """Append pages in sections by study and facet, and link previous and next anew."""
     sections: dict[str, Section] = {}
     for ours in pages:

@@ -1,0 +1,324 @@
+"""What each page of a study shows: its heatmaps side by side, its differences, its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gridatlas import analyse, chart
+from gridatlas.analyse import Difference, Results
+from gridatlas.chart import Picture
+from gridatlas.problems import Problem, only_problems
+from gridatlas.study import Factor, Grid, Level, Study, inline
+
+LEAD_FIGURES = 3
+"""Heatmaps that stand for a study on the overview and at the head of its page."""
+SIDE_BY_SIDE = 3
+"""Heatmaps that a wide window shows in one row."""
+OWN = "Own colour scale: the same colour is another value in another heatmap."
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One heatmap on a page, of a grid or of a difference.
+
+    Attributes:
+        compact: Without its data table and downloads, where it only stands for its study.
+        shared: Whether its colour scale is that of other heatmaps beside it.
+    """
+
+    picture: Picture
+    caption: str
+    shows: Grid | Difference
+    compact: bool = False
+    shared: bool = False
+
+    @property
+    def grid(self) -> Grid | None:
+        """The grid that it shows; None for a difference."""
+        return self.shows if isinstance(self.shows, Grid) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Gallery:
+    """Heatmaps that stand side by side, and how their colours compare."""
+
+    key: str
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A headed part of a page: the grids at one combination of the other facets' levels."""
+
+    heading: str
+    galleries: tuple[Gallery, ...]
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PagePlan:
+    """A page before its pictures are drawn.
+
+    Attributes:
+        path: Path of the Markdown file below the host's docs folder.
+        trail: Titles of the sections that it lies in, in the navigation.
+        nav_title: Short name in the navigation.
+        title: Title as a search engine shows it; plain text.
+        edit: Path of the file that it is made from, relative to the data folder.
+        is_index: Whether it stands for the last section of its trail, or is a page within it.
+    """
+
+    path: str
+    template: str
+    trail: tuple[str, ...]
+    nav_title: str
+    title: str
+    description: str
+    context: Mapping[str, Any] = field(repr=False)
+    parts: tuple[Part, ...] = ()
+    edit: str = ""
+    is_index: bool = True
+
+    @property
+    def galleries(self) -> tuple[Gallery, ...]:
+        """All galleries of the page, from top to bottom."""
+        return tuple(gallery for part in self.parts for gallery in part.galleries)
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """All pictures of the page."""
+        return tuple(panel.picture for one in self.galleries for panel in one.panels)
+
+
+def plan_overview(results: Iterable[Results], into: str, unreadable: Mapping[str, str]) -> PagePlan:
+    """The page that leads to all studies."""
+    results = tuple(results)
+    titles = ", ".join(one.study.title for one in results)
+    return PagePlan(
+        path=f"{into}/index.md",
+        template="overview.md.jinja",
+        trail=("Studies",),
+        nav_title="Studies",
+        title="Studies: heatmaps of experiment results",
+        description=f"Heatmaps and data of {len(results)} studies: {titles}.",
+        context={
+            "results": results,
+            "problems": (),
+            "unreadable": unreadable,
+            "pages_of": {one.study.id: _context(one, into) for one in results},
+        },
+        parts=tuple(
+            Part(one.study.title, (Gallery(f"lead-{one.study.id}", _lead(one, compact=True)),))
+            for one in results
+        ),
+    )
+
+
+def plan_study(results: Results, into: str) -> list[PagePlan]:
+    """All pages of one study: its own, one per facet, and one per level that has a grid."""
+    study = results.study
+    pages = [_study_page(results, into)]
+    for facet in study.facets:
+        pages.append(_facet_page(results, facet, into))
+        pages += [_level_page(results, facet, level, into) for level in results.levels(facet.id)]
+    return pages
+
+
+def plan_unreadable(study_id: str, problems: tuple[Problem, ...], into: str) -> PagePlan:
+    """The page of a study that can't be shown: what is wrong with it."""
+    return PagePlan(
+        path=f"{into}/{study_id}/index.md",
+        template="unreadable.md.jinja",
+        trail=("Studies", study_id),
+        nav_title=study_id,
+        title=f"{study_id}: can't be read",
+        description=f"The study {study_id} has problems that must be mended first.",
+        context={"study_id": study_id, "problems": problems},
+        edit=f"{study_id}/study.yml",
+    )
+
+
+def _over(study: Study) -> str:
+    return f"{study.metric.name} over {inline(study.x.label)} and {inline(study.y.label)}"
+
+
+def _study_page(results: Results, into: str) -> PagePlan:
+    study = results.study
+    facets = " and ".join(inline(facet.label) for facet in study.facets)
+    by = f", by {facets}" if facets else ""
+    return PagePlan(
+        path=f"{into}/{study.id}/index.md",
+        template="study.md.jinja",
+        trail=("Studies", study.title),
+        nav_title=study.title,
+        title=f"{study.title}: {_over(study)}",
+        description=f"{_over(study)}{by}: {len(results.grids)} heatmaps with every value.",
+        context=_context(results, into) | {"problems": results.problems},
+        parts=(Part("Heatmaps", (Gallery("lead", _lead(results, compact=bool(study.facets))),)),),
+        edit=f"{study.id}/study.yml",
+    )
+
+
+def _facet_page(results: Results, facet: Factor, into: str) -> PagePlan:
+    study = results.study
+    names = [level.label for level in results.levels(facet.id)]
+    versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
+    return PagePlan(
+        path=f"{into}/{study.id}/{facet.id}/index.md",
+        template="facet.md.jinja",
+        trail=("Studies", study.title, facet.label),
+        nav_title=facet.label,
+        title=f"{versus} compared: {_over(study)}",
+        description=f"{study.title}: {_over(study)}, side by side for {', '.join(names)}.",
+        context=_context(results, into, facet)
+        | {"facet": facet, "compared": bool(analyse.pairs(results, facet))},
+        parts=_side_by_side(results, results.grids.values(), facet),
+        edit=f"{study.id}/study.yml",
+    )
+
+
+def _level_page(results: Results, facet: Factor, level: Level, into: str) -> PagePlan:
+    study = results.study
+    grids = results.where(facet.id, level.key)
+    name = _level_title(facet, level)
+    count = "one heatmap" if len(grids) == 1 else f"{len(grids)} heatmaps"
+    return PagePlan(
+        path=f"{into}/{study.id}/{facet.id}/{level.slug}/index.md",
+        template="level.md.jinja",
+        trail=("Studies", study.title, facet.label),
+        nav_title=level.label,
+        title=f"{name}: {_over(study)}",
+        description=f"{name}: {_over(study)} in {count} with every value. {study.title}.",
+        context=_context(results, into, facet)
+        | {"facet": facet, "level": level, "grids": grids, "name": name},
+        parts=_level_parts(results, facet, level, grids),
+        edit=f"{study.id}/study.yml",
+        is_index=False,
+    )
+
+
+def _level_parts(
+    results: Results, facet: Factor, level: Level, grids: tuple[Grid, ...]
+) -> tuple[Part, ...]:
+    """A level beside its baseline; or with another facet's levels side by side; or its own grids."""
+    baseline = results.study.baseline.get(facet.id)
+    if baseline is not None and baseline != level.key:
+        beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
+        together = [*grids, *(grid for grid in beside if grid)]
+        return _side_by_side(results, together, facet, "Beside the baseline")
+    for other in results.study.facets:
+        if other != facet and analyse.pairs(results, other):
+            return _side_by_side(results, grids, other, level.label)
+    found = () if baseline is not None else analyse.differences(results, facet, grids)
+    return (Part("Heatmaps", (Gallery("grids", _panels(grids, shared=False)),), found),)
+
+
+def _side_by_side(
+    results: Results, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
+) -> tuple[Part, ...]:
+    """One part per combination of the other facets: the levels of `facet` and their differences.
+
+    Args:
+        heading: For a part that no other facet names.
+    """
+    study = results.study
+    index = study.facets.index(facet)
+    groups: dict[tuple[str, ...], list[Grid]] = {}
+    for grid in grids:
+        groups.setdefault((*grid.levels[:index], *grid.levels[index + 1 :]), []).append(grid)
+    fixed = {
+        one.id
+        for place, one in enumerate(study.facets)
+        if len({grid.levels[place] for group in groups.values() for grid in group}) == 1
+    }
+    order = {levels: place for place, levels in enumerate(results.grids)}
+    parts = []
+    for key, group in groups.items():
+        together = tuple(sorted(group, key=lambda grid: order[grid.levels]))
+        there = {grid.levels for grid in together}
+        found = tuple(
+            one
+            for one in analyse.differences(results, facet, together)
+            if {one.first.levels, one.second.levels} <= there
+        )
+        compared = bool(analyse.pairs(results, facet))
+        panels = _panels(together, shared=compared)
+        deltas = _difference_panels(found)
+        name = "-".join(key) or "all"
+        if len(panels) + len(deltas) <= SIDE_BY_SIDE:
+            panels, deltas = panels + deltas, ()
+        galleries = [Gallery(f"grids-{name}", panels)]
+        if deltas:
+            galleries.append(Gallery(f"differences-{name}", deltas))
+        labels = [
+            level.label
+            for one, level in zip(study.facets, together[0].names, strict=True)
+            if one != facet and (one.id not in fixed or len(groups) == 1)
+        ]
+        parts.append(Part(" | ".join(labels) or heading, tuple(galleries), found))
+    return tuple(parts)
+
+
+def _level_title(facet: Factor, level: Level) -> str:
+    """A level's name; an aggregate's says over what: `Average (benchmark)`."""
+    return f"{level.label} ({inline(facet.label)})" if level.aggregate else level.label
+
+
+def _context(results: Results, into: str, facet: Factor | None = None) -> dict[str, Any]:
+    """What every page of a study knows; links to a grid lead to its page for `facet`."""
+    study = results.study
+    home = f"{into}/{study.id}"
+    facet = facet or next(iter(study.facets), None)
+    targets = dict.fromkeys(results.grids, f"{home}/index.md")
+    if facet:
+        index = study.facets.index(facet)
+        targets = {
+            levels: f"{home}/{facet.id}/{grid.names[index].slug}/index.md"
+            for levels, grid in results.grids.items()
+        }
+    return {
+        "results": results,
+        "study": study,
+        "home": f"{home}/index.md",
+        "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
+        "level_pages": {
+            (facet.id, level.key): f"{home}/{facet.id}/{level.slug}/index.md"
+            for facet in study.facets
+            for level in results.levels(facet.id)
+        },
+        "targets": targets,
+        "problems": only_problems(results.problems),
+    }
+
+
+def _lead(results: Results, compact: bool) -> tuple[Panel, ...]:
+    """The heatmaps that stand for a study: its aggregates where it has some, else the first."""
+    grids = tuple(results.grids.values())
+    lead = [grid for grid in grids if grid.aggregate] or list(grids)
+    lead = lead[:LEAD_FIGURES]
+    return _panels(tuple(lead), shared=len(lead) > 1, compact=compact)
+
+
+def _panels(grids: tuple[Grid, ...], shared: bool, compact: bool = False) -> tuple[Panel, ...]:
+    shared = shared and len(grids) > 1
+    domain = chart.own_domain(grids) if shared else None
+    caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
+    return tuple(
+        Panel(chart.draw_grid(grid, domain), caption, grid, compact, shared) for grid in grids
+    )
+
+
+def _difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
+    shared = len(differences) > 1
+    domain = chart.difference_domain(differences) if shared else None
+    scale = ", shared by the differences beside each other" if shared else ""
+    return tuple(
+        Panel(
+            chart.draw_difference(one, domain),
+            f"{one.levels[1].label} minus {one.levels[0].label}. Colour scale centred on 0{scale}.",
+            one,
+        )
+        for one in differences
+    )
