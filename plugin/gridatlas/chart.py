@@ -1,4 +1,4 @@
-"""Heatmaps as Vega-Lite: what a chart shows (`Picture`), and its specification, written by Altair."""
+"""Heatmaps: what a chart shows (`Picture`), and its Vega-Lite specification, by Altair."""
 
 from __future__ import annotations
 
@@ -308,8 +308,8 @@ def describe_difference(difference: Difference) -> str:
         return f"{difference.label}: no cell has a value in both grids."
     mean = format_difference(difference.mean, (metric.decimals or 0) + 1)
     return (
-        f"{difference.label}: {value_with_unit(mean, metric.unit, difference=True)} on average over "
-        f"{len(difference.values)} cells; higher in {difference.higher}, lower in "
+        f"{difference.label}: {value_with_unit(mean, metric.unit, difference=True)} on average "
+        f"over {len(difference.values)} cells; higher in {difference.higher}, lower in "
         f"{difference.lower}, equal in {difference.equal}."
     )
 
@@ -402,7 +402,7 @@ def _positions(labels: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _shape(kind: str, width: int, height: int) -> str:
-    """An SVG path that marks a cell: a frame, a corner, or hatching whose direction tells the state.
+    """An SVG path that marks a cell: a frame, a corner, or hatching by the kind of state.
 
     Coordinates are in half widths of the cell, as Vega scales them.
     """

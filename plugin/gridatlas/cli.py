@@ -15,7 +15,7 @@ from gridatlas.problems import only_problems
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gridatlas")
 def main() -> None:
-    """Grids of experiment results as a results website that people can trust.
+    r"""Grids of experiment results as a results website that people can trust.
 
     \b
     Examples:
@@ -29,7 +29,7 @@ def main() -> None:
 @click.argument("data", type=click.Path(path_type=Path), default="data")
 @click.option("--quiet", "-q", is_flag=True, help="Print problems only: no notes, no summary.")
 def check(data: Path, quiet: bool) -> None:
-    """Check every study in the folder DATA (default: data), and print all problems at once.
+    r"""Check every study in the folder DATA (default: data), and print all problems at once.
 
     \b
     Exit status: 0 no problem (notes are none), 1 problems, 2 wrong usage.

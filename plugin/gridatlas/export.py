@@ -1,4 +1,4 @@
-"""A grid's downloads as text: tidy CSV, JSON, and an SVG that follows the reader's colour scheme."""
+"""A grid's downloads: tidy CSV, JSON, and an SVG that follows the reader's colour scheme."""
 
 from __future__ import annotations
 

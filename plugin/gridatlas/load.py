@@ -1,4 +1,4 @@
-"""Read `study.yml` and tables from disk, with the place of everything; judge nothing but their form."""
+"""Read `study.yml` and tables from disk, with the place of everything; judge only their form."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class StudySource:
-    """A study's files as read: the typed `study.yml`, and one table per reading that could be read."""
+    """A study's files as read: the typed `study.yml`, and a table per readable reading."""
 
     id: str
     name: str

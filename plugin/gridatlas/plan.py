@@ -202,7 +202,7 @@ def _level_page(results: Results, facet: Factor, level: Level, into: str) -> Pag
 def _level_parts(
     results: Results, facet: Factor, level: Level, grids: tuple[Grid, ...]
 ) -> tuple[Part, ...]:
-    """A level beside its baseline; or with another facet's levels side by side; or its own grids."""
+    """A level beside its baseline, or by another facet's levels, or its own grids."""
     baseline = results.study.baseline.get(facet.id)
     if baseline is not None and baseline != level.key:
         beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]

@@ -1,4 +1,4 @@
-"""The form of `study.yml` in data format 1, as types; the published JSON Schema is made from them."""
+"""The form of `study.yml` in data format 1, as types; its JSON Schema is made from them."""
 
 from __future__ import annotations
 

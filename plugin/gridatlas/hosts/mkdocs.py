@@ -43,7 +43,7 @@ class GridAtlasConfig(Config):
     """Folder that keeps drawn charts between builds, relative to `mkdocs.yml`."""
 
     strict = c.Type(bool, default=False)
-    """Whether a problem in the data fails the build. While serving, problems only stand on pages."""
+    """Whether a problem in the data fails the build; while serving, it only stands on pages."""
 
 
 class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
