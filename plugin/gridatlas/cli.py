@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from gridatlas import __version__
-from gridatlas.build import load_data
-from gridatlas.problems import only_problems
+from gridatlas.build import Loaded, load_data
+from gridatlas.problems import Problem, only_problems
+from gridatlas.schema import json_schema
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,8 +31,16 @@ def main() -> None:
 
 @main.command()
 @click.argument("data", type=click.Path(path_type=Path), default="data")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs, github for annotations in a pull request.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print problems only: no notes, no summary.")
-def check(data: Path, quiet: bool) -> None:
+def check(data: Path, form: str, quiet: bool) -> None:
     r"""Check every study in the folder DATA (default: data), and print all problems at once.
 
     \b
@@ -38,6 +50,7 @@ def check(data: Path, quiet: bool) -> None:
     Examples:
       gridatlas check
       gridatlas check --quiet my/data
+      gridatlas check --format github
     """
     if not data.is_dir():
         raise click.UsageError(
@@ -46,31 +59,60 @@ def check(data: Path, quiet: bool) -> None:
         )
     loaded = load_data(data)
     problems = only_problems(loaded.problems)
-    for one in problems if quiet else loaded.problems:
-        click.echo(one)
-    if not quiet:
-        for results in loaded.results:
-            study = results.study
-            cells = sum(
-                cell.value is not None
-                for grid in results.grids.values()
-                for _, _, cell in grid.points()
-            )
-            click.echo(
-                f"{study.id}: {_count(len(results.grids), 'grid')}, {_count(cells, 'value')}, "
-                f"{_count(len(study.readings), 'reading')}"
-            )
-        click.echo(_count(len(problems), "problem"))
+    found = problems if quiet else loaded.problems
+    if form == "json":
+        click.echo(_as_json(loaded, found))
+    else:
+        for one in found:
+            click.echo(annotation(one) if form == "github" else one)
+        if not quiet:
+            for line in _summary(loaded):
+                click.echo(line)
+            click.echo(_count(len(problems), "problem"))
     sys.exit(1 if problems else 0)
+
+
+def annotation(problem: Problem) -> str:
+    """A problem as a workflow command of GitHub Actions, which shows it at its line."""
+    level = "error" if problem.severity == "problem" else "notice"
+    place = {"file": problem.file, "line": problem.line, "title": problem.kind}
+    fields = ",".join(
+        f"{key}={_command(str(value), ':,')}" for key, value in place.items() if value is not None
+    )
+    return f"::{level} {fields}::{_command(str(problem))}"
+
+
+def _command(text: str, also: str = "") -> str:
+    """Text in a workflow command: line breaks and separators as percent codes."""
+    return "".join(f"%{ord(c):02X}" if c in f"%\r\n{also}" else c for c in text)
+
+
+def _as_json(loaded: Loaded, found: Iterable[Problem]) -> str:
+    studies = [
+        {"id": one.study.id, "title": one.study.title, "grids": len(one.grids)}
+        for one in loaded.results
+    ]
+    content = {"problems": [asdict(one) for one in found], "studies": studies}
+    return json.dumps(content, ensure_ascii=False, indent=2)
+
+
+def _summary(loaded: Loaded) -> Iterable[str]:
+    for results in loaded.results:
+        study = results.study
+        cells = sum(
+            cell.value is not None
+            for grid in results.grids.values()
+            for _, _, cell in grid.points()
+        )
+        yield (
+            f"{study.id}: {_count(len(results.grids), 'grid')}, {_count(cells, 'value')}, "
+            f"{_count(len(study.readings), 'reading')}"
+        )
 
 
 @main.command()
 def schema() -> None:
     """Print the JSON Schema of study.yml, for editors that complete and check it."""
-    import json
-
-    from gridatlas.schema import json_schema
-
     click.echo(json.dumps(json_schema(), indent=2))
 
 
