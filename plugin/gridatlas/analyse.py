@@ -60,6 +60,14 @@ class Results:
         return self.grids.get((*grid.levels[:index], key, *grid.levels[index + 1 :]))
 
 
+def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
+    """The readings that give at least one cell of these grids, shown or not."""
+    wanted = {grid.levels for grid in grids}
+    return tuple(
+        reading for reading in study.readings if wanted & {levels for levels, _ in reading.cells}
+    )
+
+
 def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
     """Choose each cell among the readings, and compute the aggregates that no reading prints."""
     every = {levels for reading in study.readings for levels, _ in reading.cells}

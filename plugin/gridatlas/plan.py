@@ -192,7 +192,8 @@ def _level_page(results: Results, facet: Factor, level: Level, into: str) -> Pag
         title=f"{name}: {_over(study)}",
         description=f"{name}: {_over(study)} in {count} with every value. {study.title}.",
         context=_context(results, into, facet)
-        | {"facet": facet, "level": level, "grids": grids, "name": name},
+        | {"facet": facet, "level": level, "grids": grids, "name": name}
+        | {"readings": analyse.readings_of(study, grids)},
         parts=_level_parts(results, facet, level, grids),
         edit=f"{study.id}/study.yml",
         is_index=False,
@@ -289,6 +290,7 @@ def _context(results: Results, into: str, facet: Factor | None = None) -> dict[s
             for level in results.levels(facet.id)
         },
         "targets": targets,
+        "readings": study.readings,
         "problems": only_problems(results.problems),
     }
 
