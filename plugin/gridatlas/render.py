@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from gridatlas import store
 from gridatlas.chart import Picture, specification
 
 PNG_SCALE = 2
@@ -23,8 +23,6 @@ POOL_FROM = 40
 """Pictures to draw from which a second process pays (it costs about a second to start)."""
 INK = "#1f1f1f"
 """Colour of text in a PNG, on white."""
-
-_HEADER = b"gridatlas-drawing "
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,19 +139,14 @@ def _drawn_by() -> str:
     return "\n".join(parts)
 
 
-def _path(folder: Path, picture: Picture) -> Path:
-    key = hashlib.sha256(f"{_drawn_by()}\n{picture.to_json()}".encode()).hexdigest()
-    return folder / key[:2] / f"{key}.drawing"
+def _key(picture: Picture) -> str:
+    return store.key_of(_drawn_by(), picture.to_json())
 
 
 def _read(folder: Path, picture: Picture) -> Drawing | None:
     """A stored drawing, or None where there is none or it is damaged."""
-    try:
-        data = _path(folder, picture).read_bytes()
-    except OSError:
-        return None
-    head, _, body = data.partition(b"\n")
-    if head != _HEADER + hashlib.sha256(body).hexdigest().encode():
+    body = store.read(folder, _key(picture))
+    if body is None:
         return None
     sizes, _, rest = body.partition(b"\n")
     svg, png = (int(size) for size in sizes.split())
@@ -161,12 +154,6 @@ def _read(folder: Path, picture: Picture) -> Drawing | None:
 
 
 def _write(folder: Path, picture: Picture, drawing: Drawing) -> None:
-    """Store a drawing whole or not at all: under another name first, then renamed."""
-    path = _path(folder, picture)
     svg = drawing.svg.encode()
     body = b"%d %d\n" % (len(svg), len(drawing.png)) + svg + drawing.png + drawing.spec.encode()
-    head = _HEADER + hashlib.sha256(body).hexdigest().encode() + b"\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(head + body)
-    os.replace(file.name, path)
+    store.write(folder, _key(picture), body)
