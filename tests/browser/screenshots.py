@@ -1,0 +1,133 @@
+"""Takes pictures of the built website: to look at a change, and for the README."""
+
+import argparse
+import functools
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+from chromium import launch
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "site"
+FOLDER = ROOT / "build" / "screenshots"
+DOCS_PICTURE = ROOT / "docs" / "images" / "r1-qwen.png"
+
+DYNTS, GRPO = "studies/dynts-window-ratio", "studies/grpo-digits"
+PAGES = {
+    "overview": "studies/",
+    "model": f"{DYNTS}/model/r1-qwen/",
+    "benchmark": f"{DYNTS}/benchmark/aime24/",
+    "comparison": f"{DYNTS}/model/",
+    "setting": f"{GRPO}/setting/after_t100/",
+}
+"""Addresses of the pages that pictures are taken of, by the pictures' names."""
+
+SCREENS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light"},
+    # The README's: as high as the head of a page and its first row of heatmaps.
+    "docs": {"viewport": {"width": 1280, "height": 820}, "color_scheme": "light"},
+}
+
+EXAMPLES = """\
+examples:
+  make screenshots                        each page, light, dark and on a phone
+  make screenshots ARGS=--docs            the README's picture, docs/images/r1-qwen.png
+  make screenshots ARGS="--into /tmp/new" in another folder
+"""
+
+
+def main() -> int:
+    """Take the pictures that the arguments ask for; return the exit status."""
+    arguments = _parser().parse_args()
+    if not arguments.site.is_dir():
+        if arguments.site != SITE:
+            print(f"there is no folder {arguments.site}", file=sys.stderr)
+            return 2
+        _build()
+    with serve(arguments.site) as address, sync_playwright() as playwright:
+        browser = launch(playwright)
+        if arguments.docs:
+            take(browser, address + PAGES["model"], DOCS_PICTURE, "docs", whole=False)
+        else:
+            for name, path in PAGES.items():
+                for screen in ("light", "dark", "phone"):
+                    file = arguments.into / f"{name}-{screen}.png"
+                    take(browser, address + path, file, screen, whole=True)
+        browser.close()
+    return 0
+
+
+def take(browser: Browser, url: str, file: Path, screen: str, *, whole: bool) -> None:
+    """Save a picture of a page, the whole of it or what the screen shows at first.
+
+    Raises:
+        SystemExit: The site has no such page.
+    """
+    context = browser.new_context(**SCREENS[screen], device_scale_factor=1, reduced_motion="reduce")
+    page = context.new_page()
+    answer = page.goto(url, wait_until="networkidle")
+    if answer is None or not answer.ok:
+        raise SystemExit(f"the site has no page {url}; if it is an old one: make site")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=file, full_page=whole, animations="disabled")
+    context.close()
+    print(f"{file} ({file.stat().st_size // 1000} kB)")
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """Serve a folder on a free port of this machine; give the address, with its last slash."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def _build() -> None:
+    print(f"there is no {SITE}; building it", flush=True)
+    quiet = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **quiet}, check=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--docs", action="store_true", help="take the README's picture instead of all others"
+    )
+    parser.add_argument(
+        "--into", type=Path, default=FOLDER, metavar="FOLDER",
+        help="folder for the pictures (default: build/screenshots)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--site", type=Path, default=SITE, metavar="FOLDER",
+        help="built website (default: site, which is built where it is missing)",
+    )  # fmt: skip
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,345 @@
+"""The documents describe what there is: no key, option, command or message is missing in them."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import pytest
+from pydantic import BaseModel
+
+import gridatlas
+from gridatlas.build import load_data
+from gridatlas.cells import OPTIONAL_COLUMNS
+from gridatlas.cli import main
+from gridatlas.hosts.mkdocs import GridAtlasConfig
+from gridatlas.load import parse_yaml
+from gridatlas.page import FILTERS, GLOBALS
+from gridatlas.plan import plan_overview, plan_study, plan_unreadable
+from gridatlas.schema import StudyFile
+from gridatlas.study import STATES
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PACKAGE = Path(gridatlas.__file__).parent
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+LEAST = {"format": 1, "title": "t", "metric": {"name": "m"}, "x": "x", "y": "y"}
+
+NOT_RUN = re.compile(r"python3 -m venv|\. \.venv/|pip install|mkdocs serve|make ")
+"""Commands of the documents that need a network, or don't end."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    title: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    fence = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+    return [Block(*found) for found in fence.findall(page.read_text("utf-8").replace("\r", ""))]
+
+
+def words(page: Path) -> set[str]:
+    """All that stands in single backticks on a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"`([^`\n]+)`", text))
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "NO_MKDOCS_2_WARNING": "1",
+        "DISABLE_MKDOCS_2_WARNING": "true",
+    }
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def follow(page: Path, folder: Path) -> list[str]:
+    """Do what a page says, from top to bottom; return the commands that were run."""
+    done = []
+    for block in blocks(page):
+        if block.language == "sh":
+            for command in block.text.splitlines():
+                if NOT_RUN.match(command):
+                    continue
+                # Strict, so that a warning of the build is seen here.
+                strictly = command.replace("mkdocs build", "mkdocs build --strict")
+                result = run(strictly, folder)
+                assert result.returncode == 0, command + result.stdout + result.stderr
+                done.append(command)
+        elif block.language == "text" and block.title:
+            assert run(block.title, folder).stdout == block.text
+        elif block.title:
+            file = folder / block.title
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, "utf-8")
+    return done
+
+
+# --- examples work as printed -------------------------------------------------------------------
+
+
+def test_start_page_leads_to_a_site(tmp_path: Path) -> None:
+    assert follow(DOCS / "start.md", tmp_path) == ["gridatlas check", "mkdocs build"] * 2
+    site = tmp_path / "site"
+    assert "studies/" in (site / "index.html").read_text("utf-8")
+    for address in ("studies", "studies/tuning", "studies/tuning/model/large"):
+        assert (site / address / "index.html").is_file()
+    values = [line.split(",")[-1] for line in blocks(DOCS / "start.md")[-3].text.splitlines()[1:]]
+    html = (site / "studies/tuning/model/index.html").read_text("utf-8")
+    assert "81.4" in values
+    assert "" in values  # the cell that the page calls missing
+    assert all(f"<td>{value or 'missing'}</td>" in html for value in values)
+    for ending in ("svg", "png", "csv", "json", "vl.json"):
+        assert (site / f"grids/tuning/large.{ending}").is_file()
+
+
+def test_readme_leads_to_a_site(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# A site", "utf-8")
+    first = blocks(ROOT / "README.md")
+    assert [block.text for block in first if block.title == "mkdocs.yml"] == [
+        "plugins:\n  - search\n  - gridatlas\n"
+    ]
+    page = tmp_path / "README.md"  # the reader's own mkdocs.yml has a name already
+    readme = (ROOT / "README.md").read_text("utf-8")
+    page.write_text(readme.replace("plugins:\n", "site_name: Mine\nplugins:\n"), "utf-8")
+    assert follow(page, tmp_path) == ["gridatlas check", "mkdocs build"]
+    html = (tmp_path / "site/studies/tuning/index.html").read_text("utf-8")
+    for text in ("71.2", "73.9", "70.4", "missing"):
+        assert f"<td>{text}</td>" in html
+
+
+def test_full_example_of_the_data_format_is_fine(tmp_path: Path) -> None:
+    page = DOCS / "data-format.md"
+    example = [block for block in blocks(page) if block.title.startswith("data/")]
+    for block in example:
+        (tmp_path / block.title).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / block.title).write_text(block.text, "utf-8")
+    fine, wrong = (block for block in blocks(page) if block.title.startswith("gridatlas"))
+    result = run(fine.title, tmp_path)
+    assert (result.stdout, result.stderr, result.returncode) == (fine.text, "", 0)
+    figure = tmp_path / "data/tuning/figure.csv"
+    figure.write_text(figure.read_text("utf-8").replace("71.2", "715"), "utf-8")
+    result = run(wrong.title, tmp_path)
+    assert (result.stdout, result.stderr, result.returncode) == (wrong.text, "", 1)
+
+
+def test_full_example_uses_every_key() -> None:
+    [text] = [
+        block.text
+        for block in blocks(DOCS / "data-format.md")
+        if block.title == "data/tuning/study.yml"
+    ]
+    used = set(re.findall(r"(\w+):", text))
+    assert {key for _, key in keys(StudyFile)} - used == {"compare"}  # it has a baseline
+
+
+def test_least_example_of_the_data_format_is_fine(tmp_path: Path) -> None:
+    study = tmp_path / "data/least"
+    study.mkdir(parents=True)
+    for block in blocks(DOCS / "data-format.md"):
+        if block.title in ("study.yml", "cells.csv"):
+            (study / block.title).write_text(block.text, "utf-8")
+    assert run("gridatlas check", tmp_path).stdout == "least: 1 grid, 2 values, 1 reading\n" + (
+        "0 problems\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "block",
+    [block for block in blocks(DOCS / "data-format.md") if block.language == "yaml"],
+    ids=lambda block: block.title or block.text.split(":")[0],
+)
+def test_snippets_of_study_yml_are_valid(block: Block) -> None:
+    tree, _, problems = parse_yaml(block.text, "study.yml")
+    assert problems == []
+    StudyFile.model_validate(LEAST | tree)
+
+
+def test_printed_commands_of_the_data_format_run(tmp_path: Path) -> None:
+    for block in blocks(DOCS / "data-format.md"):
+        if block.language == "sh":
+            result = run(block.text, tmp_path)
+            assert (result.returncode, result.stderr) == (0, "")
+    assert (tmp_path / "data/schema/study.v1.json").read_text("utf-8").startswith("{")
+
+
+def test_template_of_the_options_page_works(tmp_path: Path) -> None:
+    follow(DOCS / "start.md", tmp_path)
+    [template] = [block for block in blocks(DOCS / "options.md") if block.language == "jinja"]
+    (tmp_path / "templates").mkdir()
+    (tmp_path / template.title).write_text(template.text, "utf-8")
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(
+        config.read_text("utf-8").replace(
+            "- gridatlas", "- gridatlas:\n      templates: templates"
+        ),
+        "utf-8",
+    )
+    result = run("mkdocs build --strict", tmp_path)
+    assert result.returncode == 0, result.stderr
+    html = (tmp_path / "site/studies/index.html").read_text("utf-8")
+    assert '<a href="tuning/">Batch size and learning rate</a>' in html
+
+
+def test_python_of_the_options_page_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    [code] = [block for block in blocks(DOCS / "options.md") if block.language == "python"]
+    exec(compile(code.text, "options.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[0] == "0.1 500 42.7 ok"
+
+
+# --- nothing is left out ------------------------------------------------------------------------
+
+
+def keys(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    """(model, key) of a model and all models within it."""
+    seen: set[type[BaseModel]] = set()
+    todo = [model]
+    while todo:
+        one = todo.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        for name, field in one.model_fields.items():
+            yield one.__name__, field.alias or name
+            todo += _models(field.annotation)
+
+
+def _models(annotation: Any) -> Iterable[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]
+
+
+def test_models_are_walked_whole() -> None:
+    assert {("StudyFile", "format"), ("Aggregate", "by"), ("LevelEntry", "items")} <= set(
+        keys(StudyFile)
+    )
+
+
+def test_data_format_describes_every_key() -> None:
+    assert [key for key in keys(StudyFile) if key[1] not in words(DOCS / "data-format.md")] == []
+
+
+def test_data_format_describes_every_column_and_state() -> None:
+    assert {*OPTIONAL_COLUMNS, *STATES} - words(DOCS / "data-format.md") == set()
+
+
+def problem_kinds() -> set[str]:
+    """The first argument of everything that makes a problem, and each comparison's `kind`."""
+    kinds = set()
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            called = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
+            kind = node.args[0]
+            if called in ("Problem", "problem", "unknown") and isinstance(kind, ast.Constant):
+                kinds.add(kind.value)
+    return kinds
+
+
+def test_data_format_lists_every_kind_of_problem() -> None:
+    text = (DOCS / "data-format.md").read_text("utf-8")
+    listed = re.findall(r"^\| `([a-z-]+)` \| [^|]+ \|$", text, re.MULTILINE)
+    assert listed == sorted(problem_kinds())
+
+
+def test_options_page_has_every_option_with_its_default() -> None:
+    page = (DOCS / "options.md").read_text("utf-8")
+    for name, option in GridAtlasConfig._schema:
+        default = "none" if option.default is None else f"`{option.default}`"
+        if isinstance(option.default, bool):
+            default = default.lower()
+        assert f"\n### `{name}`\n\nDefault: {default}. " in page
+
+
+def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, one in command.commands.items():
+            yield from commands(one, f"{path} {name}")
+
+
+def test_options_page_has_every_command_and_its_options() -> None:
+    there = words(DOCS / "options.md")
+    for path, command in commands(main, "gridatlas"):
+        assert path in there
+        with click.Context(command, help_option_names=["-h", "--help"]) as context:
+            options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+        names = [name for one in options for name in one.opts]
+        choices = [
+            choice
+            for one in options
+            if isinstance(one.type, click.Choice)
+            for choice in one.type.choices
+        ]
+        assert {*names, *choices} - there == set(), path
+
+
+def test_options_page_has_every_template_and_what_it_gets() -> None:
+    there = words(DOCS / "options.md")
+    results = load_data(ROOT / "data").results
+    plans = [
+        plan_overview(results, "s", {}),
+        *plan_study(results[0], "s"),
+        plan_unreadable("x", (), "s"),
+    ]
+    assert {path.name for path in (PACKAGE / "templates").iterdir()} - there == set()
+    assert {key for plan in plans for key in plan.context} - there == set()
+    assert {*FILTERS, *GLOBALS} - {re.sub(r"\(.*", "", word) for word in there} == set()
+
+
+def test_contributing_has_every_module_and_target() -> None:
+    there = words(ROOT / "CONTRIBUTING.md")
+    modules = {path.relative_to(PACKAGE).as_posix() for path in SOURCES}
+    assert {one for one in modules if not one.endswith("__init__.py")} - there == set()
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE)) - {"help"}
+    assert {f"make {target}" for target in targets} - there == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_between_documents_lead_somewhere(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"`[^`\n]*`", "", prose)
+    for target in re.findall(r"\]\(([^)#\s]+)", prose):
+        generated = page.parent == DOCS and target.startswith("studies/")  # the build checks these
+        assert generated or ":" in target or (page.parent / target).exists(), target
+
+
+def test_every_decision_is_in_the_list_and_short() -> None:
+    records = sorted((DOCS / "decisions").glob("0*.md"))
+    listed = re.findall(r"\((0[^)]+)\)", (DOCS / "decisions/index.md").read_text("utf-8"))
+    assert [record.name for record in records] == listed
+    for record in records:
+        text = record.read_text("utf-8")
+        assert re.findall("^## .*$", text, re.MULTILINE) == [
+            "## Context",
+            "## Decision",
+            "## Consequences",
+        ]
+        assert len(text.splitlines()) < 40
