@@ -107,11 +107,24 @@ class FactorEntry(Entry):
     direction: Literal["up", "down"] = "up"
 
 
+def _as_tuple(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
 class Trials(Entry):
     """How many trials a cell counts: the items of the named facet's level, times `samples`."""
 
     items: Text
     samples: int = Field(default=1, ge=1)
+
+
+class StatedRange(Entry):
+    """The ends of a colour bar as a reading states them, for the grids at these facet levels."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, LevelKey]
+
+    range: Range
 
 
 class ReadingEntry(Entry):
@@ -123,6 +136,36 @@ class ReadingEntry(Entry):
     url: str | None = Field(default=None, pattern=r"^https?://")
     note: str | None = None
     derived_from: Identifier | None = None
+    stated_range: tuple[StatedRange, ...] = ()
+
+
+class ClaimEntry(Entry):
+    """A sentence about the results.
+
+    Attributes:
+        check: Expression of the claim language that is true where the sentence holds.
+        reads: The weakest fair meaning of a vague sentence, which `check` spells out.
+        source: Id of the reading whose account says so.
+        holds: What is on record: the check is true, false (the source is wrong) or undecidable.
+        not_checkable: Why no check can tell; instead of `check`.
+    """
+
+    text: Text
+    check: Text | None = None
+    reads: Text | None = None
+    source: Identifier | None = None
+    holds: Literal[True, False, "unknown"] = True
+    not_checkable: Text | None = None
+
+
+class AcceptedEntry(Entry):
+    """A finding that is known: its kind, the cells it is about, and the reason."""
+
+    finding: Identifier
+    at: dict[str, Annotated[tuple[LevelKey, ...], BeforeValidator(_as_tuple)]] = Field(
+        default_factory=dict
+    )
+    because: Text
 
 
 class RegionEntry(Entry):
@@ -151,6 +194,8 @@ class StudyFile(Entry):
     readings: tuple[ReadingEntry, ...] = Field(default=(), max_length=1000)
     reconcile: Literal["primary", "agreement", "median"] = "primary"
     regions: tuple[RegionEntry, ...] = ()
+    claims: tuple[ClaimEntry, ...] = ()
+    accepted: tuple[AcceptedEntry, ...] = ()
 
 
 def json_schema() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from gridatlas.schema import Metric, ReadingEntry, Source, Trials
+from gridatlas.schema import AcceptedEntry, ClaimEntry, Metric, ReadingEntry, Source, Trials
 
 State = Literal["ok", "missing", "failed", "oom", "disputed"]
 STATES: tuple[State, ...] = ("ok", "missing", "failed", "oom", "disputed")
@@ -125,6 +125,10 @@ class Study:
     reconcile: Literal["primary", "agreement", "median"]
     regions: tuple[Region, ...] = ()
     folder: str = ""
+    accepted: tuple[AcceptedEntry, ...] = ()
+    accepted_lines: tuple[int, ...] = ()
+    claims: tuple[ClaimEntry, ...] = ()
+    claim_lines: tuple[int, ...] = ()
 
     def facet(self, facet_id: str) -> Factor:
         """The facet with this id; KeyError where there is none."""

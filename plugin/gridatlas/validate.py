@@ -78,6 +78,12 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
             for region in file.regions
         ),
         folder=source.name.rpartition("/")[0],
+        claims=file.claims,
+        claim_lines=tuple(source.line("claims", at) or 1 for at in range(len(file.claims))),
+        accepted=file.accepted,
+        accepted_lines=tuple(
+            source.line("accepted", index) or 1 for index in range(len(file.accepted))
+        ),
     )
     return study, problems
 
@@ -268,8 +274,7 @@ def _factor(
                     path,
                     f"{shown(level.key)} and {shown(other.key)}, both {shown(level.slug)}",
                     "levels whose addresses differ",
-                    f"rename one, or list both under factors.{factor_id}.levels with ids that "
-                    "differ in letters or digits",
+                    "rename one of them, in the tables too; letters or digits must differ",
                 )
             )
     label = entry.label or factor_id.replace("_", " ").capitalize()
