@@ -37,7 +37,7 @@ site: $(VENV)/.installed-site ## Build the website into site/
 	@echo "To look at it: make serve"
 
 serve: $(VENV)/.installed-site ## Show the website and rebuild it as files change (ADDRESS=127.0.0.1:8000)
-	$(BIN)/mkdocs serve --dev-addr $(ADDRESS)
+	$(BIN)/mkdocs serve --no-strict --dev-addr $(ADDRESS)
 
 test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of them)
 	$(BIN)/python tests/browser/install.py

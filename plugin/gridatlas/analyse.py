@@ -242,6 +242,13 @@ def _range_of_means(values: Iterable[tuple[str, Decimal]]) -> Decimal | None:
     return max(means) - min(means)
 
 
+def trials(grid: Grid, cell: Cell) -> int | None:
+    """Trials of a cell: its own n, else what `trials` says of the grid; None without a read value."""
+    if cell.value is None or not cell.reading or grid.aggregate:
+        return None
+    return cell.n if cell.n is not None else grid.study.trials_at(grid.levels)
+
+
 def wins(grids: Iterable[Grid], axis: Literal["x", "y"]) -> dict[Level, int]:
     """In how many grids a best cell lies at each level of an axis; a grid's ties count once each.
 

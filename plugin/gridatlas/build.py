@@ -117,7 +117,7 @@ def build(
     if templates:
         found = page.check_templates(templates)
         problems += found
-        if found:
+        if only_problems(found):
             templates = None
     plans = _plans(loaded, into)
     downloads = {

@@ -26,6 +26,8 @@ ABSENT: Mapping[State, str] = {
     state: f"no value: {label}" for state, label in STATE_LABELS.items() if state != "ok"
 }
 """How the legend names the states of cells without a value."""
+KEPT = "may be the best (95 % set)"
+"""How the legend names the cells in the confidence set for the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Mark:
         best: Whether it is outlined as a best cell.
         absent: Why there is no value, as the legend says it; empty with a value.
         disputed: Whether it has a value that is disputed (drawn with a corner).
+        kept: Whether it is in the confidence set for the best (drawn with a diamond).
     """
 
     key: str
@@ -50,6 +53,7 @@ class Mark:
     best: bool = False
     absent: str = ""
     disputed: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +143,16 @@ def _widened(low: Decimal, high: Decimal) -> tuple[float, float]:
     return float(low - half), float(high + half)
 
 
-def draw_grid(grid: Grid, domain: tuple[float, float] | None = None) -> Picture:
-    """The heatmap of a grid, on its own scale unless a shared `domain` is given."""
+def draw_grid(
+    grid: Grid,
+    domain: tuple[float, float] | None = None,
+    kept: frozenset[Point] = frozenset(),
+) -> Picture:
+    """The heatmap of a grid, on its own scale unless a shared `domain` is given.
+
+    Args:
+        kept: The points in the confidence set for the best, which are marked.
+    """
     study = grid.study
     metric = study.metric
     decimals = metric.decimals or 0
@@ -162,6 +174,7 @@ def draw_grid(grid: Grid, domain: tuple[float, float] | None = None) -> Picture:
                 best=is_best,
                 absent=ABSENT[cell.state] if cell.value is None else "",
                 disputed=cell.value is not None and cell.state == "disputed",
+                kept=(x.key, y.key) in kept,
             )
         )
     return Picture(
@@ -333,6 +346,7 @@ def specification(picture: Picture) -> dict[str, Any]:
         "best": ["best"] if any(mark.best for mark in picture.marks) else [],
         "absent": list(dict.fromkeys(mark.absent for mark in picture.marks if mark.absent)),
         "doubt": ["disputed"] if any(mark.disputed for mark in picture.marks) else [],
+        "kept": [KEPT] if any(mark.kept for mark in picture.marks) else [],
     }
     layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
     spec: dict[str, Any] = deepcopy(
@@ -366,12 +380,22 @@ def specification(picture: Picture) -> dict[str, Any]:
             "domain": shapes[name],
             "range": [_shape(kind, width, height) for kind in shapes[name]],
         }
-        layers[name]["encoding"]["size"] = {"value": width**2}
+        layers[name]["encoding"]["size"] = {"value": 40 if name == "kept" else width**2}
+    if "kept" in layers:
+        layers["kept"]["mark"] |= {"xOffset": 6 - width / 2, "yOffset": height / 2 - 6}
     if "inner" in layers:
         layers["inner"]["mark"] |= {"width": width - 5, "height": height - 5}
     if picture.outline:
         outline = layers["outline"]
-        outline["data"] = {
+        spec["layer"].insert(spec["layer"].index(outline), halo := deepcopy(outline))
+        halo["mark"] |= {"stroke": "#000", "strokeWidth": 3.5}
+        halo["name"] = "halo"
+        del halo["encoding"]["strokeDash"]
+        outline["encoding"]["strokeDash"]["scale"] = {
+            "domain": [picture.outline_label],
+            "range": [[5, 3]],
+        }
+        halo["data"] = outline["data"] = {
             "values": [
                 {
                     "left": edge.x * width,
@@ -394,6 +418,8 @@ def _row(mark: Mark) -> dict[str, Any]:
         row["absent"] = mark.absent
     if mark.disputed:
         row["doubt"] = "disputed"
+    if mark.kept:
+        row["kept"] = KEPT
     return row
 
 
@@ -414,6 +440,8 @@ def _shape(kind: str, width: int, height: int) -> str:
     if kind == "disputed":
         size = min(w, h) * 0.7
         return _path([(w - size, -h), (w, -h), (w, size - h)], unit) + "Z"
+    if kind == KEPT:
+        return "diamond"
     frame = _path([(-w, -h), (w, -h), (w, h), (-w, h)], unit) + "Z"
     step = max(min(w, h) / 2, 2.0)
     offsets = [i * step for i in range(-ceil((w + h) / step), ceil((w + h) / step) + 1)]
@@ -484,6 +512,9 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
         labelLimit=300,
         aria=False,
     )
+    solid = key.copy()
+    solid.symbolFillColor = "currentColor"
+    solid.symbolSize = 150
     if "absent" in shapes:
         layers.append(
             alt.Chart(name="absent")
@@ -496,7 +527,14 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
             alt.Chart(name="doubt")
             .transform_filter("isValid(datum.doubt)")
             .mark_point(filled=True, opacity=1, aria=False, fill="#000", stroke="#fff")
-            .encode(shape=alt.Shape("doubt:N", legend=key))
+            .encode(shape=alt.Shape("doubt:N", legend=solid))
+        )
+    if "kept" in shapes:
+        layers.append(
+            alt.Chart(name="kept")
+            .transform_filter("isValid(datum.kept)")
+            .mark_point(filled=True, opacity=1, aria=False, fill="#000", stroke="#fff")
+            .encode(shape=alt.Shape("kept:N", legend=solid))
         )
     if "best" in shapes:
         # Black and white side by side: one of them stands out on every fill.
@@ -513,12 +551,13 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
     if outlined:
         layers.append(
             alt.Chart(name="outline")
-            .mark_rule(aria=False, strokeDash=[5, 3], strokeWidth=2, stroke="currentColor")
+            .mark_rule(aria=False, strokeWidth=2, stroke="#fff")
             .encode(
                 x=alt.X("left:Q", scale=None),
                 x2="right:Q",
                 y=alt.Y("top:Q", scale=None),
                 y2="bottom:Q",
+                strokeDash=alt.StrokeDash("label:N", legend=key),
             )
         )
     axis: dict[str, Any] = {"ticks": False, "domain": False, "aria": False, "labelLimit": 150}

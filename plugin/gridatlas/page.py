@@ -21,7 +21,7 @@ from gridatlas import analyse, chart
 from gridatlas.analyse import Difference
 from gridatlas.chart import Picture
 from gridatlas.plan import Gallery, PagePlan, Panel
-from gridatlas.problems import Problem
+from gridatlas.problems import Problem, listed, nearest, only_problems
 from gridatlas.render import Drawing
 from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Study, inline
 
@@ -177,6 +177,17 @@ def check_templates(folder: Path) -> list[Problem]:
     problems = []
     for name in environment.list_templates():
         if name not in known:
+            near = nearest(name, known)
+            problems.append(
+                Problem(
+                    "unknown-template",
+                    f"{folder.name}/{name}",
+                    "a template that overrides none",
+                    f"the name of one of ours: {listed(sorted(known), 20)}",
+                    f"rename it to {near}" if near else "rename it, or remove it",
+                    severity="note",
+                )
+            )
             continue
         try:
             environment.get_template(name)
@@ -368,7 +379,17 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "inline": inline,
     "summary": analyse.summarise,
 }
+RULES = {
+    "primary": "Shown is the first reading that has the cell, in this order:",
+    "agreement": "Shown is the value that at least two of them give; where none agree, the first "
+    "one's, as disputed:",
+    "median": "Shown is the middle value by size; where two unequal ones are in the middle, the value "
+    "that two readings agree on, else the first one's, as disputed:",
+}
+"""How the shown value is chosen, by `reconcile`."""
+
 GLOBALS: Mapping[str, Any] = {
+    "rules": RULES,
     "wins": _wins,
     "varies_more": _varies_more,
     "cell_anchor": _cell_anchor,

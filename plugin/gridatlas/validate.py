@@ -240,6 +240,7 @@ def _factor(
         if all(number is not None for number in numbers.values()):
             keys = dict.fromkeys(sorted(keys, key=lambda key: cast(Decimal, numbers[key])))
         entries = tuple(LevelEntry(id=key) for key in keys)
+    problems = _mixed(source, factor_id, tables) if entry.levels is None else []
     levels = tuple(
         Level(
             key=one.id,
@@ -252,7 +253,6 @@ def _factor(
         for one in entries
     )
     here = _In(source)
-    problems = []
     for index, level in enumerate(levels):
         path = ("factors", factor_id, "levels", index)
         before = levels[:index]
@@ -279,6 +279,34 @@ def _factor(
             )
     label = entry.label or factor_id.replace("_", " ").capitalize()
     return Factor(factor_id, label, entry.unit, levels, entry.direction), problems
+
+
+def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list[Problem]:
+    """A note where most levels are numbers and some are texts: `500x` may be a slip of the pen."""
+    texts: dict[str, tuple[str, int]] = {}
+    numbers: set[str] = set()
+    for table in tables:
+        for text, row in zip(column(table, factor_id), table.rows, strict=False):
+            key = level_key(text) if text else ""
+            if key and level_number(key) is None:
+                texts.setdefault(key, (table.name, row.line))
+            elif key:
+                numbers.add(key)
+    if len(numbers) <= len(texts):
+        return []
+    return [
+        Problem(
+            "mixed-levels",
+            name,
+            shown(key),
+            f"a number, as most levels of {factor_id} are: {listed(sorted(numbers))}",
+            f"correct it, or list the levels of {factor_id} under factors in study.yml",
+            line,
+            factor_id,
+            "note",
+        )
+        for key, (name, line) in texts.items()
+    ]
 
 
 def slug(key: str) -> str:

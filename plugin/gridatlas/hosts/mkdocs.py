@@ -26,6 +26,24 @@ from gridatlas.problems import only_problems
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 
 
+class FolderInSite(c.Type[str]):
+    """A relative path below the site, without `..`: pages are never written beside the site."""
+
+    def __init__(self, default: str) -> None:
+        super().__init__(str, default=default)
+
+    def run_validation(self, value: object) -> str:
+        """Refuse a path that isn't a folder of the site."""
+        folder: str = super().run_validation(value)
+        parts = folder.split("/")
+        if not folder or "\\" in folder or any(part in ("", ".", "..") for part in parts):
+            raise c.ValidationError(
+                f'Expected a folder of the site, such as "studies" or "results/studies", '
+                f'without a slash at its ends and without "..", but received: "{folder}"'
+            )
+        return folder
+
+
 class GridAtlasConfig(Config):
     """The plugin's options in `mkdocs.yml`."""
 
@@ -33,7 +51,7 @@ class GridAtlasConfig(Config):
     data_ = c.Type(str, default="data")
     """Folder with one folder per study, relative to `mkdocs.yml`."""
 
-    into = c.Type(str, default="studies")
+    into = FolderInSite(default="studies")
     """Folder of the site that the pages are written to."""
 
     templates = c.Optional(c.Type(str))
@@ -113,7 +131,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             site = build(
                 self._path(config, self.config.data_),
                 name=self.config.data_,
-                into=self.config.into.strip("/"),
+                into=self.config.into,
                 templates=self._templates(config),
                 cache=self._path(config, self.config.cache),
                 progress=_progress(),
