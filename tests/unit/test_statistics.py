@@ -1,0 +1,555 @@
+"""Statistics against numbers worked by hand, published examples, scipy, and the real grids."""
+
+from decimal import Decimal
+from math import comb, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from gridatlas.best import best_set, best_set_paired, fisher_greater, paired_p
+from gridatlas.build import load_data
+from gridatlas.defaults import good_default
+from gridatlas.statistics import (
+    difference,
+    holm,
+    homogeneity,
+    main_effect,
+    mean_stderr,
+    successes_from,
+    total,
+    wilson,
+)
+
+DATA = Path(__file__).parents[2] / "data"
+Z = 1.959963984540054
+
+
+def both(interval):
+    return pytest.approx((interval.low, interval.high), abs=5e-5)
+
+
+# --- Wilson -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [
+        # At the ends the other limit is z²/(n + z²).
+        (0, 10, 0, Z**2 / (10 + Z**2)),
+        (10, 10, 10 / (10 + Z**2), 1),
+        (0, 1, 0, Z**2 / (1 + Z**2)),
+        # (0.52 + z²/300 ± z √(0.52·0.48/150 + z²/90000)) / (1 + z²/150)
+        (78, 150, 0.4406, 0.5984),
+        # Newcombe (1998), Statistics in Medicine 17, 857–872, table I, method 3.
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_wilson(successes, n, low, high):
+    assert (low, high) == both(wilson(successes, n))
+
+
+def test_wilson_ends_exactly_at_0_and_1():
+    assert [wilson(0, n).low for n in range(1, 200)] == [0] * 199
+    assert [wilson(n, n).high for n in range(1, 200)] == [1] * 199
+
+
+def test_52_percent_as_150_trials_and_as_30_questions():
+    as_trials, as_questions = wilson(78, 150), wilson(0.52 * 30, 30)
+    assert (round(100 * as_trials.low), round(100 * as_trials.high)) == (44, 60)
+    assert (round(100 * as_questions.low), round(100 * as_questions.high)) == (35, 69)
+
+
+def test_wilson_with_another_confidence():
+    expected = stats.binomtest(78, 150).proportion_ci(0.99, method="wilson")
+    assert (expected.low, expected.high) == both(wilson(78, 150, confidence=0.99))
+
+
+# --- counts behind a printed value --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "decimals", "k"),
+    [
+        ("52.0", 150, 1, 78),
+        ("42.7", 150, 1, 64),  # 42.666…
+        ("42.6", 150, 1, None),
+        ("42.67", 150, 2, 64),
+        ("42.67", 150, 1, None),  # More decimals than it was rounded to.
+        ("42", 150, 1, 63),
+        ("0.0", 150, 1, 0),
+        ("100.0", 150, 1, 150),
+        ("100.1", 150, 1, None),
+        ("-0.1", 150, 1, None),
+        ("NaN", 150, 1, None),
+        ("Infinity", 150, 1, None),
+        # 1/80 = 1.25 %: printed half up as 1.3, half to even as 1.2; both are the same count.
+        ("1.2", 80, 1, 1),
+        ("1.3", 80, 1, 1),
+        # Of 3000, 2, 3 and 4 (0.067, 0.1, 0.133) are printed as 0.1: the nearest.
+        ("0.1", 3000, 1, 3),
+        # 1/150 and 2/150 (0.67 and 1.33) are as near: the smaller.
+        ("1", 150, 0, 1),
+    ],
+)
+def test_successes_behind_a_printed_percentage(value, n, decimals, k):
+    assert successes_from(Decimal(value), n, decimals) == k
+
+
+def test_successes_behind_a_printed_share():
+    assert successes_from(Decimal("0.427"), 150, 3, scale=1) == 64
+
+
+@given(st.integers(1, 5000), st.data(), st.integers(0, 3))
+def test_every_count_is_found_again(n, data, decimals):
+    k = data.draw(st.integers(0, n))
+    printed = Decimal(f"{100 * k / n:.{decimals}f}")
+    found = successes_from(printed, n, decimals)
+    assert found is not None
+    assert abs(100 * Decimal(found) / n - printed) <= abs(100 * Decimal(k) / n - printed)
+    if 2 * n < 100 * 10**decimals:
+        assert found == k
+
+
+@pytest.mark.parametrize(("n", "share"), [(150, 0.15), (200, 0.20), (990, 0.99)])
+def test_share_of_one_decimal_values_that_are_a_count(n, share):
+    values = [Decimal(tenth) / 10 for tenth in range(1001)]
+    passing = sum(successes_from(value, n, 1) is not None for value in values)
+    assert passing / len(values) == pytest.approx(share, abs=0.005)
+
+
+# --- Fisher, and the set for the best -----------------------------------------------------------
+
+
+def test_fisher_by_hand():
+    # The lady tasting tea: 3 of 4 against 1 of 4, margins 4 and 4 of 8: (16 + 1) / 70.
+    assert fisher_greater([3, 4, 0], [4, 4, 4], [1, 0, 4], [4, 4, 4]) == pytest.approx(
+        [17 / 70, 1 / 70, 1]
+    )
+
+
+def test_fisher_equals_scipy():
+    random = np.random.default_rng(0)
+    n1, n2 = random.integers(1, 400, (2, 500))
+    k1, k2 = random.binomial(n1, random.random(500)), random.binomial(n2, random.random(500))
+    expected = stats.hypergeom.sf(k1 - 1, n1 + n2, k1 + k2, n1)
+    assert fisher_greater(k1, n1, k2, n2) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_fisher_with_many_trials():
+    expected = stats.hypergeom.sf(501_500 - 1, 2_000_000, 1_000_500, 1_000_000)
+    found = fisher_greater([501_500], [1_000_000], [499_000], [1_000_000])
+    assert found == pytest.approx([expected], rel=1e-6)
+
+
+def test_fisher_of_nothing():
+    assert fisher_greater([], [], [], []).shape == (0,)
+
+
+def test_a_cell_leaves_when_another_beats_it():
+    found = best_set([(9, 10), None, (0, 10), (8, 10)])
+    assert (found.indices, found.by, found.compared) == ((0, 3), (3, None, 0, 0), 3)
+    assert (found.level, found.test) == (0.025, "Fisher's exact test, one-sided")
+    # 9 successes all drawn from 9 + 0: comb(10, 9) / comb(20, 9).
+    assert found.p[2] == pytest.approx(10 / comb(20, 9))
+    # 9 or 10 of the 17 of both: C(10,9)C(10,8) + C(10,10)C(10,7) of C(20,17).
+    assert found.p[3] == pytest.approx((10 * 45 + 120) / comb(20, 17))
+    assert found.p[1] is None
+
+
+def test_the_first_of_equals_beats():
+    assert best_set([(0, 10), (9, 10), (9, 10)]).by == (1, 2, 1)
+
+
+def test_another_number_of_trials_may_beat_with_a_lower_share():
+    # 3/3 is higher than 900/1000, which shows more.
+    assert best_set([(500, 1000), (3, 3), (900, 1000)]).by[0] == 2
+
+
+def test_fewer_failures_are_better():
+    cells = [(9, 10), (0, 10), (8, 10)]
+    turned = best_set([(n - k, n) for k, n in cells], better="lower")
+    assert turned == best_set(cells)
+
+
+@pytest.mark.parametrize(
+    ("cells", "indices", "level"),
+    [([], (), 0.05), ([None], (), 0.05), ([None, (3, 9)], (1,), 0.05)],
+)
+def test_nothing_to_compare(cells, indices, level):
+    found = best_set(cells)
+    assert (found.indices, found.level) == (indices, level)
+    assert set(found.p) <= {None}
+    assert set(found.by) <= {None}
+
+
+def test_observed_best_is_always_in_the_set():
+    random = np.random.default_rng(1)
+    for _ in range(20):
+        cells = [(int(k), 40) for k in random.binomial(40, random.random(12))]
+        assert max(range(12), key=cells.__getitem__) in best_set(cells).indices
+
+
+# --- paired -------------------------------------------------------------------------------------
+
+
+def discordant(first_only, second_only, both=7):
+    first = [1] * first_only + [0] * second_only + [1] * both + [0] * 3
+    second = [0] * first_only + [1] * second_only + [1] * both + [0] * 3
+    return first, second
+
+
+@pytest.mark.parametrize(
+    ("alternative", "p"),
+    # 8 against 2: Binomial(10, ½) is at least 8 with (45 + 10 + 1) / 1024.
+    [("greater", 56 / 1024), ("less", 1013 / 1024), ("two-sided", 112 / 1024)],
+)
+def test_mcnemar_by_hand(alternative, p):
+    found = paired_p(*discordant(8, 2), alternative)
+    assert (found.p, found.test) == (pytest.approx(p), "McNemar's exact test")
+
+
+@pytest.mark.parametrize(
+    ("alternative", "p"),
+    # 0.8, 0.4 and −0.2: of the 8 sums 1.0 and 1.4 are as large.
+    [("greater", 2 / 8), ("less", 7 / 8), ("two-sided", 4 / 8)],
+)
+def test_sign_flips_by_hand(alternative, p):
+    found = paired_p([1.0, 0.6, 0.4, 0.8], [0.2, 0.2, 0.6, 0.8], alternative)
+    assert (found.p, found.test) == (pytest.approx(p), "sign-flip permutation test, exact")
+
+
+def test_sign_flips_of_other_numbers_by_hand():
+    first, second = [1.0, 0.6, 0.4, 0.8], [0.2, 0.2, 0.6, 0.8]
+    root = [[value / sqrt(2) for value in row] for row in (first, second)]
+    assert paired_p(*root, "greater") == paired_p(first, second, "greater")
+
+
+def test_whole_numbers_that_are_no_shares_are_enumerated():
+    found = paired_p([5321, 4000, 90], [1000, 2000, 99], "greater")
+    # 4321, 2000 and −9: as large are + + − and + + +.
+    assert (found.p, found.test) == (2 / 8, "sign-flip permutation test, exact")
+
+
+def test_random_patterns_approach_the_exact_test():
+    random = np.random.default_rng(0)
+    first, second = random.integers(0, 6, (2, 40)) / 5
+    exact = paired_p(first, second)
+    drawn = paired_p(first / np.pi, second / np.pi)
+    assert drawn.test == "sign-flip permutation test, 19,999 random patterns"
+    assert drawn.p == pytest.approx(exact.p, abs=0.02)
+    assert drawn == paired_p(first / np.pi, second / np.pi)
+
+
+def test_random_patterns_count_the_observed_one():
+    assert paired_p([0.1234] * 100, [0.0] * 100, "greater", samples=999).p == 1 / 1000
+
+
+def test_equal_outcomes_tell_nothing():
+    assert paired_p([1, 0, 1], [1, 0, 1]).p == 1
+    assert paired_p([0.2, 0.4], [0.2, 0.4]).p == 1
+    assert paired_p([0.123] * 20, [0.123] * 20).p == 1
+
+
+def test_the_set_for_the_best_of_paired_cells():
+    first, second = discordant(10, 0)
+    found = best_set_paired([second, first, None])
+    assert (found.indices, found.by, found.compared) == ((1,), (1, 0, None), 2)
+    assert found.p == (pytest.approx(1 / 1024), 1, None)
+    assert (found.level, found.test) == (0.05, "McNemar's exact test")
+    assert best_set_paired([second, first, None], better="lower").indices == (0,)
+
+
+def test_the_set_for_the_best_of_other_numbers():
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(13, 30))
+    rows[4] += 2
+    found = best_set_paired(rows.tolist())
+    assert (found.indices, found.compared) == ((4,), 13)
+    assert found.p[0] == paired_p(rows[4], rows[0], "greater").p
+    assert found == best_set_paired(rows.tolist())
+
+
+def test_paired_sets_of_nothing_and_of_one():
+    assert best_set_paired([]).indices == ()
+    assert best_set_paired([None, None]).indices == ()
+    assert best_set_paired([None, [0.2, 0.4]]).indices == (1,)
+
+
+# --- χ² -----------------------------------------------------------------------------------------
+
+
+def test_homogeneity_by_hand():
+    # 10, 20 and 30 of 100: 20 expected, variance 16 each; (100 + 0 + 100) / 16.
+    found = homogeneity([(10, 100), None, (20, 100), (30, 100)])
+    assert (found.chi2, found.df) == (pytest.approx(12.5), 2)
+    assert found.p == pytest.approx(stats.chi2.sf(12.5, 2))
+
+
+def test_homogeneity_equals_scipy():
+    cells = [(10, 90), (25, 100), (30, 170), (4, 20)]
+    table = [[k for k, _ in cells], [n - k for k, n in cells]]
+    expected = stats.chi2_contingency(table, correction=False)
+    found = homogeneity(cells)
+    assert (found.chi2, found.df, found.p) == pytest.approx(
+        (expected.statistic, expected.dof, expected.pvalue)
+    )
+
+
+@pytest.mark.parametrize("k", [0, 10])
+def test_all_alike(k):
+    found = homogeneity([(k, 10), (k, 10)])
+    assert (found.chi2, found.df, found.p) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("cells", [[], [None, None], [(1, 2), None]])
+def test_homogeneity_needs_two_cells(cells):
+    assert homogeneity(cells) is None
+
+
+def test_main_effect_is_of_the_sums():
+    rows = [[(1, 10), (2, 10)], [(3, 10), (4, 10)], [(5, 10), (6, 10)]]
+    assert main_effect(rows) == homogeneity([(3, 20), (7, 20), (11, 20)])
+
+
+def test_main_effect_compares_the_same_cells():
+    rows = [[(1, 10), (9, 10), (2, 10)], [(3, 10), None, (4, 10)], [None, None, None]]
+    assert main_effect(rows) == homogeneity([(3, 20), (7, 20)])
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[(1, 2), (2, 2)]], [[(1, 2), None], [None, (1, 2)]]])
+def test_main_effect_needs_two_levels(rows):
+    assert main_effect(rows) is None
+
+
+def test_total_adds_up():
+    one, other = homogeneity([(10, 100), (30, 100)]), homogeneity([(1, 9), (2, 8), (5, 7)])
+    found = total([one, other])
+    assert (found.chi2, found.df) == (one.chi2 + other.chi2, 3)
+    assert found.p == pytest.approx(stats.chi2.sf(found.chi2, 3))
+    assert (total([]).chi2, total([]).df, total([]).p) == (0, 0, 1)
+
+
+# --- differences and families -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counts", "low", "high"),
+    # Newcombe (1998), Statistics in Medicine 17, 873–890, table II, method 10.
+    [
+        ((56, 70, 48, 80), 0.0524, 0.3339),
+        ((9, 10, 3, 10), 0.1705, 0.8090),
+        ((6, 7, 2, 7), 0.0582, 0.8062),
+        ((5, 56, 0, 29), -0.0381, 0.1926),
+        ((0, 10, 0, 20), -0.1611, 0.2775),
+        ((0, 10, 0, 10), -0.2775, 0.2775),
+        ((10, 10, 0, 20), 0.6791, 1.0000),
+        ((10, 10, 0, 10), 0.6075, 1.0000),
+    ],
+)
+def test_newcombe(counts, low, high):
+    found = difference(*counts)
+    assert found.value == counts[0] / counts[1] - counts[2] / counts[3]
+    assert (low, high) == both(found.interval)
+
+
+def test_two_sided_fisher_by_hand():
+    # Of the tables with margins 4, 4 and 4, 4 those with 16, 1, 16 and 1 of 70 are as unlikely.
+    assert difference(3, 4, 1, 4).p == pytest.approx(34 / 70)
+
+
+def test_differences_turn_round():
+    one, other = difference(30, 100, 45, 110), difference(45, 110, 30, 100)
+    assert (one.value, one.p) == (-other.value, pytest.approx(other.p))
+    assert (-other.interval.high, -other.interval.low) == both(one.interval)
+
+
+def test_holm_by_hand():
+    # 4 × 0.01, 3 × 0.02 (0.06), 2 × 0.03 = 0.06, 1 × 0.04 is raised to 0.06.
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx((0.06, 0.04, 0.06, 0.06))
+    assert holm([0.5, 0.9]) == (1.0, 1.0)
+    assert holm([]) == ()
+
+
+def test_standard_error_of_a_mean_by_hand():
+    # Variances 0.25/100 and 0.16/400: √0.0029 / 2.
+    assert mean_stderr([(50, 100), (80, 400)]) == pytest.approx(sqrt(0.0029) / 2)
+    assert mean_stderr([(75, 150)]) == pytest.approx(0.5 / sqrt(150))
+
+
+# --- good default -------------------------------------------------------------------------------
+
+
+def test_ranks_and_regrets_by_hand():
+    found = good_default([[(50, 100), (40, 100), (40, 100)], [(10, 50), (20, 50), (5, 50)]])
+    assert [one.rank for one in found.settings] == [1.5, 1.75, 2.75]
+    assert [one.regret for one in found.settings] == pytest.approx([0.1, 0.05, 0.2])
+    assert found.alike_regret == pytest.approx(0.35 / 3)
+
+
+def test_fewer_failures_make_a_good_default():
+    tables = [[(50, 100), (40, 100), (40, 100)], [(10, 50), (20, 50), (5, 50)]]
+    found = good_default(tables, better="lower")
+    assert [one.rank for one in found.settings] == [2.5, 2.25, 1.25]
+    assert [one.regret for one in found.settings] == pytest.approx([0.1, 0.15, 0])
+
+
+def test_a_setting_that_is_ahead_everywhere():
+    tables = [[(900, 1000), (500, 1000), (400, 1000)]] * 6
+    found = good_default(tables)
+    best = found.settings[0]
+    assert (best.rank, best.rank_interval.low, best.rank_interval.high) == (1, 1, 1)
+    assert (best.regret, best.regret_interval.low, best.regret_interval.high) == (0, 0, 0)
+    # Chance would put one setting first everywhere with 3 / 3⁶.
+    assert found.p == pytest.approx(3 / 3**6, abs=0.005)
+    middle = found.settings[1]
+    assert middle.regret_interval.low < middle.regret < middle.regret_interval.high
+    assert middle.regret == pytest.approx(0.4)
+    # √((0.9·0.1 + 0.5·0.5) / 1000 / 6) is the deviation of a mean of six differences.
+    width = middle.regret_interval.high - middle.regret_interval.low
+    assert width == pytest.approx(2 * Z * sqrt(0.34 / 6000), rel=0.1)
+
+
+def test_one_setting():
+    found = good_default([[(1, 2)], [(2, 3)]])
+    assert (found.settings[0].rank, found.settings[0].regret, found.p) == (1, 0, 1)
+
+
+def test_resamples_are_those_of_the_seed():
+    tables = [[(50, 100), (40, 100), (45, 100)], [(10, 50), (20, 50), (15, 50)]]
+    assert good_default(tables) == good_default(tables)
+    assert good_default(tables) != good_default(tables, seed=1)
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: wilson(0, 0), "a share needs at least one trial, not 0"),
+        (lambda: wilson(11, 10), "of 10 trials 0 to 10 succeed, not 11"),
+        (lambda: wilson(-1, 10), "of 10 trials 0 to 10 succeed, not -1"),
+        (lambda: wilson(float("nan"), 10), "of 10 trials 0 to 10 succeed, not nan"),
+        (lambda: wilson(1, 10, 1), "a confidence lies between 0 and 1, not at 1"),
+        (lambda: wilson(1, 10, 95), "a confidence lies between 0 and 1, not at 95"),
+        (
+            lambda: successes_from(Decimal(1), 0, 1),
+            "a share needs at least one trial, not 0",
+        ),
+        (lambda: best_set([(1, 2), (3, 2)]), "of 2 trials 0 to 2 succeed, not 3"),
+        (lambda: best_set([(1, 2)], alpha=0), "alpha lies between 0 and 1, not at 0"),
+        (lambda: best_set([(1, 2)], "up"), 'better is "higher" or "lower", not "up"'),
+        (lambda: best_set_paired([[1]], alpha=2), "alpha lies between 0 and 1, not at 2"),
+        (lambda: best_set_paired([[1]], "up"), 'better is "higher" or "lower", not "up"'),
+        (
+            lambda: best_set_paired([[1, 0], [1, 0, 1], None]),
+            "the cells have 2 to 3 outcomes; "
+            "paired cells have one per question, for the same questions",
+        ),
+        (lambda: paired_p([], []), "a paired test needs at least one question"),
+        (lambda: paired_p([1], [float("nan")]), "an outcome isn't a finite number"),
+        (
+            lambda: paired_p([1], [0], "higher"),
+            'the alternative is "two-sided", "greater" or "less", not "higher"',
+        ),
+        (lambda: homogeneity([(1, 2), (1, 0)]), "a share needs at least one trial, not 0"),
+        (lambda: main_effect([[(1, 2)], []]), "the rows of a grid are of equal length"),
+        (lambda: difference(1, 2, 3, 2), "of 2 trials 0 to 2 succeed, not 3"),
+        (lambda: holm([0.5, 1.5]), "a p-value lies from 0 to 1, not at 1.5"),
+        (lambda: holm([float("nan")]), "a p-value lies from 0 to 1, not at nan"),
+        (lambda: mean_stderr([]), "a mean needs at least one part"),
+        (lambda: mean_stderr([(2, 1)]), "of 1 trials 0 to 1 succeed, not 2"),
+        (
+            lambda: good_default([]),
+            "a default is chosen from at least one setting on one benchmark",
+        ),
+        (
+            lambda: good_default([[]]),
+            "a default is chosen from at least one setting on one benchmark",
+        ),
+        (
+            lambda: good_default([[(1, 2)], [(1, 2), (1, 2)]]),
+            "every benchmark has the same settings: its rows are of equal length",
+        ),
+        (
+            lambda: good_default([[(1, 2)]], samples=0),
+            "a bootstrap needs at least one resample, not 0",
+        ),
+        (lambda: good_default([[(1, 2)]], "up"), 'better is "higher" or "lower", not "up"'),
+    ],
+)
+def test_errors(call, message):
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 - The whole message is compared.
+        call()
+    assert str(raised.value) == message
+
+
+# --- the eight grids of DynTS -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dynts():
+    """Counts of the eight grids: rows of cells by facet levels."""
+    loaded = {results.study.id: results for results in load_data(DATA).results}
+    results = loaded["dynts-window-ratio"]
+    tables = {}
+    for levels, grid in results.grids.items():
+        n = results.study.trials_at(levels)
+        if not grid.aggregate:
+            tables[levels] = [
+                [(successes_from(cell.value, n, 1), n) for cell in row] for row in grid.cells
+            ]
+    assert len(tables) == 8
+    return tables
+
+
+def flat(rows):
+    return [cell for row in rows for cell in row]
+
+
+def test_every_printed_value_is_a_count(dynts):
+    cells = [cell for rows in dynts.values() for cell in flat(rows)]
+    assert len(cells) == 160
+    assert all(k is not None for k, _ in cells)
+
+
+def test_no_cell_can_be_told_apart_from_the_best(dynts):
+    for rows in dynts.values():
+        found = best_set(flat(rows))
+        assert found.indices == tuple(range(20))
+        assert found.level == 0.05 / 19
+
+
+def test_uncorrected_one_of_152_differs_from_the_best(dynts):
+    differing = 0
+    for rows in dynts.values():
+        cells = flat(rows)
+        best = max(cells)
+        differing += sum(difference(*best, *cell).p <= 0.05 for cell in cells)
+    assert differing == 1
+
+
+def test_the_grids_vary_less_than_independent_trials_would(dynts):
+    found = total(homogeneity(flat(rows)) for rows in dynts.values())
+    assert (round(found.chi2, 1), found.df) == (51.6, 152)
+
+
+def test_no_axis_matters(dynts):
+    effects = [main_effect(rows) for rows in dynts.values()]
+    effects += [main_effect(list(zip(*rows, strict=True))) for rows in dynts.values()]
+    assert len(effects) == 16
+    assert min(effect.p for effect in effects) == pytest.approx(0.292, abs=0.0005)
+
+
+@pytest.mark.parametrize(("model", "rank", "p"), [("r1-llama", 6.0, 0.79), ("r1-qwen", 2.5, 0.013)])
+def test_the_setting_with_the_best_mean_rank(dynts, model, rank, p):
+    found = good_default([flat(rows) for levels, rows in dynts.items() if levels[0] == model])
+    assert min(one.rank for one in found.settings) == rank
+    assert found.p == pytest.approx(p, abs=0.01)

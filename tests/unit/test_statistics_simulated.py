@@ -1,0 +1,188 @@
+"""Error rates and power of the statistics, in simulated grids where the truth is known.
+
+Each test prints what it measured; `pytest -s` shows it.
+"""
+
+import numpy as np
+import pytest
+
+from gridatlas.best import best_set, best_set_paired, fisher_greater, paired_p
+from gridatlas.defaults import good_default
+from gridatlas.statistics import holm, wilson
+
+GRIDS = 1000
+CELLS = 20
+
+
+def drawn(seed, shares, n, grids=GRIDS):
+    """Grids of counts: one row of cells for each."""
+    random = np.random.default_rng(seed)
+    for row in random.binomial(n, shares, (grids, len(shares))):
+        yield [(int(k), n) for k in row]
+
+
+def beta_questions(random, count):
+    """Chances to answer each question: most are easy or hard, as those of real benchmarks."""
+    return random.beta(0.3, 0.3, count)
+
+
+# --- the set for the best, from counts ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [30, 150])
+@pytest.mark.parametrize("share", [0.5, 0.03])
+def test_under_pure_noise_the_set_holds_any_one_cell(n, share):
+    # All cells are equally good, so that each is a true best: how often it is held, on average.
+    stays = np.array([len(best_set(cells).indices) for cells in drawn(1, [share] * CELLS, n)])
+    print(
+        f"n={n}, share {share}: held {stays.mean() / CELLS:.4f}, all 20 {(stays == 20).mean():.3f}"
+    )
+    assert stays.mean() / CELLS >= 0.95
+    # The set is no test of all cells at once.
+    assert (stays == CELLS).mean() >= 0.7
+
+
+@pytest.mark.parametrize("n", [30, 150])
+def test_the_set_holds_a_best_that_is_ahead_by_little(n):
+    shares = [0.50] * 7 + [0.52] + [0.50] * 12
+    held = np.mean([7 in best_set(cells).indices for cells in drawn(2, shares, n)])
+    print(f"n={n}, best ahead by 2 points: held {held:.3f}")
+    assert held >= 0.95
+
+
+def test_a_real_difference_is_found():
+    shares = [0.5] * 7 + [0.6] + [0.5] * 12
+    sets = [best_set(cells).indices for cells in drawn(3, shares, 1000, grids=200)]
+    left = np.mean([(CELLS - len(one)) / (CELLS - 1) for one in sets])
+    held = np.mean([7 in one for one in sets])
+    print(f"n=1000, best ahead by 10 points: held {held:.3f}, of the others left {left:.3f}")
+    assert held >= 0.95
+    assert left >= 0.9
+
+
+def test_holm_against_the_observed_best_errs():
+    # Why there is a set for the best: the comparisons aren't fixed before the data are seen.
+    wrong = 0
+    for cells in drawn(4, [0.5] * CELLS, 150):
+        ordered = sorted(k for k, _ in cells)
+        best, others = np.full(CELLS - 1, ordered[-1]), np.array(ordered[:-1])
+        n = np.full(CELLS - 1, 150)
+        p = np.minimum(1, 2 * fisher_greater(best, n, others, n))
+        wrong += min(holm(p.tolist())) <= 0.05
+    print(f"Holm against the observed best: a false difference in {wrong / GRIDS:.3f}")
+    assert wrong / GRIDS > 0.15
+
+
+def test_samples_of_the_same_questions_leave_the_set_valid():
+    # 30 questions × 5 samples count as 150 independent trials: too careful, not too bold.
+    random = np.random.default_rng(5)
+    stays = []
+    for _ in range(GRIDS):
+        chances = np.tile(beta_questions(random, 30), (CELLS, 1))
+        right = random.binomial(5, chances).sum(axis=1)
+        stays.append(len(best_set([(int(k), 150) for k in right]).indices) / CELLS)
+    print(f"the same 30 questions × 5: held {np.mean(stays):.4f}")
+    assert np.mean(stays) >= 0.95
+
+
+# --- paired by question -------------------------------------------------------------------------
+
+
+def paired_grids(seed, ahead, grids, cells=8, questions=60, samples=5):
+    """Outcomes per cell and question; cell 3 is ahead by `ahead` on the questions in the middle."""
+    random = np.random.default_rng(seed)
+    for _ in range(grids):
+        chances = np.tile(beta_questions(random, questions), (cells, 1))
+        middle = (chances[3] > 0.02) & (chances[3] < 0.98 - ahead)
+        chances[3] += np.where(middle, ahead, 0)
+        yield random.binomial(samples, chances) / samples
+
+
+@pytest.mark.parametrize("samples", [1, 5])
+def test_the_paired_set_holds_any_one_cell(samples):
+    grids = paired_grids(6, 0, 300, samples=samples)
+    stays = [len(best_set_paired(outcomes.tolist()).indices) / 8 for outcomes in grids]
+    print(f"paired, {samples} samples: held {np.mean(stays):.4f}")
+    assert np.mean(stays) >= 0.95
+
+
+def test_pairing_finds_what_counts_alone_do_not():
+    held, paired, counted = [], [], []
+    for outcomes in paired_grids(7, 0.15, 200):
+        found = best_set_paired(outcomes.tolist()).indices
+        right = np.rint(outcomes.sum(axis=1) * 5).astype(int)
+        held.append(3 in found)
+        paired.append((8 - len(found)) / 7)
+        counted.append((8 - len(best_set([(int(k), 300) for k in right]).indices)) / 7)
+    print(
+        f"ahead by 15 points on half the questions: held {np.mean(held):.3f}, "
+        f"left {np.mean(paired):.3f} when paired, {np.mean(counted):.3f} by counts"
+    )
+    assert np.mean(held) >= 0.95
+    assert np.mean(paired) > np.mean(counted) + 0.2
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("kind", ["one sample", "five samples", "other numbers"])
+def test_level_of_the_paired_test(kind, alternative):
+    random = np.random.default_rng(8)
+    tests = 1000
+    rejected = 0
+    for _ in range(tests):
+        chances = beta_questions(random, 30)
+        if kind == "one sample":
+            first, second = random.binomial(1, chances, (2, 30))
+        elif kind == "five samples":
+            first, second = random.binomial(5, chances, (2, 30)) / 5
+        else:
+            first, second = random.normal(chances, 1, (2, 30))
+        rejected += paired_p(first, second, alternative, samples=199).p <= 0.05
+    print(f"{kind}, {alternative}: rejected {rejected / tests:.4f}")
+    # Three standard errors of a rate of 0.05 in 1000.
+    assert rejected / tests <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / tests)
+
+
+# --- Wilson, and good defaults ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [30, 150])
+def test_wilson_covers_on_average(n):
+    random = np.random.default_rng(9)
+    shares = random.random(20_000)
+    limits = [wilson(k, n) for k in range(n + 1)]
+    found = [limits[k] for k in random.binomial(n, shares)]
+    covered = np.mean([one.low <= p <= one.high for one, p in zip(found, shares, strict=True)])
+    print(f"Wilson, n={n}: covered {covered:.4f}")
+    assert covered == pytest.approx(0.95, abs=0.01)
+
+
+def test_wilson_for_other_questions_covers_as_n_questions():
+    # New questions each time, 5 samples of each: n = questions covers, n = 150 trials doesn't.
+    random = np.random.default_rng(10)
+    wide = narrow = 0
+    for _ in range(GRIDS):
+        right = int(random.binomial(5, beta_questions(random, 30)).sum())
+        wide += wilson(right / 5, 30).low <= 0.5 <= wilson(right / 5, 30).high
+        narrow += wilson(right, 150).low <= 0.5 <= wilson(right, 150).high
+    print(f"other questions: covered {wide / GRIDS:.3f} as 30, {narrow / GRIDS:.3f} as 150")
+    assert wide / GRIDS >= 0.95
+    assert narrow / GRIDS < 0.8
+
+
+def test_what_a_good_default_shows_where_all_settings_are_alike():
+    grids = 300
+    low, above, reached = 0, 0, []
+    for seed in range(grids):
+        tables = list(drawn(seed, [0.5] * CELLS, 150, grids=4))
+        found = good_default(tables, samples=400, seed=seed)
+        low += found.p <= 0.05
+        above += found.alike_regret > 0
+        reached.append(np.mean([one.regret_interval.low <= 0 for one in found.settings]))
+    print(
+        f"all alike: p at most 0.05 in {low / grids:.3f}, regret above 0 in {above / grids:.3f}, "
+        f"intervals that reach 0: {np.mean(reached):.4f}"
+    )
+    assert low / grids <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / grids)
+    # As its docstring says: biased upwards, and no confidence interval of the true regret, 0.
+    assert above == grids
+    assert np.mean(reached) < 0.05
