@@ -68,6 +68,14 @@ def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
     )
 
 
+def readings_at(grid: Grid, point: Point) -> tuple[tuple[Reading, Cell], ...]:
+    """What each reading that gives a cell says of it, in the order of the readings."""
+    key = (grid.levels, point)
+    return tuple(
+        (reading, reading.cells[key]) for reading in grid.study.readings if key in reading.cells
+    )
+
+
 def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
     """Choose each cell among the readings, and compute the aggregates that no reading prints."""
     every = {levels for reading in study.readings for levels, _ in reading.cells}
@@ -243,7 +251,7 @@ def _range_of_means(values: Iterable[tuple[str, Decimal]]) -> Decimal | None:
 
 
 def trials(grid: Grid, cell: Cell) -> int | None:
-    """Trials of a cell: its own n, else what `trials` says of the grid; None without a read value."""
+    """Trials of a cell: its own n, else by the study's `trials`; None without a read value."""
     if cell.value is None or not cell.reading or grid.aggregate:
         return None
     return cell.n if cell.n is not None else grid.study.trials_at(grid.levels)

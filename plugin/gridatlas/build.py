@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gridatlas import export, page, plan
 from gridatlas.analyse import Results, analyse
+from gridatlas.assessment import Assessment, assess_study
 from gridatlas.chart import draw_grid
 from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
@@ -119,35 +120,41 @@ def build(
         problems += found
         if only_problems(found):
             templates = None
-    plans = _plans(loaded, into)
+    known = [assess_study(results, cache) for results in loaded.results]
+    plans = _plans(known, loaded.unreadable, into)
     downloads = {
-        page.grid_path(grid): (grid, draw_grid(grid))
-        for results in loaded.results
-        for grid in results.grids.values()
+        page.grid_path(grid): (
+            grid,
+            one.uncertainty,
+            draw_grid(grid, kept=one.uncertainty.kept(grid)),
+        )
+        for one in known
+        for grid in one.results.grids.values()
     }
     pictures = [picture for one in plans for picture in one.pictures]
-    pictures += [picture for _, picture in downloads.values()]
+    pictures += [picture for _, _, picture in downloads.values()]
     drawings = draw(pictures, cache, progress)
     pages, found = page.render_all(plans, drawings, templates)
     files: dict[str, str | bytes] = {STYLESHEET: _asset("gridatlas.css")}
-    for path, (grid, picture) in downloads.items():
+    for path, (grid, uncertainty, picture) in downloads.items():
         drawing = drawings[picture]
         files[f"{path}.svg"] = export.to_svg(drawing.svg)
         files[f"{path}.png"] = drawing.png
         files[f"{path}.vl.json"] = drawing.spec
         files[f"{path}.csv"] = export.to_csv(grid)
-        files[f"{path}.json"] = export.to_json(grid)
+        files[f"{path}.json"] = export.to_json(grid, uncertainty.of(grid))
     return Site(pages, files, tuple(problems + found))
 
 
-def _plans(loaded: Loaded, into: str) -> list[PagePlan]:
-    unreadable = {study_id: f"{into}/{study_id}/index.md" for study_id in loaded.unreadable}
-    plans = [plan.plan_overview(loaded.results, into, unreadable)]
-    for results in loaded.results:
-        plans += plan.plan_study(results, into)
+def _plans(
+    known: list[Assessment], unreadable: Mapping[str, tuple[Problem, ...]], into: str
+) -> list[PagePlan]:
+    pages = {study_id: f"{into}/{study_id}/index.md" for study_id in unreadable}
+    plans = [plan.plan_overview(known, into, pages)]
+    for one in known:
+        plans += plan.plan_study(one, into)
     plans += [
-        plan.plan_unreadable(study_id, problems, into)
-        for study_id, problems in loaded.unreadable.items()
+        plan.plan_unreadable(study_id, problems, into) for study_id, problems in unreadable.items()
     ]
     return plans
 

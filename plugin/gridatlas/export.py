@@ -8,8 +8,10 @@ import json
 import re
 from typing import Any
 
+from gridatlas.analyse import readings_at, readings_of, trials
 from gridatlas.schema import level_number
-from gridatlas.study import Cell, Grid, Reading, Study
+from gridatlas.study import Cell, Grid, Point, Reading
+from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
 
 
 def to_csv(grid: Grid) -> str:
@@ -28,10 +30,11 @@ def to_csv(grid: Grid) -> str:
     return text.getvalue()
 
 
-def to_json(grid: Grid) -> str:
+def to_json(grid: Grid, known: GridUncertainty) -> str:
     """The grid with its names, its cells and where each value comes from."""
     study = grid.study
     metric = study.metric
+    intervals = by_point(grid, known)
     content = {
         "study": study.id,
         "title": study.title,
@@ -41,9 +44,13 @@ def to_json(grid: Grid) -> str:
         "x": {"id": study.x.id, "label": study.x.label, "unit": study.x.unit},
         "y": {"id": study.y.id, "label": study.y.label, "unit": study.y.unit},
         "computed": grid.computed,
-        "readings": [_reading(reading) for reading in _used(study, grid)],
+        "not_testable": known.reason or None,
+        "readings": [_reading(reading) for reading in readings_of(study, [grid])],
         "cells": [
-            {study.x.id: _level(x.key), study.y.id: _level(y.key)} | _cell(grid, cell)
+            {study.x.id: _level(x.key), study.y.id: _level(y.key)}
+            | _cell(grid, cell)
+            | _interval(intervals.get((x.key, y.key)))
+            | _read(grid, (x.key, y.key))
             for x, y, cell in grid.points()
         ],
     }
@@ -54,13 +61,6 @@ def to_svg(svg: str) -> str:
     """The drawing as a file of its own: black text, light text where the reader prefers dark."""
     style = "<style>svg{color:#1f1f1f}@media(prefers-color-scheme:dark){svg{color:#e6e6e6}}</style>"
     return re.sub(r"(<svg[^>]*>)", lambda match: match[1] + style, svg, count=1) + "\n"
-
-
-def trials(grid: Grid, cell: Cell) -> int | None:
-    """N of a cell: its own, else what `trials` says of the grid; None without a value."""
-    if cell.value is None or not cell.reading:
-        return None
-    return cell.n if cell.n is not None else grid.study.trials_at(grid.levels)
 
 
 def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
@@ -79,16 +79,36 @@ def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
     }
 
 
+def _interval(cell: CellUncertainty | None) -> dict[str, Any]:
+    """The 95 % interval, rounded as no reader can use more."""
+    if cell is None:
+        return {}
+    return {"interval_95": [round(cell.low, 4), round(cell.high, 4)], "may_be_best": cell.kept}
+
+
+def _read(grid: Grid, point: Point) -> dict[str, Any]:
+    """What each reading says of the cell, where more than one does."""
+    said = readings_at(grid, point)
+    if len(said) < 2:
+        return {}
+    return {
+        "read": [
+            {
+                "reading": reading.id,
+                "value": None if cell.value is None else float(cell.value),
+                "state": cell.state,
+            }
+            | ({"place": cell.place} if cell.place else {})
+            for reading, cell in said
+        ]
+    }
+
+
 def _level(key: str) -> str | int | float:
     number = level_number(key)
     if number is None:
         return key
     return int(number) if number == number.to_integral_value() else float(number)
-
-
-def _used(study: Study, grid: Grid) -> list[Reading]:
-    used = {cell.reading for _, _, cell in grid.points()}
-    return [reading for reading in study.readings if reading.id in used]
 
 
 def _reading(reading: Reading) -> dict[str, str]:

@@ -21,9 +21,10 @@ from gridatlas import analyse, chart
 from gridatlas.analyse import Difference
 from gridatlas.chart import Picture
 from gridatlas.plan import Gallery, PagePlan, Panel
-from gridatlas.problems import Problem, listed, nearest, only_problems
+from gridatlas.problems import Problem, listed, nearest
 from gridatlas.render import Drawing
 from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Study, inline
+from gridatlas.uncertainty import Uncertainty, by_point
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
@@ -226,14 +227,41 @@ def data_table(panel: Panel) -> dict[str, Any]:
             texts[x.key, y.key] = (text, "")
     else:
         study = panel.shows.study
+        intervals = by_point(panel.shows, panel.uncertainty) if panel.uncertainty else {}
         for x, y, cell in panel.shows.points():
-            texts[x.key, y.key] = (cell_text(study, cell), cell.note)
+            text = cell_text(study, cell)
+            interval = intervals.get((x.key, y.key))
+            if interval:
+                text += f" ({_between(interval.low, interval.high, study)})"
+            texts[x.key, y.key] = (text, cell.note)
     rows = chart.rows_from_top(study.y)
     return {
         "x": study.x,
         "y": study.y,
         "rows": [(y, [texts[x.key, y.key] for x in study.x.levels]) for y in rows],
         "notes": list(dict.fromkeys(note for _, note in texts.values() if note)),
+        "readings": readings_table(panel.grid) if panel.grid else {},
+    }
+
+
+def readings_table(grid: Grid) -> dict[str, Any]:
+    """What each reading says of each cell that more than one of them gives; else empty."""
+    study = grid.study
+    said = {
+        (x.label, y.label): dict((reading.id, cell_text(study, cell)) for reading, cell in told)
+        for y in chart.rows_from_top(study.y)
+        for x in study.x.levels
+        if len(told := analyse.readings_at(grid, (x.key, y.key))) > 1
+    }
+    if not said:
+        return {}
+    readings = analyse.readings_of(study, [grid])
+    return {
+        "readings": readings,
+        "rows": [
+            (x, y, [told.get(reading.id, "") for reading in readings], len(set(told.values())) > 1)
+            for (x, y), told in said.items()
+        ],
     }
 
 
@@ -331,6 +359,20 @@ def _signed(value: Decimal | None, study: Study, more: int = 1) -> str:
     return chart.value_with_unit(text, study.metric.unit, difference=True)
 
 
+def _between(low: float, high: float, study: Study) -> str:
+    decimals = study.metric.decimals or 0
+    return f"{low:.{decimals}f} to {high:.{decimals}f}"
+
+
+def _p_value(p: float | None) -> str:
+    """A p-value with two significant digits, never rounded to 0 or 1."""
+    if p is None:
+        return "–"
+    if p < 0.001:
+        return "< 0.001"
+    return "> 0.99" if p > 0.99 else f"{p:.2g}"
+
+
 def _and(texts: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     parts = list(texts)
@@ -361,6 +403,15 @@ def _varies_more(grids: Iterable[Grid]) -> dict[str, list[Grid]]:
     return found
 
 
+def _tested(grids: Iterable[Grid], known: Uncertainty) -> list[Grid]:
+    return [grid for grid in grids if known.of(grid).level is not None]
+
+
+def _untestable(grids: Iterable[Grid], known: Uncertainty) -> list[str]:
+    """Why grids can't be tested, each reason once."""
+    return list(dict.fromkeys(reason for grid in grids if (reason := known.of(grid).reason)))
+
+
 def _cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
     return f"{grid.address}/{point[0].slug},{point[1].slug}"
 
@@ -372,6 +423,9 @@ def _urlsafe(url: str) -> Markup:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "urlsafe": _urlsafe,
+    "p_value": _p_value,
+    "between": _between,
+    "points_float": lambda number, study: _points(Decimal(repr(number)), study),
     "value": _value,
     "points": _points,
     "signed": _signed,
@@ -383,13 +437,16 @@ RULES = {
     "primary": "Shown is the first reading that has the cell, in this order:",
     "agreement": "Shown is the value that at least two of them give; where none agree, the first "
     "one's, as disputed:",
-    "median": "Shown is the middle value by size; where two unequal ones are in the middle, the value "
-    "that two readings agree on, else the first one's, as disputed:",
+    "median": "Shown is the middle value by size; where two unequal ones are in the middle, the "
+    "value that two readings agree on, else the first one's, as disputed:",
 }
 """How the shown value is chosen, by `reconcile`."""
 
 GLOBALS: Mapping[str, Any] = {
     "rules": RULES,
+    "by_point": by_point,
+    "tested_grids": _tested,
+    "untestable": _untestable,
     "wins": _wins,
     "varies_more": _varies_more,
     "cell_anchor": _cell_anchor,

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gridatlas import analyse, chart
-from gridatlas.analyse import Difference, Results
+from gridatlas.analyse import Difference
+from gridatlas.assessment import Assessment
 from gridatlas.chart import Picture
 from gridatlas.problems import Problem, only_problems
 from gridatlas.study import Factor, Grid, Level, Study, inline
+from gridatlas.uncertainty import GridUncertainty
 
 LEAD_FIGURES = 3
 """Heatmaps that stand for a study on the overview and at the head of its page."""
@@ -26,6 +28,7 @@ class Panel:
     Attributes:
         compact: Without its data table and downloads, where it only stands for its study.
         shared: Whether its colour scale is that of other heatmaps beside it.
+        uncertainty: Of a grid; None for a difference.
     """
 
     picture: Picture
@@ -33,6 +36,7 @@ class Panel:
     shows: Grid | Difference
     compact: bool = False
     shared: bool = False
+    uncertainty: GridUncertainty | None = None
 
     @property
     def grid(self) -> Grid | None:
@@ -92,37 +96,39 @@ class PagePlan:
         return tuple(panel.picture for one in self.galleries for panel in one.panels)
 
 
-def plan_overview(results: Iterable[Results], into: str, unreadable: Mapping[str, str]) -> PagePlan:
+def plan_overview(
+    known: Iterable[Assessment], into: str, unreadable: Mapping[str, str]
+) -> PagePlan:
     """The page that leads to all studies."""
-    results = tuple(results)
-    titles = ", ".join(one.study.title for one in results)
+    known = tuple(known)
+    titles = ", ".join(one.study.title for one in known)
     return PagePlan(
         path=f"{into}/index.md",
         template="overview.md.jinja",
         trail=("Studies",),
         nav_title="Studies",
         title="Studies: heatmaps of experiment results",
-        description=f"Heatmaps and data of {len(results)} studies: {titles}.",
+        description=f"Heatmaps and data of {len(known)} studies: {titles}.",
         context={
-            "results": results,
+            "results": tuple(one.results for one in known),
             "problems": (),
             "unreadable": unreadable,
-            "pages_of": {one.study.id: _context(one, into) for one in results},
+            "pages_of": {one.study.id: _context(one, into) for one in known},
         },
         parts=tuple(
             Part(one.study.title, (Gallery(f"lead-{one.study.id}", _lead(one, compact=True)),))
-            for one in results
+            for one in known
         ),
     )
 
 
-def plan_study(results: Results, into: str) -> list[PagePlan]:
+def plan_study(known: Assessment, into: str) -> list[PagePlan]:
     """All pages of one study: its own, one per facet, and one per level that has a grid."""
-    study = results.study
-    pages = [_study_page(results, into)]
-    for facet in study.facets:
-        pages.append(_facet_page(results, facet, into))
-        pages += [_level_page(results, facet, level, into) for level in results.levels(facet.id)]
+    pages = [_study_page(known, into)]
+    for facet in known.study.facets:
+        pages.append(_facet_page(known, facet, into))
+        levels = known.results.levels(facet.id)
+        pages += [_level_page(known, facet, level, into) for level in levels]
     return pages
 
 
@@ -144,8 +150,8 @@ def _over(study: Study) -> str:
     return f"{study.metric.name} over {inline(study.x.label)} and {inline(study.y.label)}"
 
 
-def _study_page(results: Results, into: str) -> PagePlan:
-    study = results.study
+def _study_page(known: Assessment, into: str) -> PagePlan:
+    results, study = known.results, known.study
     facets = " and ".join(inline(facet.label) for facet in study.facets)
     by = f", by {facets}" if facets else ""
     return PagePlan(
@@ -155,14 +161,15 @@ def _study_page(results: Results, into: str) -> PagePlan:
         nav_title=study.title,
         title=f"{study.title}: {_over(study)}",
         description=f"{_over(study)}{by}: {len(results.grids)} heatmaps with every value.",
-        context=_context(results, into) | {"problems": results.problems},
-        parts=(Part("Heatmaps", (Gallery("lead", _lead(results, compact=bool(study.facets))),)),),
+        context=_context(known, into)
+        | {"problems": results.problems, "defaults": known.uncertainty.defaults.get("[]")},
+        parts=(Part("Heatmaps", (Gallery("lead", _lead(known, compact=bool(study.facets))),)),),
         edit=f"{study.id}/study.yml",
     )
 
 
-def _facet_page(results: Results, facet: Factor, into: str) -> PagePlan:
-    study = results.study
+def _facet_page(known: Assessment, facet: Factor, into: str) -> PagePlan:
+    results, study = known.results, known.study
     names = [level.label for level in results.levels(facet.id)]
     versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
     return PagePlan(
@@ -172,15 +179,15 @@ def _facet_page(results: Results, facet: Factor, into: str) -> PagePlan:
         nav_title=facet.label,
         title=f"{versus} compared: {_over(study)}",
         description=f"{study.title}: {_over(study)}, side by side for {', '.join(names)}.",
-        context=_context(results, into, facet)
+        context=_context(known, into, facet)
         | {"facet": facet, "compared": bool(analyse.pairs(results, facet))},
-        parts=_side_by_side(results, results.grids.values(), facet),
+        parts=_side_by_side(known, results.grids.values(), facet),
         edit=f"{study.id}/study.yml",
     )
 
 
-def _level_page(results: Results, facet: Factor, level: Level, into: str) -> PagePlan:
-    study = results.study
+def _level_page(known: Assessment, facet: Factor, level: Level, into: str) -> PagePlan:
+    results, study = known.results, known.study
     grids = results.where(facet.id, level.key)
     name = _level_title(facet, level)
     count = "one heatmap" if len(grids) == 1 else f"{len(grids)} heatmaps"
@@ -191,40 +198,44 @@ def _level_page(results: Results, facet: Factor, level: Level, into: str) -> Pag
         nav_title=level.label,
         title=f"{name}: {_over(study)}",
         description=f"{name}: {_over(study)} in {count} with every value. {study.title}.",
-        context=_context(results, into, facet)
+        context=_context(known, into, facet)
         | {"facet": facet, "level": level, "grids": grids, "name": name}
-        | {"readings": analyse.readings_of(study, grids)},
-        parts=_level_parts(results, facet, level, grids),
+        | {
+            "readings": analyse.readings_of(study, grids),
+            "defaults": known.uncertainty.defaults_at(facet.id, level.key),
+        },
+        parts=_level_parts(known, facet, level, grids),
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
 
 
 def _level_parts(
-    results: Results, facet: Factor, level: Level, grids: tuple[Grid, ...]
+    known: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
 ) -> tuple[Part, ...]:
     """A level beside its baseline, or by another facet's levels, or its own grids."""
+    results = known.results
     baseline = results.study.baseline.get(facet.id)
     if baseline is not None and baseline != level.key:
         beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
         together = [*grids, *(grid for grid in beside if grid)]
-        return _side_by_side(results, together, facet, "Beside the baseline")
+        return _side_by_side(known, together, facet, "Beside the baseline")
     for other in results.study.facets:
         if other != facet and analyse.pairs(results, other):
-            return _side_by_side(results, grids, other, level.label)
+            return _side_by_side(known, grids, other, level.label)
     found = () if baseline is not None else analyse.differences(results, facet, grids)
-    return (Part("Heatmaps", (Gallery("grids", _panels(grids, shared=False)),), found),)
+    return (Part("Heatmaps", (Gallery("grids", _panels(known, grids, shared=False)),), found),)
 
 
 def _side_by_side(
-    results: Results, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
+    known: Assessment, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
 ) -> tuple[Part, ...]:
     """One part per combination of the other facets: the levels of `facet` and their differences.
 
     Args:
         heading: For a part that no other facet names.
     """
-    study = results.study
+    results, study = known.results, known.study
     index = study.facets.index(facet)
     groups: dict[tuple[str, ...], list[Grid]] = {}
     for grid in grids:
@@ -245,7 +256,7 @@ def _side_by_side(
             if {one.first.levels, one.second.levels} <= there
         )
         compared = bool(analyse.pairs(results, facet))
-        panels = _panels(together, shared=compared)
+        panels = _panels(known, together, shared=compared)
         deltas = _difference_panels(found)
         name = "-".join(key) or "all"
         if len(panels) + len(deltas) <= SIDE_BY_SIDE:
@@ -267,9 +278,9 @@ def _level_title(facet: Factor, level: Level) -> str:
     return f"{level.label} ({inline(facet.label)})" if level.aggregate else level.label
 
 
-def _context(results: Results, into: str, facet: Factor | None = None) -> dict[str, Any]:
+def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[str, Any]:
     """What every page of a study knows; links to a grid lead to its page for `facet`."""
-    study = results.study
+    results, study = known.results, known.study
     home = f"{into}/{study.id}"
     facet = facet or next(iter(study.facets), None)
     targets = dict.fromkeys(results.grids, f"{home}/index.md")
@@ -282,6 +293,7 @@ def _context(results: Results, into: str, facet: Factor | None = None) -> dict[s
     return {
         "results": results,
         "study": study,
+        "known": known.uncertainty,
         "home": f"{home}/index.md",
         "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
         "level_pages": {
@@ -295,20 +307,30 @@ def _context(results: Results, into: str, facet: Factor | None = None) -> dict[s
     }
 
 
-def _lead(results: Results, compact: bool) -> tuple[Panel, ...]:
+def _lead(known: Assessment, compact: bool) -> tuple[Panel, ...]:
     """The heatmaps that stand for a study: its aggregates where it has some, else the first."""
-    grids = tuple(results.grids.values())
+    grids = tuple(known.results.grids.values())
     lead = [grid for grid in grids if grid.aggregate] or list(grids)
     lead = lead[:LEAD_FIGURES]
-    return _panels(tuple(lead), shared=len(lead) > 1, compact=compact)
+    return _panels(known, tuple(lead), shared=len(lead) > 1, compact=compact)
 
 
-def _panels(grids: tuple[Grid, ...], shared: bool, compact: bool = False) -> tuple[Panel, ...]:
+def _panels(
+    known: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
+) -> tuple[Panel, ...]:
     shared = shared and len(grids) > 1
     domain = chart.own_domain(grids) if shared else None
     caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
     return tuple(
-        Panel(chart.draw_grid(grid, domain), caption, grid, compact, shared) for grid in grids
+        Panel(
+            chart.draw_grid(grid, domain, known.uncertainty.kept(grid)),
+            caption,
+            grid,
+            compact,
+            shared,
+            known.uncertainty.of(grid),
+        )
+        for grid in grids
     )
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from mkdocs.config import Config
 from mkdocs.config import config_options as c
+from mkdocs.config.base import ValidationError
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
@@ -37,7 +38,7 @@ class FolderInSite(c.Type[str]):
         folder: str = super().run_validation(value)
         parts = folder.split("/")
         if not folder or "\\" in folder or any(part in ("", ".", "..") for part in parts):
-            raise c.ValidationError(
+            raise ValidationError(
                 f'Expected a folder of the site, such as "studies" or "results/studies", '
                 f'without a slash at its ends and without "..", but received: "{folder}"'
             )

@@ -1,0 +1,28 @@
+"""All that is known of a study, for its pages: results, and how far they can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gridatlas.analyse import Results
+from gridatlas.study import Study
+from gridatlas.uncertainty import Uncertainty, assess
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """One study with everything that was found out about it."""
+
+    results: Results
+    uncertainty: Uncertainty
+
+    @property
+    def study(self) -> Study:
+        """The study itself."""
+        return self.results.study
+
+
+def assess_study(results: Results, cache_folder: Path | None = None) -> Assessment:
+    """Judge one study; statistics come from the store where their inputs are the same."""
+    return Assessment(results, assess(results, cache_folder))
