@@ -1,0 +1,164 @@
+"""The grid that a `grid(...)` of an expression means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from gridatlas.analyse import Results
+from gridatlas.claim_grids import Numbers
+from gridatlas.claim_tree import ClaimError, GridCall
+from gridatlas.claim_values import Source, keyword
+from gridatlas.problems import listed, nearest, shown
+from gridatlas.study import Cell, Levels, Point, Reading, Study
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What `grid()` looks in.
+
+    Attributes:
+        studies: All studies by their ids.
+        study: Id of the study that is meant where none is named.
+        reading: Id of the reading of that study that is meant where none is named; None for the
+            shown grids.
+    """
+
+    studies: Mapping[str, Results]
+    study: str | None
+    reading: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One `grid(...)`, whose arguments are known as texts."""
+
+    scope: Scope
+    expression: str
+    node: GridCall
+    given: Mapping[str, str]
+
+    def grid(self) -> Numbers:
+        """The grid's values, None at points without one.
+
+        Raises:
+            ClaimError: For a study, reading, facet, level or grid that isn't there.
+        """
+        results = self._results()
+        study = results.study
+        levels = self._levels(study, self.example(study, results.grids))
+        reading, named = self._reading(study)
+        if reading is None:
+            there = list(results.grids)
+            shown_grid = results.grids.get(levels)
+            cells: Mapping[Point, Cell] = {}
+            if shown_grid is not None:
+                cells = {(x.key, y.key): cell for x, y, cell in shown_grid.points()}
+        else:
+            there = list(dict.fromkeys(of for of, _ in reading.cells))
+            cells = {point: cell for (of, point), cell in reading.cells.items() if of == levels}
+            if not named:  # Taken unasked, a reading may lack a grid: its cells are absent.
+                there += list(results.grids)
+        if levels not in there:
+            raise self._no_grid(study, levels, there, reading)
+        points = [(x.key, y.key) for y in study.y.levels for x in study.x.levels]
+        values: dict[Point, Decimal | None] = {
+            point: cells[point].value if point in cells else None for point in points
+        }
+        higher = study.metric.better == "higher"
+        name = self._name(study, levels, reading if named else None)
+        source = Source(study.id, levels, name, study.x, study.y, values, higher)
+        return Numbers(study.x, study.y, values, (source,), (), higher)
+
+    def error(
+        self, argument: str, message: str, known: Sequence[str], near: str | None, example: str
+    ) -> ClaimError:
+        """An error about one argument, or about the whole call where it isn't given."""
+        named = {one.name: one for one in self.node.named}
+        at = named.get(argument, self.node)
+        message += f"; did you mean {near}?" if near else ""
+        expected = f"one of {listed(known, 30)}" if known else "none; there is none"
+        return ClaimError(message, self.expression, at.start, at.end, expected, example)
+
+    def example(self, study: Study, there: Iterable[Levels]) -> str:
+        """The call of the grid that is most like the one that is asked for."""
+        names = {"/".join(of): of for of in there}
+        if not names:
+            return ""
+        wanted = [self.given.get(keyword(facet.id), "") for facet in study.facets]
+        near = nearest("/".join(wanted), names) or next(iter(names))
+        pairs = zip(study.facets, names[near], strict=True)
+        arguments = [f'{keyword(facet.id)}="{key}"' for facet, key in pairs]
+        return f"grid({', '.join(arguments)})"
+
+    def _results(self) -> Results:
+        studies = self.scope.studies
+        wanted = self.given.get("study", self.scope.study)
+        if wanted is None and len(studies) == 1:
+            return next(iter(studies.values()))
+        if wanted is None:
+            choices = [f'study="{one}"' for one in studies]
+            example = f"grid({choices[0]}, ...)" if choices else ""
+            raise self.error("study", "grid() needs a study here", choices, None, example)
+        if wanted not in studies:
+            message = f"there is no study {shown(wanted)}"
+            near = nearest(wanted, studies)
+            example = f'grid(study="{near or next(iter(studies), "a")}", ...)'
+            raise self.error("study", message, list(studies), near, example)
+        return studies[wanted]
+
+    def _reading(self, study: Study) -> tuple[Reading | None, bool]:
+        """The reading that is meant, and whether the expression names it."""
+        named = "reading" in self.given
+        wanted = self.given.get("reading")
+        if not named and study.id == self.scope.study:
+            wanted = self.scope.reading
+        if wanted is None:
+            return None, False
+        readings = {one.id: one for one in study.readings}
+        if wanted not in readings:
+            message = f"{study.id} has no reading {shown(wanted)}"
+            near = nearest(wanted, readings)
+            example = f'grid(reading="{near or next(iter(readings), "a")}", ...)'
+            raise self.error("reading", message, list(readings), near, example)
+        return readings[wanted], named
+
+    def _levels(self, study: Study, example: str) -> Levels:
+        facets = {keyword(facet.id): facet for facet in study.facets}
+        for name in self.given:
+            if name in facets or name in ("study", "reading"):
+                continue
+            message = f"{study.id} has no facet {name}"
+            if name in (keyword(study.x.id), keyword(study.y.id)):
+                message = f"{name} is an axis: .at(...), .row(...), .column(...) and .where(...) "
+                message += "pick cells of a grid"
+            raise self.error(name, message, list(facets), nearest(name, facets), example)
+        keys = []
+        for name, facet in facets.items():
+            known = [level.key for level in facet.levels]
+            if name not in self.given:
+                choices = [f'{name}="{one}"' for one in known]
+                message = f"grid() needs a level of {name} too"
+                raise self.error(name, message, choices, None, example)
+            key = self.given[name]
+            if key not in known:
+                near = nearest(key, known)
+                message = f"{name} has no level {shown(key)}"
+                raise self.error(name, message, known, near and shown(near), example)
+            keys.append(key)
+        return tuple(keys)
+
+    def _no_grid(
+        self, study: Study, levels: Levels, there: Sequence[Levels], reading: Reading | None
+    ) -> ClaimError:
+        whose = f"the reading {reading.id}" if reading else study.id
+        message = f"{whose} has no grid {'/'.join(levels)}"
+        names = ["/".join(of) for of in there]
+        return self.error("", message, names, None, self.example(study, there))
+
+    def _name(self, study: Study, levels: Levels, reading: Reading | None) -> str:
+        name = " | ".join(one.label for one in study.levels_of(levels)) or study.metric.name
+        if study.id != self.scope.study:
+            name = f"{study.title}: {name}"
+        return f"{name}, as in {reading.label}" if reading else name
