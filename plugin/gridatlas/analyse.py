@@ -134,8 +134,9 @@ def choose(study: Study, levels: Levels, point: Point) -> Cell:
     agreed = _agreed(with_value)
     if agreed is not None:
         return agreed
-    if len(given) == 1:
-        return first
+    if len(with_value) == 1:
+        alone = "Disputed only for want of a second reading: one reading gives this value."
+        return replace(first, state="disputed", note=first.note or alone)
     return replace(first, state="disputed")
 
 

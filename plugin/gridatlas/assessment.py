@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.analyse import Results
+from gridatlas.checks import StudyChecks
+from gridatlas.claims import Judged
+from gridatlas.readings import Comparison, compare
 from gridatlas.study import Study
 from gridatlas.uncertainty import Uncertainty, assess
 
@@ -15,6 +18,9 @@ class Assessment:
     """One study with everything that was found out about it."""
 
     results: Results
+    checks: StudyChecks
+    claims: tuple[Judged, ...]
+    comparison: Comparison
     uncertainty: Uncertainty
 
     @property
@@ -23,6 +29,13 @@ class Assessment:
         return self.results.study
 
 
-def assess_study(results: Results, cache_folder: Path | None = None) -> Assessment:
+def assess_study(
+    results: Results,
+    checks: StudyChecks,
+    claims: tuple[Judged, ...],
+    cache_folder: Path | None = None,
+) -> Assessment:
     """Judge one study; statistics come from the store where their inputs are the same."""
-    return Assessment(results, assess(results, cache_folder))
+    return Assessment(
+        results, checks, claims, compare(results.study), assess(results, cache_folder)
+    )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gridatlas import export, page, plan
 from gridatlas.analyse import Results, analyse
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.chart import draw_grid
+from gridatlas.checks import StudyChecks, check_study
+from gridatlas.claims import Judged, judge
 from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
 from gridatlas.plan import PagePlan
@@ -25,6 +27,8 @@ class Loaded:
     """Everything that was read from a data folder."""
 
     results: tuple[Results, ...]
+    checks: Mapping[str, StudyChecks]
+    claims: Mapping[str, tuple[Judged, ...]]
     unreadable: Mapping[str, tuple[Problem, ...]]
     problems: tuple[Problem, ...]
 
@@ -36,6 +40,7 @@ class Site:
     pages: tuple[Page, ...]
     files: Mapping[str, str | bytes]
     problems: tuple[Problem, ...]
+    studies: Mapping[str, Results] = field(default_factory=dict)
 
 
 def load_data(data: Path, name: str | None = None) -> Loaded:
@@ -54,7 +59,7 @@ def load_data(data: Path, name: str | None = None) -> Loaded:
             "a folder with one folder per study",
             "create it, or correct the option data",
         )
-        return Loaded((), {}, (problem,))
+        return Loaded((), {}, {}, {}, (problem,))
     folders = study_folders(data)
     if not folders:
         problem = Problem(
@@ -64,8 +69,9 @@ def load_data(data: Path, name: str | None = None) -> Loaded:
             "data/<study>/study.yml",
             "add a study; the documentation's page on the data format shows the least that works",
         )
-        return Loaded((), {}, (problem,))
+        return Loaded((), {}, {}, {}, (problem,))
     results = []
+    checks = {}
     unreadable = {}
     problems: list[Problem] = []
     for folder in folders:
@@ -74,12 +80,20 @@ def load_data(data: Path, name: str | None = None) -> Loaded:
         if source is not None:
             study, more = validate(source)
             found += more
-        problems += found
         if study is None or not any(reading.cells for reading in study.readings):
             unreadable[folder.name] = tuple(found)
         else:
+            checks[study.id] = check_study(study)
+            found += checks[study.id].problems
             results.append(analyse(study, found))
-    return Loaded(tuple(results), unreadable, tuple(problems))
+        problems += found
+    by_id = {one.study.id: one for one in results}
+    claims = {study_id: judge(by_id, study_id) for study_id in by_id}
+    for index, one in enumerate(results):
+        found = [problem for claim in claims[one.study.id] for problem in claim.problems]
+        results[index] = replace(one, problems=(*one.problems, *found))
+        problems += found
+    return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
 
 
 def load(data: str | Path) -> dict[str, Results]:
@@ -120,7 +134,10 @@ def build(
         problems += found
         if only_problems(found):
             templates = None
-    known = [assess_study(results, cache) for results in loaded.results]
+    known = [
+        assess_study(one, loaded.checks[one.study.id], loaded.claims[one.study.id], cache)
+        for one in loaded.results
+    ]
     plans = _plans(known, loaded.unreadable, into)
     downloads = {
         page.grid_path(grid): (
@@ -143,7 +160,8 @@ def build(
         files[f"{path}.vl.json"] = drawing.spec
         files[f"{path}.csv"] = export.to_csv(grid)
         files[f"{path}.json"] = export.to_json(grid, uncertainty.of(grid))
-    return Site(pages, files, tuple(problems + found))
+    studies = {one.study.id: one for one in loaded.results}
+    return Site(pages, files, tuple(problems + found), studies)
 
 
 def _plans(

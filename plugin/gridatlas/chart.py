@@ -26,6 +26,10 @@ ABSENT: Mapping[State, str] = {
     state: f"no value: {label}" for state, label in STATE_LABELS.items() if state != "ok"
 }
 """How the legend names the states of cells without a value."""
+ONE_READING = "given by one reading or none"
+"""How the legend of a disagreement names cells that can't be compared."""
+DISPUTED = "disputed: no two readings agree"
+"""How the legend names a value that is shown although it is disputed."""
 KEPT = "may be the best (95 % set)"
 """How the legend names the cells in the confidence set for the best."""
 
@@ -227,6 +231,51 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
     )
 
 
+def draw_disagreement(
+    grid: Grid, differences: Mapping[Point, Decimal], domain: tuple[float, float]
+) -> Picture:
+    """How far the readings of a grid's cells are apart.
+
+    Args:
+        differences: Largest minus smallest value of each cell that at least two readings give.
+        domain: Ends of the colour scale.
+    """
+    study = grid.study
+    metric = study.metric
+    decimals = metric.decimals or 0
+    marks = []
+    for x, y, _ in _drawn(study, grid.points()):
+        value = differences.get((x.key, y.key))
+        text = "" if value is None else format_value(value, decimals)
+        said = ONE_READING
+        if value is not None:
+            said = f"{value_with_unit(text, metric.unit, difference=True)} apart"
+        marks.append(
+            Mark(
+                f"{x.slug},{y.slug}",
+                x.label,
+                y.label,
+                None if value is None else float(value),
+                text,
+                f"{_where(study, x, y)}: {said}",
+                absent=ONE_READING if value is None else "",
+            )
+        )
+    apart = sum(value != 0 for value in differences.values())
+    unit = "points" if metric.unit == "%" else metric.unit
+    return Picture(
+        kind="values",
+        title=grid.label,
+        description=f"{grid.label}: the readings differ in {apart} of {len(differences)} cells "
+        "that more than one of them gives.",
+        legend="Largest difference between readings" + (f" ({unit})" if unit else ""),
+        domain=domain,
+        decimals=decimals,
+        marks=tuple(marks),
+        **_frame(study),
+    )
+
+
 def _missing_state(difference: Difference, point: Point) -> State:
     for grid in (difference.second, difference.first):
         cell = grid.at(*point)
@@ -345,7 +394,7 @@ def specification(picture: Picture) -> dict[str, Any]:
     shapes = {
         "best": ["best"] if any(mark.best for mark in picture.marks) else [],
         "absent": list(dict.fromkeys(mark.absent for mark in picture.marks if mark.absent)),
-        "doubt": ["disputed"] if any(mark.disputed for mark in picture.marks) else [],
+        "doubt": [DISPUTED] if any(mark.disputed for mark in picture.marks) else [],
         "kept": [KEPT] if any(mark.kept for mark in picture.marks) else [],
     }
     layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
@@ -417,7 +466,7 @@ def _row(mark: Mark) -> dict[str, Any]:
     if mark.absent:
         row["absent"] = mark.absent
     if mark.disputed:
-        row["doubt"] = "disputed"
+        row["doubt"] = DISPUTED
     if mark.kept:
         row["kept"] = KEPT
     return row
@@ -437,8 +486,8 @@ def _shape(kind: str, width: int, height: int) -> str:
     if kind == "best":
         w, h = w - 1.25, h - 1.25
         return _path([(-w, -h), (w, -h), (w, h), (-w, h)], unit) + "Z"
-    if kind == "disputed":
-        size = min(w, h) * 0.7
+    if kind == DISPUTED:
+        size = min(w, h) * 0.5
         return _path([(w - size, -h), (w, -h), (w, size - h)], unit) + "Z"
     if kind == KEPT:
         return "diamond"
@@ -453,6 +502,7 @@ def _shape(kind: str, width: int, height: int) -> str:
         ABSENT["failed"]: falling,
         ABSENT["oom"]: level,
         ABSENT["disputed"]: rising + falling,
+        ONE_READING: [],
     }[kind]
     return frame + "".join(_path(line, unit) for line in lines)
 

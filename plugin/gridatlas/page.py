@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,10 +21,11 @@ from markupsafe import Markup
 from gridatlas import analyse, chart
 from gridatlas.analyse import Difference
 from gridatlas.chart import Picture
+from gridatlas.claims import Judged
 from gridatlas.plan import Gallery, PagePlan, Panel
 from gridatlas.problems import Problem, listed, nearest
 from gridatlas.render import Drawing
-from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Study, inline
+from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Point, Study, inline
 from gridatlas.uncertainty import Uncertainty, by_point
 
 GRIDS = "grids"
@@ -55,6 +57,14 @@ class Page:
     def whole(self) -> str:
         """The page's Markdown with its figures in place, for hosts without a later hook."""
         return fill(self.markdown, self.figures)
+
+
+_PAGE_LINK = re.compile(r'href="((?:[^"#]*/)?)index\.md(#[^"]*)?"')
+
+
+def page_links(html: str, ending: str) -> str:
+    """Links of figures as a host's pages have them: `index.md` becomes `ending`."""
+    return _PAGE_LINK.sub(lambda match: f'href="{match[1] + ending or "./"}{match[2] or ""}"', html)
 
 
 _PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
@@ -125,7 +135,7 @@ class Templates:
         figures = {
             gallery.key: self._gallery(gallery, plan, drawings, seen) for gallery in plan.galleries
         }
-        figures |= self._problems(plan)
+        figures |= self._problems(plan) | self._claims(plan)
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "parts": plan.parts, "title": plan.title}
         body = template.render(**context, link=link, figure=_placeholder)
@@ -162,6 +172,13 @@ class Templates:
                 }
             )
         return template.render(gallery=gallery, panels=panels).strip()
+
+    def _claims(self, plan: PagePlan) -> dict[str, str]:
+        if not plan.context.get("claims"):
+            return {}
+        template = self._html.get_template("claims.html.jinja")
+        link = partial(_link, plan.path)
+        return {"claims": template.render(**plan.context, link=link).strip()}
 
     def _problems(self, plan: PagePlan) -> dict[str, str]:
         problems = plan.context.get("problems") or ()
@@ -248,7 +265,7 @@ def readings_table(grid: Grid) -> dict[str, Any]:
     """What each reading says of each cell that more than one of them gives; else empty."""
     study = grid.study
     said = {
-        (x.label, y.label): dict((reading.id, cell_text(study, cell)) for reading, cell in told)
+        (x.label, y.label): {one.id: cell_text(study, cell) for one, cell in told}
         for y in chart.rows_from_top(study.y)
         for x in study.x.levels
         if len(told := analyse.readings_at(grid, (x.key, y.key))) > 1
@@ -403,6 +420,41 @@ def _varies_more(grids: Iterable[Grid]) -> dict[str, list[Grid]]:
     return found
 
 
+def _point_anchor(grid: Grid, point: Point) -> str:
+    study = grid.study
+    return _cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
+
+
+OUTCOMES = {"true": "holds", "false": "doesn't hold", "undecidable": "undecidable"}
+
+
+def _claim_outcome(claim: Judged) -> str:
+    if claim.entry.not_checkable:
+        return "Not checkable"
+    if claim.verdict is None:
+        return "Wrong expression"
+    return OUTCOMES[claim.verdict.outcome].capitalize()
+
+
+def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]]:
+    """Claims by the reading they come from; in each those first that don't hold."""
+    order = ["Wrong expression", "Doesn't hold", "Undecidable", "Holds", "Not checkable"]
+    groups: dict[str, list[Judged]] = {}
+    for claim in claims:
+        groups.setdefault(claim.entry.source or "", []).append(claim)
+    return [
+        (source, sorted(group, key=lambda claim: order.index(_claim_outcome(claim))))
+        for source, group in groups.items()
+    ]
+
+
+def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
+    """How many claims have each outcome, most frequent first."""
+    words = {"Holds": "hold", "Doesn't hold": "don't", "Not checkable": "can't be checked"}
+    counts = Counter(map(_claim_outcome, claims))
+    return [(words.get(outcome, outcome.lower()), n) for outcome, n in counts.most_common()]
+
+
 def _tested(grids: Iterable[Grid], known: Uncertainty) -> list[Grid]:
     return [grid for grid in grids if known.of(grid).level is not None]
 
@@ -445,6 +497,12 @@ RULES = {
 GLOBALS: Mapping[str, Any] = {
     "rules": RULES,
     "by_point": by_point,
+    "point_anchor": _point_anchor,
+    "cell_text": cell_text,
+    "claim_outcome": _claim_outcome,
+    "claim_counts": _claim_counts,
+    "claims_by_source": _claims_by_source,
+    "outcome_words": OUTCOMES,
     "tested_grids": _tested,
     "untestable": _untestable,
     "wins": _wins,

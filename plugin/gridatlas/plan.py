@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from gridatlas import analyse, chart
 from gridatlas.analyse import Difference
 from gridatlas.assessment import Assessment
 from gridatlas.chart import Picture
+from gridatlas.claims import Judged
 from gridatlas.problems import Problem, only_problems
-from gridatlas.study import Factor, Grid, Level, Study, inline
+from gridatlas.study import Factor, Grid, Level, Levels, Point, Study, inline
 from gridatlas.uncertainty import GridUncertainty
 
 LEAD_FIGURES = 3
@@ -129,7 +132,7 @@ def plan_study(known: Assessment, into: str) -> list[PagePlan]:
         pages.append(_facet_page(known, facet, into))
         levels = known.results.levels(facet.id)
         pages += [_level_page(known, facet, level, into) for level in levels]
-    return pages
+    return [*pages, _checks_page(known, into)]
 
 
 def plan_unreadable(study_id: str, problems: tuple[Problem, ...], into: str) -> PagePlan:
@@ -203,6 +206,7 @@ def _level_page(known: Assessment, facet: Factor, level: Level, into: str) -> Pa
         | {
             "readings": analyse.readings_of(study, grids),
             "defaults": known.uncertainty.defaults_at(facet.id, level.key),
+            "claims": claims_about(known.claims, facet, level),
         },
         parts=_level_parts(known, facet, level, grids),
         edit=f"{study.id}/study.yml",
@@ -273,6 +277,67 @@ def _side_by_side(
     return tuple(parts)
 
 
+def _checks_page(known: Assessment, into: str) -> PagePlan:
+    results, study = known.results, known.study
+    panels = _disagreement_panels(known)
+    parts = (Part("Disagreements", (Gallery("disagreements", panels),)),) if panels else ()
+    return PagePlan(
+        path=f"{into}/{study.id}/checks/index.md",
+        template="checks.md.jinja",
+        trail=("Studies", study.title),
+        nav_title="Checks",
+        title=f"Checks of {study.title}: readings, findings, claims",
+        description=f"{study.title}: how its readings agree, what checks found in its "
+        "numbers, and which sentences of its sources hold.",
+        context=_context(known, into)
+        | {
+            "problems": results.problems,
+            "checks": known.checks,
+            "claims": known.claims,
+            "comparison": known.comparison,
+        },
+        parts=parts,
+        edit=f"{study.id}/study.yml",
+        is_index=False,
+    )
+
+
+def _disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
+    """A heatmap of each grid whose readings differ somewhere, on one scale."""
+    apart: dict[Levels, dict[Point, Decimal]] = {}
+    for one in known.comparison.disagreements:
+        apart.setdefault(one.levels, {})[one.point] = one.difference
+    largest = max((value for cells in apart.values() for value in cells.values()), default=0)
+    panels = []
+    for levels, cells in apart.items():
+        if levels not in known.results.grids:
+            continue
+        grid = known.results.grids[levels]
+        compared = {
+            (x.key, y.key): cells.get((x.key, y.key), Decimal(0))
+            for x, y, _ in grid.points()
+            if sum(cell.value is not None for _, cell in analyse.readings_at(grid, (x.key, y.key)))
+            > 1
+        }
+        picture = chart.draw_disagreement(grid, compared, (0.0, float(largest)))
+        caption = f"The readings differ in {len(cells)} of {len(compared)} cells."
+        panels.append(Panel(picture, caption, grid, compact=True, shared=True))
+    return tuple(panels)
+
+
+_NAMED = re.compile(r"""(\w+)\s*=\s*["']([^"']*)["']""")
+
+
+def claims_about(claims: Iterable[Judged], facet: Factor, level: Level) -> tuple[Judged, ...]:
+    """The claims whose check names a level of a facet: they stand beside its grids."""
+    wanted = (facet.id.replace("-", "_").replace(".", "_"), level.key)
+    return tuple(
+        claim
+        for claim in claims
+        if claim.entry.check and wanted in _NAMED.findall(claim.entry.check)
+    )
+
+
 def _level_title(facet: Factor, level: Level) -> str:
     """A level's name; an aggregate's says over what: `Average (benchmark)`."""
     return f"{level.label} ({inline(facet.label)})" if level.aggregate else level.label
@@ -295,6 +360,7 @@ def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[
         "study": study,
         "known": known.uncertainty,
         "home": f"{home}/index.md",
+        "checks_page": f"{home}/checks/index.md",
         "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
         "level_pages": {
             (facet.id, level.key): f"{home}/{facet.id}/{level.slug}/index.md"
@@ -302,6 +368,7 @@ def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[
             for level in results.levels(facet.id)
         },
         "targets": targets,
+        "reading_labels": {reading.id: reading.label for reading in study.readings},
         "readings": study.readings,
         "problems": only_problems(results.problems),
     }

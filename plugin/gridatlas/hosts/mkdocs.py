@@ -21,7 +21,9 @@ from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
 
 from gridatlas.build import STYLESHEET, Site, build
-from gridatlas.page import Page, fill
+from gridatlas.claims import ClaimError
+from gridatlas.hosts.markdown import GridAtlasExtension, number
+from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import only_problems
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
@@ -72,6 +74,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.serving = False
         self.site = Site((), {}, ())
         self.pages: dict[str, Page] = {}
+        self.page = ""
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember the command; defining this hook keeps the plugin across rebuilds of `serve`."""
@@ -80,6 +83,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add our stylesheet, and have `serve` watch what pages are made from."""
         config.extra_css.append(STYLESHEET)
+        config.markdown_extensions.append(GridAtlasExtension(self._number))  # type: ignore[arg-type]
         for folder in (self._path(config, self.config.data_), self._templates(config)):
             # A watched folder that isn't there at the start is a traceback in MkDocs.
             if folder and folder.is_dir() and str(folder) not in config.watch:
@@ -113,6 +117,13 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         )
         return nav
 
+    def on_page_markdown(
+        self, markdown: str, *, page: HostPage, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Remember the page, for messages about the numbers in it."""
+        self.page = page.file.src_uri
+        return markdown
+
     def on_page_content(
         self, html: str, *, page: HostPage, config: MkDocsConfig, files: Files
     ) -> str:
@@ -125,7 +136,11 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def on_post_page(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
         """Put the figures in, now that neither Markdown nor the search index has to read them."""
         ours = self.pages.get(page.file.src_uri)
-        return fill(output, ours.figures) if ours else output
+        if ours is None:
+            return output
+        ending = "" if config.use_directory_urls else "index.html"
+        figures = {key: page_links(html, ending) for key, html in ours.figures.items()}
+        return fill(output, figures)
 
     def _build(self, config: MkDocsConfig) -> Site:
         try:
@@ -150,6 +165,13 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
             raise PluginError(f"gridatlas: {count} in the data (listed above), and strict is set")
         return site
+
+    def _number(self, expression: str) -> str:
+        try:
+            return number(expression, self.site.studies)
+        except ClaimError as error:
+            log.warning("%s: a number can't be given\n%s", self.page, error)
+            return f"({error.message})"
 
     def _path(self, config: MkDocsConfig, path: str) -> Path:
         return Path(config.config_file_path or "mkdocs.yml").parent.resolve() / path
