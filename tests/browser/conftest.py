@@ -1,0 +1,35 @@
+"""The published site and a browser to look at it in; a missing browser fails the tests."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from chromium import launch
+
+# The sites that are looked at are those of tests/sites: built once for both.
+sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        try:
+            started = launch(playwright)
+        except FileNotFoundError as error:
+            pytest.fail(f"{error} (tests in a browser are never skipped)", pytrace=False)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def home(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the site of this repository; the browser first, so that its lack shows at once."""
+    import site_builds
+
+    assert browser.is_connected()
+    site = site_builds.atlas(tmp_path_factory.getbasetemp()).site
+    with site_builds.serving(site, site_builds.PREFIX) as address:
+        yield address

@@ -1,0 +1,213 @@
+"""Every kind of page, on a phone and on a wide screen, light and dark, in a real browser."""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+from site_builds import DOCUMENTS, DYNTS, GRPO
+
+from views import (
+    MEASURE,
+    View,
+    beyond,
+    centre,
+    colour,
+    contrast,
+    look,
+    luminance,
+    overlap,
+    within,
+)
+
+PHONE, WIDE = 360, 1280
+PAGES = {
+    "home": "",
+    "overview": "studies/",
+    "study": f"studies/{DYNTS}/",
+    "study without aggregates": f"studies/{GRPO}/",
+    "models": f"studies/{DYNTS}/model/",
+    "model": f"studies/{DYNTS}/model/r1-qwen/",
+    "benchmarks": f"studies/{DYNTS}/benchmark/",
+    "benchmark": f"studies/{DYNTS}/benchmark/aime24/",
+    "average": f"studies/{DYNTS}/benchmark/average/",
+    "settings": f"studies/{GRPO}/setting/",
+    "before": f"studies/{GRPO}/setting/before/",
+    "disputed": f"studies/{GRPO}/setting/after_t125/",
+    "after": f"studies/{GRPO}/setting/after_t100/",
+}
+HEATMAPS = {
+    "overview": 5, "study": 2, "study without aggregates": 3, "models": 15, "model": 5,
+    "benchmarks": 10, "benchmark": 3, "average": 3, "settings": 5, "before": 1, "disputed": 3,
+    "after": 3,
+}  # fmt: skip
+"""Grids and differences on each page."""
+VIEWS = list(product(PAGES, (PHONE, WIDE), ("light", "dark")))
+
+every_view = pytest.mark.parametrize(
+    "view", VIEWS, indirect=True, ids=[f"{name}-{width}-{scheme}" for name, width, scheme in VIEWS]
+)
+WHITE = (255.0, 255.0, 255.0)
+
+
+@pytest.fixture(scope="module")
+def looked(browser: Browser) -> Iterator[Callable[[str], dict[tuple[int, str], View]]]:
+    """Looks at a page, once for all tests, in a browser that keeps what it has loaded."""
+    context = browser.new_context(reduced_motion="reduce", color_scheme="light")
+    seen: dict[str, dict[tuple[int, str], View]] = {}
+
+    def looked_at(url: str) -> dict[tuple[int, str], View]:
+        if url not in seen:
+            seen[url] = look(context, url, (PHONE, WIDE))
+        return seen[url]
+
+    yield looked_at
+    context.close()
+
+
+@pytest.fixture
+def view(
+    request: pytest.FixtureRequest,
+    looked: Callable[[str], dict[tuple[int, str], View]],
+    home: str,
+) -> View:
+    name, width, scheme = request.param
+    return looked(home + PAGES[name])[width, scheme]
+
+
+def named(heatmap: dict[str, Any]) -> str:
+    return str(heatmap["label"]).partition(": ")[0]
+
+
+@every_view
+def test_nothing_is_said_on_the_console(view: View) -> None:
+    assert view.visit.said == []
+
+
+@every_view
+def test_every_request_is_answered_by_the_site_itself(view: View) -> None:
+    assert view.visit.elsewhere == []
+    assert view.visit.failed == []
+
+
+@every_view
+def test_the_page_does_not_scroll_sideways(view: View) -> None:
+    assert view.measured["width"] <= view.measured["inner"]
+    assert view.measured["wide"] == []
+
+
+@every_view
+def test_every_heatmap_has_as_many_marks_as_its_grid_has_cells(
+    view: View, request: pytest.FixtureRequest
+) -> None:
+    name = request.node.callspec.params["view"][0]
+    assert len(view.heatmaps) == HEATMAPS.get(name, len(view.heatmaps))
+    for heatmap in view.heatmaps:
+        rows = 4 if "|" in named(heatmap) else 10
+        kinds = [cell["kind"] for cell in heatmap["cells"]]
+        assert len(kinds) == rows * (5 if rows == 4 else 10)
+        hatched = 10 if "temperature 1.25" in named(heatmap) else 0
+        assert (kinds.count("rect mark"), kinds.count("point")) == (len(kinds) - hatched, hatched)
+        # They are seen: each in the picture, next to each other and not on top of each other.
+        boxes = [cell["box"] for cell in heatmap["cells"]]
+        assert all(right - left > 8 and bottom - top > 8 for left, top, right, bottom in boxes)
+        assert all(beyond([box[:2], box[2:]], heatmap["box"]) < 0.5 for box in boxes)
+        assert len({centre([box[:2], box[2:]]) for box in boxes}) == len(boxes)
+
+
+@every_view
+def test_each_value_is_printed_on_its_own_cell(view: View) -> None:
+    for heatmap in view.heatmaps:
+        texts = [text for text in heatmap["texts"] if text["part"] == "value"]
+        assert len(texts) == sum(cell["kind"] == "rect mark" for cell in heatmap["cells"])
+        for text in texts:
+            cell = cell_at(heatmap, centre(text["corners"]))
+            value = cell["label"].rpartition(": ")[2].removesuffix(", best").split(" ")[0]
+            assert value == text["text"]
+            assert beyond(text["corners"], cell["box"]) <= 1, (named(heatmap), text["text"])
+
+
+def cell_at(heatmap: dict[str, Any], point: tuple[float, float]) -> dict[str, Any]:
+    found = [cell for cell in heatmap["cells"] if within(point, cell["box"])]
+    assert len(found) == 1
+    return found[0]
+
+
+@every_view
+def test_no_text_in_a_heatmap_lies_on_another_or_is_cut(view: View) -> None:
+    bad = []
+    for heatmap in view.heatmaps:
+        for text in heatmap["texts"]:
+            if beyond(text["corners"], heatmap["box"]) > 1:
+                bad.append(f"{named(heatmap)}: {text['text']!r} is cut")
+            if text["text"].endswith("…"):
+                bad.append(f"{named(heatmap)}: {text['text']!r} is shortened")
+        for one, other in combinations(heatmap["texts"], 2):
+            if overlap(one["corners"], other["corners"]) > 1:
+                bad.append(f"{named(heatmap)}: {one['text']!r} and {other['text']!r}")
+    assert bad == []
+
+
+@every_view
+def test_texts_are_large_enough(view: View) -> None:
+    sizes = {
+        (text["part"], text["text"]): round(text["size"], 1)
+        for heatmap in view.heatmaps
+        for text in heatmap["texts"]
+    }
+    assert {text: size for text, size in sizes.items() if size < 8} == {}
+
+
+@every_view
+def test_texts_around_the_cells_follow_the_palette(
+    view: View, request: pytest.FixtureRequest
+) -> None:
+    dark = request.node.callspec.params["view"][2] == "dark"
+    paper = colour(view.measured["paper"], 1, WHITE)
+    assert luminance(paper) < 0.1 if dark else luminance(paper) > 0.8
+    for heatmap in view.heatmaps:
+        behind = colour(heatmap["background"], 1, WHITE)
+        texts = [text for text in heatmap["texts"] if text["part"] == "frame"]
+        assert len(texts) > 8
+        for text in texts:
+            ink = colour(text["colour"], text["opacity"], behind)
+            assert contrast(ink, behind) >= 4.5, (named(heatmap), text["text"])
+            assert (luminance(ink) > luminance(behind)) == dark
+        for cell in heatmap["cells"]:
+            if cell["kind"] == "point":
+                hatching = colour(cell["stroke"], cell["opacity"], behind)
+                assert contrast(hatching, behind) >= 3, (named(heatmap), cell["label"])
+
+
+@every_view
+def test_each_value_stands_out_from_its_cell(view: View) -> None:
+    for heatmap in view.heatmaps:
+        behind = colour(heatmap["background"], 1, WHITE)
+        for text in heatmap["texts"]:
+            if text["part"] == "value":
+                cell = cell_at(heatmap, centre(text["corners"]))
+                fill = colour(cell["fill"], cell["opacity"], behind)
+                ink = colour(text["colour"], text["opacity"], fill)
+                assert contrast(ink, fill) >= 4.5, (named(heatmap), cell["label"])
+
+
+def test_the_pages_show_every_grid(
+    looked: Callable[[str], dict[tuple[int, str], View]], home: str
+) -> None:
+    """So that none of the tests here passes because it looks at nothing."""
+    grids = set()
+    for name in ("models", "settings"):
+        view = looked(home + PAGES[name])[WIDE, "light"]
+        grids |= {heatmap["grid"] for heatmap in view.heatmaps} - {""}
+    assert grids == {grid for study in DOCUMENTS.values() for grid in study}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_first_visit_is_in_the_reader_s_colours(browser: Browser, home: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(home + PAGES["model"], wait_until="load")
+    paper = colour(page.evaluate(MEASURE)["paper"], 1, WHITE)
+    assert luminance(paper) < 0.1 if scheme == "dark" else luminance(paper) > 0.8
+    context.close()

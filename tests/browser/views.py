@@ -1,0 +1,185 @@
+"""Looks at a page in a browser: what it asked for, what it said, and how it is laid out."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+
+MEASURE = (Path(__file__).with_name("measure.js")).read_text(encoding="utf-8")
+
+HEIGHT = 800
+SCHEMES = {"default": "light", "slate": "dark"}
+"""The theme's names of its colour schemes."""
+AT_REST = "() => document.getAnimations().every((one) => one.playState !== 'running')"
+
+Point = Sequence[float]
+Colour = tuple[float, float, float]
+"""Red, green and blue from 0 to 255."""
+
+
+@dataclass
+class Visit:
+    """A page that is open, with all that happened since.
+
+    Attributes:
+        elsewhere: Requests to other hosts.
+        failed: Requests that were answered with an error, or not at all.
+        said: Errors and warnings on the console, and errors that nothing caught.
+    """
+
+    page: Page
+    host: str
+    elsewhere: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("request", self._request)
+        self.page.on("response", self._response)
+        self.page.on("requestfailed", self._request_failed)
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.said.append(f"pageerror: {error}"))
+        self.page.on("dialog", self._dialog)
+
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme not in ("data", "blob") and parts.netloc != self.host:
+            self.elsewhere.append(request.url)
+
+    def _request_failed(self, request: Request) -> None:
+        # What was under way when the reader went on to another page is no failure.
+        if request.failure != "net::ERR_ABORTED":
+            self.failed.append(f"{request.failure} {request.url}")
+
+    def _response(self, response: Response) -> None:
+        if response.status >= 400:
+            self.failed.append(f"{response.status} {response.url}")
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning", "assert"):
+            self.said.append(f"{message.type}: {message.text}")
+
+    def _dialog(self, dialog: Any) -> None:
+        self.said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+@dataclass(frozen=True)
+class View:
+    """One page at one width in one colour scheme, measured."""
+
+    visit: Visit
+    measured: dict[str, Any]
+
+    @property
+    def heatmaps(self) -> list[dict[str, Any]]:
+        return self.measured["heatmaps"]  # type: ignore[no-any-return]
+
+
+def look(context: BrowserContext, url: str, widths: Sequence[int]) -> dict[tuple[int, str], View]:
+    """Open a page, and measure it at each width in both colour schemes.
+
+    It is loaded at the first width, in the scheme that the reader chose last, and then changed as
+    a reader does: by the window's edge and by the button in the header.
+    """
+    visit = Visit(context.new_page(), urlsplit(url).netloc)
+    page = visit.page
+    page.set_viewport_size({"width": widths[0], "height": HEIGHT})
+    page.goto(url, wait_until="load")
+    page.evaluate("() => document.fonts.ready")
+    views = {}
+    for order in (widths, widths[::-1]):
+        if views:
+            page.locator("label[for^=__palette]:visible").click()
+        scheme = page.locator("body").get_attribute("data-md-color-scheme")
+        for width in order:
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            until(page, AT_REST)
+            views[width, SCHEMES[str(scheme)]] = View(visit, page.evaluate(MEASURE))
+    page.close()
+    assert len(views) == 2 * len(widths), "the button did not change the colours"
+    return views
+
+
+def until(page: Page, condition: str, argument: object = None, patience: float = 10) -> None:
+    """Wait for a condition; unlike `wait_for_function`, it needs no `eval` in the page."""
+    end = time.monotonic() + patience
+    while not page.evaluate(condition, argument):
+        assert time.monotonic() < end, f"not in {patience} s: {condition}"
+        page.wait_for_timeout(20)
+
+
+# --- colours ------------------------------------------------------------------------------------
+
+
+def colour(css: str, opacity: float, behind: Colour) -> Colour:
+    """A computed colour as it is seen on what lies behind it."""
+    numbers = [float(one) for one in re.findall(r"[\d.]+", css)]
+    assert css.startswith("rgb"), css
+    assert len(numbers) in (3, 4), css
+    alpha = (numbers[3] if len(numbers) == 4 else 1.0) * opacity
+    red, green, blue = (
+        alpha * one + (1 - alpha) * other for one, other in zip(numbers, behind, strict=False)
+    )
+    return red, green, blue
+
+
+def luminance(of: Colour) -> float:
+    """Relative luminance, 0 (black) to 1 (white), by WCAG 2."""
+    linear = [
+        one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4
+        for one in (part / 255 for part in of)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """Contrast ratio, 1 to 21, by WCAG 2."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+# --- places -------------------------------------------------------------------------------------
+
+
+def overlap(one: Sequence[Point], other: Sequence[Point]) -> float:
+    """How far two convex shapes reach into each other, in pixels; 0 where they don't.
+
+    The least distance by which one would have to move, by the theorem of separating axes.
+    """
+    for side in (0, 1):  # Most are far apart; this is quick.
+        first, second = [point[side] for point in one], [point[side] for point in other]
+        if min(first) >= max(second) or min(second) >= max(first):
+            return 0.0
+    least = float("inf")
+    for shape in (one, other):
+        for (x, y), (x2, y2) in pairwise([*shape, shape[0]]):
+            length = ((x2 - x) ** 2 + (y2 - y) ** 2) ** 0.5
+            if not length:
+                continue
+            axis = ((y - y2) / length, (x2 - x) / length)
+            first = [axis[0] * px + axis[1] * py for px, py in one]
+            second = [axis[0] * px + axis[1] * py for px, py in other]
+            least = min(least, max(first) - min(second), max(second) - min(first))
+    return max(0.0, least) if least < float("inf") else 0.0
+
+
+def beyond(shape: Sequence[Point], box: Sequence[float]) -> float:
+    """How far a shape reaches out of a box (left, top, right, bottom), in pixels."""
+    left, top, right, bottom = box
+    return max(max(left - x, x - right, top - y, y - bottom) for x, y in shape)
+
+
+def centre(shape: Sequence[Point]) -> tuple[float, float]:
+    return sum(x for x, _ in shape) / len(shape), sum(y for _, y in shape) / len(shape)
+
+
+def within(point: Point, box: Sequence[float]) -> bool:
+    left, top, right, bottom = box
+    return left <= point[0] <= right and top <= point[1] <= bottom

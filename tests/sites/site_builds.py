@@ -1,0 +1,330 @@
+"""Builds sites with MkDocs as a user does, serves them over HTTP, and reads their pages."""
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from bs4 import BeautifulSoup, Tag
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS: dict[str, dict[str, dict[str, list[str]]]] = json.loads(
+    (ROOT / "tests/fixtures/documents.json").read_text(encoding="utf-8")
+)
+"""What the published figures print: study, grid, level of y from the top, values along x."""
+
+DYNTS, GRPO = "dynts-window-ratio", "grpo-digits"
+X_LEVELS = {
+    DYNTS: ["0.1", "0.2", "0.3", "0.4", "0.5"],
+    GRPO: [str(digits) for digits in range(1, 11)],
+}
+DISPUTED = (GRPO, "after_t125", "7")
+"""The row with eleven values in ten columns."""
+
+PREFIX = "/project/sub/"
+SITE_URL = f"https://atlas.example{PREFIX}"
+
+ENVIRONMENT = {
+    "NO_MKDOCS_2_WARNING": "1",
+    "DISABLE_MKDOCS_2_WARNING": "true",
+    "SOURCE_DATE_EPOCH": "1700000000",
+}
+
+
+# --- projects and builds ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Build:
+    """What `mkdocs build` left behind."""
+
+    status: int
+    log: str
+    site: Path
+
+    def page(self, path: str) -> BeautifulSoup:
+        """The page at an address such as `studies/grpo-digits/`, parsed."""
+        file = self.site / path
+        return parse(file / "index.html" if file.is_dir() else file)
+
+    def files(self) -> dict[str, bytes]:
+        """Every file of the site by its path."""
+        return {
+            file.relative_to(self.site).as_posix(): file.read_bytes()
+            for file in sorted(self.site.rglob("*"))
+            if file.is_file()
+        }
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with a mkdocs.yml."""
+
+    folder: Path
+
+    def write(self, path: str, text: str) -> Path:
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def configure(self, **changes: Any) -> None:
+        """Change options in mkdocs.yml; JSON is YAML too."""
+        before = f"before-{len(list(self.folder.glob('before-*.yml')))}.yml"
+        (self.folder / "mkdocs.yml").rename(self.folder / before)
+        self.write("mkdocs.yml", json.dumps({"INHERIT": before} | changes, indent=1))
+
+    def build(self, *arguments: str, into: str = "site", **environment: str) -> Build:
+        site = self.folder / into
+        command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(site), *arguments]
+        done = run(command, self.folder, environment)
+        return Build(done.returncode, done.stdout, site)
+
+    def built(self, *arguments: str, into: str = "site", **environment: str) -> Build:
+        """As `build`, for a build that must work."""
+        build = self.build(*arguments, into=into, **environment)
+        assert build.status == 0, build.log
+        return build
+
+
+def run(
+    command: list[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder; all that it says is in `stdout`."""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environ(environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def environ(changes: Mapping[str, str] | None = None) -> dict[str, str]:
+    return {**os.environ, **ENVIRONMENT, **(changes or {})}
+
+
+@functools.cache
+def repository(base: Path) -> Path:
+    """What this repository's own site is built from, as it stood when the tests began."""
+    not_read = (".*", "__pycache__", "build", "dist", "plugin", "site", "tests")
+    folder = base / "repository"
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*not_read))
+    return folder
+
+
+def copy_repository(base: Path, name: str, cache: Path | None = None) -> Project:
+    """A copy of the repository to build.
+
+    Args:
+        base: Folder of this test run.
+        name: Path of the copy in it.
+        cache: Folder that stands in the place of `.cache`; the project has its own without.
+    """
+    shutil.copytree(repository(base), base / name)
+    return _with_cache(base / name, cache)
+
+
+def make_project(
+    folder: Path, cache: Path | None = None, options: Mapping[str, Any] | None = None, **config: Any
+) -> Project:
+    """A new project with one page, and the plugin with these options."""
+    plugin = {"gridatlas": dict(options)} if options else "gridatlas"
+    folder.mkdir(parents=True)
+    project = _with_cache(folder, cache)
+    theme = {"name": "material", "font": False, "features": ["navigation.indexes"]}
+    base = {"site_name": "Tiny", "theme": theme, "plugins": ["search", plugin]}
+    project.write("mkdocs.yml", json.dumps(base | config, indent=1))
+    project.write("docs/index.md", "# Home\n")
+    return project
+
+
+def _with_cache(folder: Path, cache: Path | None) -> Project:
+    if cache is not None:
+        cache.mkdir(parents=True, exist_ok=True)
+        (folder / ".cache").symlink_to(cache, target_is_directory=True)
+    return Project(folder)
+
+
+TINY_STUDY = """\
+format: 1
+title: Learning rate and batch size
+summary: Two models, two rates, two sizes.
+metric: {name: Accuracy, column: accuracy, unit: "%", range: [0, 100], decimals: 1}
+x: rate
+y: batch
+facets: [model]
+factors:
+  rate: {label: Learning rate}
+  batch: {label: Batch size}
+  model:
+    label: Model
+    levels: [{id: small, label: Small}, {id: large, label: Large}]
+"""
+
+TINY_CELLS = """\
+model,batch,rate,accuracy
+small,8,0.1,11.5
+small,8,0.2,12.5
+small,16,0.1,13.5
+small,16,0.2,14.5
+large,8,0.1,21.5
+large,8,0.2,22.5
+large,16,0.1,23.5
+large,16,0.2,24.5
+"""
+
+
+def add_real_studies(base: Path, project: Project) -> None:
+    """Put this repository's data into a project."""
+    shutil.copytree(repository(base) / "data", project.folder / "data")
+
+
+def add_tiny_study(project: Project, name: str = "tiny") -> None:
+    """Put the smallest study with a facet into a project."""
+    project.write(f"data/{name}/study.yml", TINY_STUDY)
+    project.write(f"data/{name}/cells.csv", TINY_CELLS)
+
+
+@functools.cache
+def shared_cache(base: Path) -> Path:
+    """The drawings of this test run."""
+    return base / "drawings"
+
+
+@functools.cache
+def atlas(base: Path) -> Build:
+    """The site of this repository; built once per test run, for `tests/browser` too."""
+    project = copy_repository(base, "atlas", shared_cache(base))
+    project.configure(site_url=SITE_URL)
+    return project.built("--strict")
+
+
+# --- serving ------------------------------------------------------------------------------------
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """As static hosts answer: no listing of folders."""
+
+    def list_directory(self, path: object) -> None:
+        self.send_error(404)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(site: Path, prefix: str = "/") -> Iterator[str]:
+    """Serve a site below a prefix such as `/project/sub/`; give the address of its home page."""
+    with tempfile.TemporaryDirectory() as root:
+        place = Path(root) / prefix.strip("/") if prefix.strip("/") else Path(root) / "site"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(site, target_is_directory=True)
+        folder = Path(root) if prefix.strip("/") else place
+        handler = functools.partial(_Quiet, directory=str(folder))
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+            thread.start()
+            try:
+                yield f"http://127.0.0.1:{server.server_port}{prefix}"
+            finally:
+                server.shutdown()
+
+
+# --- reading pages ------------------------------------------------------------------------------
+
+
+def parse(file: Path) -> BeautifulSoup:
+    stat = file.stat()
+    return _parsed(file, stat.st_mtime_ns, stat.st_size)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(file: Path, _changed: int, _size: int) -> BeautifulSoup:
+    return BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
+
+
+def article(page: BeautifulSoup) -> Tag:
+    """The part of a page that is its own."""
+    found = page.find("article")
+    assert isinstance(found, Tag), "a page without <article>"
+    return found
+
+
+def text_of(element: Tag | None) -> str:
+    assert element is not None
+    return " ".join(element.get_text().split())
+
+
+def figures(page: BeautifulSoup) -> list[Tag]:
+    return page.select("figure.ga-figure")
+
+
+def figure_of(page: BeautifulSoup, grid: str) -> Tag:
+    """The figure of a grid, by its address such as `r1-qwen/aime24`."""
+    found = [figure for figure in figures(page) if figure.get("id") == grid]
+    assert len(found) == 1, f"{len(found)} figures with the id {grid}"
+    return found[0]
+
+
+def figure_name(figure: Tag) -> str:
+    """What a heatmap calls itself, as a screen reader says it: `R1-Qwen | AIME24`."""
+    return str(figure.select("svg")[0]["aria-label"]).partition(": ")[0]
+
+
+def data_table(figure: Tag) -> tuple[list[str], dict[str, list[str]]]:
+    """A figure's data table: the levels of x, and the texts by level of y from the top."""
+    tables = figure.select("table")
+    assert len(tables) == 1, f"{len(tables)} data tables"
+    head, *rows = [
+        [text_of(cell) for cell in row.find_all(["th", "td"])] for row in tables[0].select("tr")
+    ]
+    assert len({row[0] for row in rows}) == len(rows)
+    return head[1:], {row[0]: row[1:] for row in rows}
+
+
+def drawn_cells(figure: Tag) -> list[Tag]:
+    """The cells in a figure's drawing, coloured and hatched, in its own order."""
+    return figure.select('svg path[role="graphics-symbol"]')
+
+
+def navigation(page: BeautifulSoup) -> list[Any]:
+    """The primary navigation as nested lists: `[title, address, [children]]`."""
+    found = page.select_one("nav.md-nav--primary > ul")
+    assert found is not None
+    return _nav_items(found)
+
+
+def _nav_items(items: Tag) -> list[Any]:
+    found = []
+    for item in items.find_all("li", recursive=False):
+        link = item.select_one("a.md-nav__link[href]")
+        inner = item.select_one(":scope > nav:not(.md-nav--secondary) > ul")
+        if inner is not None and link is not None and inner in link.parents:
+            link = None  # a section without a page of its own: this is a link within it
+        title = item.select_one(".md-ellipsis")
+        children = _nav_items(inner) if inner is not None else []
+        found.append([text_of(title), str(link["href"]) if link else None, children])
+    return found
+
+
+def nav_addresses(items: list[Any]) -> list[str]:
+    """The addresses in a navigation, from top to bottom."""
+    found = []
+    for _, address, children in items:
+        found += [address] if address is not None else []
+        found += nav_addresses(children)
+    return found

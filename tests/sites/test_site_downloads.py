@@ -1,0 +1,162 @@
+"""Each grid's downloads are there, can be read, and hold what its heatmap shows."""
+
+import csv
+import io
+import json
+import struct
+import zlib
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urljoin
+from xml.etree import ElementTree
+
+import pytest
+from site_builds import DISPUTED, DOCUMENTS, DYNTS, GRPO, X_LEVELS, Build, figure_of
+
+GRIDS = [(study, grid) for study, grids in DOCUMENTS.items() for grid in grids]
+ENDINGS = ("csv", "json", "png", "svg", "vl.json")
+AXES = {DYNTS: ("ratio", "local_window"), GRPO: ("x_digits", "y_digits")}
+COLUMN = {DYNTS: "pass_at_1", GRPO: "value"}
+FACETS = {DYNTS: ("model", "benchmark"), GRPO: ("setting",)}
+TRIALS = {"aime24": 150, "aime25": 150, "amc23": 200, "gpqa_d": 990}
+"""Five samples of each problem; of an average there is no number of trials."""
+
+every_grid = pytest.mark.parametrize(("study", "grid"), GRIDS, ids=[grid for _, grid in GRIDS])
+
+
+def printed(study: str, grid: str) -> dict[tuple[str, str], str | None]:
+    """The text of each cell by (x, y), in the order of the figure; None where it is disputed."""
+    return {
+        (x, y): None if (study, grid, y) == DISPUTED else text
+        for y, row in DOCUMENTS[study][grid].items()
+        for x, text in zip(X_LEVELS[study], row, strict=False)
+    }
+
+
+def read(build: Build, study: str, grid: str, ending: str) -> bytes:
+    return (build.site / f"grids/{study}/{grid}.{ending}").read_bytes()
+
+
+def test_there_are_downloads_of_each_grid_and_nothing_else(atlas: Build) -> None:
+    found = {path for path in atlas.files() if path.startswith("grids/")}
+    assert found == {f"grids/{study}/{grid}.{end}" for study, grid in GRIDS for end in ENDINGS}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"studies/{DYNTS}/model/r1-qwen/",
+        f"studies/{DYNTS}/benchmark/average/",
+        f"studies/{DYNTS}/model/",
+        f"studies/{GRPO}/setting/",
+        f"studies/{GRPO}/setting/before/",
+    ],
+)
+def test_a_figure_links_its_own_downloads(atlas: Build, path: str) -> None:
+    page = atlas.page(path)
+    grids = [str(figure["id"]) for figure in page.select("figure.ga-figure[id]")]
+    assert grids
+    for grid in grids:
+        study = DYNTS if "/" in grid else GRPO
+        links = figure_of(page, grid).select(".ga-downloads a")
+        found = sorted(urljoin(f"/{path}", str(link["href"])) for link in links)
+        assert found == [f"/grids/{study}/{grid}.{ending}" for ending in ENDINGS]
+        assert all(link.has_attr("download") for link in links)
+
+
+@every_grid
+def test_csv(atlas: Build, study: str, grid: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(read(atlas, study, grid, "csv").decode("utf-8"))))
+    x, y = AXES[study]
+    found = {(row[x], row[y]): row[COLUMN[study]] or None for row in rows}
+    assert found == printed(study, grid)
+    assert len(rows) == len(found)
+    trials = TRIALS.get(grid.rpartition("/")[2])
+    for row in rows:
+        assert tuple(row[facet] for facet in FACETS[study]) == tuple(grid.split("/"))
+        disputed = row[COLUMN[study]] == ""
+        assert row["state"] == ("disputed" if disputed else "ok")
+        assert row["n"] == ("" if trials is None else str(trials))
+        assert row["reading"]
+
+
+@every_grid
+def test_json(atlas: Build, study: str, grid: str) -> None:
+    content = json.loads(read(atlas, study, grid, "json"), parse_float=Decimal)
+    assert (content["study"], content["grid"]) == (study, grid)
+    assert tuple(content["facets"].items()) == tuple(
+        zip(FACETS[study], grid.split("/"), strict=True)
+    )
+    x, y = AXES[study]
+    found = {(str(cell[x]), str(cell[y])): cell["value"] for cell in content["cells"]}
+    assert found == {
+        key: None if text is None else Decimal(text) for key, text in printed(study, grid).items()
+    }
+    states = {cell["state"] for cell in content["cells"] if cell["value"] is None}
+    assert states == ({"disputed"} if (study, grid) == DISPUTED[:2] else set())
+
+
+@every_grid
+def test_svg(atlas: Build, study: str, grid: str) -> None:
+    tree = ElementTree.fromstring(read(atlas, study, grid, "svg").decode("utf-8"))
+    assert tree.tag == "{http://www.w3.org/2000/svg}svg"
+    labels = [
+        one.attrib["aria-label"]
+        for one in tree.iter("{http://www.w3.org/2000/svg}path")
+        if one.get("role") == "graphics-symbol"
+    ]
+    found = {}
+    for label in labels:
+        where, _, value = label.partition(": ")
+        x, y = (part.rsplit(" ", 1)[1] for part in where.split(", "))
+        value = value.removesuffix(", best").removesuffix(" %")
+        found[x, y] = None if value == "no value (disputed)" else value
+    assert found == printed(study, grid)
+    assert len(labels) == len(found)
+
+
+@every_grid
+def test_png_is_twice_the_size_of_the_svg(atlas: Build, study: str, grid: str) -> None:
+    tree = ElementTree.fromstring(read(atlas, study, grid, "svg").decode("utf-8"))
+    width, height, pixels = _png(read(atlas, study, grid, "png"))
+    assert (width, height) == (2 * int(tree.attrib["width"]), 2 * int(tree.attrib["height"]))
+    assert len(set(pixels)) > 50, "an empty picture"
+
+
+def _png(data: bytes) -> tuple[int, int, bytes]:
+    """Width, height and the unpacked bytes of a PNG with 8 bits each of red, green, blue, alpha."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    place, packed, header = 8, b"", b""
+    while place < len(data):
+        size, kind = struct.unpack(">I4s", data[place : place + 8])
+        body = data[place + 8 : place + 8 + size]
+        assert struct.unpack(">I", data[place + 8 + size : place + 12 + size])[0] == zlib.crc32(
+            kind + body
+        )
+        header = body if kind == b"IHDR" else header
+        packed += body if kind == b"IDAT" else b""
+        place += 12 + size
+    width, height, depth, colour = struct.unpack(">IIBB", header[:10])
+    assert (depth, colour) == (8, 6)
+    pixels = zlib.decompress(packed)
+    assert len(pixels) == height * (1 + 4 * width)
+    return width, height, pixels
+
+
+@every_grid
+def test_vega_lite_has_its_data_inline(atlas: Build, study: str, grid: str) -> None:
+    spec = json.loads(read(atlas, study, grid, "vl.json"), parse_float=Decimal)
+    assert "vega-lite" in spec["$schema"]
+    found = {(row["x"], row["y"]): row for row in spec["data"]["values"]}
+    expected = printed(study, grid)
+    assert {key: row["text"] or None for key, row in found.items()} == expected
+    assert {key: row["value"] for key, row in found.items()} == {
+        key: None if text is None else Decimal(text) for key, text in expected.items()
+    }
+    assert "url" not in _keys(spec)
+
+
+def _keys(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        return set(value).union(*map(_keys, value.values()))
+    return set().union(*map(_keys, value)) if isinstance(value, list) else set()

@@ -1,0 +1,259 @@
+"""Strings from data are text wherever they land, whatever they try to be."""
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from hostile import STRINGS, TWINS, Texts, hostile
+from site_builds import (
+    TINY_CELLS,
+    TINY_STUDY,
+    Build,
+    Project,
+    article,
+    data_table,
+    drawn_cells,
+    figures,
+    text_of,
+)
+
+ATTACKS = [study for study in STRINGS if study not in TWINS.values()]
+
+every_attack = pytest.mark.parametrize("study", ATTACKS)
+
+
+@pytest.fixture(scope="module")
+def site(base: Path) -> Build:
+    return hostile(base)
+
+
+def level_addresses(site: Build, study: str) -> list[str]:
+    """The addresses of the pages of the levels, in their order."""
+    links = article(site.page(f"studies/{study}/facet/")).select('a[href$="/"]')
+    inner = [str(link["href"]) for link in links if not str(link["href"]).startswith(".")]
+    addresses = list(dict.fromkeys(inner))
+    assert len(addresses) == len(Texts(study).levels)
+    return [f"studies/{study}/facet/{address}" for address in addresses]
+
+
+def pages(site: Build, study: str) -> list[str]:
+    return [f"studies/{study}/", f"studies/{study}/facet/", *level_addresses(site, study)]
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+@every_attack
+def test_each_string_is_shown_as_it_is(site: Build, study: str) -> None:
+    texts = Texts(study)
+    page = article(site.page(f"studies/{study}/"))
+    said = text_of(page)
+    assert [text for text in texts.everywhere() if plain(text) not in said] == []
+    assert _heading(page) == plain(texts["title"])
+    overview = article(site.page("studies/"))
+    assert plain(texts["title"]) in [text_of(one).rstrip("¶") for one in overview.find_all("h2")]
+    assert plain(texts["summary"]) in text_of(overview)
+
+
+def _heading(page: Tag) -> str:
+    return text_of(page.select_one("h1")).rstrip("¶")
+
+
+@every_attack
+def test_headings_and_tables_say_it_too(site: Build, study: str) -> None:
+    texts = Texts(study)
+    over = f"{texts['metric']} over {texts['x']} and {texts['y']}"
+    page = article(site.page(f"studies/{study}/facet/"))
+    assert _heading(page) == plain(f"{texts['facet']} compared: {over}")
+    for address, level in zip(level_addresses(site, study), texts.levels, strict=True):
+        page = article(site.page(address))
+        assert _heading(page) == plain(f"{texts[level]}: {over}")
+        figure = figures(site.page(address))[0]
+        columns, rows = data_table(figure)
+        assert columns == [plain(texts["x one"]), plain(texts["x two"])]
+        assert list(rows) == [plain(texts["y two"]), plain(texts["y one"])]
+        corner = text_of(figure.select_one("th"))
+        assert corner == plain(f"{texts['y']} ({texts['y unit']}) \\ {texts['x']} (ms)")
+        noted = [str(cell.get("title", "")) for cell in figure.select("td")]
+        assert [text for text in noted if text] == ([texts["note"]] if level == "facet one" else [])
+
+
+@every_attack
+def test_drawings_say_it_too(site: Build, study: str) -> None:
+    texts = Texts(study)
+    figure = figures(site.page(level_addresses(site, study)[0]))[0]
+    assert plain(str(figure.select("svg")[0]["aria-label"])).startswith(
+        plain(f"{texts['facet one']}: {texts['metric']} from 1 to 4 {texts['unit']} over")
+    )
+    said = [plain(str(cell["aria-label"])) for cell in drawn_cells(figure)]
+    where = f"{texts['x']} {texts['x one']}, {texts['y']} {texts['y one']}"
+    assert plain(f"{where}: 1 {texts['unit']}") in said
+    assert len(said) == 4
+
+
+@every_attack
+def test_titles_and_navigation_say_it_too(site: Build, study: str) -> None:
+    texts = Texts(study)
+    page = site.page(f"studies/{study}/")
+    over = f"{texts['metric']} over {texts['x']} and {texts['y']}"
+    assert text_of(page.select_one("title")) == plain(f"{texts['title']}: {over} - Tiny")
+    description = page.select_one('meta[name="description"]')
+    assert description is not None
+    assert plain(str(description["content"])).startswith(plain(f"{over}, by {texts['facet']}"))
+    titles = [text_of(one) for one in page.select("nav.md-nav--primary .md-ellipsis")]
+    for field in ("title", "facet", *texts.levels):
+        assert plain(texts[field]) in titles
+    # The page after next in the footer is the facet's.
+    following = page.select_one(".md-footer__link--next .md-footer__title .md-ellipsis")
+    assert text_of(following) == plain(texts["facet"])
+
+
+# --- and nothing else came of it ----------------------------------------------------------------
+
+
+def outline(page: BeautifulSoup) -> list[tuple[str, list[str]]]:
+    """The elements of a page's head and text with the names of their attributes, in order.
+
+    Not those within drawings, whose labels Vega cuts and turns by their length; nor the links to
+    the page before and after, which the first and the last page lack.
+    """
+    found = []
+    for part in (page.head, article(page)):
+        assert part is not None
+        found += [
+            (element.name, sorted(name for name in element.attrs if name != "title"))
+            for element in part.find_all(True)
+            if not element.find_parent("svg") and element.get("rel") not in (["prev"], ["next"])
+        ]
+    return found
+
+
+@every_attack
+def test_a_page_has_the_same_elements_as_with_plain_words(site: Build, study: str) -> None:
+    for attacked, twin in zip(pages(site, study), pages(site, TWINS[study]), strict=True):
+        assert outline(site.page(attacked)) == outline(site.page(twin)), attacked
+
+
+@every_attack
+def test_no_element_or_attribute_runs_anything(site: Build, study: str) -> None:
+    for attacked, twin in zip(pages(site, study), pages(site, TWINS[study]), strict=True):
+        assert _running(site.page(attacked)) == _running(site.page(twin)), attacked
+    assert not _names(site.page("studies/"), "on")
+
+
+def _running(page: BeautifulSoup) -> tuple[Counter[str], list[str], list[str]]:
+    kinds = ("script", "img", "iframe", "object", "embed", "form", "style", "base", "meta")
+    elements = Counter(element.name for element in page.find_all(kinds))
+    addresses = [
+        str(element[name])
+        for element in page.find_all(True)
+        for name in ("href", "src", "action", "xlink:href")
+        if re.match(r"\s*(javascript|data|vbscript):", str(element.get(name, "")), re.IGNORECASE)
+    ]
+    return elements, _names(page, "on"), addresses
+
+
+def _names(page: BeautifulSoup, begin: str) -> list[str]:
+    return [
+        f"{element.name} {name}"
+        for element in page.find_all(True)
+        for name in element.attrs
+        if name.lower().startswith(begin)
+    ]
+
+
+def test_a_level_called_like_a_heading_keeps_its_address(tiny: Callable[..., Project]) -> None:
+    """Permalinks are the levels' names, and headings have ids of their own."""
+    project = tiny()
+    for name, text in (("study.yml", TINY_STUDY), ("cells.csv", TINY_CELLS)):
+        renamed = text.replace("id: small", "id: source").replace("small,", "source,")
+        project.write(f"data/tiny/{name}", renamed)
+    page = project.built("--strict").page("studies/tiny/model/source/")
+    ids = [str(element["id"]) for element in page.select("[id]")]
+    assert sorted({one for one in ids if ids.count(one) > 1}) == []
+    found = page.select_one("#source")
+    assert found is not None
+    assert found.name == "figure"
+
+
+def test_no_drawing_has_other_elements_than_with_plain_words(site: Build) -> None:
+    allowed = _svg_elements(site, "benign") | _svg_elements(site, "two-benign")
+    assert "path" in allowed
+    for study in ATTACKS:
+        assert _svg_elements(site, study) <= allowed
+
+
+def _svg_elements(site: Build, study: str) -> set[str]:
+    return {
+        element.name
+        for address in pages(site, study)
+        for svg in site.page(address).select("article svg")
+        for element in svg.find_all(True)
+    }
+
+
+@every_attack
+def test_addresses_lead_where_they_say(site: Build, study: str) -> None:
+    links = [str(one["href"]) for one in article(site.page(f"studies/{study}/")).select("a")]
+    outward = [link for link in links if ":" in link]
+    assert [unquote(link) for link in outward] == [f"https://x.example/{Texts(study)['url']}"] * 2
+    assert not set("".join(outward)) & set('<>" \\`')
+
+
+@every_attack
+def test_the_search_index_holds_text(site: Build, study: str) -> None:
+    """The theme puts it into the page as HTML."""
+    index = json.loads((site.site / "search/search_index.json").read_text(encoding="utf-8"))
+    texts = Texts(study)
+    entries = [one for one in index["docs"] if one["location"].startswith(f"studies/{study}/")]
+    assert len(entries) >= 4
+    titles = [BeautifulSoup(one["title"], "html.parser") for one in entries]
+    assert plain(texts["title"]) in [plain(one.get_text()) for one in titles]
+    assert [one for title in titles for one in title.find_all(True)] == []
+    bodies = [BeautifulSoup(one["text"], "html.parser") for one in entries]
+    assert plain(texts["summary"]) in plain(" ".join(one.get_text() for one in bodies))
+    used = {element.name for body in bodies for element in body.find_all(True)}
+    benign = {
+        element.name
+        for one in index["docs"]
+        if one["location"].startswith(f"studies/{TWINS[study]}/")
+        for element in BeautifulSoup(one["text"], "html.parser").find_all(True)
+    }
+    assert used <= benign
+    assert [name for body in bodies for name in _names(body, "")] == []
+
+
+@every_attack
+def test_downloads_hold_it_unchanged(site: Build, study: str) -> None:
+    texts = Texts(study)
+    folder = site.site / "grids" / study
+    names = sorted(file.name for file in folder.iterdir())
+    assert len(names) == 5 * len(texts.levels)
+    grid = [name.removesuffix(".svg") for name in names if name.endswith(".svg")][-1]
+
+    def read(ending: str) -> str:
+        return (folder / f"{grid}.{ending}").read_text(encoding="utf-8")
+
+    content: dict[str, Any] = json.loads(read("json"))
+    assert content["title"] == texts["title"]
+    assert content["metric"]["name"] == texts["metric"]
+    assert content["x"]["label"] == texts["x"]
+    assert {cell["y"] for cell in content["cells"]} == {texts["y one"], texts["y two"]}
+    rows = list(csv.DictReader(io.StringIO(read("csv"))))
+    assert {row[texts["x id"]] for row in rows} == {texts["x one"], texts["x two"]}
+    spec = json.loads(read("vl.json"))
+    assert {row["x"] for row in spec["data"]["values"]} == {texts["x one"], texts["x two"]}
+    tree = ElementTree.fromstring(read("svg"))
+    elements = {one.tag.rpartition("}")[2] for one in tree.iter()}
+    assert not elements & {"script", "image", "foreignObject", "a"}
+    assert tree.attrib["aria-label"].startswith(texts[texts.levels[-1]])

@@ -1,0 +1,142 @@
+"""Every link of the site, followed over HTTP below a sub-path, with both styles of address."""
+
+import json
+from pathlib import Path
+from urllib.parse import unquote, urljoin
+from xml.etree import ElementTree
+
+import pytest
+import site_builds
+from crawler import Crawl, crawl
+from site_builds import DYNTS, GRPO, PREFIX, ROOT, SITE_URL, Build
+
+THEME_LINKS = {"https://squidfunk.github.io/mkdocs-material/"}
+"""The theme's own, in the footer of every page."""
+
+PAGES = [
+    "",
+    "studies/",
+    f"studies/{DYNTS}/",
+    f"studies/{DYNTS}/model/",
+    f"studies/{DYNTS}/model/r1-llama/",
+    f"studies/{DYNTS}/model/r1-qwen/",
+    f"studies/{DYNTS}/benchmark/",
+    f"studies/{DYNTS}/benchmark/aime24/",
+    f"studies/{DYNTS}/benchmark/aime25/",
+    f"studies/{DYNTS}/benchmark/amc23/",
+    f"studies/{DYNTS}/benchmark/gpqa_d/",
+    f"studies/{DYNTS}/benchmark/average/",
+    f"studies/{GRPO}/",
+    f"studies/{GRPO}/setting/",
+    f"studies/{GRPO}/setting/before/",
+    f"studies/{GRPO}/setting/after_t125/",
+    f"studies/{GRPO}/setting/after_t100/",
+]
+"""Addresses that others link to: they don't change."""
+NO_PAGE = {"404.html"}
+
+
+@pytest.fixture(scope="module", params=["folders", "files"])
+def build(request: pytest.FixtureRequest, base: Path, atlas: Build) -> Build:
+    """The site with addresses that end in `/`, and with addresses that end in `.html`."""
+    if request.param == "folders":
+        return atlas
+    project = site_builds.copy_repository(base, "files", site_builds.shared_cache(base))
+    project.configure(site_url=SITE_URL, use_directory_urls=False)
+    return project.built("--strict")
+
+
+@pytest.fixture(scope="module")
+def found(build: Build) -> Crawl:
+    with site_builds.serving(build.site, PREFIX) as home:
+        return crawl(home, "404.html")
+
+
+def test_every_link_and_anchor_leads_somewhere(found: Crawl) -> None:
+    assert found.broken == []
+
+
+def test_nothing_is_loaded_from_another_host(found: Crawl) -> None:
+    assert found.foreign == []
+
+
+def test_links_to_other_hosts_are_those_of_data_and_docs(found: Crawl) -> None:
+    sources = [*(ROOT / "data").rglob("*.yml"), *(ROOT / "docs").rglob("*.*"), ROOT / "mkdocs.yml"]
+    written = "\n".join(
+        file.read_text(encoding="utf-8")
+        for file in sources
+        if file.suffix in (".yml", ".md", ".py", ".ipynb")
+    )
+    strange = [url for url in found.outward - THEME_LINKS if unquote(url) not in unquote(written)]
+    assert strange == []
+    assert "https://arxiv.org/abs/2601.18383" in found.outward
+
+
+def test_every_file_of_the_site_is_linked(found: Crawl, build: Build) -> None:
+    """Pages and downloads alike; what the theme or docs/ brings along is their affair."""
+    linked = {found.path(url) for url in [*found.pages, *found.files]}
+    linked |= {f"{path}index.html" for path in linked if path.endswith("/") or not path}
+    files = {path for path in build.files() if not path.startswith(("assets/", "search/"))}
+    files -= {file.relative_to(ROOT / "docs").as_posix() for file in (ROOT / "docs").rglob("*.*")}
+    assert files - linked == {"sitemap.xml", "sitemap.xml.gz"}
+
+
+def test_addresses_of_pages_stay(found: Crawl) -> None:
+    assert set(PAGES) <= found.addresses()
+
+
+def test_study_pages_are_reached_from_the_overview_by_links_in_the_text(found: Crawl) -> None:
+    """Not by the navigation, which a theme may fold away."""
+    studies = {url for url in found.pages if found.path(url).startswith("studies/")}
+    overview = [url for url in studies if found.path(url) in ("studies/", "studies/index.html")]
+    assert len(overview) == 1
+    reached, waiting = set(overview), list(overview)
+    while waiting:
+        for url in (found.article_links[waiting.pop()] & studies) - reached:
+            reached.add(url)
+            waiting.append(url)
+    assert {found.path(url) for url in studies - reached} == set()
+
+
+def test_ids_are_unique_on_each_page(found: Crawl) -> None:
+    repeated = {
+        found.path(url): sorted({one for one in ids if ids.count(one) > 1})
+        for url, ids in found.pages.items()
+        if len(set(ids)) < len(ids)
+    }
+    assert repeated == {}
+
+
+def test_each_page_names_its_own_address(found: Crawl, build: Build) -> None:
+    canonical = {
+        found.path(page).removesuffix("index.html"): to
+        for page, what, to in found.named
+        if what == "link canonical"
+    }
+    assert canonical == _full_addresses(found, build)
+
+
+def test_the_sitemap_has_every_page(found: Crawl, build: Build) -> None:
+    tree = ElementTree.parse(build.site / "sitemap.xml")
+    listed = [element.text or "" for element in tree.iter() if element.tag.endswith("}loc")]
+    assert sorted(listed) == sorted(_full_addresses(found, build).values())
+
+
+def _full_addresses(found: Crawl, build: Build) -> dict[str, str]:
+    end = "index.html" if "files" in build.site.parts else ""
+    return {
+        page: SITE_URL + (f"{page}{end}" if page.endswith("/") or not page else page)
+        for page in found.addresses() - NO_PAGE
+    }
+
+
+def test_what_the_search_finds_is_there(found: Crawl, build: Build) -> None:
+    index = json.loads((build.site / "search/search_index.json").read_text(encoding="utf-8"))
+    seen = set()
+    for entry in index["docs"]:
+        page, _, fragment = entry["location"].partition("#")
+        url = urljoin(found.home, page)
+        assert url in found.pages, entry["location"]
+        assert not fragment or fragment in found.pages[url], entry["location"]
+        seen.add(page.removesuffix("index.html"))
+    assert seen == found.addresses() - NO_PAGE

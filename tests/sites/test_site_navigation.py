@@ -1,0 +1,240 @@
+"""Pages in the navigation: grouped by study and facet, each once, and one after another."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+import site_builds
+from bs4 import BeautifulSoup
+from site_builds import DYNTS, GRPO, Build, Project, nav_addresses, navigation
+
+
+@pytest.fixture(scope="module")
+def whole(base: Path, atlas: Build) -> Build:
+    """The repository's studies in a site without `nav:`, whose pages hold all of its navigation."""
+    assert atlas.site.is_dir()  # its drawings are used again
+    project = site_builds.make_project(base / "whole", site_builds.shared_cache(base))
+    site_builds.add_real_studies(base, project)
+    return project.built("--strict")
+
+
+def studies(build: Build) -> list[Any]:
+    """What the navigation holds below Studies."""
+    found = [item for item in navigation(build.page("")) if item[0] == "Studies"]
+    assert len(found) == 1
+    assert found[0][1] == "studies/"
+    return found[0][2]
+
+
+def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
+    dynts, grpo = f"studies/{DYNTS}/", f"studies/{GRPO}/"
+    assert studies(whole) == [
+        [
+            "DynTS: local window size and retention ratio",
+            dynts,
+            [
+                [
+                    "Model",
+                    f"{dynts}model/",
+                    [
+                        ["R1-Llama", f"{dynts}model/r1-llama/", []],
+                        ["R1-Qwen", f"{dynts}model/r1-qwen/", []],
+                    ],
+                ],
+                [
+                    "Benchmark",
+                    f"{dynts}benchmark/",
+                    [
+                        ["AIME24", f"{dynts}benchmark/aime24/", []],
+                        ["AIME25", f"{dynts}benchmark/aime25/", []],
+                        ["AMC23", f"{dynts}benchmark/amc23/", []],
+                        ["GPQA_D", f"{dynts}benchmark/gpqa_d/", []],
+                        ["Average", f"{dynts}benchmark/average/", []],
+                    ],
+                ],
+            ],
+        ],
+        [
+            "GRPO on two-operand digit tasks",
+            grpo,
+            [
+                [
+                    "GRPO setting",
+                    f"{grpo}setting/",
+                    [
+                        ["Before GRPO", f"{grpo}setting/before/", []],
+                        ["After GRPO, temperature 1.25", f"{grpo}setting/after_t125/", []],
+                        ["After GRPO, temperature 1.0", f"{grpo}setting/after_t100/", []],
+                    ],
+                ],
+            ],
+        ],
+    ]
+
+
+def pages_of(build: Build) -> list[str]:
+    """The addresses of a site's pages."""
+    return sorted(
+        path.removesuffix("index.html")
+        for path in build.files()
+        if path.endswith(".html") and path != "404.html" and not path.startswith("grids/")
+    )
+
+
+def assert_walk(build: Build) -> None:
+    """From the home page on, `next` leads over every page once, and `previous` back."""
+    walked, before, address = [], None, ""
+    while True:
+        page = build.page(address)
+        assert _related(page, "prev", address) == before
+        assert address not in walked
+        walked.append(address)
+        before, following = address, _related(page, "next", address)
+        if following is None:
+            break
+        address = following
+    assert sorted(walked) == pages_of(build)
+    listed = nav_addresses(navigation(build.page("")))
+    assert walked == [address.removeprefix(".") for address in listed]
+
+
+def _related(page: BeautifulSoup, relation: str, address: str) -> str | None:
+    links = page.select(f'link[rel="{relation}"]')
+    assert len(links) <= 1
+    return urljoin(f"/{address}", str(links[0]["href"])).lstrip("/") if links else None
+
+
+def test_previous_and_next_lead_over_every_page(whole: Build) -> None:
+    assert_walk(whole)
+
+
+def test_pages_that_the_user_placed_are_not_appended_again(tiny: Callable[..., Project]) -> None:
+    project = tiny(
+        nav=[
+            {
+                "Results": [
+                    "studies/index.md",
+                    {"The small one": "studies/tiny/model/small/index.md"},
+                ]
+            },
+            "index.md",
+        ]
+    )
+    build = project.built("--strict")
+    assert navigation(build.page("")) == [
+        ["Results", "studies/", [["The small one", "studies/tiny/model/small/", []]]],
+        ["Home", ".", []],
+        [
+            "Studies",
+            None,
+            [
+                [
+                    "Learning rate and batch size",
+                    "studies/tiny/",
+                    [
+                        [
+                            "Model",
+                            "studies/tiny/model/",
+                            [["Large", "studies/tiny/model/large/", []]],
+                        ]
+                    ],
+                ]
+            ],
+        ],
+    ]
+
+
+def test_a_nav_without_our_pages_has_them_at_its_end(tiny: Callable[..., Project]) -> None:
+    project = tiny(nav=["index.md", {"Notes": [{"First": "first.md"}]}])
+    project.write("docs/first.md", "# First\n")
+    build = project.built("--strict")
+    assert [item[0] for item in navigation(build.page(""))] == ["Home", "Notes", "Studies"]
+    assert_walk(build)
+
+
+def test_a_nav_with_every_page_stays_as_the_user_wrote_it(tiny: Callable[..., Project]) -> None:
+    model = "studies/tiny/model"
+    nav = [
+        {"Start": "index.md"},
+        {"B": f"{model}/large/index.md"},
+        {"A": f"{model}/small/index.md"},
+        {"Both": f"{model}/index.md"},
+        {"Study": "studies/tiny/index.md"},
+        {"All": "studies/index.md"},
+    ]
+    build = tiny(nav=nav).built("--strict")
+    assert [item[0] for item in navigation(build.page(""))] == [
+        "Start", "B", "A", "Both", "Study", "All",
+    ]  # fmt: skip
+    assert_walk(build)
+
+
+def test_studies_with_the_same_title_stay_apart(tiny: Callable[..., Project]) -> None:
+    project = tiny()
+    site_builds.add_tiny_study(project, "another")
+    build = project.built("--strict")
+    title = "Learning rate and batch size"
+    assert [item[:2] for item in studies(build)] == [
+        [title, "studies/another/"],
+        [title, "studies/tiny/"],
+    ]
+    assert_walk(build)
+
+
+def test_pages_go_into_the_folder_that_the_option_names(tiny: Callable[..., Project]) -> None:
+    build = tiny(options={"into": "results/all"}).built("--strict")
+    pages = ["", "tiny/", "tiny/model/", "tiny/model/large/", "tiny/model/small/"]
+    assert pages_of(build) == ["", *(f"results/all/{page}" for page in pages)]
+    assert_walk(build)
+
+
+# Not "/x" or "../../x": where this fails, it writes there.
+@pytest.mark.parametrize("into", ["../outside", "a/../../outside"])
+def test_pages_never_leave_the_site(tiny: Callable[..., Project], into: str) -> None:
+    project = tiny(options={"into": into})
+    build = project.build()
+    assert build.status == 1
+    assert "into" in build.log
+    assert "Traceback" not in build.log
+    assert not (project.folder / "outside").exists()
+
+
+# --- a user's own files -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["index.md", "README.md"])
+def test_a_user_s_own_overview_and_study_page_are_kept(
+    base: Path, tmp_path: Path, cache: Path, name: str
+) -> None:
+    project = site_builds.make_project(tmp_path / "own", cache)
+    site_builds.add_real_studies(base, project)
+    own = {f"studies/{name}": "studies/", f"studies/{GRPO}/{name}": f"studies/{GRPO}/"}
+    for path in own:
+        project.write(f"docs/{path}", f"# Written by hand: {path}\n")
+    build = project.built("--strict")
+    for path, address in own.items():
+        text = site_builds.text_of(site_builds.article(build.page(address)))
+        assert text == f"Written by hand: {path}"
+        assert (
+            f"INFO    -  gridatlas: {path} is yours and is kept; ours is not added\n" in build.log
+        )
+    assert build.log.count("is yours and is kept") == 2
+    # All else is there, and each page is listed once, theirs among them.
+    listed = nav_addresses(navigation(build.page("")))
+    assert len(listed) == len(set(listed))
+    ours = {f"studies/{GRPO}/setting/", f"studies/{GRPO}/setting/before/", f"studies/{DYNTS}/"}
+    assert ours | set(own.values()) <= set(listed)
+    assert_walk(build)
+
+
+def test_a_user_s_own_download_is_kept(tiny: Callable[..., Project]) -> None:
+    project = tiny()
+    project.write("docs/grids/tiny/small.csv", "written by hand\n")
+    project.write("docs/assets/gridatlas/gridatlas.css", "/* written by hand */\n")
+    build = project.built("--strict")
+    assert (build.site / "grids/tiny/small.csv").read_text() == "written by hand\n"
+    assert (build.site / "assets/gridatlas/gridatlas.css").read_text() == "/* written by hand */\n"
+    assert "grids/tiny/small.csv is yours and is kept; ours is not added\n" in build.log
+    assert (build.site / "grids/tiny/small.json").is_file()

@@ -1,0 +1,195 @@
+"""Problems in data and options: on the page, in the log, and in the exit status."""
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import site_builds
+from site_builds import TINY_CELLS, TINY_STUDY, Build, Project, navigation, text_of
+
+CELLS = TINY_CELLS.replace("11.5", "abc").replace("24.5", "140")
+"""Two values that can't be right, in lines 2 and 9."""
+MESSAGES = """\
+WARNING -  data/tiny/cells.csv:2, "accuracy": problem [not-a-number]
+  found:    "abc"
+  expected: a number such as 47.3
+  mend:     correct it, or leave it empty and say why in the columns state and note
+WARNING -  data/tiny/cells.csv:9, "accuracy": problem [out-of-range]
+  found:    140
+  expected: 0 to 100, the range of Accuracy in study.yml
+  mend:     correct the value, or the range
+"""
+ON_THE_PAGE = [
+    'data/tiny/cells.csv:2, "accuracy" (not-a-number): found "abc"; expected a number such as '
+    "47.3. To mend it: correct it, or leave it empty and say why in the columns state and note.",
+    'data/tiny/cells.csv:9, "accuracy" (out-of-range): found 140; expected 0 to 100, the range of '
+    "Accuracy in study.yml. To mend it: correct the value, or the range.",
+]
+
+
+def problems_on(build: Build, address: str) -> list[str]:
+    return [text_of(one) for one in build.page(address).select("article .ga-problems li")]
+
+
+def assert_log(build: Build, status: int, text: str) -> None:
+    """The whole of what MkDocs said after its own first lines, but for the time that it took."""
+    begin = "INFO    -  Building documentation to directory: "
+    assert build.status == status, build.log
+    assert "Traceback" not in build.log
+    _, _, said = build.log.partition(begin)
+    said = said.partition("\n")[2]
+    lines = [line for line in said.splitlines() if not line.startswith("INFO    -  Documentation ")]
+    assert "\n".join(lines).strip() == text.strip()
+
+
+def test_a_build_that_is_not_strict_shows_them_on_the_page(tiny: Callable[..., Project]) -> None:
+    project = tiny()
+    project.write("data/tiny/cells.csv", CELLS)
+    build = project.build()
+    assert_log(build, 0, MESSAGES)
+    for address in ("studies/tiny/", "studies/tiny/model/", "studies/tiny/model/small/"):
+        assert problems_on(build, address) == ON_THE_PAGE
+        details = build.page(address).select(".ga-problems details")
+        assert [one.has_attr("open") for one in details] == [True]
+    # What was left out is missing, never zero.
+    figure = site_builds.figure_of(build.page("studies/tiny/model/small/"), "small")
+    assert site_builds.data_table(figure)[1]["8"] == ["missing", "12.5"]
+
+
+def test_a_strict_build_of_mkdocs_fails(tiny: Callable[..., Project]) -> None:
+    project = tiny()
+    project.write("data/tiny/cells.csv", CELLS)
+    build = project.build("--strict")
+    assert_log(build, 1, MESSAGES + "\nAborted with 2 warnings in strict mode!")
+
+
+def test_the_option_strict_fails_any_build(tiny: Callable[..., Project]) -> None:
+    project = tiny(options={"strict": True})
+    project.write("data/tiny/cells.csv", CELLS)
+    end = "ERROR   -  gridatlas: 2 problems in the data (listed above), and strict is set\n"
+    assert_log(project.build("--no-strict"), 1, f"{MESSAGES}{end}\nAborted with a BuildError!")
+
+
+def test_notes_fail_nothing(tiny: Callable[..., Project]) -> None:
+    project = tiny(options={"strict": True})
+    rows = [f"{row},x" for row in TINY_CELLS.splitlines()]
+    project.write("data/tiny/cells.csv", "\n".join([rows[0][:-1] + "seed", *rows[1:]]))
+    build = project.build("--strict")
+    assert build.status == 0
+    assert 'INFO    -  data/tiny/cells.csv:1, "seed": note [unused-column]\n' in build.log
+    assert len(problems_on(build, "studies/tiny/")) == 1
+    assert problems_on(build, "studies/tiny/model/small/") == []
+
+
+def test_a_study_that_cannot_be_read_has_a_page_that_says_why(tiny: Callable[..., Project]) -> None:
+    project = tiny()
+    site_builds.add_tiny_study(project, "whole")
+    project.write("data/tiny/study.yml", TINY_STUDY.replace("x: rate", "x: ["))
+    message = (
+        "WARNING -  data/tiny/study.yml:7: problem [not-yaml]\n"
+        "  found:    expected ',' or ']', but got ':'\n"
+        "  expected: YAML\n"
+        "  mend:     check the indentation, colons and quotes of this line and the one above\n"
+    )
+    build = project.build()
+    assert_log(build, 0, message)
+    assert problems_on(build, "studies/tiny/") == [
+        "data/tiny/study.yml:7 (not-yaml): found expected ',' or ']', but got ':'; expected YAML. "
+        "To mend it: check the indentation, colons and quotes of this line and the one above."
+    ]
+    overview = site_builds.article(build.page("studies/"))
+    links = {str(link["href"]): text_of(link) for link in overview.select("a")}
+    assert links["tiny/"] == "tiny"
+    # The other study is not held up by it.
+    assert links["whole/"] == "Learning rate and batch size"
+    assert len(site_builds.figures(build.page("studies/whole/model/"))) == 2
+    studies = next(item for item in navigation(build.page("")) if item[0] == "Studies")
+    assert ["tiny", "studies/tiny/", []] in studies[2]
+    strict = project.build("--strict")
+    assert_log(strict, 1, message + "\nAborted with 1 warnings in strict mode!")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            None,
+            "WARNING -  data: problem [no-such-file]\n"
+            "  found:    no such folder\n"
+            "  expected: a folder with one folder per study\n"
+            "  mend:     create it, or correct the option data\n",
+        ),
+        (
+            {"data": "results/raw"},
+            "WARNING -  results/raw: problem [no-such-file]\n"
+            "  found:    no such folder\n"
+            "  expected: a folder with one folder per study\n"
+            "  mend:     create it, or correct the option data\n",
+        ),
+        (
+            {"data": "docs"},
+            "WARNING -  docs: problem [no-study]\n"
+            "  found:    no folder with a study.yml\n"
+            "  expected: data/<study>/study.yml\n"
+            "  mend:     add a study; the documentation's page on the data format shows the least "
+            "that works\n",
+        ),
+    ],
+)
+def test_a_missing_data_folder(
+    tiny: Callable[..., Project], options: dict[str, Any] | None, message: str
+) -> None:
+    project = tiny(options=options)
+    shutil.rmtree(project.folder / "data")
+    strict = project.build("--strict")
+    assert_log(strict, 1, message + "\nAborted with 1 warnings in strict mode!")
+    if options is None:
+        build = project.build()
+        assert_log(build, 0, message)
+        assert "There is no study yet" in text_of(site_builds.article(build.page("studies/")))
+
+
+TYPES = "Expected type: <class '{}'> but received: <class '{}'>"
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "message"),
+    [
+        ({"strict": "maybe"}, "strict", TYPES.format("bool", "str")),
+        ({"into": 5}, "into", TYPES.format("str", "int")),
+        ({"data": ["data"]}, "data", TYPES.format("str", "list")),
+        ({"templates": True}, "templates", TYPES.format("str", "bool")),
+        ({"cache": 1.5}, "cache", TYPES.format("str", "float")),
+    ],
+)
+def test_an_option_of_the_wrong_type(
+    tiny: Callable[..., Project], options: dict[str, Any], name: str, message: str
+) -> None:
+    build = tiny(options=options).build()
+    assert build.status == 1
+    assert build.log.strip() == (
+        f"ERROR   -  Config value 'plugins': Plugin 'gridatlas' option '{name}': {message}\n\n"
+        "Aborted with a configuration error!"
+    )
+
+
+def test_an_option_that_there_is_not(tiny: Callable[..., Project]) -> None:
+    project = tiny(options={"datas": "data"})
+    message = (
+        "WARNING -  Config value 'plugins': Plugin 'gridatlas' option 'datas': Unrecognised "
+        "configuration name: datas\n"
+    )
+    build = project.build()
+    assert (build.status, build.log.startswith(message)) == (0, True)
+    strict = project.build("--strict")
+    assert strict.status == 1
+    assert strict.log == f"{message}\nAborted with 1 configuration warnings in 'strict' mode!\n"
+
+
+def test_a_cache_that_cannot_be_written(tiny: Callable[..., Project]) -> None:
+    project = tiny(options={"cache": "docs/index.md"})
+    build = project.build()
+    assert build.status == 1
+    assert f"ERROR   -  gridatlas: Not a directory: {project.folder}/docs/index.md/" in build.log
+    assert "Traceback" not in build.log

@@ -1,0 +1,152 @@
+"""`mkdocs serve`: what is edited is on the page without a restart, and a mistake stops nothing."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+import site_builds
+from bs4 import BeautifulSoup
+from site_builds import Project, data_table, figure_of, text_of
+
+PATIENCE = 30
+"""Seconds until what was edited must be on the page."""
+
+
+@dataclass
+class Served:
+    """A running server of a project."""
+
+    project: Project
+    home: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def page(self, address: str) -> BeautifulSoup | None:
+        """The page as it is now; None while there is no server."""
+        try:
+            with urlopen(self.home + address, timeout=10) as answer:
+                return BeautifulSoup(answer.read().decode("utf-8"), "html.parser")
+        except URLError:
+            return None
+
+    def wait(self, address: str, shows: Callable[[BeautifulSoup], bool]) -> BeautifulSoup:
+        """The page, as soon as it shows what is looked for."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            assert self.process.poll() is None, f"the server ended\n{self.log.read_text()}"
+            page = self.page(address)
+            if page is not None and shows(page):
+                return page
+            time.sleep(0.1)
+        pytest.fail(f"{address} didn't change in {PATIENCE} s\n{self.log.read_text()}")
+
+    def edit(self, path: str, before: str, after: str) -> None:
+        file = self.project.folder / path
+        text = file.read_text(encoding="utf-8")
+        assert before in text
+        file.write_text(text.replace(before, after), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def served(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("serve")
+    project = site_builds.make_project(
+        folder / "project", site_builds.shared_cache(base), {"templates": "overrides"}
+    )
+    site_builds.add_tiny_study(project)
+    project.write("overrides/overview.md.jinja", "# Our grids\n\n[it](tiny/index.md)\n")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", address],
+            cwd=project.folder,
+            env=site_builds.environ(),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            running = Served(project, f"http://{address}/", process, log)
+            running.wait("studies/", lambda page: _heading(page) == "Our grids")
+            yield running
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _heading(page: BeautifulSoup) -> str:
+    return text_of(page.select_one("h1"))
+
+
+def _value(page: BeautifulSoup) -> str:
+    """What the small model's grid shows at batch size 8 and rate 0.1."""
+    return data_table(figure_of(page, "small"))[1]["8"][0]
+
+
+def test_an_edited_cell(served: Served) -> None:
+    address = "studies/tiny/model/small/"
+    served.wait(address, lambda page: _value(page) == "11.5")
+    served.edit("data/tiny/cells.csv", "small,8,0.1,11.5", "small,8,0.1,19.5")
+    page = served.wait(address, lambda page: _value(page) == "19.5")
+    labels = [str(cell["aria-label"]) for cell in site_builds.drawn_cells(figure_of(page, "small"))]
+    assert "Learning rate 0.1, Batch size 8: 19.5 %, best" in labels
+    # Once, however often the site was built again.
+    assert len(page.select('link[href$="gridatlas/gridatlas.css"]')) == 1
+
+
+def test_an_edited_study(served: Served) -> None:
+    served.edit("data/tiny/study.yml", "title: Learning rate", "title: Step size")
+    served.wait("studies/tiny/", lambda page: _heading(page) == "Step size and batch size")
+
+
+def test_an_edited_template(served: Served) -> None:
+    served.edit("overrides/overview.md.jinja", "Our grids", "All our grids")
+    served.wait("studies/", lambda page: _heading(page) == "All our grids")
+
+
+def test_a_new_study(served: Served) -> None:
+    site_builds.add_tiny_study(served.project, "second")
+    served.wait("studies/second/", lambda page: _heading(page) == "Learning rate and batch size")
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "problem"),
+    [
+        ("data/tiny/study.yml", "format: 1", "format: [", "data/tiny/study.yml:3 (not-yaml)"),
+        ("data/tiny/cells.csv", "large,16,0.2,24.5", "large,16,0.2,oops", '"oops"'),
+        ("data/tiny/cells.csv", "model,batch", "modell,batch", 'a column "model"'),
+    ],
+    ids=["study", "value", "column"],
+)
+def test_a_mistake_stands_on_the_page_until_it_is_mended(
+    served: Served, path: str, before: str, after: str, problem: str
+) -> None:
+    def problems(page: BeautifulSoup) -> str:
+        return " ".join(text_of(one) for one in page.select(".ga-problems li"))
+
+    served.edit(path, before, after)
+    try:
+        served.wait("studies/tiny/", lambda page: problem in problems(page))
+        # All else goes on.
+        assert served.page("studies/second/") is not None
+    finally:
+        served.edit(path, after, before)
+    mended = served.wait("studies/tiny/", lambda page: not problems(page))
+    assert len(site_builds.figures(mended)) == 2
+
+
+def test_a_broken_template_stops_nothing(served: Served) -> None:
+    served.edit("overrides/overview.md.jinja", "# All our grids", "# {{ nothing }}")
+    served.wait("studies/", lambda page: _heading(page) == "Studies")
+    assert "[broken-template]" in served.log.read_text()
+    served.edit("overrides/overview.md.jinja", "# {{ nothing }}", "# Mended")
+    served.wait("studies/", lambda page: _heading(page) == "Mended")

@@ -1,0 +1,187 @@
+"""A user's own templates: used by name, and named with their line where they are broken."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import site_builds
+from site_builds import Build, Project, text_of
+
+import gridatlas
+from gridatlas.build import Site, build
+from gridatlas.problems import Problem
+
+TEMPLATES = Path(gridatlas.__file__).with_name("templates")
+
+
+@pytest.fixture
+def project(tiny: Callable[..., Project]) -> Project:
+    made = tiny(options={"templates": "overrides"})
+    (made.folder / "overrides").mkdir()
+    return made
+
+
+@pytest.fixture
+def pages(project: Project, cache: Path) -> Callable[[], Site]:
+    """Makes a project's pages without a host, which is quicker."""
+    return lambda: build(
+        project.folder / "data",
+        name="data",
+        templates=project.folder / "overrides",
+        cache=cache / "gridatlas",
+    )
+
+
+def heading(build: Build, address: str) -> str:
+    return text_of(site_builds.article(build.page(address)).select_one("h1"))
+
+
+def level_page(site: Site) -> str:
+    """The page that the template level.md.jinja writes, with its figures."""
+    return next(
+        page.whole() for page in site.pages if page.plan.path == "studies/tiny/model/small/index.md"
+    )
+
+
+# --- templates that work ------------------------------------------------------------------------
+
+
+def test_a_template_takes_the_place_of_ours_with_its_name(project: Project) -> None:
+    project.write(
+        "overrides/overview.md.jinja",
+        "# Our grids\n\n{% for one in results %}\n## {{ one.study.title }}\n\n"
+        '{{ figure("lead-" ~ one.study.id) }}\n{% endfor %}\n',
+    )
+    project.write(
+        "overrides/gallery.html.jinja",
+        '<div class="ours">{% for one in panels %}{{ one.svg }}{% endfor %}</div>\n',
+    )
+    site = project.built("--strict")
+    assert heading(site, "studies/") == "Our grids"
+    page = site_builds.article(site.page("studies/"))
+    assert [text_of(one) for one in page.find_all("h2")] == ["Learning rate and batch size"]
+    assert len(page.select(".ours > svg")) == 2
+    assert heading(site, "studies/tiny/") == "Learning rate and batch size"
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in TEMPLATES.glob("*.jinja")))
+def test_each_of_our_templates_can_be_copied_and_changed(
+    project: Project, pages: Callable[[], Site], name: str
+) -> None:
+    """The way everybody begins."""
+    text = (TEMPLATES / name).read_text(encoding="utf-8")
+    changed = f"{text}\nchanged here\n"
+    if name.startswith("_"):
+        changed = text.replace("## Source", "## Where from, changed here")
+    project.write(f"overrides/{name}", changed)
+    cells = site_builds.TINY_CELLS.replace("11.5", "many")
+    project.write("data/tiny/cells.csv", cells)
+    project.write("data/broken/study.yml", "format: 2\n")
+    site = pages()
+    assert sorted({one.kind for one in site.problems}) == ["newer-format", "not-a-number"]
+    assert any("changed here" in page.whole() for page in site.pages)
+
+
+def test_a_folder_of_templates_that_there_is_not(tiny: Callable[..., Project]) -> None:
+    project = tiny(options={"templates": "overrides"})
+    message = f"the option templates names {project.folder / 'overrides'}, which is no folder\n"
+    site = project.build()
+    assert site.status == 0
+    assert message in site.log
+    strict = project.build("--strict")
+    assert strict.status == 1
+    assert message in strict.log
+
+
+# --- templates that are broken ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "found"),
+    [
+        (
+            "{% if %}",
+            "overrides/level.md.jinja:3",
+            "Expected an expression, got 'end of statement block'",
+        ),
+        ("{{ levle.label }}", "overrides/level.md.jinja:3", "'levle' is undefined"),
+    ],
+    ids=["syntax", "undefined"],
+)
+def test_a_build_with_a_broken_template(
+    project: Project, line: str, place: str, found: str
+) -> None:
+    """It says where and writes the page with our template; a strict one fails."""
+    project.write("overrides/level.md.jinja", f"# {{{{ name }}}}\n\n{line}\n")
+    warning = f"WARNING -  {place}: problem [broken-template]\n  found:    {found}\n"
+    site = project.build()
+    assert site.status == 0
+    assert warning in site.log
+    assert site.log.count("WARNING") == 1
+    assert heading(site, "studies/tiny/model/small/").startswith("Small: Accuracy over")
+    assert len(site_builds.figures(site.page("studies/tiny/model/small/"))) == 1
+    strict = project.build("--strict")
+    assert strict.status == 1
+    assert warning in strict.log
+    assert "Traceback" not in strict.log
+    assert strict.log.endswith("Aborted with 1 warnings in strict mode!\n")
+
+
+def assert_one_problem(site: Site, place: str, found: str) -> None:
+    assert [(one.kind, one.place) for one in site.problems] == [("broken-template", place)]
+    problem: Problem = site.problems[0]
+    assert found in problem.found
+    assert "# Small" in level_page(site)
+    assert "<svg" in level_page(site)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("{% for one in parts %}", "Unexpected end of template"),
+        ("{{ level.label | shout }}", "No filter named 'shout'"),
+        ("{{ level.lable.upper() }}", "has no attribute 'lable'"),
+        ("{{ 1 // 0 }}", "division"),
+        ("{{ level.label + 1 }}", "str"),
+        ('{{ figure("nope") }}', "nope"),
+        ('{% include "gone.jinja" %}', "gone.jinja"),
+        # They come with the data as often as not, so they can't do what Python can.
+        ("{{ ''.__class__.__mro__ }}", "unsafe"),
+    ],
+)
+def test_a_broken_line_is_named(
+    project: Project, pages: Callable[[], Site], line: str, found: str
+) -> None:
+    project.write("overrides/level.md.jinja", f"# {{{{ name }}}}\n\n{line}\n")
+    assert_one_problem(pages(), "overrides/level.md.jinja:3", found)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("{% nope %}", "Encountered unknown tag 'nope'"),
+        ("{{ nope }}", "'nope' is undefined"),
+    ],
+)
+def test_a_broken_piece_of_pages_is_named_once_and_itself(
+    project: Project, pages: Callable[[], Site], line: str, found: str
+) -> None:
+    """Not the template of each page that it is a piece of: the user may have none of those."""
+    project.write("overrides/gallery.html.jinja", f"<div>\n{line}\n</div>\n")
+    assert_one_problem(pages(), "overrides/gallery.html.jinja:2", found)
+
+
+def test_a_template_that_is_not_utf_8(project: Project, pages: Callable[[], Site]) -> None:
+    (project.folder / "overrides/level.md.jinja").write_bytes("# Größe\n".encode("latin-1"))
+    assert_one_problem(pages(), "overrides/level.md.jinja:1", "UTF-8")
+
+
+def test_one_broken_template_leaves_the_others_in_use(
+    project: Project, pages: Callable[[], Site]
+) -> None:
+    project.write("overrides/overview.md.jinja", "# Our grids\n")
+    project.write("overrides/level.md.jinja", "# {{ name }}\n\n{% if %}\n")
+    site = pages()
+    assert_one_problem(site, "overrides/level.md.jinja:3", "Expected an expression")
+    overview = next(page for page in site.pages if page.plan.path == "studies/index.md")
+    assert "# Our grids" in overview.markdown

@@ -1,0 +1,58 @@
+"""Studies made from texts, read and checked as those of a data folder are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from studies import HEAD, Checked, MakeStudy, Read
+
+from gridatlas.load import StudySource, read_study
+from gridatlas.problems import Problem
+from gridatlas.study import Study
+from gridatlas.validate import validate
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Write a study's files and read them: `read(more, cells, {"second.csv": …})`."""
+
+    def read(
+        more: str = "", cells: str | None = None, files: dict[str, str] | None = None
+    ) -> tuple[StudySource | None, list[Problem]]:
+        folder = tmp_path / "data" / "demo"
+        folder.mkdir(parents=True, exist_ok=True)
+        study = more if more.startswith("format:") else HEAD + more
+        for name, text in {"study.yml": study, "cells.csv": cells, **(files or {})}.items():
+            if text is not None:
+                (folder / name).write_text(text, encoding="utf-8", newline="")
+        return read_study(folder, "data/demo")
+
+    return read
+
+
+@pytest.fixture
+def checked(read: Read) -> Checked:
+    """As `read`, and checked: the study with all problems and notes."""
+
+    def checked(*arguments: object) -> tuple[Study | None, list[Problem]]:
+        source, problems = read(*arguments)
+        if source is None:
+            return None, problems
+        study, more = validate(source)
+        return study, problems + more
+
+    return checked
+
+
+@pytest.fixture
+def make_study(checked: Checked) -> MakeStudy:
+    """As `checked`, for a study that is right."""
+
+    def make_study(*arguments: object) -> Study:
+        study, problems = checked(*arguments)
+        assert problems == []
+        assert study is not None
+        return study
+
+    return make_study

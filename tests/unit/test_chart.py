@@ -1,0 +1,428 @@
+"""What heatmaps show and how their specifications are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from studies import MakeStudy, table
+
+from gridatlas.analyse import analyse, differences
+from gridatlas.chart import (
+    ABSENT,
+    KEPT,
+    Picture,
+    Segment,
+    describe_difference,
+    describe_grid,
+    difference_domain,
+    draw_difference,
+    draw_grid,
+    format_difference,
+    format_value,
+    own_domain,
+    specification,
+    value_with_unit,
+)
+from gridatlas.study import Grid
+
+PERCENT = (
+    'format: 1\ntitle: T\nmetric: {name: Pass@1, unit: "%", range: [0, 100]}\nx: rate\ny: depth\n'
+)
+
+
+# --- texts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        ("47.3", 1, "47.3"),
+        ("47", 1, "47.0"),
+        ("47.0", 0, "47"),
+        ("1e3", 0, "1000"),
+        ("1e-7", 2, "0.00"),
+        # Half goes to even, in decimals as printed: no binary surprises.
+        ("2.5", 0, "2"),
+        ("3.5", 0, "4"),
+        ("0.25", 1, "0.2"),
+        ("0.35", 1, "0.4"),
+        ("2.675", 2, "2.68"),
+        ("99.95", 1, "100.0"),
+        ("0", 1, "0.0"),
+        # No sign at nothing.
+        ("-0", 0, "0"),
+        ("-0.0", 1, "0.0"),
+        ("-0.04", 1, "0.0"),
+        ("-0.05", 1, "0.0"),
+        # More digits than decimal arithmetic keeps by default.
+        ("1e30", 0, "1" + "0" * 30),
+        ("1234567890123456789012345678.5", 1, "1234567890123456789012345678.5"),
+    ],
+)
+def test_values_have_a_fixed_number_of_decimals(value: str, decimals: int, text: str) -> None:
+    assert format_value(Decimal(value), decimals) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        ("2.6", 1, "+2.6"),
+        ("-0.4", 1, "−0.4"),
+        ("-12", 0, "−12"),
+        ("0", 1, "0.0"),
+        ("0.00", 0, "0"),
+        ("-0", 0, "0"),
+        ("-0.0", 1, "0.0"),
+        ("-0.04", 1, "0.0"),
+        ("-0.4", 0, "0"),
+        ("-0.06", 1, "−0.1"),
+        ("0.06", 1, "+0.1"),
+        ("-1e30", 0, "−1" + "0" * 30),
+    ],
+)
+def test_differences_have_a_sign_but_for_nothing(value: str, decimals: int, text: str) -> None:
+    assert format_difference(Decimal(value), decimals) == text
+
+
+def test_a_difference_of_percentages_is_in_points() -> None:
+    assert value_with_unit("47.3", "%") == "47.3 %"
+    assert value_with_unit("+2.6", "%", difference=True) == "+2.6 points"
+    assert value_with_unit("3", "ms") == "3 ms"
+    assert value_with_unit("+3", "ms", difference=True) == "+3 ms"
+    assert value_with_unit("3", "") == "3"
+
+
+# --- what is shown ------------------------------------------------------------------------------
+
+
+def _grid(make_study: MakeStudy, *rows: str, more: str = "") -> Grid:
+    study = make_study(PERCENT + more, table("rate,depth,value,state", *rows))
+    return analyse(study).grid()
+
+
+def _difference(make_study: MakeStudy, *rows: str) -> Any:
+    study = make_study(
+        PERCENT + "facets: [model]\ncompare: [model]\n",
+        table("model,rate,depth,value,state", *rows),
+    )
+    (difference,) = differences(analyse(study), study.facet("model"))
+    return difference
+
+
+def test_a_grid_is_drawn_from_the_top_left(make_study: MakeStudy) -> None:
+    rows = ("1,500,10.5,", "2,500,30,", "1,1000,30.0,", "2,1000,,oom", "1,2000,5,disputed")
+    grid = _grid(make_study, *rows, more="factors: {depth: {unit: tokens}}\n")
+    picture = draw_grid(grid)
+    assert (picture.x_labels, picture.y_labels) == (("1", "2"), ("2000", "1000", "500"))
+    assert (picture.x_title, picture.y_title) == ("Rate", "Depth (tokens)")
+    assert (picture.title, picture.legend) == ("Pass@1", "Pass@1 (%)")
+    assert picture.domain == (5, 30)
+    assert picture.decimals == 1
+    assert picture.cells == 4
+    assert [(m.key, m.text, m.best, m.absent, m.disputed, m.label) for m in picture.marks] == [
+        ("1,2000", "5.0", False, "", True, "Rate 1, Depth 2000: 5.0 % (disputed)"),
+        ("2,2000", "", False, ABSENT["missing"], False, "Rate 2, Depth 2000: no value (missing)"),
+        ("1,1000", "30.0", True, "", False, "Rate 1, Depth 1000: 30.0 %, best"),
+        ("2,1000", "", False, ABSENT["oom"], False, "Rate 2, Depth 1000: no value (out of memory)"),
+        ("1,500", "10.5", False, "", False, "Rate 1, Depth 500: 10.5 %"),
+        ("2,500", "30.0", True, "", False, "Rate 2, Depth 500: 30.0 %, best"),
+    ]
+
+
+def test_a_y_axis_may_point_down(make_study: MakeStudy) -> None:
+    grid = _grid(make_study, "1,1,1,", "1,2,2,", more="factors: {depth: {direction: down}}\n")
+    picture = draw_grid(grid)
+    assert picture.y_labels == ("1", "2")
+    assert [mark.text for mark in picture.marks] == ["1", "2"]
+
+
+def test_a_grid_is_described_in_words(make_study: MakeStudy) -> None:
+    rows = ("1,1,10.5,", "2,1,30,", "1,2,30.0,", "2,2,,oom")
+    assert describe_grid(_grid(make_study, *rows)) == (
+        "Pass@1: Pass@1 from 10.5 to 30.0 % over Rate and Depth. "
+        "Best: 30.0 % at Rate 2, Depth 1; Rate 1, Depth 2. 1 of 4 cells have no value."
+    )
+
+
+def test_many_best_cells_are_counted(make_study: MakeStudy) -> None:
+    rows = [f"{x},1,7," for x in range(6)]
+    assert describe_grid(_grid(make_study, *rows)) == (
+        "Pass@1: Pass@1 from 7 to 7 % over Rate and Depth. Best: 7 % at Rate 0, Depth 1; "
+        "Rate 1, Depth 1; Rate 2, Depth 1; Rate 3, Depth 1 and 2 more cells."
+    )
+
+
+def test_a_grid_without_values_is_described_as_such(make_study: MakeStudy) -> None:
+    grid = _grid(make_study, "1,1,,oom")
+    assert describe_grid(grid) == "Pass@1: a heatmap without any value."
+    assert draw_grid(grid).domain == (-0.5, 0.5)
+
+
+def test_a_difference_is_drawn_about_nothing(make_study: MakeStudy) -> None:
+    difference = _difference(
+        make_study,
+        *("a,1,1,50,", "a,2,1,40.5,", "a,1,2,7,", "a,2,2,,failed"),
+        *("b,1,1,52.5,", "b,2,1,36,", "b,1,2,7,", "b,2,2,3,"),
+    )
+    picture = draw_difference(difference)
+    assert picture.kind == "difference"
+    assert picture.domain == (-4.5, 4.5)
+    assert (picture.title, picture.legend) == ("b − a", "Difference of Pass@1 (points)")
+    assert [(m.key, m.value, m.text, m.absent, m.label) for m in picture.marks] == [
+        ("1,2", 0, "0.0", "", "Rate 1, Depth 2: 0.0 points"),
+        ("2,2", None, "", ABSENT["failed"], "Rate 2, Depth 2: no value (run failed)"),
+        ("1,1", 2.5, "+2.5", "", "Rate 1, Depth 1: +2.5 points"),
+        ("2,1", -4.5, "−4.5", "", "Rate 2, Depth 1: −4.5 points"),
+    ]
+    assert describe_difference(difference) == (
+        "b − a: −0.67 points on average over 3 cells; higher in 1, lower in 1, equal in 1."
+    )
+
+
+def test_a_difference_without_common_cells_is_described_as_such(make_study: MakeStudy) -> None:
+    difference = _difference(make_study, "a,1,1,50,", "b,2,1,50,")
+    assert describe_difference(difference) == "b − a: no cell has a value in both grids."
+    assert draw_difference(difference).domain == (-0.5, 0.5)
+
+
+# --- domains ------------------------------------------------------------------------------------
+
+
+def test_a_domain_goes_from_the_lowest_to_the_highest_value(make_study: MakeStudy) -> None:
+    study = make_study(
+        PERCENT + "facets: [model]\n",
+        table("model,rate,depth,value", "a,1,1,10.5", "a,2,1,30", "b,1,1,5", "b,2,1,"),
+    )
+    results = analyse(study)
+    assert own_domain([results.grid(model="a")]) == (10.5, 30)
+    assert own_domain(results.grids.values()) == (5, 30)
+    # One value alone lies in the middle.
+    assert own_domain([results.grid(model="b")]) == (4.5, 5.5)
+    assert own_domain([]) == (-0.5, 0.5)
+    assert draw_grid(results.grid(model="b"), (0, 100)).domain == (0, 100)
+
+
+def test_the_domain_of_differences_has_nothing_in_its_middle(make_study: MakeStudy) -> None:
+    difference = _difference(make_study, "a,1,1,50,", "a,2,1,40,", "b,1,1,52,", "b,2,1,33,")
+    assert difference_domain([difference]) == (-7, 7)
+    same = _difference(make_study, "a,1,1,50,", "b,1,1,50,", "a,2,1,,", "b,2,1,,")
+    assert difference_domain([same]) == (-0.5, 0.5)
+    assert difference_domain([]) == (-0.5, 0.5)
+
+
+# --- regions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_an_outline_follows_an_l_shape(make_study: MakeStudy, direction: str) -> None:
+    more = (
+        f"factors: {{depth: {{direction: {direction}}}}}\n"
+        "regions:\n"
+        "  - label: trained on\n"
+        "    boxes: [{rate: [1], depth: [1, 2]}, {rate: [1, 2], depth: [2]}]\n"
+    )
+    rows = [f"{x},{y},1," for x in (1, 2, 3) for y in (1, 2, 3)]
+    picture = draw_grid(_grid(make_study, *rows, more=more))
+    assert picture.outline_label == "trained on"
+    # Rows from the top: 1, 2, 3 (down) or 3, 2, 1 (up). The cells in it, and the edges around:
+    #   #..   ...
+    #   ##.   ##.
+    #   ...   #..
+    down = {
+        *{Segment(0, 0, 1, 0), Segment(1, 1, 2, 1)},  # tops
+        *{Segment(0, 2, 1, 2), Segment(1, 2, 2, 2)},  # bottoms
+        *{Segment(0, 0, 0, 1), Segment(0, 1, 0, 2)},  # left sides
+        *{Segment(1, 0, 1, 1), Segment(2, 1, 2, 2)},  # right sides
+    }
+    up = {
+        *{Segment(0, 1, 1, 1), Segment(1, 1, 2, 1)},
+        *{Segment(1, 2, 2, 2), Segment(0, 3, 1, 3)},
+        *{Segment(0, 1, 0, 2), Segment(0, 2, 0, 3)},
+        *{Segment(2, 1, 2, 2), Segment(1, 2, 1, 3)},
+    }
+    assert len(picture.outline) == 8
+    assert set(picture.outline) == (down if direction == "down" else up)
+
+
+def test_an_outline_is_drawn_in_pixels_of_the_cells(make_study: MakeStudy) -> None:
+    more = "regions: [{label: all, boxes: [{rate: [1], depth: [1]}]}]\n"
+    spec = specification(draw_grid(_grid(make_study, "1,1,1,", "2,1,2,", "1,2,3,", more=more)))
+    width, height = spec["width"] / 2, spec["height"] / 2
+    (layer,) = (layer for layer in spec["layer"] if layer["name"] == "outline")
+    rows = layer["data"]["values"]
+    assert {row["label"] for row in rows} == {"all"}
+    assert {(row["left"], row["top"], row["right"], row["bottom"]) for row in rows} == {
+        (0, height, width, height),
+        (0, 2 * height, width, 2 * height),
+        (0, height, 0, 2 * height),
+        (width, height, width, 2 * height),
+    }
+
+
+# --- the specification --------------------------------------------------------------------------
+
+ALL_STATES = ("1,1,10,", "2,1,20,disputed", "3,1,,missing", "4,1,,failed", "5,1,,oom")
+
+
+def _layers(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {layer["name"]: layer for layer in spec["layer"]}
+
+
+def test_each_state_without_a_value_has_a_hatching_of_its_own(make_study: MakeStudy) -> None:
+    grid = _grid(make_study, *ALL_STATES, "6,1,,disputed")
+    scale = _layers(specification(draw_grid(grid)))["absent"]["encoding"]["shape"]["scale"]
+    assert scale["domain"] == [
+        "no value: missing",
+        "no value: run failed",
+        "no value: out of memory",
+        "no value: disputed",
+    ]
+    assert len(set(scale["range"])) == 4
+    frames = {shape.partition("Z")[0] for shape in scale["range"]}
+    assert len(frames) == 1
+    # Lines go up, down, level, and both ways.
+    rising, falling, level, both = (_slopes(shape) for shape in scale["range"])
+    assert (rising, falling, level, both) == ({1}, {-1}, {0}, {1, -1})
+
+
+def _slopes(shape: str) -> set[int]:
+    """Signs of the slopes of a shape's lines (in SVG y goes down), without its frame."""
+    slopes = set()
+    for line in shape.partition("Z")[2].split("M")[1:]:
+        (x1, y1), (x2, y2) = (map(float, point.split(",")) for point in line.split("L"))
+        assert x2 > x1
+        slopes.add((y1 > y2) - (y1 < y2))
+    return slopes
+
+
+def test_layers_are_there_for_what_the_grid_has(make_study: MakeStudy) -> None:
+    plain = specification(draw_grid(_grid(make_study, "1,1,,oom")))
+    assert list(_layers(plain)) == ["cells", "values", "absent"]
+    full = specification(draw_grid(_grid(make_study, *ALL_STATES)))
+    assert list(_layers(full)) == ["cells", "values", "absent", "doubt", "best", "inner"]
+
+
+def test_cells_that_may_be_the_best_have_a_mark_of_their_own(make_study: MakeStudy) -> None:
+    grid = _grid(make_study, "1,1,1,", "2,1,2,")
+    picture = draw_grid(grid, kept=frozenset({("2", "1")}))
+    assert [mark.kept for mark in picture.marks] == [False, True]
+    spec = specification(picture)
+    assert _layers(spec)["kept"]["encoding"]["shape"]["scale"] == {
+        "domain": [KEPT],
+        "range": ["diamond"],
+    }
+    assert [row.get("kept") for row in spec["data"]["values"]] == [None, KEPT]
+    assert "kept" not in _layers(specification(draw_grid(grid)))
+
+
+def test_a_large_grid_has_no_values_in_its_cells(make_study: MakeStudy) -> None:
+    small = [f"{x},{y},1," for x in range(20) for y in range(20)]
+    assert "values" in _layers(specification(draw_grid(_grid(make_study, *small))))
+    large = [*small, "20,0,1,"]
+    assert "values" not in _layers(specification(draw_grid(_grid(make_study, *large))))
+
+
+def test_two_specifications_share_nothing(make_study: MakeStudy) -> None:
+    picture = draw_grid(_grid(make_study, *ALL_STATES))
+    first = specification(picture)
+    before = json.dumps(first)
+    second = specification(picture)
+    second["layer"][0]["encoding"]["color"]["scale"]["domain"] = "changed"
+    second["config"]["axis"]["labelColor"] = "changed"
+    assert json.dumps(specification(picture)) == before == json.dumps(first)
+
+
+def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, node
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from _walk(value, (*path, key))
+    elif isinstance(node, list):
+        for value in node:
+            yield from _walk(value, (*path, "[]"))
+
+
+HOSTILE = "datum.value) + alert('x'); #{'</script><a href=\"https://evil.example/\">"
+
+
+def _hostile(make_study: MakeStudy) -> list[Picture]:
+    quoted, longer = json.dumps(HOSTILE), json.dumps(HOSTILE + HOSTILE)
+    study = make_study(
+        "format: 1\n"
+        f"title: {quoted}\n"
+        f"metric: {{name: {quoted}, unit: {quoted}}}\n"
+        "x: rate\ny: depth\nfacets: [model]\ncompare: [model]\n"
+        "factors:\n"
+        f"  rate: {{label: {quoted}, unit: {quoted}}}\n"
+        f"  depth: {{label: {quoted}, levels: [{{id: 1, label: {quoted}}}, {longer}]}}\n"
+        f"  model: {{levels: [{{id: a, label: {quoted}}}, b]}}\n"
+        f"regions: [{{label: {quoted}, boxes: [{{rate: [1], depth: [1]}}]}}]\n",
+        table(
+            "model,rate,depth,value,state,note",
+            *("a,1,1,1,,n", "a,2,1,,oom,n", "a,3,1,3,disputed,n", "b,1,1,2,,n"),
+        ).replace(",n\n", ',"{}"\n'.format(HOSTILE.replace('"', '""'))),
+    )
+    results = analyse(study)
+    (difference,) = differences(results, study.facet("model"))
+    return [draw_grid(results.grid(model="a")), draw_difference(difference)]
+
+
+def test_data_is_inline_and_names_no_address(make_study: MakeStudy) -> None:
+    for picture in _hostile(make_study):
+        spec = specification(picture)
+        keys = {key for path, _ in _walk(spec) for key in path}
+        assert not keys & {"url", "href", "usermeta", "datasets", "params", "signal", "expr"}
+        addresses = [
+            path
+            for path, node in _walk(spec)
+            if isinstance(node, str) and "://" in node.replace(HOSTILE, "")
+        ]
+        assert addresses == [("$schema",)]
+        data = [path for path, _ in _walk(spec) if path and path[-1] == "data"]
+        assert set(data) == {("layer", "[]", "data"), ("data",)}
+
+
+def test_strings_of_data_are_never_expressions(make_study: MakeStudy) -> None:
+    literal = {
+        ("title", "text"),
+        ("description",),
+        ("data", "values", "[]", "y"),
+        ("data", "values", "[]", "label"),
+        ("layer", "[]", "data", "values", "[]", "label"),
+        ("layer", "[]", "encoding", "color", "legend", "title"),
+        ("layer", "[]", "encoding", "strokeDash", "scale", "domain", "[]"),
+        ("encoding", "x", "title"),
+        ("encoding", "y", "title"),
+        ("encoding", "y", "scale", "domain", "[]"),
+    }
+    found = set()
+    for picture in _hostile(make_study):
+        spec = specification(picture)
+        found |= {path for path, node in _walk(spec) if isinstance(node, str) and "alert" in node}
+        assert not [path for path, _ in _walk(spec) if any("alert" in key for key in path)]
+    # The x axis has numbers for levels; all else that can be named is named so.
+    assert found == literal
+
+
+def test_expressions_are_the_same_for_all_data(make_study: MakeStudy) -> None:
+    def expressions(picture: Picture) -> set[str]:
+        return {
+            node
+            for path, node in _walk(specification(picture))
+            if isinstance(node, str) and path[-1] in ("filter", "test", "calculate", "labelExpr")
+        }
+
+    for picture in _hostile(make_study):
+        assert expressions(picture) <= {
+            "isValid(datum.value)",
+            "isValid(datum.absent)",
+            "isValid(datum.doubt)",
+            "isValid(datum.best)",
+            "isValid(datum.kept)",
+            "luminance(scale('color', datum.value)) > 0.179",
+        }
+        assert "isValid(datum.value)" in expressions(picture)

@@ -1,0 +1,1022 @@
+"""What the checks of one reading find, what they let pass, and what they say of it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+import yaml
+from studies import HEAD, REPOSITORY, MakeStudy, table
+
+from gridatlas import checks
+from gridatlas.build import load_data
+from gridatlas.checks import (
+    CheckResult,
+    Finding,
+    accept,
+    accept_entry,
+    check_reading,
+    check_study,
+    finding_problems,
+    is_count,
+    passing_share,
+)
+from gridatlas.schema import AcceptedEntry
+from gridatlas.study import Study
+
+PERCENT = HEAD.replace("{name: Accuracy}", '{name: Accuracy, unit: "%", range: [0, 100]}')
+"""As the least study, of percentages."""
+
+
+def rows(grid: str, *before: str) -> list[str]:
+    """CSV lines of a grid: rows (levels of depth) by lines, columns (of rate) by spaces, - absent.
+
+    Args:
+        before: Facet levels that stand in each line.
+    """
+    return [
+        ",".join((*before, str(x), str(y), value))
+        for y, line in enumerate(grid.strip().splitlines(), 1)
+        for x, value in enumerate(line.split(), 1)
+        if value != "-"
+    ]
+
+
+def one_grid(make_study: MakeStudy, grid: str, more: str = "", head: str = PERCENT) -> Study:
+    return make_study(head + more, table("rate,depth,value", *rows(grid)))
+
+
+def of_kind(study: Study, kind: str) -> list[CheckResult]:
+    return [result for result in check_study(study).results if result.kind == kind]
+
+
+def said(result: CheckResult) -> tuple[str, str, str]:
+    return result.outcome, result.statement, result.strength
+
+
+def texts(finding: Finding) -> tuple[str, str, str]:
+    return finding.found, finding.means, finding.sure
+
+
+# --- counts of trials ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "scale", "successes", "expected"),
+    [
+        ("42.7", 150, 100, None, True),  # 64 of 150 is 42.66…
+        ("42.6", 150, 100, None, False),
+        ("42.67", 150, 100, None, True),
+        ("42.66", 150, 100, None, False),  # cut off, not rounded
+        ("0", 150, 100, None, True),
+        ("0.0", 150, 100, None, True),
+        ("100.0", 150, 100, None, True),
+        ("99.7", 150, 100, None, False),
+        ("87.5", 200, 100, None, True),
+        ("87.3", 200, 100, None, False),
+        ("47.3", 990, 100, None, True),
+        ("0.427", 150, 1, None, True),
+        ("0.426", 150, 1, None, False),
+        # halves: 1 of 8 is 12.5, 1 of 80 is 0.0125
+        ("12", 8, 100, None, True),
+        ("13", 8, 100, None, True),
+        ("14", 8, 100, None, False),
+        ("0.012", 80, 1, None, True),
+        ("0.013", 80, 1, None, True),
+        ("0.037", 80, 1, None, True),  # Python prints f"{3 / 80:.3f}" so, though 0.0375 ends in 5
+        # k is known
+        ("47.3", 150, 100, 71, True),
+        ("48.0", 150, 100, 71, False),
+        ("48.0", 150, 100, 72, True),
+        # one trial
+        ("100", 1, 100, None, True),
+        ("50", 1, 100, None, False),
+    ],
+)
+def test_a_value_is_a_count_of_n_trials_or_it_is_not(
+    value: str, n: int, scale: int, successes: int | None, expected: bool
+) -> None:
+    assert is_count(Decimal(value), n, scale, successes) is expected
+
+
+def test_python_prints_a_half_that_neither_goes_up_nor_to_even() -> None:
+    assert f"{3 / 80:.3f}" == "0.037"
+
+
+@pytest.mark.parametrize(
+    ("scale", "decimals"), [(1, 0), (1, 1), (1, 2), (1, 3), (100, 0), (100, 1)]
+)
+@pytest.mark.parametrize("n", [1, 3, 7, 8, 16, 30, 40, 80, 99, 100, 101, 150, 200, 400, 990, 20000])
+def test_the_share_of_passing_values_is_what_counting_them_gives(
+    n: int, scale: int, decimals: int
+) -> None:
+    values = [Decimal(i).scaleb(-decimals) for i in range(scale * 10**decimals + 1)]
+    counted = Fraction(sum(is_count(value, n, scale) for value in values), len(values))
+    assert passing_share(n, decimals, scale) == counted
+
+
+def test_every_printed_count_passes_however_halves_are_rounded() -> None:
+    for n in (3, 8, 40, 80, 150, 990):
+        for k in range(n + 1):
+            for places in (0, 1, 3):
+                assert is_count(Decimal(f"{100 * k / n:.{places}f}"), n, 100), (k, n, places)
+                assert is_count(Decimal(f"{k / n:.{places}f}"), n, 1), (k, n, places)
+
+
+TRIALS = (
+    PERCENT + "facets: [bench]\n"
+    "factors:\n"
+    "  rate: {label: Ratio}\n"
+    "  bench:\n"
+    "    levels: [{id: a, label: A, items: 30}, {id: g, label: G, items: 198}]\n"
+    "trials: {items: bench, samples: 5}\n"
+)
+
+
+def test_counts_are_judged_for_each_number_of_trials(make_study: MakeStudy) -> None:
+    cells = [*rows("42.7 47.3\n 35.7 40.0", "a"), *rows("47.6 46.1\n 48.1 47.5", "g")]
+    study = make_study(TRIALS, table("bench,rate,depth,value", *cells))
+    few, many = of_kind(study, "k-of-n")
+    assert (few.title, few.grids, many.title, many.grids) == (
+        "Values as counts of 150 trials",
+        (("a",),),
+        "Values as counts of 990 trials",
+        (("g",),),
+    )
+    assert said(few) == (
+        "found",
+        "3 of 4 values are a count of 150 trials, rounded.",
+        "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
+        "the other 84.9 % would show.",
+    )
+    assert said(many) == (
+        "says nothing",
+        "4 of 4 values are a count of 990 trials, rounded.",
+        "99.0 % of all values from 0 to 100 with 1 decimal are such counts, so this says nothing.",
+    )
+    (finding,) = few.findings
+    assert (finding.levels, finding.cells, finding.severity) == (("a",), (("1", "2"),), "problem")
+    assert texts(finding) == (
+        "1 of 4 values is no count of 150 trials: "
+        "35.7 (53 of 150 is 35.3 and 54 of 150 is 36.0) at ratio 1, depth 2",
+        "A digit is wrong; or there were not so many trials, or this is no plain share of "
+        "successes.",
+        "Certain, if it is a share of 150 trials, rounded. A wrong value needn't show: "
+        "15.1 % of all values from 0 to 100 with 1 decimal are such counts.",
+    )
+
+
+def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> None:
+    head = HEAD.replace("{name: Accuracy}", "{name: Accuracy, range: [0, 1]}")
+    cells = table("rate,depth,value,n,successes", "1,1,0.47,150,71", "2,1,0.48,150,71")
+    (result,) = of_kind(make_study(head, cells), "k-of-n")
+    assert [finding.found for finding in result.findings] == [
+        "1 of 2 values is no count of 150 trials: 0.48 (71 of 150 is 0.47) at rate 2, depth 1"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "grid", "columns", "expected"),
+    [
+        pytest.param(
+            PERCENT,
+            ["1,1,42.7", "2,1,40"],
+            "",
+            [
+                (
+                    "not testable",
+                    "The number of trials behind 2 values is unknown.",
+                    "",
+                )
+            ],
+            id="n is unknown",
+        ),
+        pytest.param(HEAD, ["1,1,42.7,150", "2,1,40,150"], ",n", [], id="no percentage"),
+        pytest.param(
+            PERCENT.replace(", range: [0, 100]", ""),
+            ["1,1,-2.3,150", "2,1,4.1,150"],
+            ",n",
+            [],
+            id="a change in percent",
+        ),
+        pytest.param(
+            PERCENT,
+            [
+                f"{x},1,{value},{n}"
+                for x, (value, n) in enumerate(
+                    [("50", 2), ("33", 3), ("25", 4), ("20", 5), ("17", 6), ("14", 7), ("13", 1000)]
+                )
+            ],
+            ",n",
+            [
+                (
+                    "passed",
+                    "6 of 6 values are a count of 2 to 7 trials, rounded.",
+                    "5.4 % of all values from 0 to 100 with no decimals are such counts; "
+                    "the other 94.6 % would show.",
+                ),
+                (
+                    "says nothing",
+                    "1 of 1 value is a count of 1,000 trials, rounded.",
+                    "100.0 % of all values from 0 to 100 with no decimals are such counts, "
+                    "so this says nothing.",
+                ),
+            ],
+            id="many numbers of trials",
+        ),
+        pytest.param(
+            PERCENT + "repeats: mean\n",
+            ["1,1,42.7,150", "1,1,40.0,150", "2,1,40.7,150"],
+            ",n",
+            [
+                (
+                    "passed",
+                    "1 of 1 value is a count of 150 trials, rounded.",
+                    "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
+                    "the other 84.9 % would show.",
+                )
+            ],
+            id="a mean of repeats is no count",
+        ),
+    ],
+)
+def test_what_can_be_said_of_counts(
+    make_study: MakeStudy,
+    head: str,
+    grid: list[str],
+    columns: str,
+    expected: list[tuple[str, str, str]],
+) -> None:
+    study = make_study(head, table(f"rate,depth,value{columns}", *grid))
+    assert [said(result) for result in of_kind(study, "k-of-n")] == expected
+
+
+def test_very_long_numbers_are_no_error(make_study: MakeStudy) -> None:
+    cells = [
+        "1,1,33.33333333333333333333333333333333333,3",
+        "2,1,33.4444444444444444444444444444,3",
+    ]
+    (result,) = of_kind(make_study(PERCENT, table("rate,depth,value,n", *cells)), "k-of-n")
+    assert [finding.found for finding in result.findings] == [
+        "1 of 2 values is no count of 3 trials: 33.4444444444444444444444444444 "
+        "(1 of 3 is 33.3333333333333333333333333300 and 2 of 3 is 66.6666666666666666666666666700) "
+        "at rate 2, depth 1"
+    ]
+
+
+# --- aggregates ---------------------------------------------------------------------------------
+
+AVERAGE = (
+    PERCENT + "facets: [bench]\n"
+    "factors: {bench: {levels: [a, b, {id: mean, label: Mean, aggregate: {by: mean}}]}}\n"
+)
+STRENGTH = (
+    "An aggregate that is off by more than 0.2 shows, and so does a part that is off by more than "
+    "0.4. Smaller mistakes may not, and several can cancel out."
+)
+
+
+@pytest.mark.parametrize(
+    ("grids", "statement", "found"),
+    [
+        pytest.param(
+            {"a": "10.0 20.0", "b": "20.0 31.0", "mean": "15.0 25.5"},
+            "2 of 2 printed aggregates are the mean of 2 printed parts, within what rounding "
+            "allows (0.1).",
+            [],
+            id="exactly",
+        ),
+        pytest.param(
+            # As binary floats, 52.1 is further than 0.1 from the mean of 51.9 and 52.1.
+            {"a": "10.0 0.2 51.9", "b": "20.0 0.2 52.1", "mean": "15.1 0.3 52.1"},
+            "3 of 3 printed aggregates are the mean of 2 printed parts, within what rounding "
+            "allows (0.1).",
+            [],
+            id="as far off as rounding allows",
+        ),
+        pytest.param(
+            {"a": "10.0 20.0", "b": "20.0 31.0", "mean": "15.2 25.5"},
+            "1 of 2 printed aggregates is the mean of 2 printed parts, within what rounding "
+            "allows (0.1).",
+            [
+                "1 of 2 values is not the mean of 2 parts: 15.2 (10.0, 20.0 give 15) at rate 1, "
+                "depth 1"
+            ],
+            id="off",
+        ),
+        pytest.param(
+            {"a": "10.0 -", "b": "20.0 31.0", "mean": "15.0 25.5"},
+            "1 of 1 printed aggregate is the mean of 2 printed parts, within what rounding "
+            "allows (0.1). 1 more can't be checked: a part is absent.",
+            [],
+            id="a part is absent",
+        ),
+    ],
+)
+def test_printed_aggregates_are_held_against_their_printed_parts(
+    make_study: MakeStudy, grids: dict[str, str], statement: str, found: list[str]
+) -> None:
+    cells = [line for name, grid in grids.items() for line in rows(grid, name)]
+    (result,) = of_kind(make_study(AVERAGE, table("bench,rate,depth,value", *cells)), "aggregate")
+    assert result.title == "Printed aggregates against their parts"
+    assert said(result) == ("found" if found else "passed", statement, STRENGTH)
+    assert [finding.found for finding in result.findings] == found
+    for finding in result.findings:
+        assert texts(finding)[1:] == (
+            "The aggregate or one of its parts is wrong; or it isn't their plain mean.",
+            "Certain, if it is: rounding explains 0.1 at most.",
+        )
+
+
+def test_aggregates_of_absent_parts_cannot_be_checked(make_study: MakeStudy) -> None:
+    cells = [*rows("10.0 -", "a"), *rows("- 31.0", "b"), *rows("15.0 25.5", "mean")]
+    (result,) = of_kind(make_study(AVERAGE, table("bench,rate,depth,value", *cells)), "aggregate")
+    expected = ("not testable", "No aggregate can be checked: parts of each are absent.", "")
+    assert said(result) == expected
+
+
+def test_no_aggregate_has_no_result(make_study: MakeStudy) -> None:
+    assert of_kind(one_grid(make_study, "1 2\n3 4"), "aggregate") == []
+
+
+READINGS = "readings:\n  - {id: one, file: one.csv}\n  - {id: two, file: two.csv}\n"
+
+
+def two_readings(make_study: MakeStudy, more: str, one: list[str], two: list[str]) -> Study:
+    head = "bench,rate,depth,value" if "bench" in more else "rate,depth,value"
+    files = {"one.csv": table(head, *one), "two.csv": table(head, *two)}
+    return make_study(more + READINGS, None, files)
+
+
+def test_parts_may_come_from_another_reading(make_study: MakeStudy) -> None:
+    parts = [*rows("10.0 20.0", "a"), *rows("20.0 31.0", "b")]
+    study = two_readings(make_study, AVERAGE, parts, rows("15.0 25.9", "mean"))
+    (result,) = of_kind(study, "aggregate")
+    (finding,) = result.findings
+    assert (result.reading, finding.reading, finding.severity) == ("two", "two", "problem")
+    assert finding.found == (
+        "1 of 2 values is not the mean of 2 parts: 25.9 (20.0, 31.0 give 25.5) at rate 2, depth 1"
+    )
+
+
+def test_a_reading_is_held_against_its_own_parts_and_what_is_shown_against_what_is_shown(
+    make_study: MakeStudy,
+) -> None:
+    parts = [*rows("10.0 20.0", "a"), *rows("20.0 31.0", "b")]
+    own = [*rows("12.0 20.0", "a"), *rows("20.0 31.0", "b"), *rows("16.0 25.5", "mean")]
+    study = two_readings(make_study, AVERAGE, parts, own)
+    own_result, shown = of_kind(study, "aggregate")
+    assert (own_result.reading, own_result.outcome) == ("two", "passed")
+    (finding,) = shown.findings
+    assert (shown.reading, finding.reading, finding.severity) == ("", "", "note")
+    assert texts(finding) == (
+        "1 of 1 value is not the mean of 2 parts: 16.0 (10.0, 20.0 give 15) at rate 1, depth 1",
+        "The shown values come from readings that disagree; or it isn't their plain mean.",
+        "Certain, if it is: rounding explains 0.1 at most.",
+    )
+    assert check_study(study).problems == ()
+
+
+# --- what repeats -------------------------------------------------------------------------------
+
+LOST = "One {0} may have been copied over another, whose own values are lost then. Or they really "
+LOST += "came out the same."
+NO_COPY = (
+    "A {0} that was copied over another shows, unless chance explains it. Two {0}s that were "
+    "swapped don't."
+)
+COPIED = """
+47.3 41.3 45.3 46.7 42.0
+44.7 46.0 40.7 43.3 45.3
+42.7 44.0 41.3 48.7 49.3
+44.7 46.0 40.7 43.3 45.3
+"""
+
+
+def test_a_repeated_row_is_found(make_study: MakeStudy) -> None:
+    study = one_grid(make_study, COPIED)
+    (result,) = of_kind(study, "repeated-row")
+    assert said(result) == (
+        "found",
+        "1 row is repeated (1 grid); chance explains none of these.",
+        NO_COPY.format("row"),
+    )
+    (finding,) = result.findings
+    assert finding.cells == tuple((str(x), y) for y in "24" for x in range(1, 6))
+    # Six values are there twice, 45.3 three times: 5! × (2⁵ + 5 × 2⁴ × 6) ways to lay five of them
+    # in two rows, of 20·19·…·11, for each of 6 pairs of rows: 1 in 1.8 million. By place: 6 pairs,
+    # 5 values of each; 25 are not of these two rows, so 6 × (1/27)⁵ = 1 in 2.3 million.
+    assert texts(finding) == (
+        "the rows 2 and 4 (depth) are the same: 44.7, 46.0, 40.7, 43.3, 45.3",
+        LOST.format("row"),
+        "Chance of such rows in a grid, at most: 1 in 1,800,000 if its values are in random order, "
+        "1 in 2,300,000 if two rows have the same value at the same place as often as elsewhere "
+        "in it (0 of 25 times). Values at the ends of the range don't count. "
+        "Reported below 1 in 100.",
+    )
+
+
+def test_a_repeated_column_is_found(make_study: MakeStudy) -> None:
+    turned = zip(*(line.split() for line in COPIED.strip().splitlines()), strict=True)
+    study = one_grid(make_study, "\n".join(" ".join(line) for line in turned))
+    (result,) = of_kind(study, "repeated-column")
+    (finding,) = result.findings
+    assert finding.cells == tuple((x, str(y)) for x in "24" for y in range(1, 6))
+    assert finding.found == "the columns 2 and 4 (rate) are the same: 44.7, 46.0, 40.7, 43.3, 45.3"
+    assert finding.means == LOST.format("column")
+    assert of_kind(study, "repeated-row")[0].findings == ()
+
+
+@pytest.mark.parametrize(
+    ("grid", "expected"),
+    [
+        pytest.param(
+            "1 2 3\n4 5 6\n7 8 9",
+            ("passed", "No row stands twice in one grid (1 grid).", NO_COPY.format("row")),
+            id="none",
+        ),
+        pytest.param(
+            "1 2 1\n1 2 1\n2 1 2\n2 2 1",
+            (
+                "passed",
+                "1 row is repeated (1 grid); chance explains 1 of these.",
+                NO_COPY.format("row"),
+            ),
+            id="few values, so chance",
+        ),
+        pytest.param(
+            "0 0 0 0\n0 0 0 0\n100 100 100 100\n100 100 100 100\n1 2 3 4",
+            ("passed", "No row stands twice in one grid (1 grid).", NO_COPY.format("row")),
+            id="constant at an end",
+        ),
+        pytest.param(
+            # 5 in 7 of 10 places that are no ends: that these are equal is no wonder.
+            "5 0 0 0 0 0\n5 0 0 0 0 0\n5 0 0 0 0 0\n5 5 0 0 0 0\n1 5 2 5 3 0",
+            (
+                "passed",
+                "1 row is repeated (1 grid); chance explains 1 of these.",
+                NO_COPY.format("row"),
+            ),
+            id="all but one at an end",
+        ),
+        pytest.param("1 2\n1 2\n3 4", None, id="too short"),
+        pytest.param("1 2 3\n1 2 -\n3 - 4", None, id="too few are whole"),
+    ],
+)
+def test_rows_that_are_not_found(
+    make_study: MakeStudy, grid: str, expected: tuple[str, str, str] | None
+) -> None:
+    results = of_kind(one_grid(make_study, grid), "repeated-row")
+    assert [said(result) for result in results] == ([expected] if expected else [])
+
+
+def test_rows_that_are_equal_because_the_factor_does_nothing_are_not_found(
+    make_study: MakeStudy,
+) -> None:
+    """Only the random order would find them: the columns' values hardly differ between rows."""
+    grid = "10 20 30 40 50\n10 20 30 40 51\n10 20 30 40 50\n11 20 30 40 50\n10 21 30 40 50"
+    (result,) = of_kind(one_grid(make_study, grid), "repeated-row")
+    assert said(result)[:2] == (
+        "passed",
+        "1 row is repeated (1 grid); chance explains 1 of these.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "times", "width"),
+    [
+        ([2, 1, 1], 2, 1),
+        ([2, 2, 1], 2, 2),
+        ([3, 2, 1], 2, 2),
+        ([4, 2], 2, 3),
+        ([4, 3, 1], 2, 3),
+        ([3, 3, 1], 3, 2),
+        ([1, 1, 1, 1], 2, 2),
+        ([7], 2, 3),
+    ],
+)
+def test_the_chance_of_equal_lines_is_exact(counts: list[int], times: int, width: int) -> None:
+    """Against every order of the values."""
+    values = [name for name, count in enumerate(counts) for _ in range(count)]
+    orders = list(itertools.permutations(values))
+    equal = sum(
+        len({order[line * width : (line + 1) * width] for line in range(times)}) == 1
+        for order in orders
+    )
+    assert checks._chance_of_equal(counts, times, width) == Fraction(equal, len(orders))
+
+
+# --- runs of one value --------------------------------------------------------------------------
+
+RUN = """
+42 47 51 39 44 58
+33 61 67 67 67 67
+36 52 49 55 46 41
+63 38 57 45 54 48
+"""
+CARRIED = (
+    "One value may have been carried on over cells that have others. Or the metric really stays "
+    "the same there."
+)
+LONG_RUNS = (
+    "A value that was carried on over many cells shows; how many it takes depends on how often "
+    "neighbours are equal elsewhere in the grid."
+)
+
+
+def test_a_long_run_of_one_value_is_found(make_study: MakeStudy) -> None:
+    study = one_grid(make_study, RUN)
+    (result,) = of_kind(study, "constant-run")
+    assert said(result) == (
+        "found",
+        "The longest run of one value has 4 cells (1 grid); 1 run is longer than chance explains.",
+        LONG_RUNS,
+    )
+    (finding,) = result.findings
+    assert finding.cells == (("3", "2"), ("4", "2"), ("5", "2"), ("6", "2"))
+    # 4 × 3 places in rows, 6 × 1 in columns. In random order: 18 × 4!/(24·23·22·21) = 1 in 590.
+    # By neighbours: 12 × (1/19)³ + 6 × (1/20)³ = 1 in 400; 17 of 20 pairs aren't of the run.
+    assert texts(finding) == (
+        "67 in 4 neighbouring cells: depth 2, rate 3 to 6",
+        CARRIED,
+        "Chance of such a run in a grid, at most: 1 in 590 if its values are in random order, "
+        "1 in 400 if neighbours in a row are equal as often as elsewhere in it (0 of 17 times). "
+        "Values at the ends of the range don't count. Reported below 1 in 100.",
+    )
+
+
+def test_a_run_down_a_column_is_found(make_study: MakeStudy) -> None:
+    turned = zip(*(line.split() for line in RUN.strip().splitlines()), strict=True)
+    study = one_grid(make_study, "\n".join(" ".join(line) for line in turned))
+    (finding,) = of_kind(study, "constant-run")[0].findings
+    assert finding.found == "67 in 4 neighbouring cells: rate 2, depth 3 to 6"
+    assert finding.cells == (("2", "3"), ("2", "4"), ("2", "5"), ("2", "6"))
+
+
+@pytest.mark.parametrize(
+    ("grid", "statement"),
+    [
+        pytest.param(
+            RUN.replace("67", "100"),
+            "No value stands in three neighbouring cells (1 grid).",
+            id="at an end of the range",
+        ),
+        pytest.param(
+            RUN.replace("67 67 67 67", "67 67 - 67"),
+            "No value stands in three neighbouring cells (1 grid).",
+            id="a cell between is absent",
+        ),
+        pytest.param(
+            RUN.replace("67 67 67 67", "67 67 67 68"),
+            "The longest run of one value has 3 cells (1 grid); no run is longer than chance "
+            "explains.",
+            id="short",
+        ),
+        pytest.param(
+            "10 10 10 10 10\n20 20 20 20 20\n30 30 30 30 30\n40 40 40 40 40",
+            "The longest run of one value has 5 cells (1 grid); no run is longer than chance "
+            "explains.",
+            id="x does nothing",
+        ),
+        pytest.param(
+            "97 98 99 99 99 99\n98 99 99 99 99 99\n98 98 99 99 99 99\n97 98 98 99 99 99",
+            "The longest run of one value has 5 cells (1 grid); no run is longer than chance "
+            "explains.",
+            id="a plateau",
+        ),
+    ],
+)
+def test_runs_that_are_not_found(make_study: MakeStudy, grid: str, statement: str) -> None:
+    (result,) = of_kind(one_grid(make_study, grid), "constant-run")
+    assert said(result) == ("passed", statement, LONG_RUNS)
+
+
+def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
+    """The bound counts two runs in one grid twice, so it may be a little above."""
+    values = [Decimal(v) for v in (1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6)]
+    rng = random.Random(1)
+    found, tries = 0, 20_000
+    for _ in range(tries):
+        rng.shuffle(values)
+        grid = [values[:4], values[4:8], values[8:]]
+        lines = [*grid, *map(list, zip(*grid, strict=True))]
+        found += any(len(set(line[i : i + 3])) == 1 for line in lines for i in range(len(line) - 2))
+    stretches = {
+        "row": [[(("", ""), value) for value in line] for line in grid],
+        "column": [[(("", ""), value) for value in line] for line in zip(*grid, strict=True)],
+    }
+    bound, _, _ = checks._chances_of_run(stretches, "row", 3)
+    # 6 + 4 places; 4·3·2 ways to lay three of the ones, 3·2·1 of the twos; 12·11·10 of any.
+    assert bound == Fraction(10 * (24 + 6), 1320)
+    assert 0.8 * bound < found / tries < bound
+
+
+# --- how values are printed ---------------------------------------------------------------------
+
+LOST_DECIMAL = "A decimal that was lost or added shows; a wrong digit doesn't."
+MAYBE = "A digit or the point may have been lost or added."
+
+
+@pytest.mark.parametrize(
+    ("grid", "statement", "found"),
+    [
+        pytest.param("47.3 40.0 41.3", "3 of 3 values have 1 decimal.", [], id="all alike"),
+        pytest.param("47 40 41", "3 of 3 values have no decimals.", [], id="none"),
+        pytest.param(
+            "47.3 40.0 41.3 47\n42.0 42.7 45.3 45.3",
+            "7 of 8 values have 1 decimal.",
+            [
+                (
+                    "problem",
+                    "1 of 8 values is not printed with 1 decimal: 47 at rate 4, depth 1",
+                    "The others have 1 decimal, and zeros at the end are kept.",
+                )
+            ],
+            id="one lost",
+        ),
+        pytest.param(
+            "47.3 40.1 41.3 47.25\n42.1 42.7 45.3 45.3",
+            "7 of 8 values have 1 decimal.",
+            [
+                (
+                    "problem",
+                    "1 of 8 values is not printed with 1 decimal: 47.25 at rate 4, depth 1",
+                    "The others have 1 decimal.",
+                )
+            ],
+            id="one more",
+        ),
+        pytest.param(
+            "47.3 40.1 41.3 47\n42.1 42.7 45.3 45.3",
+            "7 of 8 values have 1 decimal.",
+            [
+                (
+                    "note",
+                    "1 of 8 values is not printed with 1 decimal: 47 at rate 4, depth 1",
+                    "Not certain: none of the 7 values with 1 decimal ends in 0, so zeros at the "
+                    "end may have been left out.",
+                )
+            ],
+            id="zeros may have been left out",
+        ),
+        pytest.param(
+            "\n".join(" ".join(f"{x}.{y}" for x in range(40, 46)) for y in range(1, 10))
+            + "\n40 41 42 43 44 45",
+            "54 of 60 values have 1 decimal. None of them ends in 0, so zeros at the end were left "
+            "out of the others.",
+            [],
+            id="zeros were left out",
+        ),
+    ],
+)
+def test_other_decimals_than_the_rest_are_found(
+    make_study: MakeStudy, grid: str, statement: str, found: list[tuple[str, str, str]]
+) -> None:
+    (result,) = of_kind(one_grid(make_study, grid), "decimals")
+    assert said(result) == ("found" if found else "passed", statement, LOST_DECIMAL)
+    assert [(one.severity, one.found, one.sure) for one in result.findings] == found
+    assert {one.means for one in result.findings} <= {MAYBE}
+
+
+def test_values_of_a_program_have_no_usual_number_of_decimals(make_study: MakeStudy) -> None:
+    (result,) = of_kind(one_grid(make_study, "0.4731 0.5 0.33333 0.25"), "decimals")
+    assert said(result) == (
+        "not testable",
+        "The 4 values have 1 to 5 decimals.",
+        "With so many that differ there is no usual number to compare with.",
+    )
+
+
+def test_a_grid_with_its_own_number_of_decimals_is_a_note(make_study: MakeStudy) -> None:
+    fine = [line for name in "abcde" for line in rows("47.3 40.0 41.3", name)]
+    cells = table("bench,rate,depth,value", *fine, *rows("47 40 41", "f"))
+    study = make_study(PERCENT + "facets: [bench]\n", cells)
+    (result,) = of_kind(study, "decimals")
+    assert said(result)[1] == "15 of 18 values have 1 decimal."
+    (finding,) = result.findings
+    assert (finding.levels, finding.severity) == (("f",), "note")
+    assert texts(finding) == (
+        "values with no decimals; most values of the reading have 1 decimal",
+        "These values may be rounded more than the others, or be estimates.",
+        "Not certain: the source may print this grid so.",
+    )
+
+
+def test_the_mean_of_repeats_has_its_own_decimals(make_study: MakeStudy) -> None:
+    cells = table("rate,depth,value", *rows("47.3 40.0 41.3"), "4,1,40.0", "4,1,40.1", "4,1,40.3")
+    (result,) = of_kind(make_study(PERCENT + "repeats: mean\n", cells), "decimals")
+    assert said(result)[1] == "3 of 3 values have 1 decimal."
+
+
+# --- the stated range ---------------------------------------------------------------------------
+
+
+def test_a_stated_range_that_the_values_leave_is_a_note(make_study: MakeStudy) -> None:
+    stated = (
+        PERCENT + "facets: [bench]\nreadings:\n  - id: one\n    file: one.csv\n"
+        "    stated_range: [{bench: a, range: [31, 36]}, {bench: b, range: [40, 50]}]\n"
+    )
+    cells = [*rows("30.7 33.3\n31.0 38.0", "a"), *rows("40.0 50.0", "b"), *rows("1.0 2.0", "c")]
+    study = make_study(stated, None, {"one.csv": table("bench,rate,depth,value", *cells)})
+    (result,) = of_kind(study, "stated-range")
+    assert result.grids == (("a",), ("b",))
+    assert said(result) == (
+        "found",
+        "4 of 6 values lie within the stated ranges.",
+        "Only gross mistakes show.",
+    )
+    (finding,) = result.findings
+    assert (finding.levels, finding.severity) == (("a",), "note")
+    assert texts(finding) == (
+        "2 of 4 values are outside 31 to 36, the stated range of the colour bar: "
+        "30.7 at rate 1, depth 1; 38.0 at rate 2, depth 2",
+        "The stated ends may be those of the ticks. Or the values or the range are wrong.",
+        "Not certain: ticks needn't reach to the ends of a colour bar.",
+    )
+
+
+# --- how much a finding weighs ------------------------------------------------------------------
+
+
+def test_a_finding_in_a_reading_that_supplies_no_shown_value_is_a_note(
+    make_study: MakeStudy,
+) -> None:
+    fine = rows("47.3 41.3 45.3\n46.7 42.0 40.7\n48.7 43.3 44.0")
+    copied = rows("47.3 41.3 45.3\n46.7 42.0 40.7\n46.7 42.0 40.7")
+    study = two_readings(make_study, PERCENT, fine, copied)
+    two = study.readings[1]
+    (finding,) = check_reading(study, two)
+    assert (finding.kind, finding.reading, finding.severity) == ("repeated-row", "two", "note")
+    assert check_study(study).findings == (finding,)
+    assert check_study(study).problems == ()
+    assert finding_problems(study, [finding]) == ()
+    (note,) = finding_problems(study, [finding], notes=True)
+    assert (note.severity, note.place) == ("note", 'data/demo/two.csv:5, "value"')
+
+    # One cell that the first reading doesn't have, and the second supplies it.
+    study = two_readings(make_study, PERCENT, fine[:-1], copied)
+    (finding,) = check_reading(study, study.readings[1])
+    assert finding.severity == "problem"
+
+
+def test_with_more_grids_a_finding_must_be_less_likely(make_study: MakeStudy) -> None:
+    head = PERCENT + "facets: [bench]\n"
+    cells = rows(RUN, "a")
+    alone = make_study(head, table("bench,rate,depth,value", *cells))
+    assert [one.kind for one in check_study(alone).findings] == ["constant-run"]
+    for name in "bcde":
+        cells += [f"{name},{i},1,{i}" for i in (1, 2, 3)]
+    beside = make_study(head, table("bench,rate,depth,value", *cells))
+    # 1 in 400 is below 1 in 100, but not below 1 in 500.
+    assert check_study(beside).findings == ()
+
+
+# --- what is accepted ---------------------------------------------------------------------------
+
+BENCH = PERCENT + "facets: [bench]\n"
+
+
+def _copied(make_study: MakeStudy, *accepted: str) -> Study:
+    """A study with one finding, at depth 2 and 4 of bench a; entries are on lines 8, 9, …"""
+    more = "accepted:\n" + "".join(f"  - {{{entry}}}\n" for entry in accepted)
+    cells = table("bench,rate,depth,value", *rows(COPIED, "a"), *rows("1.0 2.5 3.0", "b"))
+    return make_study(BENCH + (more if accepted else ""), cells)
+
+
+@pytest.mark.parametrize(
+    ("at", "covers"),
+    [
+        ("", True),
+        ("bench: a, depth: [2, 4]", True),
+        ("depth: [2, 4]", True),
+        ("bench: a", True),
+        ("depth: [1, 2, 3, 4]", True),
+        ("depth: [2.0, '4']", True),
+        ("depth: [2, 4], rate: [1, 2, 3, 4, 5]", True),
+        ("depth: [2, 3]", False),
+        ("depth: 2", False),
+        ("bench: b", False),
+        ("depth: [2, 4], rate: [1, 2]", False),
+        ("bench: a, layer: 2", False),
+    ],
+)
+def test_an_acceptance_names_a_finding_that_lies_within_it(
+    make_study: MakeStudy, at: str, covers: bool
+) -> None:
+    study = _copied(make_study, f"finding: repeated-row, at: {{{at}}}, because: seen in the paper")
+    found = check_study(study)
+    (finding,) = found.findings
+    assert finding.accepted == (study.accepted[0] if covers else None)
+    assert [one.kind for one in found.problems] == (
+        [] if covers else ["repeated-row", "unused-acceptance"]
+    )
+
+
+def test_a_finding_that_is_not_accepted_is_a_problem_with_the_entry_to_add(
+    make_study: MakeStudy,
+) -> None:
+    (problem,) = check_study(_copied(make_study)).problems
+    assert str(problem) == (
+        'data/demo/cells.csv:7, "value": problem [repeated-row]\n'
+        "  found:    a: the rows 2 and 4 (depth) are the same: 44.7, 46.0, 40.7, 43.3, 45.3\n"
+        "  expected: rows that differ\n"
+        "  mend:     correct the values; if the source has them so, add under accepted in "
+        'study.yml: - {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"}'
+    )
+
+
+ENTRY = '- {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"}'
+
+
+@pytest.mark.parametrize(
+    ("entry", "found", "expected", "mend"),
+    [
+        (
+            "finding: repeated-row, at: {bench: a, depth: [2, 3]}, because: b",
+            "no finding repeated-row at bench = a; depth = 2, 3",
+            f"a finding of this kind that occurs: {ENTRY}",
+            "correct at, or remove this entry",
+        ),
+        (
+            "finding: constant-run, because: b",
+            "no finding constant-run",
+            "a finding that the checks give",
+            "remove this entry; what it accepts no longer occurs",
+        ),
+        (
+            "finding: repeated-rows, because: b",
+            "no finding repeated-rows",
+            "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, decimals, "
+            "stated-range",
+            "write repeated-row instead of repeated-rows",
+        ),
+        (
+            "finding: xyz, because: b",
+            "no finding xyz",
+            "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, decimals, "
+            "stated-range",
+            "use one of them",
+        ),
+        (
+            "finding: repeated-row, at: {dept: [2, 4]}, because: b",
+            "no finding repeated-row at dept = 2, 4",
+            "a factor of this study: bench, rate, depth",
+            "write depth instead of dept",
+        ),
+        (
+            "finding: repeated-row, at: {xyz: 1}, because: b",
+            "no finding repeated-row at xyz = 1",
+            "a factor of this study: bench, rate, depth",
+            "use one, or remove xyz",
+        ),
+    ],
+)
+def test_an_acceptance_of_what_is_not_there_is_a_problem(
+    make_study: MakeStudy, entry: str, found: str, expected: str, mend: str
+) -> None:
+    known = "finding: repeated-row, at: {depth: [2, 4]}, because: known"
+    study = _copied(make_study, known, entry)
+    (problem,) = check_study(study).problems
+    assert str(problem) == (
+        'data/demo/study.yml:9, "accepted.1": problem [unused-acceptance]\n'
+        f"  found:    {found}\n"
+        f"  expected: {expected}\n"
+        f"  mend:     {mend}"
+    )
+
+
+def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_called(
+    make_study: MakeStudy,
+) -> None:
+    head = "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\n"
+    names = ["yes", "a: b", "0.10", "#1"]
+    lines = [line.split() for line in COPIED.strip().splitlines()]
+    turned = list(zip(*lines, strict=True))
+    cells = [
+        f'"{bench}",{x},"{names[y]}",{value}'
+        for bench, grid in (("no, {it}", lines), ("1e3", turned))
+        for y, line in enumerate(grid[:4])
+        for x, value in enumerate(line)
+    ]
+    study = make_study(head + "facets: [bench]\n", table("bench,rate,depth,value", *cells))
+    findings = check_study(study).findings
+    assert [finding.kind for finding in findings] == ["repeated-row", "repeated-column"]
+    for finding in findings:
+        (entry,) = yaml.safe_load(accept_entry(study, finding))
+        accepted = replace(study, accepted=(AcceptedEntry.model_validate(entry),))
+        assert [one for one in accept(accepted, findings)[0] if one.accepted] == [
+            replace(finding, accepted=accepted.accepted[0])
+        ]
+
+
+# --- the studies of this repository -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def studies() -> dict[str, Study]:
+    loaded = load_data(REPOSITORY / "data", "data")
+    return {results.study.id: results.study for results in loaded.results}
+
+
+def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
+    study = studies["dynts-window-ratio"]
+    results = check_study(study).results
+    (averages,) = [one for one in results if one.kind == "aggregate"]
+    assert said(averages) == (
+        "passed",
+        "40 of 40 printed aggregates are the mean of 4 printed parts, within what rounding allows "
+        "(0.1).",
+        "An aggregate that is off by more than 0.2 shows, and so does a part that is off by more "
+        "than 0.8. Smaller mistakes may not, and several can cancel out.",
+    )
+    for reading in ("r1-qwen", "r1-llama"):
+        counts = [one for one in results if (one.kind, one.reading) == ("k-of-n", reading)]
+        assert [(one.title, *said(one)) for one in counts] == [
+            (
+                "Values as counts of 150 trials",
+                "passed",
+                "40 of 40 values are a count of 150 trials, rounded.",
+                "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
+                "the other 84.9 % would show.",
+            ),
+            (
+                "Values as counts of 200 trials",
+                "passed",
+                "20 of 20 values are a count of 200 trials, rounded.",
+                "20.1 % of all values from 0 to 100 with 1 decimal are such counts; "
+                "the other 79.9 % would show.",
+            ),
+            (
+                "Values as counts of 990 trials",
+                "says nothing",
+                "20 of 20 values are a count of 990 trials, rounded.",
+                "99.0 % of all values from 0 to 100 with 1 decimal are such counts, "
+                "so this says nothing.",
+            ),
+        ]
+
+
+def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
+    studies: dict[str, Study],
+) -> None:
+    findings = check_study(studies["dynts-window-ratio"]).findings
+    second = [one for one in findings if one.reading == "r1-qwen-second"]
+    assert [(one.kind, one.levels, one.severity) for one in second] == [
+        ("k-of-n", ("r1-qwen", "aime25"), "note")
+    ]
+    assert second[0].found == (
+        "2 of 8 values are no count of 150 trials: 35.7 (53 of 150 is 35.3 and 54 of 150 is 36.0) "
+        "at ratio 0.1, local window size 1000; 34.3 (51 of 150 is 34.0 and 52 of 150 is 34.7) at "
+        "ratio 0.3, local window size 1000"
+    )
+    assert [one for one in findings if one.severity == "problem"] == []
+
+
+def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
+    studies: dict[str, Study],
+) -> None:
+    study = studies["grpo-digits"]
+    first = check_reading(study, study.readings[0])
+    assert [(one.kind, one.levels, one.severity, one.found) for one in first] == [
+        (
+            "repeated-row",
+            ("after_t100",),
+            "problem",
+            "the rows 9 and 10 (number of y's digits) are the same: 3, 9, 9, 10, 4, 1, 0, 1, 2, 2",
+        ),
+        (
+            "constant-run",
+            ("after_t125",),
+            "problem",
+            "67 in 9 neighbouring cells: number of y's digits 4, number of x's digits 2 to 10",
+        ),
+    ]
+    # 0 doesn't count: nine values in two rows. The disputed row has no value to be checked.
+    assert [one.sure for one in first] == [
+        "Chance of such rows in a grid, at most: below 1 in 1,000,000,000 if its values are in "
+        "random order, below 1 in 1,000,000,000 if two rows have the same value at the same place "
+        "as often as elsewhere in it (20 of 270 times). Values at the ends of the range don't "
+        "count. Reported below 1 in 300 (1 in 100 over 3 grids).",
+        "Chance of such a run in a grid, at most: below 1 in 1,000,000,000 if its values are in "
+        "random order, 1 in 5,000 if neighbours in a row are equal as often as elsewhere in it "
+        "(17 of 73 times). Values at the ends of the range don't count. Reported below 1 in 300 "
+        "(1 in 100 over 3 grids).",
+    ]
+
+
+def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
+    script = REPOSITORY / "tests" / "measure_checks.py"
+    once, twice = (
+        subprocess.run(
+            [sys.executable, script, "--studies", "2"], capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    )
+    assert once == twice
+    assert once.startswith("Measured with `python tests/measure_checks.py --studies 2` on 2 ")

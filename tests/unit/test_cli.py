@@ -1,0 +1,160 @@
+"""The command line: its helps, its forms of output, and its exit statuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+from studies import HEAD, REPOSITORY
+
+from gridatlas import __version__
+from gridatlas.cli import main
+from gridatlas.schema import json_schema
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, prog_name="gridatlas", catch_exceptions=False)
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "data" / "demo"
+    folder.mkdir(parents=True)
+    (folder / "study.yml").write_text(HEAD)
+    (folder / "cells.csv").write_text("rate,depth,value,seed\n0.1,1,47.3%,1\n0.2,1,20,1\n")
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+USAGE = "Usage: gridatlas check [OPTIONS] [DATA]\nTry 'gridatlas check --help' for help.\n\n"
+
+
+def test_a_folder_that_is_not_there_is_wrong_usage(data: Path) -> None:
+    result = _run("check", "nowhere")
+    assert result.output == USAGE + (
+        "Error: there is no folder nowhere; name the folder that has one folder per study, "
+        "for example: gridatlas check data\n"
+    )
+    assert result.exit_code == 2
+
+
+def test_a_file_is_no_folder(data: Path) -> None:
+    result = _run("check", "data/demo/study.yml")
+    assert result.output == USAGE + (
+        "Error: there is no folder data/demo/study.yml; name the folder that has one folder per "
+        "study, for example: gridatlas check data\n"
+    )
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "--loud"], ["chekc"], ["check", "--format", "xml"], ["check", "a", "b"]]
+)
+def test_wrong_usage_is_exit_2(data: Path, arguments: list[str]) -> None:
+    assert _run(*arguments).exit_code == 2
+
+
+COMMANDS = [(), *((name,) for name in main.commands)]
+
+
+def test_there_are_commands() -> None:
+    assert {("check",), ("schema",)} <= set(COMMANDS)
+    assert all(isinstance(one, click.Command) for one in main.commands.values())
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "gridatlas")
+def test_each_help_has_an_example(command: tuple[str, ...], flag: str) -> None:
+    result = _run(*command, flag)
+    assert result.exit_code == 0
+    heads = [line.strip() for line in result.output.splitlines()]
+    assert "Examples:" in heads or "Example:" in heads
+    start = next(i for i, head in enumerate(heads) if head in ("Examples:", "Example:"))
+    assert heads[start + 1].startswith(" ".join(("gridatlas", *command)))
+
+
+def test_the_examples_of_check_run(data: Path) -> None:
+    text = _run("check", "--help").output
+    examples = [
+        line.split() for line in text.splitlines() if line.startswith("    gridatlas check")
+    ]
+    assert len(examples) == 3
+    for words in examples:
+        arguments = ["data" if word == "my/data" else word for word in words[1:]]
+        assert _run(*arguments).exit_code == 1
+
+
+def test_the_version_is_said() -> None:
+    assert _run("--version").output == f"gridatlas, version {__version__}\n"
+
+
+def test_schema_prints_the_schema() -> None:
+    result = _run("schema")
+    assert json.loads(result.output) == json_schema()
+    assert result.exit_code == 0
+
+
+def test_problems_as_json(data: Path) -> None:
+    result = _run("check", "--format", "json")
+    assert json.loads(result.output) == {
+        "problems": [
+            {
+                "kind": "unused-column",
+                "file": "data/demo/cells.csv",
+                "found": 'a column "seed", which is not read',
+                "expected": "one of rate, depth, value, n, successes, stderr, state, note, place, "
+                "run",
+                "mend": "remove the column, or name it in study.yml as a factor",
+                "line": 1,
+                "column": "seed",
+                "severity": "note",
+            },
+            {
+                "kind": "not-a-number",
+                "file": "data/demo/cells.csv",
+                "found": '"47.3%"',
+                "expected": "a number such as 47.3",
+                "mend": "leave out the %; the unit stands in study.yml",
+                "line": 2,
+                "column": "value",
+                "severity": "problem",
+            },
+        ],
+        "studies": [{"id": "demo", "title": "A demo", "grids": 1}],
+    }
+    assert result.exit_code == 1
+    quiet = json.loads(_run("check", "--format", "json", "--quiet").output)
+    assert [one["kind"] for one in quiet["problems"]] == ["not-a-number"]
+
+
+def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:
+    result = _run("check", "--format", "github", "--quiet")
+    assert result.output == (
+        "::error file=data/demo/cells.csv,line=2,title=not-a-number::"
+        'data/demo/cells.csv:2, "value": problem [not-a-number]%0A'
+        '  found:    "47.3%25"%0A'
+        "  expected: a number such as 47.3%0A"
+        "  mend:     leave out the %25; the unit stands in study.yml\n"
+    )
+    assert result.exit_code == 1
+    assert _run("check", "--format", "github").output.startswith(
+        "::notice file=data/demo/cells.csv,line=1,title=unused-column::"
+    )
+
+
+def test_a_study_that_is_right_is_exit_0(data: Path) -> None:
+    (data / "cells.csv").write_text("rate,depth,value\n0.1,1,47.3\n")
+    result = _run("check")
+    assert result.output == "demo: 1 grid, 1 value, 1 reading\n0 problems\n"
+    assert result.exit_code == 0
+
+
+def test_our_own_studies_are_right_by_the_real_command() -> None:
+    command = [sys.executable, "-c", "from gridatlas.cli import main; main()", "check", "--quiet"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)

@@ -1,0 +1,107 @@
+"""The numbers in cells can be read on every colour of both scales, in what is really drawn."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from gridatlas.chart import Kind, Mark, Picture
+from gridatlas.render import draw_one
+
+SVG = "{http://www.w3.org/2000/svg}"
+STEPS = 61
+
+
+def _picture(kind: Kind, low: float, high: float) -> Picture:
+    """One row of cells whose values go from one end of the colour scale to the other."""
+    values = [low + (high - low) * step / (STEPS - 1) for step in range(STEPS)]
+    labels = tuple(map(str, range(STEPS)))
+    return Picture(
+        kind=kind,
+        title="",
+        description="",
+        legend="",
+        x_title="",
+        y_title="",
+        x_labels=labels,
+        y_labels=("1",),
+        domain=(low, high),
+        decimals=2,
+        marks=tuple(
+            Mark(f"{x},1", x, "1", value, f"{value:.2f}", f"cell {value:.2f}")
+            for x, value in zip(labels, values, strict=True)
+        ),
+    )
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance by WCAG 2.2, of `rgb(1, 2, 3)` or `#fff`."""
+    if colour.startswith("#"):
+        channels = [int(digit, 16) * 17 for digit in colour[1:]]
+    else:
+        channels = [int(number) for number in re.findall(r"\d+", colour)]
+    assert len(channels) == 3
+    linear = [
+        c / 12.92 if (c := channel / 255) <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for channel in channels
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _pairs(svg: str) -> list[tuple[str, str, str, str]]:
+    """(name of the cell, its fill, text on it, the text's fill) of every cell, by their places."""
+    root = ET.fromstring(svg)
+    rects = {}
+    for path in root.iter(f"{SVG}path"):
+        if path.get("aria-roledescription") == "rect mark":
+            place = re.fullmatch(r"M([\d.]+),([\d.]+)h([\d.]+)v([\d.]+)h.*", path.attrib["d"])
+            assert place is not None
+            left, top, width, height = map(float, place.groups())
+            rects[left, top, left + width, top + height] = path
+    found = []
+    groups = [g for g in root.iter(f"{SVG}g") if "values_marks" in g.get("class", "")]
+    assert len(groups) == 1
+    for text in groups[0].iter(f"{SVG}text"):
+        place = re.fullmatch(r"translate\(([\d.]+),([\d.]+)\)", text.attrib["transform"])
+        assert place is not None
+        x, y = map(float, place.groups())
+        under = [
+            path
+            for (left, top, right, bottom), path in rects.items()
+            if left < x < right and top < y < bottom
+        ]
+        assert len(under) == 1
+        name, fill = under[0].attrib["aria-label"], under[0].attrib["fill"]
+        found.append((name, fill, text.text or "", text.attrib["fill"]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [("values", 0.0, 100.0), ("difference", -7.5, 7.5)],
+)
+def test_numbers_stand_out_on_every_colour(kind: Kind, low: float, high: float) -> None:
+    pairs = _pairs(draw_one(_picture(kind, low, high)).svg)
+    assert len(pairs) == STEPS
+    assert [name for name, _, text, _ in pairs if name != f"cell {text}"] == []
+    # The scale is used from end to end, or this would show little.
+    assert len({fill for _, fill, _, _ in pairs}) > STEPS * 0.9
+    assert {ink for _, _, _, ink in pairs} == {"#000", "#fff"}
+    low_contrast = {
+        name: round(_contrast(fill, ink), 2)
+        for name, fill, _, ink in pairs
+        if _contrast(fill, ink) < 4.5
+    }
+    assert low_contrast == {}
+
+
+def test_contrast_is_computed_as_by_wcag() -> None:
+    assert _contrast("#000", "#fff") == pytest.approx(21)
+    assert _contrast("rgb(119, 119, 119)", "#fff") == pytest.approx(4.48, abs=0.005)

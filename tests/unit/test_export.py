@@ -1,0 +1,209 @@
+"""Downloads: a grid's CSV is data in the format again, its JSON says where each value is from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+from decimal import Decimal
+
+import pytest
+from studies import HEAD, Checked, MakeStudy, table
+
+from gridatlas.analyse import Results, analyse
+from gridatlas.chart import draw_grid
+from gridatlas.export import to_csv, to_json, to_svg
+from gridatlas.problems import only_problems
+from gridatlas.render import draw_one
+from gridatlas.study import Cell, Grid
+from gridatlas.uncertainty import CellUncertainty, GridUncertainty
+
+UNKNOWN = GridUncertainty(reason="n is unknown")
+FACETS = HEAD + "facets: [model]\n"
+ROWS = (
+    'small,0.1,1,47.30,ok,150,"one, ""two""",table 1',
+    'small,0.2,1,47.0,disputed,,"three\nfour",',
+    "small,0.3,1,,oom,,,",
+    "small,0.1,2,,failed,,,",
+    "small,0.2,2,,disputed,,,",
+    "small,0.3,2,0,,1,,",
+    "R1 Qwen,0.1,1,-1e3,,,,",
+)
+
+
+def _results(make_study: MakeStudy) -> Results:
+    head = "model,rate,depth,value,state,n,note,place"
+    return analyse(make_study(FACETS, table(head, *ROWS)))
+
+
+def _same(cell: Cell) -> tuple[object, ...]:
+    value = None if cell.value is None else f"{cell.value:f}"
+    return (value, cell.state, cell.n, cell.note, cell.place)
+
+
+def _read_again(checked: Checked, grid: Grid, head: str = FACETS) -> Grid:
+    study, problems = checked(head, to_csv(grid))
+    assert only_problems(problems) == ()
+    assert [(one.kind, one.column) for one in problems] == [("unused-column", "reading")]
+    assert study is not None
+    (again,) = analyse(study).grids.values()
+    return again
+
+
+def test_a_grid_is_the_same_when_its_csv_is_read_again(
+    make_study: MakeStudy, checked: Checked
+) -> None:
+    results = _results(make_study)
+    assert len(results.grids) == 2
+    for levels, grid in results.grids.items():
+        again = _read_again(checked, grid)
+        assert again.levels == levels
+        assert [(x.key, y.key, _same(cell)) for x, y, cell in again.points()] == [
+            (x.key, y.key, _same(cell)) for x, y, cell in grid.points()
+        ]
+
+
+def test_no_column_is_lost_when_a_csv_is_read_again(
+    make_study: MakeStudy, checked: Checked
+) -> None:
+    head = "rate,depth,value,n,successes,stderr,run"
+    grid = analyse(make_study("", table(head, "1,1,50,10,5,0.25,run-1"))).grid()
+    cell = _read_again(checked, grid, HEAD).at("1", "1")
+    assert (cell.n, cell.successes, cell.stderr, cell.run) == (10, 5, Decimal("0.25"), "run-1")
+
+
+def test_a_csv_has_a_row_for_every_point(make_study: MakeStudy) -> None:
+    grid = _results(make_study).grid(model="R1 Qwen")
+    rows = list(csv.DictReader(io.StringIO(to_csv(grid), newline="")))
+    assert [(row["rate"], row["depth"], row["value"], row["state"]) for row in rows] == [
+        ("0.1", "1", "-1000", "ok"),
+        ("0.2", "1", "", "missing"),
+        ("0.3", "1", "", "missing"),
+        ("0.1", "2", "", "missing"),
+        ("0.2", "2", "", "missing"),
+        ("0.3", "2", "", "missing"),
+    ]
+    assert {row["model"] for row in rows} == {"R1 Qwen"}
+    assert [row["reading"] for row in rows] == ["cells", "", "", "", "", ""]
+
+
+def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
+    study = make_study(
+        "format: 1\ntitle: A demo\n"
+        'metric: {name: Pass@1, unit: "%", column: pass, better: lower}\n'
+        "x: rate\ny: depth\nfacets: [model]\n"
+        "factors: {rate: {label: Rate}, depth: {unit: layers}}\n"
+        "readings: [{id: paper, file: cells.csv, label: The paper, url: 'https://example.org/'}]\n",
+        table(
+            "model,rate,depth,pass,state,n,stderr,note,place,run",
+            *("small,0.1,2,47.30,,150,0.5,a note,table 1,run-1", "small,few,2,,oom,,,,,"),
+        ),
+    )
+    assert json.loads(to_json(analyse(study).grid(model="small"), UNKNOWN)) == {
+        "study": "demo",
+        "title": "A demo",
+        "grid": "small",
+        "facets": {"model": "small"},
+        "metric": {"name": "Pass@1", "unit": "%", "better": "lower"},
+        "x": {"id": "rate", "label": "Rate", "unit": ""},
+        "y": {"id": "depth", "label": "Depth", "unit": "layers"},
+        "computed": False,
+        "not_testable": "n is unknown",
+        "readings": [{"id": "paper", "label": "The paper", "url": "https://example.org/"}],
+        "cells": [
+            {
+                "rate": 0.1,
+                "depth": 2,
+                "value": 47.3,
+                "state": "ok",
+                "n": 150,
+                "stderr": 0.5,
+                "note": "a note",
+                "reading": "paper",
+                "place": "table 1",
+                "run": "run-1",
+            },
+            {"rate": "few", "depth": 2, "value": None, "state": "oom", "reading": "paper"},
+        ],
+    }
+
+
+def test_json_has_successes_where_they_are_known(make_study: MakeStudy) -> None:
+    study = make_study("", table("rate,depth,value,n,successes", "1,1,50,10,5"))
+    (cell,) = json.loads(to_json(analyse(study).grid(), UNKNOWN))["cells"]
+    assert cell["successes"] == 5
+
+
+def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
+    study = make_study(
+        "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
+        table("b,rate,depth,value", "p,1,1,1", "q,1,1,2"),
+    )
+    content = json.loads(to_json(analyse(study).grid(b="mean"), UNKNOWN))
+    assert (content["computed"], content["readings"]) == (True, [])
+    assert content["cells"] == [
+        {"rate": 1, "depth": 1, "value": 1.5, "state": "ok",
+         "note": "computed here: the mean of its 2 parts"},
+    ]  # fmt: skip
+
+
+def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None:
+    study = make_study("", table("rate,depth,value", "1,1,50", "2,1,40"))
+    known = GridUncertainty(cells={"1,0": CellUncertainty(low=30.12345, high=50, kept=True)})
+    content = json.loads(to_json(analyse(study).grid(), known))
+    assert content["not_testable"] is None
+    assert content["cells"] == [
+        {"rate": 1, "depth": 1, "value": 50, "state": "ok", "reading": "cells"},
+        {
+            "rate": 2,
+            "depth": 1,
+            "value": 40,
+            "state": "ok",
+            "reading": "cells",
+            "interval_95": [30.1234, 50],
+            "may_be_best": True,
+        },
+    ]
+
+
+def test_json_says_what_each_reading_says(make_study: MakeStudy) -> None:
+    study = make_study(
+        "readings: [{id: one, file: cells.csv}, {id: two, file: two.csv}]\n",
+        table("rate,depth,value", "1,1,50", "2,1,40"),
+        {"two.csv": table("rate,depth,value,state,place", "1,1,,oom,table 2")},
+    )
+    content = json.loads(to_json(analyse(study).grid(), UNKNOWN))
+    assert [one["id"] for one in content["readings"]] == ["one", "two"]
+    assert [cell.get("read") for cell in content["cells"]] == [
+        [
+            {"reading": "one", "value": 50, "state": "ok"},
+            {"reading": "two", "value": None, "state": "oom", "place": "table 2"},
+        ],
+        None,
+    ]
+
+
+@pytest.mark.parametrize("name", ["value", "reading"])
+def test_a_factor_named_like_a_key_of_a_cell_is_refused_or_kept(
+    checked: Checked, name: str
+) -> None:
+    head = f"format: 1\ntitle: T\nmetric: {{name: M, column: score}}\nx: {name}\ny: depth\n"
+    study, problems = checked(head, table(f"{name},depth,score", "8,1,50"))
+    if only_problems(problems):
+        return
+    assert study is not None
+    grid = analyse(study).grid()
+    assert 8 in json.loads(to_json(grid, UNKNOWN))["cells"][0].values()
+    assert next(csv.reader(io.StringIO(to_csv(grid)))).count(name) == 1
+
+
+def test_an_svg_file_follows_the_readers_colours(make_study: MakeStudy) -> None:
+    drawing = draw_one(draw_grid(_results(make_study).grid(model="small")))
+    svg = to_svg(drawing.svg)
+    root = ET.fromstring(svg)
+    style = root[0]
+    assert style.tag == "{http://www.w3.org/2000/svg}style"
+    assert style.text == ("svg{color:#1f1f1f}@media(prefers-color-scheme:dark){svg{color:#e6e6e6}}")
+    assert svg.replace(f"<style>{style.text}</style>", "") == drawing.svg + "\n"
+    assert "currentColor" in svg

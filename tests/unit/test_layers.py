@@ -1,0 +1,161 @@
+"""No module imports a later stage, and each heavy library has one module that knows it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from studies import REPOSITORY
+
+import gridatlas
+
+PACKAGE = Path(gridatlas.__file__).parent
+ORDER = [
+    {"problems", "schema", "study", "store"},
+    {"load"},
+    {"cells"},
+    {"validate"},
+    {"analyse"},
+    {"statistics"},
+    {"best", "defaults"},
+    {"uncertainty"},
+    {"checks"},
+    {"readings"},
+    {"claims"},
+    {"assessment"},
+    {"chart"},
+    {"render", "export"},
+    {"plan"},
+    {"page"},
+    {"build"},
+    {"__init__"},
+    {"cli", "hosts"},
+]
+"""Stages from first to last; a module imports from its own stage or from earlier ones."""
+ONLY_IN = {"altair": "chart", "vl_convert": "render", "mkdocs": "hosts.mkdocs"}
+
+
+def _modules() -> dict[str, Path]:
+    """Files by the modules' names below the package: `load`, `hosts.mkdocs`, `__init__`."""
+    modules = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if parts[-1] == "__init__" and len(parts) > 1:
+            parts = parts[:-1]
+        modules[".".join(parts)] = path
+    return modules
+
+
+MODULES = _modules()
+STAGE = {name: stage for stage, names in enumerate(ORDER) for name in names}
+# The claim language is one stage, and so are the hosts, in several modules.
+STAGE |= {name: STAGE["claims"] for name in MODULES if name.startswith("claim_")}
+STAGE |= {name: STAGE["hosts"] for name in MODULES if name.startswith("hosts.")}
+
+
+def _imports(path: Path) -> set[str]:
+    """The full names of all that a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} has a relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _of_ours(imported: set[str]) -> set[str]:
+    """Our modules among imported names; a name of the package itself is `__init__`'s."""
+    ours = set()
+    for name in imported:
+        top, _, rest = name.partition(".")
+        if top != "gridatlas":
+            continue
+        while rest and rest not in MODULES:
+            rest = rest.rpartition(".")[0]
+        ours.add(rest or "__init__")
+    return ours
+
+
+def test_every_module_has_its_stage() -> None:
+    assert MODULES.keys() - STAGE.keys() == set()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_module_imports_a_later_stage(name: str) -> None:
+    ours = _of_ours(_imports(MODULES[name])) - {name}
+    assert {other for other in ours if STAGE[other] > STAGE[name]} == set()
+
+
+def test_imports_are_seen() -> None:
+    assert "study" in _of_ours(_imports(MODULES["analyse"]))
+    assert "__init__" in _of_ours(_imports(MODULES["cli"]))
+    assert "altair" in _imports(MODULES["chart"])
+    names = {"gridatlas.load.parse_csv", "gridatlas.page", "gridatlas.hosts.mkdocs.log", "json"}
+    assert _of_ours(names) == {"load", "page", "hosts.mkdocs"}
+
+
+def _users(library: str) -> set[str]:
+    return {
+        name
+        for name, path in MODULES.items()
+        if any(one.partition(".")[0] == library for one in _imports(path))
+    }
+
+
+@pytest.mark.parametrize(("library", "module"), ONLY_IN.items())
+def test_a_library_is_imported_in_its_own_module_only(library: str, module: str) -> None:
+    assert _users(library) == {module}
+
+
+def test_jinja_is_imported_for_pages_and_for_claims_only() -> None:
+    assert "page" in _users("jinja2")
+    claims = _users("jinja2") - {"page"}
+    assert len(claims) <= 1
+    assert all(name.startswith("claim") for name in claims)
+
+
+# --- a build in which nothing changed -----------------------------------------------------------
+
+HEAVY = {"altair", "scipy", "pandas", "vl_convert"}
+BUILD = """
+import hashlib, json, sys
+from pathlib import Path
+from gridatlas.build import build
+
+drawn = []
+site = build(Path("data"), cache=Path(sys.argv[1]), progress=lambda done, of: drawn.append(done))
+content = {page.plan.path: page.whole() for page in site.pages} | dict(site.files)
+digests = {
+    path: hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+    for path, text in content.items()
+}
+print(json.dumps({"drawn": len(drawn), "modules": sorted(sys.modules), "digests": digests}))
+"""
+
+
+def _build(cache: Path) -> dict[str, object]:
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, str(cache)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def test_a_build_in_which_nothing_changed_imports_nothing_heavy(tmp_path: Path) -> None:
+    cold, warm = _build(tmp_path), _build(tmp_path)
+    assert cold["drawn"] > 0
+    assert HEAVY & set(cold["modules"])
+    assert warm["drawn"] == 0
+    assert HEAVY & set(warm["modules"]) == set()
+    # And the same data gives the same bytes.
+    assert len(warm["digests"]) > 60
+    assert warm["digests"] == cold["digests"]

@@ -1,0 +1,227 @@
+"""Reading `study.yml` and tables: what stands in them, exactly, and where."""
+
+from __future__ import annotations
+
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from studies import HEAD, Read
+
+from gridatlas.load import Row, Table, nearest_line, parse_csv, parse_yaml, read_study
+from gridatlas.problems import Problem
+
+# --- YAML ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("0.10", Decimal("0.10")),
+        ("47.0", Decimal("47.0")),
+        ("-0.5", Decimal("-0.5")),
+        ("1.5e+3", Decimal("1.5e+3")),
+        ("500", 500),
+        ("-3", -3),
+        ("+1", 1),
+        ("1_000", 1000),
+        ("true", True),
+        ("True", True),
+        ("false", False),
+        ("~", None),
+        ("null", None),
+        ("", None),
+        ("TRUE", "TRUE"),
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("off", "off"),
+        ("y", "y"),
+        ("No", "No"),
+        ("2024-01-31", "2024-01-31"),
+        ("2024-01-31 10:00:00", "2024-01-31 10:00:00"),
+        ("1:30", "1:30"),
+        ("0x1f", "0x1f"),
+        (".inf", ".inf"),
+        ("1e3", "1e3"),
+        ("r1-qwen", "r1-qwen"),
+        ('"0.10"', "0.10"),
+        ("'true'", "true"),
+    ],
+)
+def test_yaml_scalars_are_taken_as_they_are_written(written: str, value: object) -> None:
+    tree, _, problems = parse_yaml(f"key: {written}\n", "study.yml")
+    assert problems == []
+    # A Decimal equals an int, and True equals 1: the type and the digits count too.
+    assert (repr(tree["key"]), type(tree["key"])) == (repr(value), type(value))
+
+
+def test_yaml_numbers_keep_all_their_digits() -> None:
+    digits = "0.1234567890123456789012345678901234567890"
+    tree, _, _ = parse_yaml(f"a: {digits}\nb: {'9' * 60}\n", "study.yml")
+    assert str(tree["a"]) == digits
+    assert tree["b"] == Decimal("9" * 60)
+
+
+def test_aliases_are_written_out() -> None:
+    tree, _, problems = parse_yaml("a: &one [1, 2]\nb: *one\n", "study.yml")
+    assert (tree, problems) == ({"a": [1, 2], "b": [1, 2]}, [])
+
+
+def test_every_key_has_its_line() -> None:
+    text = (
+        "# A comment.\n"
+        "title: A demo\n"
+        "metric: {name: Accuracy,\n"
+        "  column: value}\n"
+        "\n"
+        "factors:\n"
+        "  rate:\n"
+        "    levels:\n"
+        "      - 0.1\n"
+        "      - id: 0.2\n"
+        "        label: two\n"
+        "readings: [{id: paper, file: a.csv}, {id: second,\n"
+        "  file: b.csv}]\n"
+    )
+    _, lines, problems = parse_yaml(text, "study.yml")
+    assert problems == []
+    assert lines == {
+        (): 2,
+        ("title",): 2,
+        ("metric",): 3,
+        ("metric", "name"): 3,
+        ("metric", "column"): 4,
+        ("factors",): 6,
+        ("factors", "rate"): 7,
+        ("factors", "rate", "levels"): 8,
+        ("factors", "rate", "levels", 0): 9,
+        ("factors", "rate", "levels", 1): 10,
+        ("factors", "rate", "levels", 1, "id"): 10,
+        ("factors", "rate", "levels", 1, "label"): 11,
+        ("readings",): 12,
+        ("readings", 0): 12,
+        ("readings", 0, "id"): 12,
+        ("readings", 0, "file"): 12,
+        ("readings", 1): 12,
+        ("readings", 1, "id"): 12,
+        ("readings", 1, "file"): 13,
+    }
+
+
+def test_a_key_that_is_not_there_has_the_line_of_the_nearest_around_it() -> None:
+    lines = {(): 1, ("metric",): 3, ("metric", "name"): 4}
+    assert nearest_line(lines, ("metric", "name")) == 4
+    assert nearest_line(lines, ("metric", "unit")) == 3
+    assert nearest_line(lines, ("title",)) == 1
+    assert nearest_line({}, ("title",)) is None
+
+
+def test_an_escape_beyond_unicode_is_no_yaml() -> None:
+    tree, _, problems = parse_yaml('format: 1\ntitle: "\\UFFFFFFFF"\n', "study.yml")
+    assert tree is None
+    assert [(one.kind, one.line) for one in problems] == [("not-yaml", 2)]
+
+
+# --- CSV ----------------------------------------------------------------------------------------
+
+
+def test_a_table_is_taken_as_it_stands() -> None:
+    text = 'rate,note\n0.10,"one, ""two"""\n\n" 0.2 ","three\nfour"\n0.3,\n'
+    found, problems = parse_csv(text, "cells.csv")
+    assert problems == []
+    assert found == Table(
+        "cells.csv",
+        ("rate", "note"),
+        (Row(2, ("0.10", 'one, "two"')), Row(4, ("0.2", "three\nfour")), Row(6, ("0.3", ""))),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\r\n\r\n"])
+def test_a_table_without_a_header_is_a_problem(text: str) -> None:
+    found, problems = parse_csv(text, "cells.csv")
+    assert found is None
+    assert len(problems) == 1
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def test_a_study_is_read_with_the_lines_of_its_keys(read: Read) -> None:
+    source, problems = read("facets: [model]\n", "model,rate,depth,value\na,1,1,47.30\n")
+    assert problems == []
+    assert source is not None
+    assert (source.id, source.name) == ("demo", "data/demo/study.yml")
+    assert (source.line("facets"), source.line("facets", 0), source.line("metric", "unit")) == (
+        6, 6, 3,
+    )  # fmt: skip
+    assert [(one.id, one.file) for one in source.readings] == [("cells", "cells.csv")]
+    assert source.tables["cells"].rows == (Row(2, ("a", "1", "1", "47.30")),)
+
+
+def _outside(file: str) -> Problem:
+    return Problem(
+        kind="file-outside",
+        file="data/demo/study.yml",
+        found=f'"{file}"',
+        expected="a file in the study's own folder",
+        mend="copy the file into the folder of this study",
+        line=6,
+        column="readings.file",
+    )
+
+
+def test_a_link_out_of_the_folder_is_not_followed(read: Read, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("rate,depth,value\n1,1,1\n")
+    (tmp_path / "data" / "demo").mkdir(parents=True)
+    (tmp_path / "data" / "demo" / "link.csv").symlink_to(secret)
+    source, problems = read("readings: [{id: paper, file: link.csv}]\n")
+    assert problems == [_outside("link.csv")]
+    assert source is not None
+    assert source.tables == {}
+
+
+def test_a_linked_folder_is_not_followed_either(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "cells.csv").write_text("rate,depth,value\n1,1,1\n")
+    (tmp_path / "data" / "demo").mkdir(parents=True)
+    (tmp_path / "data" / "demo" / "folder").symlink_to(tmp_path / "elsewhere")
+    _, problems = read("readings: [{id: paper, file: folder/cells.csv}]\n")
+    assert problems == [_outside("folder/cells.csv")]
+
+
+def test_a_link_within_the_folder_is_followed(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "data" / "demo").mkdir(parents=True)
+    (tmp_path / "data" / "demo" / "link.csv").symlink_to("table.csv")
+    source, problems = read(
+        "readings: [{id: paper, file: link.csv}]\n",
+        None,
+        {"table.csv": "rate,depth,value\n1,1,1\n"},
+    )
+    assert problems == []
+    assert source is not None
+    assert source.tables["paper"].rows == (Row(2, ("1", "1", "1")),)
+
+
+def test_a_data_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
+    (tmp_path / "store" / "demo").mkdir(parents=True)
+    (tmp_path / "store" / "demo" / "study.yml").write_text(HEAD)
+    (tmp_path / "store" / "demo" / "cells.csv").write_text("rate,depth,value\n1,1,1\n")
+    (tmp_path / "data").symlink_to("store")
+    source, problems = read_study(tmp_path / "data" / "demo", "data/demo")
+    assert problems == []
+    assert source is not None
+
+
+def test_a_link_to_itself_is_a_problem(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "data" / "demo").mkdir(parents=True)
+    os.symlink("cells.csv", tmp_path / "data" / "demo" / "cells.csv")
+    _, problems = read()
+    assert [one.severity for one in problems] == ["problem"]
+
+
+def test_a_nul_in_the_name_of_a_file_is_a_problem(read: Read) -> None:
+    _, problems = read('readings: [{id: paper, file: "cells\\0.csv"}]\n')
+    assert [(one.file, one.line) for one in problems] == [("data/demo/study.yml", 6)]

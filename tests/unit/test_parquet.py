@@ -1,0 +1,136 @@
+"""Tables in Parquet: the same texts as a CSV file of them would have."""
+
+from __future__ import annotations
+
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from studies import HEAD
+
+from gridatlas.load import Row, StudySource, read_study
+from gridatlas.problems import Problem
+from gridatlas.validate import validate
+
+NAME = "data/demo/cells.parquet"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    (folder / "study.yml").write_text(HEAD + "readings: [{id: paper, file: cells.parquet}]\n")
+    return folder
+
+
+def _read(folder: Path) -> tuple[StudySource, list[Problem]]:
+    source, problems = read_study(folder, "data/demo")
+    assert source is not None
+    return source, problems
+
+
+def _values(folder: Path, values: pa.Array) -> list[str]:
+    pq.write_table(pa.table({"value": values}), folder / "cells.parquet")
+    source, problems = _read(folder)
+    assert problems == []
+    return [row.values[0] for row in source.tables["paper"].rows]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        (pa.array([47.3, 0.1, 100], pa.float32()), ["47.3", "0.1", "100.0"]),
+        (pa.array([47.3, 0.1, 100], pa.float64()), ["47.3", "0.1", "100.0"]),
+        (pa.array([500, 1], pa.int64()), ["500", "1"]),
+        (pa.array([Decimal("47.30")], pa.decimal128(6, 2)), ["47.30"]),
+        (pa.array(["r1-qwen", "größe"]), ["r1-qwen", "größe"]),
+        (pa.array(["a", "b", "a"]).dictionary_encode(), ["a", "b", "a"]),
+        (pa.array([47.3, None], pa.float64()), ["47.3", ""]),
+        (pa.array([500, None], pa.int64()), ["500", ""]),
+        (pa.array(["a", None]), ["a", ""]),
+        (pa.array([None, None], pa.float32()), ["", ""]),
+        # A float32 is 47.29999923706055, and no one printed that.
+        (pa.array([47.3, None], pa.float32()), ["47.3", ""]),
+    ],
+)
+def test_values_are_the_texts_that_were_meant(
+    folder: Path, values: pa.Array, texts: list[str]
+) -> None:
+    assert _values(folder, values) == texts
+
+
+def test_rows_are_counted_from_one(folder: Path) -> None:
+    columns = {"rate": [0.1, 0.2], "depth": [1, 1], "value": [10.5, None], "state": [None, "oom"]}
+    pq.write_table(pa.table(columns), folder / "cells.parquet")
+    source, problems = _read(folder)
+    assert problems == []
+    assert source.tables["paper"].columns == ("rate", "depth", "value", "state")
+    assert source.tables["paper"].rows == (
+        Row(1, ("0.1", "1", "10.5", "")),
+        Row(2, ("0.2", "1", "", "oom")),
+    )
+    study, problems = validate(source)
+    assert problems == []
+    assert study is not None
+    cells = study.readings[0].cells
+    assert {point: (cell.value, cell.state, cell.line) for (_, point), cell in cells.items()} == {
+        ("0.1", "1"): (Decimal("10.5"), "ok", 1),
+        ("0.2", "1"): (None, "oom", 2),
+    }
+
+
+def test_without_pyarrow_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pq.write_table(pa.table({"rate": [1]}), folder / "cells.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    source, problems = _read(folder)
+    assert source.tables == {}
+    assert problems == [
+        Problem(
+            kind="no-parquet",
+            file=NAME,
+            found="a Parquet file, and pyarrow is not installed",
+            expected="the extra parquet",
+            mend='pip install "gridatlas[parquet]", or save the table as CSV',
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"rate,depth,value\n0.1,1,10\n", b"PAR1" + b"\xff" * 100 + b"PAR1"]
+)
+def test_a_broken_file_is_a_problem(folder: Path, content: bytes) -> None:
+    (folder / "cells.parquet").write_bytes(content)
+    source, problems = _read(folder)
+    assert source.tables == {}
+    assert [(one.kind, one.file, one.expected) for one in problems] == [
+        ("not-parquet", NAME, "a Parquet file")
+    ]
+    # The same text on every machine.
+    assert str(folder) not in problems[0].found
+
+
+def test_a_file_cut_off_in_the_middle_is_a_problem(folder: Path) -> None:
+    pq.write_table(pa.table({"rate": list(range(1000))}), folder / "cells.parquet")
+    whole = (folder / "cells.parquet").read_bytes()
+    (folder / "cells.parquet").write_bytes(whole[: len(whole) // 2])
+    _, problems = _read(folder)
+    assert [one.kind for one in problems] == ["not-parquet"]
+
+
+def test_a_file_without_rows_is_a_problem(folder: Path) -> None:
+    pq.write_table(pa.table({"rate": pa.array([], pa.float64())}), folder / "cells.parquet")
+    source, problems = _read(folder)
+    assert source.tables == {}
+    assert problems == [
+        Problem(
+            kind="empty-table",
+            file=NAME,
+            found="no rows",
+            expected="at least one row",
+            mend="add rows, or remove this reading",
+        )
+    ]

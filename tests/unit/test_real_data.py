@@ -1,0 +1,173 @@
+"""The studies of this repository hold the numbers that were read, and no others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from studies import REPOSITORY
+
+import gridatlas
+from gridatlas.analyse import Results, analyse
+from gridatlas.export import to_csv
+from gridatlas.load import read_study
+from gridatlas.study import Cell
+from gridatlas.validate import validate
+
+DOCUMENTS = json.loads(
+    (REPOSITORY / "tests" / "fixtures" / "documents.json").read_text(encoding="utf-8")
+)
+"""What the documents print: study → grid → level of y → values from left to right."""
+READINGS = {
+    "dynts-window-ratio": ("r1-qwen", "r1-llama", "average"),
+    "grpo-digits": ("healer-alpha",),
+}
+"""The readings that the documents are."""
+DISPUTED = ("grpo-digits", "after_t125", "7")
+"""The row of 11 values for 10 columns: which of them are the cells' can't be told."""
+
+
+@pytest.fixture(scope="module")
+def studies() -> dict[str, Results]:
+    return gridatlas.load(REPOSITORY / "data")
+
+
+def _rows(results: Results) -> dict[str, dict[str, list[str | None]]]:
+    """Values of all grids as printed, in the form of the documents."""
+    return {
+        grid.address: {
+            y.key: [None if cell.value is None else str(cell.value) for cell in row]
+            for y, row in zip(results.study.y.levels, grid.cells, strict=True)
+        }
+        for grid in results.grids.values()
+    }
+
+
+def test_there_are_as_many_grids_as_the_documents_print(studies: dict[str, Results]) -> None:
+    counts = {
+        (name, grid.aggregate): 0 for name in studies for grid in studies[name].grids.values()
+    }
+    for name, results in studies.items():
+        for grid in results.grids.values():
+            counts[name, grid.aggregate] += 1
+    assert counts == {
+        ("dynts-window-ratio", False): 8,
+        ("dynts-window-ratio", True): 2,
+        ("grpo-digits", False): 3,
+    }
+
+
+def _read(results: Results, grid: str, x: str, y: str) -> list[Cell]:
+    """The cells that the documents' readings give at a point."""
+    at = (tuple(grid.split("/")), (x, y))
+    readings = {one.id: one for one in results.study.readings}
+    of = [readings[name] for name in READINGS[results.study.id]]
+    return [reading.cells[at] for reading in of if at in reading.cells]
+
+
+def _expected() -> dict[tuple[str, str, str, str], str | None]:
+    """Value by study, grid, x and y; None in the disputed row."""
+    expected = {}
+    xs = {"dynts-window-ratio": ("0.1", "0.2", "0.3", "0.4", "0.5"),
+          "grpo-digits": tuple(map(str, range(1, 11)))}  # fmt: skip
+    for study, grids in DOCUMENTS.items():
+        for grid, rows in grids.items():
+            for y, values in rows.items():
+                disputed = (study, grid, y) == DISPUTED
+                assert len(values) == len(xs[study]) + disputed
+                for x, value in zip(xs[study], values, strict=not disputed):
+                    expected[study, grid, x, y] = None if disputed else value
+    return expected
+
+
+EXPECTED = _expected()
+
+
+def test_every_number_of_the_documents_is_its_cells_value(studies: dict[str, Results]) -> None:
+    assert len(EXPECTED) == 10 * 20 + 3 * 100
+    for (study, grid, x, y), value in EXPECTED.items():
+        cells = _read(studies[study], grid, x, y)
+        printed = [None if cell.value is None else str(cell.value) for cell in cells]
+        assert printed == [value], (study, grid, x, y)
+
+
+def test_the_documents_readings_give_no_other_cell(studies: dict[str, Results]) -> None:
+    given = {
+        (study, "/".join(levels), *point)
+        for study, results in studies.items()
+        for reading in results.study.readings
+        if reading.id in READINGS[study]
+        for levels, point in reading.cells
+    }
+    assert given == EXPECTED.keys()
+    outside = [r.outside for s in studies.values() for r in s.study.readings
+               if r.id in READINGS[s.study.id]]  # fmt: skip
+    assert not any(outside)
+
+
+def test_what_is_shown_is_what_the_documents_print(studies: dict[str, Results]) -> None:
+    """But for cells where two other readings agree, and the row that they can't tell."""
+    for (study, grid, x, y), value in EXPECTED.items():
+        results = studies[study]
+        levels = tuple(grid.split("/"))
+        cell = results.grids[levels].at(x, y)
+        if value is not None and str(cell.value) == value:
+            continue
+        others = [
+            other.value
+            for reading in results.study.readings
+            if reading.id not in READINGS[study]
+            if (other := reading.cells.get((levels, (x, y)))) is not None
+        ]
+        agreed = cell.value is not None and others.count(cell.value) >= 2
+        assert agreed or (value is None and cell.state == "disputed"), (study, grid, x, y)
+
+
+def test_the_disputed_row_has_no_value_and_quotes_what_was_read(
+    studies: dict[str, Results],
+) -> None:
+    study, grid, y = DISPUTED
+    cells = [_read(studies[study], grid, str(x), y)[0] for x in range(1, 11)]
+    assert [(cell.value, cell.state) for cell in cells] == [(None, "disputed")] * 10
+    quoted = '"' + ", ".join(DOCUMENTS[study][grid][y]) + '"'
+    assert len(DOCUMENTS[study][grid][y]) == 11
+    assert all(quoted in cell.note for cell in cells)
+
+
+def test_nothing_is_computed_where_all_is_printed(studies: dict[str, Results]) -> None:
+    assert [g.address for r in studies.values() for g in r.grids.values() if g.computed] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_downloads_together_are_the_study_again(
+    studies: dict[str, Results], name: str, tmp_path: Path
+) -> None:
+    results = studies[name]
+    text = (REPOSITORY / "data" / name / "study.yml").read_text(encoding="utf-8")
+    keep = ("format", "title", "metric", "x", "y", "facets", "factors")
+    folder = tmp_path / name
+    folder.mkdir()
+    head = {key: value for key, value in yaml.safe_load(text).items() if key in keep}
+    (folder / "study.yml").write_text(json.dumps(head), encoding="utf-8")
+    tables = [to_csv(grid).split("\n", 1) for grid in results.grids.values()]
+    assert len({head for head, _ in tables}) == 1
+    cells = tables[0][0] + "\n" + "".join(rows for _, rows in tables)
+    (folder / "cells.csv").write_text(cells, encoding="utf-8", newline="")
+    source, problems = read_study(folder, name)
+    assert source is not None
+    study, more = validate(source)
+    assert study is not None
+    assert {(one.kind, one.column) for one in problems + more} == {("unused-column", "reading")}
+    again = analyse(study)
+    assert _rows(again) == _rows(results)
+    assert [
+        (cell.state, cell.note, cell.place)
+        for grid in again.grids.values()
+        for _, _, cell in grid.points()
+    ] == [
+        (cell.state, cell.note, cell.place)
+        for grid in results.grids.values()
+        for _, _, cell in grid.points()
+    ]

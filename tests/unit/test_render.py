@@ -1,0 +1,297 @@
+"""Drawing with vl-convert, and the cache of what was drawn."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+import vl_convert
+
+from gridatlas import render, store
+from gridatlas.chart import Mark, Picture
+from gridatlas.render import Drawing, DrawingError, draw, draw_one
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _picture(title: str = "One", *values: float | None, **more: Any) -> Picture:
+    """One row of cells; None is a cell that is missing."""
+    values = values or (1.0, 2.0, None)
+    labels = tuple(map(str, range(len(values))))
+    return Picture(
+        kind="values",
+        title=title,
+        description=f"{title}: a heatmap.",
+        legend="Accuracy (%)",
+        x_title="Rate",
+        y_title="Depth",
+        x_labels=labels,
+        y_labels=("1",),
+        domain=(1.0, 2.0),
+        decimals=1,
+        marks=tuple(
+            Mark(
+                f"{x},1", x, "1", value, "" if value is None else f"{value:.1f}", f"cell {x}",
+                absent="no value: missing" if value is None else "",
+            )
+            for x, value in zip(labels, values, strict=True)
+        ),
+    )  # fmt: skip
+
+
+ONE, TWO = _picture("One"), _picture("Two", 1.0, 1.5)
+
+
+def _refuse(picture: Picture) -> NoReturn:
+    raise AssertionError(f"{picture.title} is drawn again")
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+# --- a drawing ----------------------------------------------------------------------------------
+
+
+def test_a_drawing_is_named_for_a_screen_reader() -> None:
+    picture = replace(ONE, description='<"One"> & more')
+    root = ET.fromstring(draw_one(picture).svg)
+    assert (root.get("role"), root.get("aria-label")) == ("group", '<"One"> & more')
+    cells = [one.get("aria-label") for one in root.iter(f"{SVG}path") if one.get("aria-label")]
+    assert cells == ["cell 0", "cell 1", "cell 2"]
+
+
+def test_a_png_is_twice_the_size_of_its_svg() -> None:
+    drawing = draw_one(ONE)
+    root = ET.fromstring(drawing.svg)
+    assert drawing.png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", drawing.png[16:24])
+    assert (width, height) == (2 * int(root.attrib["width"]), 2 * int(root.attrib["height"]))
+
+
+def test_a_drawing_needs_nothing_from_elsewhere() -> None:
+    svg = draw_one(ONE).svg
+    root = ET.fromstring(svg)
+    assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
+        "svg", "g", "path", "text", "rect", "line", "defs", "linearGradient", "stop", "clipPath",
+    }  # fmt: skip
+    names = {name for one in root.iter() for name in one.attrib}
+    assert not [name for name in names if name.endswith("href") or name.startswith("on")]
+    assert "://" not in svg.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_label_is_text_whatever_it_says() -> None:
+    label = "</text><script>alert('1')</script>&amp;"
+    picture = replace(
+        _picture(label, 1.0),
+        x_labels=(label,),
+        y_labels=(label,),
+        marks=(Mark("a,b", label, label, 1.0, label, label),),
+    )
+    root = ET.fromstring(draw_one(picture).svg)
+    texts = [one.text for one in root.iter(f"{SVG}text")]
+    assert texts.count(label) >= 2
+    assert "script" not in {one.tag.removeprefix(SVG) for one in root.iter()}
+
+
+@pytest.mark.parametrize("label", ["clipper", "clip1", "gradient_0", "currentColor"])
+def test_a_label_stays_as_it_is(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for_png: list[str] = []
+    to_png = vl_convert.svg_to_png
+
+    def watched(svg: str, **options: Any) -> bytes:
+        for_png.append(svg)
+        return to_png(svg, **options)
+
+    monkeypatch.setattr(vl_convert, "svg_to_png", watched)
+    drawing = draw_one(replace(ONE, x_title=label, description=f"About {label}."))
+    for svg in (drawing.svg, *for_png):
+        root = ET.fromstring(svg)
+        assert label in [one.text for one in root.iter(f"{SVG}text")]
+        assert root.get("aria-label") == f"About {label}."
+
+
+def test_a_label_is_not_counted_for_a_cell() -> None:
+    label = 'aria-roledescription="rect mark"'
+    assert label in draw_one(replace(ONE, x_title=label)).svg
+
+
+@pytest.mark.parametrize("lost", ["rect mark", "point"])
+def test_a_lost_cell_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    to_svg = vl_convert.vegalite_to_svg
+
+    def losing(*arguments: Any, **options: Any) -> str:
+        svg = to_svg(*arguments, **options)
+        return svg.replace(f'aria-roledescription="{lost}"', "", 1)
+
+    assert draw_one(ONE).svg
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", losing)
+    with pytest.raises(DrawingError) as error:
+        draw_one(ONE)
+    drawn = "1 coloured and 1 hatched" if lost == "rect mark" else "2 coloured and 0 hatched"
+    assert str(error.value) == f"One: drawn with {drawn} cells, expected 2 and 1"
+
+
+# --- the same drawing, whatever was drawn before ------------------------------------------------
+
+
+def test_ids_are_made_of_content() -> None:
+    def ids(drawing: Drawing) -> set[str]:
+        return set(re.findall(r'\bid="([^"]+)"', drawing.svg))
+
+    one, two = draw_one(ONE), draw_one(TWO)
+    assert ids(one)
+    assert ids(two)
+    assert not ids(one) & ids(two)
+    for drawing in (one, two):
+        assert set(re.findall(r"url\(#([^)]+)\)", drawing.svg)) == ids(drawing)
+
+
+def test_two_charts_that_differ_in_their_colours_only_share_no_id() -> None:
+    # The gradient of the legend has an id, and a wrong one would show the other's colours.
+    values = draw_one(_picture("One", 1.0, 2.0))
+    difference = draw_one(replace(_picture("One", 1.0, 2.0), kind="difference"))
+    ids = [set(re.findall(r'\bid="([^"]+)"', one.svg)) for one in (values, difference)]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+
+
+def test_the_order_of_drawing_changes_no_byte() -> None:
+    first = draw([ONE, TWO])
+    second = draw([TWO, ONE])
+    assert list(first) == [ONE, TWO]
+    assert list(second) == [TWO, ONE]
+    assert first == second
+
+
+def test_two_processes_draw_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = draw([ONE, TWO])
+    monkeypatch.setattr(render, "POOL_FROM", 2)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(render, "draw_one", draw_one)
+    assert draw([ONE, TWO]) == alone
+
+
+# --- the cache ----------------------------------------------------------------------------------
+
+
+def test_a_picture_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[tuple[int, int]] = []
+    first = draw([ONE, TWO, ONE], tmp_path, lambda done, of: said.append((done, of)))
+    assert said == [(1, 2), (2, 2)]
+    assert len(_files(tmp_path)) == 2
+    monkeypatch.setattr(render, "draw_one", _refuse)
+    assert draw([TWO, ONE], tmp_path, lambda done, of: said.append((done, of))) == first
+    assert said == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"title": "Another"},
+        {"description": "Another."},
+        {"domain": (0.0, 2.0)},
+        {"decimals": 2},
+        {"kind": "difference"},
+        {"outline_label": "trained on"},
+        {"marks": (replace(ONE.marks[0], best=True), *ONE.marks[1:])},
+    ],
+)
+def test_another_picture_is_drawn_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
+) -> None:
+    kept = Drawing("<svg/>", b"png", "{}")
+    monkeypatch.setattr(render, "draw_one", lambda picture: kept)
+    draw([ONE], tmp_path)
+    monkeypatch.setattr(render, "draw_one", _refuse)
+    assert draw([ONE], tmp_path) == {ONE: kept}
+    with pytest.raises(AssertionError, match="is drawn again"):
+        draw([replace(ONE, **changed)], tmp_path)
+
+
+def test_another_version_of_a_library_draws_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
+    draw([ONE], tmp_path)
+    monkeypatch.setattr(render, "draw_one", _refuse)
+    monkeypatch.setattr(render, "version", lambda name: "99")
+    render._drawn_by.cache_clear()
+    try:
+        with pytest.raises(AssertionError, match="is drawn again"):
+            draw([ONE], tmp_path)
+    finally:
+        render._drawn_by.cache_clear()
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "changed", "another"])
+def test_a_damaged_file_is_drawn_again_and_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    drawn: list[str] = []
+
+    def drawing(picture: Picture) -> Drawing:
+        drawn.append(picture.title)
+        return Drawing(f"<svg>{picture.title}</svg>", b"\x89PNG\n\n\x00", "{}\n")
+
+    monkeypatch.setattr(render, "draw_one", drawing)
+    first = draw([ONE], tmp_path)
+    (path,) = _files(tmp_path)
+    whole = path.read_bytes()
+    damaged = {
+        "empty": b"",
+        "cut": whole[:-1],
+        "changed": whole.replace(b"<svg>One", b"<svg>Two"),
+        "another": b"<svg/>",
+    }[damage]
+    assert damaged != whole
+    path.write_bytes(damaged)
+    assert draw([ONE], tmp_path) == first
+    assert drawn == ["One", "One"]
+    assert path.read_bytes() == whole
+    assert draw([ONE], tmp_path) == first
+    assert drawn == ["One", "One"]
+
+
+def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    with pytest.raises(OSError, match="cache") as error:
+        draw([ONE], tmp_path / "cache")
+    assert str(error.value.filename).startswith(str(tmp_path / "cache"))
+    assert error.value.strerror
+
+
+def test_an_interrupted_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*paths: object) -> NoReturn:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        store.write(tmp_path, "0" * 64, b"body")
+    assert _files(tmp_path) == []
+
+
+def test_what_is_stored_is_read_again(tmp_path: Path) -> None:
+    key = store.key_of("a", b"b")
+    assert store.read(tmp_path, key) is None
+    store.write(tmp_path, key, b"one\ntwo\x00")
+    assert store.read(tmp_path, key) == b"one\ntwo\x00"
+    store.write(tmp_path, key, b"")
+    assert store.read(tmp_path, key) == b""
+
+
+def test_keys_tell_parts_apart() -> None:
+    parts = [(), ("",), ("", ""), ("ab",), ("a", "b"), ("b", "a"), ("1:a",), ("a\n", "b")]
+    assert len({store.key_of(*one) for one in parts}) == len(parts)
+    assert store.key_of("ä") == store.key_of("ä".encode())
