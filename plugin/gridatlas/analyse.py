@@ -131,7 +131,7 @@ def choose(study: Study, levels: Levels, point: Point) -> Cell:
         middle = _median([cell for _, cell in with_value])
         if middle is not None:
             return middle
-    agreed = _agreed(with_value)
+    agreed = _agreed(study, with_value)
     if agreed is not None:
         return agreed
     if len(with_value) == 1:
@@ -140,11 +140,26 @@ def choose(study: Study, levels: Levels, point: Point) -> Cell:
     return replace(first, state="disputed")
 
 
-def _agreed(given: Sequence[tuple[Reading, Cell]]) -> Cell | None:
+def derived(study: Study, one: Reading, other: Reading) -> bool:
+    """Whether one of two readings comes from the other, also by way of further ones."""
+    return other.id in _origins(study, one) or one.id in _origins(study, other)
+
+
+def _origins(study: Study, reading: Reading) -> set[str]:
+    """Ids of the readings that one was derived from."""
+    from_id = {one.id: one.entry.derived_from for one in study.readings}
+    found: set[str] = set()
+    origin = reading.entry.derived_from
+    while origin and origin not in found:
+        found.add(origin)
+        origin = from_id.get(origin)
+    return found
+
+
+def _agreed(study: Study, given: Sequence[tuple[Reading, Cell]]) -> Cell | None:
     """The first cell whose value two readings give that aren't derived from one another."""
     for (one, cell), (other, second) in combinations(given, 2):
-        derived = one.entry.derived_from == other.id or other.entry.derived_from == one.id
-        if cell.value == second.value and not derived:
+        if cell.value == second.value and not derived(study, one, other):
             return cell
     return None
 
@@ -255,7 +270,17 @@ def trials(grid: Grid, cell: Cell) -> int | None:
     """Trials of a cell: its own n, else by the study's `trials`; None without a read value."""
     if cell.value is None or not cell.reading or grid.aggregate:
         return None
-    return cell.n if cell.n is not None else grid.study.trials_at(grid.levels)
+    if cell.n is not None:
+        return cell.n
+    once = grid.study.trials_at(grid.levels)
+    return None if once is None else once * cell.repeats
+
+
+def share_scale(study: Study) -> int | None:
+    """What a share of 1 is printed as: 100 for percentages, 1 for shares, None for the rest."""
+    if study.metric.unit == "%":
+        return 100
+    return 1 if study.metric.range == (Decimal(0), Decimal(1)) else None
 
 
 def wins(grids: Iterable[Grid], axis: Literal["x", "y"]) -> dict[Level, int]:

@@ -127,7 +127,7 @@ class _Rows:
         if not bad and not (whole and number != number.to_integral_value()):
             return number
         expected = "a whole number" if whole else "a number such as 47.3"
-        if re.fullmatch(r"[\d.]+,\d+", text):
+        if re.fullmatch(r"[+-]?[\d.]+,\d+", text):
             mend = "write the decimals after a point, not a comma"
         elif text.endswith("%"):
             mend = "leave out the %; the unit stands in study.yml"
@@ -263,7 +263,7 @@ def read_readings(
         # A reading that supplies no shown value only has notes about levels of its own.
         supplies = not readings or not covered.issuperset(reading.cells)
         problems += found + _outside(rows, reading, "problem" if supplies else "note")
-        covered.update(reading.cells)
+        covered.update(at for at, cell in reading.cells.items() if cell.value is not None)
         readings.append(reading)
     return tuple(readings), problems
 
@@ -320,13 +320,14 @@ def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:
         variance = sum(((value - mean) ** 2 for value in values), Decimal(0)) / (len(values) - 1)
         stderr = (variance / len(values)).sqrt()
     trials = [cell.n for cell in repeats if cell.value is not None]
-    n = len(values) if None in trials else sum(cast(list[int], trials))
+    n = None if None in trials else sum(cast(list[int], trials))
+    state: State = "disputed" if any(cell.state == "disputed" for cell in repeats) else "ok"
     note = f"mean of {len(values)} repeats"
     if len(values) < len(repeats):
         note += f"; {len(repeats) - len(values)} more without a value"
     return Cell(
         mean,
-        "ok",
+        state,
         first.reading,
         n=n,
         stderr=stderr,
@@ -334,6 +335,7 @@ def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:
         place=first.place,
         run=first.run,
         line=first.line,
+        repeats=len(values),
     )
 
 

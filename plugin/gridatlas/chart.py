@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import cache
 from math import ceil
 from typing import Any, Literal
@@ -19,6 +19,7 @@ PLOT_WIDTH = 290
 VALUES_UP_TO = 400
 """Cells up to which each value is printed in its cell."""
 FONT = "sans-serif"
+_DIGITS = Context(prec=400)
 MINUS = "\N{MINUS SIGN}"
 
 Kind = Literal["values", "difference"]
@@ -109,15 +110,14 @@ class Picture:
 
 def format_value(value: Decimal, decimals: int) -> str:
     """A value with a fixed number of decimals, in plain digits: `47.0`."""
-    return f"{value.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN):f}"
+    rounded = value.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN, _DIGITS)
+    return f"{rounded if rounded else abs(rounded):f}"
 
 
 def format_difference(value: Decimal, decimals: int) -> str:
     """A difference with its sign: `+2.6`, `−0.4` (with a real minus sign), `0.0`."""
     text = format_value(value, decimals)
-    if value > 0:
-        return f"+{text}"
-    return text.replace("-", MINUS) if value < 0 else text.lstrip("-")
+    return f"+{text}" if Decimal(text) > 0 else text.replace("-", MINUS)
 
 
 def value_with_unit(text: str, unit: str, difference: bool = False) -> str:

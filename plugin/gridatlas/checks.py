@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Literal, cast
 
-from gridatlas.analyse import choose
+from gridatlas.analyse import choose, share_scale
 from gridatlas.problems import Problem, Severity, listed, nearest
 from gridatlas.schema import AcceptedEntry, level_number
 from gridatlas.study import Cell, Factor, Levels, Point, Reading, Study, inline
@@ -398,7 +398,7 @@ class _Share:
 
 def _counts(account: _Account) -> list[CheckResult]:
     """Values that no number of successes among n trials gives."""
-    scale = _scale(account.study)
+    scale = share_scale(account.study)
     if scale is None:
         return []
     shares: list[_Share] = []
@@ -518,16 +518,9 @@ def passing_share(n: int, decimals: int, scale: int) -> Fraction:
     return Fraction(n + 1 + halves, values)
 
 
-def _scale(study: Study) -> int | None:
-    """100 for percentages, 1 for shares, None for anything else."""
-    if study.metric.unit == "%" or study.metric.range == (Decimal(0), Decimal(100)):
-        return 100
-    return 1 if study.metric.range == (Decimal(0), Decimal(1)) else None
-
-
 def _computed(cell: Cell) -> bool:
     """Whether the value is the mean of repeats: computed, so not printed with some decimals."""
-    return bool(cell.note) and re.match(r"mean of \d+ repeats", cell.note) is not None
+    return cell.repeats > 1
 
 
 # --- what repeats -------------------------------------------------------------------------------

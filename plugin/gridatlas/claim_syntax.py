@@ -45,7 +45,7 @@ _ARITHMETIC: Mapping[type[nodes.Node], str] = {
     nodes.Div: "/",
 }
 _OPERATORS = frozenset([*_COMPARISONS.values(), *_ARITHMETIC.values(), *"()[],.="])
-_NUMBER = re.compile(r"\d{1,15}(\.\d{1,15})?")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
 _JOINERS = ("and", "or", "not")
 _FOREIGN_WORDS = frozenset(
     ["in", "is", "if", "else", "true", "false", "none", "True", "False", "None"]

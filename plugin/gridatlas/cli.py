@@ -19,14 +19,14 @@ from gridatlas.schema import json_schema
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gridatlas")
 def main() -> None:
-    r"""Grids of experiment results as a results website that people can trust.
+    """Grids of experiment results as a results website that people can trust.
 
     \b
     Examples:
       gridatlas check              check all studies in data/
       gridatlas check my/data      check all studies in my/data/
       gridatlas schema             print the JSON Schema of study.yml
-    """
+    """  # noqa: D301 (click reads the \\b)
 
 
 @main.command()
@@ -41,7 +41,7 @@ def main() -> None:
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print problems only: no notes, no summary.")
 def check(data: Path, form: str, quiet: bool) -> None:
-    r"""Check every study in the folder DATA (default: data), and print all problems at once.
+    """Check every study in the folder DATA (default: data), and print all problems at once.
 
     \b
     Exit status: 0 no problem (notes are none), 1 problems, 2 wrong usage.
@@ -51,7 +51,7 @@ def check(data: Path, form: str, quiet: bool) -> None:
       gridatlas check
       gridatlas check --quiet my/data
       gridatlas check --format github
-    """
+    """  # noqa: D301
     if not data.is_dir():
         raise click.UsageError(
             f"there is no folder {data}; name the folder that has one folder per study, "
@@ -112,7 +112,12 @@ def _summary(loaded: Loaded) -> Iterable[str]:
 
 @main.command()
 def schema() -> None:
-    """Print the JSON Schema of study.yml, for editors that complete and check it."""
+    """Print the JSON Schema of study.yml, for editors that complete and check it.
+
+    \b
+    Examples:
+      gridatlas schema > data/schema/study.v1.json
+    """  # noqa: D301
     click.echo(json.dumps(json_schema(), indent=2))
 
 

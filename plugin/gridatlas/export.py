@@ -13,6 +13,8 @@ from gridatlas.schema import level_number
 from gridatlas.study import Cell, Grid, Point, Reading
 from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
 
+_MORE = ("successes", "stderr", "note", "place", "run")
+
 
 def to_csv(grid: Grid) -> str:
     """One row per cell, in the columns of the data format, so that it can be read in again."""
@@ -21,12 +23,13 @@ def to_csv(grid: Grid) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = [study.x.id, study.y.id, study.metric.column]
-    writer.writerow([*facets, *columns, "state", "n", "note", "place", "reading"])
+    writer.writerow([*facets, *columns, "state", "n", *_MORE, "reading"])
     for x, y, cell in grid.points():
         n = trials(grid, cell)
         value = "" if cell.value is None else f"{cell.value:f}"
         row = [*grid.levels, x.key, y.key, value, cell.state, "" if n is None else n]
-        writer.writerow([*row, cell.note, cell.place, cell.reading])
+        more = ["" if (given := getattr(cell, name)) is None else given for name in _MORE]
+        writer.writerow([*row, *more, cell.reading])
     return text.getvalue()
 
 
@@ -67,6 +70,7 @@ def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
     """Value and state always, the rest where it is known."""
     known = {
         "n": trials(grid, cell),
+        "successes": cell.successes,
         "stderr": None if cell.stderr is None else float(cell.stderr),
         "note": cell.note,
         "reading": cell.reading,

@@ -127,7 +127,7 @@ def _read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
                 "check its permissions, and that it is a file",
             )
         ]
-    if not data.strip():
+    if not data.removeprefix(b"\xef\xbb\xbf").strip():
         return None, [
             Problem("empty-file", name, "an empty file", "content", "write it, or remove the file")
         ]
@@ -179,8 +179,10 @@ class _Refused(Exception):
 def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Problem]]:
     """Parse YAML into plain values (numbers exact, as int or Decimal) and the line of each key."""
     lines: dict[KeyPath, int] = {}
+    loader = None
     try:
-        node = yaml.compose(text, Loader=_Yaml)
+        loader = _Yaml(text)
+        node = loader.get_single_node()
         budget = iter(range(MAX_NODES))
         tree = None if node is None else _value(node, (), lines, budget, frozenset())
     except yaml.MarkedYAMLError as error:
@@ -192,6 +194,11 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Prob
     except yaml.YAMLError as error:
         found = str(error).split("\n")[0]
         return None, lines, [Problem("not-yaml", name, found, "YAML", "save it as plain text")]
+    except (ValueError, OverflowError):
+        # PyYAML hands the code of an escape to chr() as it is.
+        line = loader.get_mark().line + 1 if loader else 1
+        found, mend = "an escape beyond Unicode", "correct the escape in double quotes"
+        return None, lines, [Problem("not-yaml", name, found, "YAML", mend, line=line)]
     except RecursionError:
         found, mend = "values nested too deeply", "flatten the file"
         return None, lines, [Problem("not-yaml", name, found, "a study's few levels", mend)]
@@ -222,6 +229,8 @@ def _value(
     if id(node) in around:
         raise _Refused("an alias to a value that contains it", "write the value out", line)
     around = around | {id(node)}
+    if not isinstance(node, yaml.ScalarNode) and not node.tag.endswith((":map", ":seq")):
+        raise _Refused(f"a value tagged {shown(node.tag)}", "remove the tag", line)
     if isinstance(node, yaml.SequenceNode):
         return [
             _value(item, (*path, index), lines, budget, around)
@@ -246,6 +255,9 @@ def _value(
 
 def _scalar(node: yaml.Node) -> Any:
     text = str(node.value)
+    if unprintable(text):
+        at = node.start_mark.line + 1
+        raise _Refused(f"a control character in {shown(text)}", "remove it", at)
     kind = node.tag.rsplit(":", 1)[-1]
     if kind == "null":
         return None
@@ -280,7 +292,16 @@ def _typed(
     try:
         return StudyFile.model_validate(tree), []
     except ValidationError as error:
-        return None, [_schema_problem(one, lines, name) for one in error.errors()]
+        errors = error.errors()
+        places = [one["loc"] for one in errors]
+        return None, [
+            _schema_problem(one, lines, name)
+            for one in errors
+            if not (
+                one["type"] == "too_short"
+                and any(p[: len(one["loc"])] == one["loc"] and p != one["loc"] for p in places)
+            )
+        ]
 
 
 def _format_problem(
@@ -335,12 +356,26 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
     found = f"a {'list' if isinstance(value, list | tuple) else 'mapping'}"
     if not isinstance(value, list | tuple | dict):
         found = "nothing" if value is None else shown(value)
-    expected = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    expected = _EXPECTED.get(kind) or (
+        error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    )
     if kind == "string_pattern_mismatch" and "https" in expected:
         expected = "an address that begins with https://"
     elif kind == "string_pattern_mismatch":
         expected = "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
     return Problem("wrong-value", name, found, expected, f"correct {column}", line, column)
+
+
+_EXPECTED = {
+    "dict_type": "keys with values",
+    "int_type": "a whole number",
+    "model_type": "keys with values",
+    "string_too_short": "a text that is not empty",
+    "string_type": "a text",
+    "too_short": "at least one entry",
+    "tuple_type": "a list",
+}
+"""Plain words for what pydantic says in Python's."""
 
 
 def _keys_at(path: KeyPath) -> list[str]:
@@ -352,10 +387,10 @@ def _keys_at(path: KeyPath) -> list[str]:
             node = node.get("items", {})
         else:
             node = node.get("properties", {}).get(part) or node.get("additionalProperties", {})
-        for option in node.get("anyOf", ()):
-            if option.get("type") != "null":
-                node = option
-                break
+        options = [one for one in node.get("anyOf", ()) if one.get("type") != "null"]
+        if options:
+            # A level is a scalar or a mapping; the keys are those of the mapping.
+            node = next((one for one in options if "$ref" in one), options[-1])
         if "$ref" in node:
             node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
     return sorted(node.get("properties", {}))
@@ -364,13 +399,20 @@ def _keys_at(path: KeyPath) -> list[str]:
 # --- tables -------------------------------------------------------------------------------------
 
 
+def _within(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # a link to itself
+        return False
+
+
 def _read_reading(
     folder: Path, name: str, reading: ReadingEntry, line: int | None
 ) -> tuple[Table | None, list[Problem]]:
     parts = PurePosixPath(reading.file)
     inside = not parts.is_absolute() and ".." not in parts.parts and "\\" not in reading.file
     path = folder / reading.file
-    if not inside or not path.resolve().is_relative_to(folder.resolve()):
+    if not inside or "\0" in reading.file or not _within(path, folder):
         problem = Problem(
             "file-outside",
             f"{name}/{STUDY_FILE}",
@@ -388,6 +430,11 @@ def _read_reading(
     return (None, problems) if text is None else parse_csv(text, table_name)
 
 
+def unprintable(text: str) -> bool:
+    """Whether a text has a character that no XML can hold."""
+    return re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text) is not None
+
+
 def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
     """Split CSV text (commas, double quotes, a header) into a table; ragged rows are problems."""
     rows: list[Row] = []
@@ -403,7 +450,27 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
         mend = 'double the quotes within a quoted value ("") and close each one'
         problem = Problem("not-csv", name, str(error), "comma-separated values", mend, line)
         return None, [problem]
+    if not rows:
+        return None, [
+            Problem("empty-file", name, "an empty file", "content", "write it, or remove the file")
+        ]
     columns = rows[0].values
+    problems += [
+        Problem(
+            "control-character",
+            name,
+            shown(value),
+            "text without control characters",
+            "remove the control character",
+            row.line,
+        )
+        for row in rows
+        for value in row.values
+        if unprintable(value)
+    ]
+    rows = [row for row in rows if not any(map(unprintable, row.values))]
+    if not rows:
+        return None, problems
     for separator, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(columns) == 1 and separator in columns[0]:
             problem = Problem(
@@ -424,8 +491,8 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
             Problem(
                 "ragged-row",
                 name,
-                f"{len(row.values)} values: {shown(','.join(row.values))}",
-                f"{len(columns)} values, one per column: {listed(columns)}",
+                f"{_values(len(row.values))}: {shown(','.join(row.values))}",
+                f"{_values(len(columns))}, one per column: {listed(columns)}",
                 "add the missing comma, or quote a value that has commas",
                 row.line,
             )
@@ -444,6 +511,10 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
     return Table(name, columns, tuple(kept)), problems
 
 
+def _values(number: int) -> str:
+    return "1 value" if number == 1 else f"{number} values"
+
+
 def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
     try:
         import pyarrow
@@ -457,14 +528,18 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
     try:
         data = pq.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
-        found = str(error).split("\n")[0]
+        found = str(error).split("\n")[0].rpartition("': ")[2]
         mend = "write the file again"
         return None, [Problem("not-parquet", name, found, "a Parquet file", mend)]
     columns = []
     for column in data.columns:
         # numpy prints a float32 as it was meant (47.3); a Python float of it has 47.2999…
-        single = pyarrow.types.is_float32(column.type) and column.null_count == 0
-        values = column.to_numpy() if single else column.to_pylist()
+        single = pyarrow.types.is_float32(column.type)
+        values = column.to_pylist()
+        if single:
+            import numpy
+
+            values = [None if value is None else numpy.float32(value) for value in values]
         columns.append(["" if value is None else str(value) for value in values])
     rows = tuple(Row(line, values) for line, values in enumerate(zip(*columns, strict=True), 1))
     if not rows:

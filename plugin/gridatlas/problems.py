@@ -42,14 +42,17 @@ class Problem:
     def place(self) -> str:
         """File, line and column as one text: `data/s/cells.csv:12, column "ratio"`."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return place if self.column is None else f'{place}, "{self.column}"'
+        place = f'{place}, "{self.column}"' if self.column else place
+        return printable(place)
 
     def __str__(self) -> str:
+        # Only what was found may go over several lines: an expression with a caret below.
+        found = "\n".join(map(printable, self.found.split("\n")))
         return (
             f"{self.place}: {self.severity} [{self.kind}]\n"
-            f"  found:    {self.found}\n"
-            f"  expected: {self.expected}\n"
-            f"  mend:     {self.mend}"
+            f"  found:    {found}\n"
+            f"  expected: {printable(self.expected)}\n"
+            f"  mend:     {printable(self.mend)}"
         )
 
 
@@ -66,16 +69,21 @@ def only_problems(found: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(one for one in found if one.severity == "problem")
 
 
+def printable(text: str) -> str:
+    """Text on one line that a terminal shows as it is: names are data too."""
+    text = text.replace("\n", "\\n").replace("\r", "\\r")
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
 def shown(value: object, limit: int = 80) -> str:
     """A value as it is quoted in a message: in double quotes, on one line, cut at `limit`."""
-    text = str(value).replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    text = printable(str(value).replace("\\", "\\\\"))
     return f'"{text if len(text) <= limit else text[: limit - 1] + "…"}"'
 
 
 def listed(names: Iterable[object], limit: int = 12) -> str:
     """Names as a list for a message: `a, b, c`, and how many more there are."""
-    texts = [str(name) for name in names]
+    texts = [printable(str(name)) for name in names]
     more = len(texts) - limit
     return ", ".join(texts[:limit]) + (f" and {more} more" if more > 0 else "")
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 
+from gridatlas.analyse import derived
 from gridatlas.checks import half_unit
 from gridatlas.study import Factor, Levels, Point, Reading, Study, inline
 
@@ -163,7 +164,7 @@ def compare(study: Study) -> Comparison:
     pairs = list(combinations(study.readings, 2))
     return Comparison(
         tuple(values),
-        tuple(_pair(first, second, values) for first, second in pairs),
+        tuple(_pair(study, first, second, values) for first, second in pairs),
         tuple(disagreements),
         tuple(alone) if pairs else (),
         tuple(one for reading in study.readings for one in _outside(study, reading)),
@@ -187,7 +188,7 @@ def _places(study: Study) -> Iterator[At]:
                 yield levels, (x.key, y.key)
 
 
-def _pair(first: Reading, second: Reading, values: Mapping[str, Values]) -> Pair:
+def _pair(study: Study, first: Reading, second: Reading, values: Mapping[str, Values]) -> Pair:
     one, other = values[first.id], values[second.id]
     differences = [abs(one[at] - other[at]) for at in one if at in other]
     return Pair(
@@ -198,7 +199,7 @@ def _pair(first: Reading, second: Reading, values: Mapping[str, Values]) -> Pair
         max(differences, default=None),
         len(one) - len(differences),
         len(other) - len(differences),
-        first.entry.derived_from == second.id or second.entry.derived_from == first.id,
+        derived(study, first, second),
     )
 
 

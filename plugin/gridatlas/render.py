@@ -25,6 +25,9 @@ INK = "#1f1f1f"
 """Colour of text in a PNG, on white."""
 
 
+_CELL = r'<path (?:[\w-]+="[^"]*" )*?aria-roledescription="%s"'
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A drawn picture: SVG (text in `currentColor`), PNG at 2×, and its Vega-Lite specification."""
@@ -89,8 +92,8 @@ def draw_one(picture: Picture) -> Drawing:
     spec = specification(picture)
     svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     svg = _stable(svg, picture)
-    filled = svg.count('aria-roledescription="rect mark"')
-    hatched = svg.count('aria-roledescription="point"')
+    filled = len(re.findall(_CELL % "rect mark", svg))
+    hatched = len(re.findall(_CELL % "point", svg))
     if filled != picture.cells or hatched != len(picture.marks) - picture.cells:
         raise DrawingError(
             f"{picture.title}: drawn with {filled} coloured and {hatched} hatched cells, "
@@ -98,7 +101,7 @@ def draw_one(picture: Picture) -> Drawing:
         )
     on_white = re.sub(
         r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
-    ).replace("currentColor", INK)
+    ).replace('="currentColor"', f'="{INK}"')
     png = vl_convert.svg_to_png(on_white, scale=PNG_SCALE)
     return Drawing(svg, png, _json(spec))
 
@@ -111,7 +114,8 @@ def _stable(svg: str, picture: Picture) -> str:
     def renamed(match: re.Match[str]) -> str:
         return names.setdefault(match[0], f"ga-{content}-{len(names)}")
 
-    svg = re.sub(r"\b(?:gradient_\d+|clip\d+)\b", renamed, svg)
+    svg = re.sub(r'(?<=id=")(?:gradient_\d+|clip\d+)(?=")', renamed, svg)
+    svg = re.sub(r"(?<=url\(#)(?:gradient_\d+|clip\d+)(?=\))", renamed, svg)
     svg = svg.replace(' xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1"', "", 1)
     head = f'<svg role="group" aria-label="{_escaped(picture.description)}"'
     return svg.replace("<svg", head, 1)

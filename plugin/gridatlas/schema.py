@@ -30,7 +30,9 @@ def level_key(value: object) -> str:
 
 def format_number(number: Decimal) -> str:
     """A decimal without exponent and without trailing zeros: 0.1, 500, -3."""
-    plain = format(number.normalize(), "f")
+    plain = format(number, "f")
+    if "." in plain:
+        plain = plain.rstrip("0").rstrip(".")
     return "0" if plain == "-0" else plain
 
 
@@ -45,7 +47,8 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=
 Text = Annotated[str, Field(min_length=1)]
 Number = Annotated[Decimal, Field(allow_inf_nan=False), WithJsonSchema({"type": "number"})]
 Range = Annotated[
-    tuple[Number, Number], WithJsonSchema({"type": "array", "items": {"type": "number"}})
+    tuple[Number, Number],
+    WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}),
 ]
 
 
@@ -96,14 +99,17 @@ def _level_entry(value: Any) -> Any:
     return value if isinstance(value, dict) else {"id": value}
 
 
+LevelOrEntry = Annotated[
+    LevelEntry, BeforeValidator(_level_entry, json_schema_input_type=LevelKey | LevelEntry)
+]
+
+
 class FactorEntry(Entry):
     """One varied quantity; without `levels` they are taken from the data."""
 
     label: Text | None = None
     unit: str = ""
-    levels: tuple[Annotated[LevelEntry, BeforeValidator(_level_entry)], ...] | None = Field(
-        default=None, min_length=1
-    )
+    levels: tuple[LevelOrEntry, ...] | None = Field(default=None, min_length=1)
     direction: Literal["up", "down"] = "up"
 
 
@@ -162,9 +168,13 @@ class AcceptedEntry(Entry):
     """A finding that is known: its kind, the cells it is about, and the reason."""
 
     finding: Identifier
-    at: dict[str, Annotated[tuple[LevelKey, ...], BeforeValidator(_as_tuple)]] = Field(
-        default_factory=dict
-    )
+    at: dict[
+        str,
+        Annotated[
+            tuple[LevelKey, ...],
+            BeforeValidator(_as_tuple, json_schema_input_type=LevelKey | tuple[LevelKey, ...]),
+        ],
+    ] = Field(default_factory=dict)
     because: Text
 
 

@@ -69,6 +69,7 @@ class Cell:
         n: Trials behind the value; None where unknown.
         reading: Id of the reading; empty for a point that no reading gives.
         place: Where in the reading's source the value stands.
+        repeats: Rows whose mean the value is.
         line: Line (CSV) or row (Parquet) of the file.
     """
 
@@ -82,6 +83,7 @@ class Cell:
     place: str = ""
     run: str = ""
     line: int | None = None
+    repeats: int = 1
 
 
 MISSING = Cell(None, "missing")

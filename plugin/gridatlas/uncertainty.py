@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +16,7 @@ from statistics import NormalDist
 from typing import Any
 
 from gridatlas import store
-from gridatlas.analyse import Difference, Results, differences, trials
+from gridatlas.analyse import Difference, Results, differences, share_scale, trials
 from gridatlas.study import Cell, Grid, Levels, Point, Study
 
 ALPHA = 0.05
@@ -236,7 +235,7 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
     study = grid.study
     if grid.aggregate:
         return {}, "an aggregate is no count of trials"
-    scale = _scale(study)
+    scale = share_scale(study)
     counts: dict[str, Counts] = {}
     for place, (_, _, cell) in zip(_places(study), grid.points(), strict=True):
         if cell.value is None:
@@ -251,13 +250,6 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
             return {}, f"{cell.value} is no count of {n} trials, so the trials are not known"
         counts[place] = (k, n)
     return counts, "" if counts else "there is no value"
-
-
-def _scale(study: Study) -> int | None:
-    """100 for percentages, 1 for shares from 0 to 1, None for anything else."""
-    if study.metric.unit == "%":
-        return 100
-    return 1 if study.metric.range == (Decimal(0), Decimal(1)) else None
 
 
 def _successes(cell: Cell, n: int, scale: int) -> int | None:
@@ -294,7 +286,7 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
     if reason:
         return GridUncertainty(reason)
     study = grid.study
-    scale = _scale(study) or 1
+    scale = share_scale(study) or 1
     points = list(counts)
     chosen = best_set([counts[point] for point in points], study.metric.better, ALPHA)
     items = _items(grid)
@@ -354,7 +346,7 @@ def _aggregate(
     for levels in parts:
         if levels not in counts or counts[levels][1]:
             return GridUncertainty(counts[levels][1] if levels in counts else "a part is missing")
-    scale = _scale(grid.study) or 1
+    scale = share_scale(grid.study) or 1
     z = NormalDist().inv_cdf(1 - ALPHA / 2)
     cells = {}
     for point, (_, _, cell) in zip(_places(grid.study), grid.points(), strict=True):
@@ -419,7 +411,7 @@ def _defaults(
         if not grid.aggregate and not counts[levels][1]:
             key = (*levels[:index], *levels[index + 1 :])
             groups.setdefault(key, []).append(counts[levels][0])
-    scale = _scale(study) or 1
+    scale = share_scale(study) or 1
     found = {}
     for key, tables in groups.items():
         points = [point for point in tables[0] if all(point in one for one in tables)]

@@ -30,6 +30,8 @@ from gridatlas.study import (
     Study,
 )
 
+RESERVED_FACTORS = (*OPTIONAL_COLUMNS, "reading", "study", "value")
+"""Names of columns, of keys in the downloads, and of arguments of `grid()` in claims."""
 _ID = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 
 
@@ -109,7 +111,11 @@ class _In:
     ) -> Problem:
         known = list(known)
         near = nearest(name, known)
+        if level_number(name) is not None:
+            near = None
         mend = f"write {near} instead of {name}" if near else f"use one of them, or remove {name}"
+        if not known:
+            mend = f"remove {name}"
         expected = f"{what}: {listed(known, 30)}" if known else f"{what}; there is none"
         return self.problem(kind, path, shown(name), expected, mend)
 
@@ -155,6 +161,17 @@ def _check_ids(source: StudySource) -> list[Problem]:
                     f"rename the facet and its column, for example to {facet}_setting",
                 )
             )
+    problems += [
+        here.problem(
+            "reserved-column",
+            ("x" if one == file.x else "y" if one == file.y else "facets",),
+            shown(one),
+            f"none of {listed(RESERVED_FACTORS, 30)}, which mean something else here",
+            "rename the factor and its column",
+        )
+        for one in ids
+        if one in RESERVED_FACTORS
+    ]
     if file.metric.column in (*ids, *OPTIONAL_COLUMNS):
         problems.append(
             here.problem(
@@ -266,6 +283,16 @@ def _factor(
                     "remove one of them",
                 )
             )
+        elif level.label in [one.label for one in before]:
+            problems.append(
+                here.problem(
+                    "same-label",
+                    path,
+                    f"the label {shown(level.label)} again",
+                    "a label of its own for each level",
+                    "change one of them",
+                )
+            )
         elif level.slug in [one.slug for one in before]:
             other = next(one for one in before if one.slug == level.slug)
             problems.append(
@@ -299,7 +326,7 @@ def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list
             "mixed-levels",
             name,
             shown(key),
-            f"a number, as most levels of {factor_id} are: {listed(sorted(numbers))}",
+            f"a number, as most levels of {factor_id} are: {listed(_by_value(numbers))}",
             f"correct it, or list the levels of {factor_id} under factors in study.yml",
             line,
             factor_id,
@@ -309,10 +336,16 @@ def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list
     ]
 
 
+def _by_value(numbers: Iterable[str]) -> list[str]:
+    return sorted(numbers, key=Decimal)
+
+
 def slug(key: str) -> str:
     """The form of a level's key that stands in addresses; keys that are valid ids stay."""
     if _ID.fullmatch(key) and len(key) <= 100:
         return key
+    if level_number(key) is not None and key.startswith("-"):
+        return f"minus{key}"[:100]
     plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9_.]+", "-", plain).strip("-._")[:100] or "level"
 
@@ -323,7 +356,7 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
     problems = []
     for facet, key in file.baseline.items():
         known = [level.key for level in factors[facet].levels]
-        if key not in known:
+        if known and key not in known:
             what = f"a level of {facet}"
             problems.append(here.unknown("unknown-level", ("baseline", facet), key, what, known))
     for index, region in enumerate(file.regions):
