@@ -9,11 +9,11 @@ from pathlib import Path
 from gridatlas import export, page, plan
 from gridatlas.analyse import Results, analyse
 from gridatlas.assessment import Assessment, assess_study
-from gridatlas.chart import draw_grid
 from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
 from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
+from gridatlas.picture import draw_grid
 from gridatlas.plan import PagePlan
 from gridatlas.problems import DataProblems, Problem, only_problems
 from gridatlas.render import draw

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import cast
 
-from gridatlas.load import Row, StudySource, Table
+from gridatlas.load import StudySource
 from gridatlas.problems import Problem, Severity, listed, nearest, shown
 from gridatlas.schema import (
     ReadingEntry,
@@ -25,6 +25,7 @@ from gridatlas.study import (
     Reading,
     State,
 )
+from gridatlas.tables import Row, Table
 
 OPTIONAL_COLUMNS = ("n", "successes", "stderr", "state", "note", "place", "run")
 

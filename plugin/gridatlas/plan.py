@@ -8,11 +8,18 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from gridatlas import analyse, chart
+from gridatlas import analyse
 from gridatlas.analyse import Difference
 from gridatlas.assessment import Assessment
-from gridatlas.chart import Picture
 from gridatlas.claims import Judged
+from gridatlas.picture import (
+    Picture,
+    difference_domain,
+    draw_difference,
+    draw_disagreement,
+    draw_grid,
+    own_domain,
+)
 from gridatlas.problems import Problem, only_problems
 from gridatlas.study import Factor, Grid, Level, Levels, Point, Study, inline
 from gridatlas.uncertainty import GridUncertainty
@@ -319,9 +326,9 @@ def _disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
             if sum(cell.value is not None for _, cell in analyse.readings_at(grid, (x.key, y.key)))
             > 1
         }
-        picture = chart.draw_disagreement(grid, compared, (0.0, float(largest)))
+        drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
         caption = f"The readings differ in {len(cells)} of {len(compared)} cells."
-        panels.append(Panel(picture, caption, grid, compact=True, shared=True))
+        panels.append(Panel(drawn, caption, grid, compact=True, shared=True))
     return tuple(panels)
 
 
@@ -386,11 +393,11 @@ def _panels(
     known: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
 ) -> tuple[Panel, ...]:
     shared = shared and len(grids) > 1
-    domain = chart.own_domain(grids) if shared else None
+    domain = own_domain(grids) if shared else None
     caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
     return tuple(
         Panel(
-            chart.draw_grid(grid, domain, known.uncertainty.kept(grid)),
+            draw_grid(grid, domain, known.uncertainty.kept(grid)),
             caption,
             grid,
             compact,
@@ -403,11 +410,11 @@ def _panels(
 
 def _difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
     shared = len(differences) > 1
-    domain = chart.difference_domain(differences) if shared else None
+    domain = difference_domain(differences) if shared else None
     scale = ", shared by the differences beside each other" if shared else ""
     return tuple(
         Panel(
-            chart.draw_difference(one, domain),
+            draw_difference(one, domain),
             f"{one.levels[1].label} minus {one.levels[0].label}. Colour scale centred on 0{scale}.",
             one,
         )

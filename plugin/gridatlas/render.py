@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas import store
-from gridatlas.chart import Picture, specification
+from gridatlas.chart import specification
+from gridatlas.picture import Picture
 
 PNG_SCALE = 2
 POOL_FROM = 40

@@ -12,7 +12,7 @@ from itertools import product
 from typing import cast
 
 from gridatlas.cells import OPTIONAL_COLUMNS, check_columns, column, factor_ids, read_readings
-from gridatlas.load import StudySource, Table
+from gridatlas.load import StudySource
 from gridatlas.problems import Problem, listed, nearest, shown
 from gridatlas.schema import (
     RESERVED_FACETS,
@@ -29,6 +29,7 @@ from gridatlas.study import (
     Region,
     Study,
 )
+from gridatlas.tables import Table
 
 RESERVED_FACTORS = (*OPTIONAL_COLUMNS, "reading", "study", "value")
 """Names of columns, of keys in the downloads, and of arguments of `grid()` in claims."""

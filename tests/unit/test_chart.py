@@ -11,7 +11,8 @@ import pytest
 from studies import MakeStudy, table
 
 from gridatlas.analyse import analyse, differences
-from gridatlas.chart import (
+from gridatlas.chart import specification
+from gridatlas.picture import (
     ABSENT,
     KEPT,
     Picture,
@@ -24,7 +25,6 @@ from gridatlas.chart import (
     format_difference,
     format_value,
     own_domain,
-    specification,
     value_with_unit,
 )
 from gridatlas.study import Grid

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from gridatlas.chart import Kind, Mark, Picture
+from gridatlas.picture import Kind, Mark, Picture
 from gridatlas.render import draw_one
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -12,8 +12,8 @@ import pytest
 from studies import HEAD, Checked, MakeStudy, table
 
 from gridatlas.analyse import Results, analyse
-from gridatlas.chart import draw_grid
 from gridatlas.export import to_csv, to_json, to_svg
+from gridatlas.picture import draw_grid
 from gridatlas.problems import only_problems
 from gridatlas.render import draw_one
 from gridatlas.study import Cell, Grid

@@ -16,6 +16,8 @@ import gridatlas
 PACKAGE = Path(gridatlas.__file__).parent
 ORDER = [
     {"problems", "schema", "study", "store"},
+    {"text"},
+    {"tables", "yaml_lines"},
     {"load"},
     {"cells"},
     {"validate"},
@@ -27,9 +29,11 @@ ORDER = [
     {"readings"},
     {"claims"},
     {"assessment"},
+    {"picture"},
     {"chart"},
     {"render", "export"},
     {"plan"},
+    {"words"},
     {"page"},
     {"build"},
     {"__init__"},

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from studies import HEAD, Read
 
-from gridatlas.load import Row, Table, nearest_line, parse_csv, parse_yaml, read_study
+from gridatlas.load import nearest_line, read_study
 from gridatlas.problems import Problem
+from gridatlas.tables import Row, Table, parse_csv
+from gridatlas.yaml_lines import parse_yaml
 
 # --- YAML ---------------------------------------------------------------------------------------
 

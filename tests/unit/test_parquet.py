@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from studies import HEAD
 
-from gridatlas.load import Row, StudySource, read_study
+from gridatlas.load import StudySource, read_study
 from gridatlas.problems import Problem
+from gridatlas.tables import Row
 from gridatlas.validate import validate
 
 NAME = "data/demo/cells.parquet"

@@ -15,11 +15,14 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from gridatlas.analyse import analyse
-from gridatlas.chart import draw_grid, specification
-from gridatlas.load import parse_csv, parse_yaml, read_study
+from gridatlas.chart import specification
+from gridatlas.load import read_study
+from gridatlas.picture import draw_grid
 from gridatlas.problems import Problem
 from gridatlas.schema import StudyFile, format_number, level_key, level_number
+from gridatlas.tables import parse_csv
 from gridatlas.validate import slug, validate
+from gridatlas.yaml_lines import parse_yaml
 
 settings.register_profile("gridatlas", deadline=None)
 settings.load_profile("gridatlas")

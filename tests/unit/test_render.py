@@ -14,7 +14,7 @@ import pytest
 import vl_convert
 
 from gridatlas import render, store
-from gridatlas.chart import Mark, Picture
+from gridatlas.picture import Mark, Picture
 from gridatlas.render import Drawing, DrawingError, draw, draw_one
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,0 +1,63 @@
+"""Read a file as text, or say why it can't be."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gridatlas.problems import Problem, nearest, shown
+
+
+def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
+    """The text of a UTF-8 file (a byte order mark is allowed), or the problem with it."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        beside = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
+        near = nearest(path.name, beside)
+        return None, [
+            Problem(
+                "no-such-file",
+                name,
+                "no such file" + (f"; there is {shown(near)}" if near else ""),
+                "a file that can be read",
+                f"rename {shown(near)} or correct the name" if near else "add the file",
+            )
+        ]
+    except OSError as error:
+        return None, [
+            Problem(
+                "unreadable-file",
+                name,
+                error.strerror or str(error),
+                "a file that can be read",
+                "check its permissions, and that it is a file",
+            )
+        ]
+    if not data.removeprefix(b"\xef\xbb\xbf").strip():
+        return None, [
+            Problem("empty-file", name, "an empty file", "content", "write it, or remove the file")
+        ]
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return None, [_encoding(name, 1, "text in UTF-16")]
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        found = f"byte 0x{data[error.start]:02x} at column {column}, which is not UTF-8"
+        return None, [_encoding(name, line, found)]
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        return None, [_encoding(name, line, "a NUL character")]
+    return text, []
+
+
+def _encoding(name: str, line: int, found: str) -> Problem:
+    mend = "save the file as UTF-8"
+    return Problem("wrong-encoding", name, found, "text in UTF-8", mend, line=line)
+
+
+def unprintable(text: str) -> bool:
+    """Whether a text has a character that no XML can hold."""
+    return re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text) is not None

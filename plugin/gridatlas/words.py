@@ -1,0 +1,184 @@
+"""What templates call: numbers, cells, outcomes and counts in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from gridatlas import analyse, picture
+from gridatlas.claims import Judged
+from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Point, Study, inline
+from gridatlas.uncertainty import Uncertainty, by_point
+
+
+def cell_text(study: Study, cell: Cell) -> str:
+    """A cell in a table: its value as printed, or why there is none."""
+    if cell.value is None:
+        return STATE_LABELS[cell.state]
+    decimals = study.metric.decimals or 0
+    printed = -int(cell.value.as_tuple().exponent)
+    text = picture.format_value(cell.value, max(decimals, min(printed, 6) if cell.reading else 0))
+    return f"{text} (disputed)" if cell.state == "disputed" else text
+
+
+def _value(value: Decimal | None, study: Study, more: int = 0) -> str:
+    if value is None:
+        return "–"
+    text = picture.format_value(value, (study.metric.decimals or 0) + more)
+    return picture.value_with_unit(text, study.metric.unit)
+
+
+def _points(value: Decimal | None, study: Study, more: int = 0) -> str:
+    """A spread or range: of percentages, in percentage points."""
+    if value is None:
+        return "–"
+    text = picture.format_value(value, (study.metric.decimals or 0) + more)
+    return picture.value_with_unit(text, study.metric.unit, difference=True)
+
+
+def _signed(value: Decimal | None, study: Study, more: int = 1) -> str:
+    if value is None:
+        return "–"
+    text = picture.format_difference(value, (study.metric.decimals or 0) + more)
+    return picture.value_with_unit(text, study.metric.unit, difference=True)
+
+
+def between(low: float, high: float, study: Study) -> str:
+    """An interval in the metric's decimals: `44.0 to 59.9`."""
+    decimals = study.metric.decimals or 0
+    return f"{low:.{decimals}f} to {high:.{decimals}f}"
+
+
+def _p_value(p: float | None) -> str:
+    """A p-value with two significant digits, never rounded to 0 or 1."""
+    if p is None:
+        return "–"
+    if p < 0.001:
+        return "< 0.001"
+    return "> 0.99" if p > 0.99 else f"{p:.2g}"
+
+
+def _and(texts: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    parts = list(texts)
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def _wins(grids: Iterable[Grid], axis: Any) -> list[tuple[int, list[str]]]:
+    """Levels grouped by how many grids have a best cell there, most first, zeros left out."""
+    counts = analyse.wins(grids, axis)
+    groups: dict[int, list[str]] = {}
+    for level, count in counts.items():
+        if count:
+            groups.setdefault(count, []).append(level.label)
+    return sorted(groups.items(), reverse=True)
+
+
+def _varies_more(grids: Iterable[Grid]) -> dict[str, list[Grid]]:
+    """Grids by the axis whose means range wider: `x`, `y` or `equal`."""
+    found: dict[str, list[Grid]] = {"x": [], "y": [], "equal": []}
+    for grid in grids:
+        summary = analyse.summarise(grid)
+        if summary is None or summary.x_range is None or summary.y_range is None:
+            continue
+        if summary.x_range == summary.y_range:
+            found["equal"].append(grid)
+        else:
+            found["x" if summary.x_range > summary.y_range else "y"].append(grid)
+    return found
+
+
+def _point_anchor(grid: Grid, point: Point) -> str:
+    study = grid.study
+    return _cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
+
+
+OUTCOMES = {"true": "holds", "false": "doesn't hold", "undecidable": "undecidable"}
+
+
+def _claim_outcome(claim: Judged) -> str:
+    if claim.entry.not_checkable:
+        return "Not checkable"
+    if claim.verdict is None:
+        return "Wrong expression"
+    return OUTCOMES[claim.verdict.outcome].capitalize()
+
+
+def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]]:
+    """Claims by the reading they come from; in each those first that don't hold."""
+    order = ["Wrong expression", "Doesn't hold", "Undecidable", "Holds", "Not checkable"]
+    groups: dict[str, list[Judged]] = {}
+    for claim in claims:
+        groups.setdefault(claim.entry.source or "", []).append(claim)
+    return [
+        (source, sorted(group, key=lambda claim: order.index(_claim_outcome(claim))))
+        for source, group in groups.items()
+    ]
+
+
+def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
+    """How many claims have each outcome, most frequent first."""
+    words = {"Holds": "hold", "Doesn't hold": "don't", "Not checkable": "can't be checked"}
+    counts = Counter(map(_claim_outcome, claims))
+    return [(words.get(outcome, outcome.lower()), n) for outcome, n in counts.most_common()]
+
+
+def _tested(grids: Iterable[Grid], known: Uncertainty) -> list[Grid]:
+    return [grid for grid in grids if known.of(grid).level is not None]
+
+
+def _untestable(grids: Iterable[Grid], known: Uncertainty) -> list[str]:
+    """Why grids can't be tested, each reason once."""
+    return list(dict.fromkeys(reason for grid in grids if (reason := known.of(grid).reason)))
+
+
+def _cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
+    return f"{grid.address}/{point[0].slug},{point[1].slug}"
+
+
+def _urlsafe(url: str) -> Markup:
+    """An address that can stand in a Markdown link: nothing in it ends the link."""
+    return Markup(quote(url, safe=":/?#@!$&*+,;=%~-._"))
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "urlsafe": _urlsafe,
+    "p_value": _p_value,
+    "between": between,
+    "points_float": lambda number, study: _points(Decimal(repr(number)), study),
+    "value": _value,
+    "points": _points,
+    "signed": _signed,
+    "and": _and,
+    "inline": inline,
+    "summary": analyse.summarise,
+}
+RULES = {
+    "primary": "Shown is the first reading that has the cell, in this order:",
+    "agreement": "Shown is the value that at least two of them give; where none agree, the first "
+    "one's, as disputed:",
+    "median": "Shown is the middle value by size; where two unequal ones are in the middle, the "
+    "value that two readings agree on, else the first one's, as disputed:",
+}
+"""How the shown value is chosen, by `reconcile`."""
+
+GLOBALS: Mapping[str, Any] = {
+    "rules": RULES,
+    "by_point": by_point,
+    "point_anchor": _point_anchor,
+    "cell_text": cell_text,
+    "claim_outcome": _claim_outcome,
+    "claim_counts": _claim_counts,
+    "claims_by_source": _claims_by_source,
+    "outcome_words": OUTCOMES,
+    "tested_grids": _tested,
+    "untestable": _untestable,
+    "wins": _wins,
+    "varies_more": _varies_more,
+    "cell_anchor": _cell_anchor,
+}

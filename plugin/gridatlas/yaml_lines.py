@@ -1,0 +1,140 @@
+"""YAML as plain values with the line of each key; numbers stay exact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import yaml
+
+from gridatlas.problems import Problem, shown
+from gridatlas.text import unprintable
+
+MAX_NODES = 200_000
+"""YAML values in one file, aliases expanded; more is taken for a mistake (or an attack)."""
+
+KeyPath = tuple[str | int, ...]
+
+
+class _Yaml(yaml.SafeLoader):
+    """YAML's core schema: only true/false are booleans, and dates stay text."""
+
+
+_Yaml.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if not tag.endswith((":bool", ":timestamp"))]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+for _first, _words in (("t", "true"), ("f", "false"), ("T", "True"), ("F", "False")):
+    _Yaml.yaml_implicit_resolvers.setdefault(_first, []).append(
+        ("tag:yaml.org,2002:bool", re.compile(f"^{_words}$"))
+    )
+
+
+class _Refused(Exception):
+    """A YAML file that is well formed and still not taken; carries found, mend and line."""
+
+    def __init__(self, found: str, mend: str, line: int) -> None:
+        super().__init__(found)
+        self.found, self.mend, self.line = found, mend, line
+
+
+def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Problem]]:
+    """Parse YAML into plain values (numbers exact, as int or Decimal) and the line of each key."""
+    lines: dict[KeyPath, int] = {}
+    loader = None
+    try:
+        loader = _Yaml(text)
+        node = loader.get_single_node()
+        budget = iter(range(MAX_NODES))
+        tree = None if node is None else _value(node, (), lines, budget, frozenset())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        found = error.problem or "a line that is not YAML"
+        mend = "check the indentation, colons and quotes of this line and the one above"
+        line = mark.line + 1 if mark else 1
+        return None, lines, [Problem("not-yaml", name, found, "YAML", mend, line=line)]
+    except yaml.YAMLError as error:
+        found = str(error).split("\n")[0]
+        return None, lines, [Problem("not-yaml", name, found, "YAML", "save it as plain text")]
+    except (ValueError, OverflowError):
+        # PyYAML hands the code of an escape to chr() as it is.
+        line = loader.get_mark().line + 1 if loader else 1
+        found, mend = "an escape beyond Unicode", "correct the escape in double quotes"
+        return None, lines, [Problem("not-yaml", name, found, "YAML", mend, line=line)]
+    except RecursionError:
+        found, mend = "values nested too deeply", "flatten the file"
+        return None, lines, [Problem("not-yaml", name, found, "a study's few levels", mend)]
+    except _Refused as refused:
+        problem = Problem(
+            "not-yaml",
+            name,
+            refused.found,
+            "each key once, plain values",
+            refused.mend,
+            line=refused.line,
+        )
+        return None, lines, [problem]
+    return tree, lines, []
+
+
+def _value(
+    node: yaml.Node,
+    path: KeyPath,
+    lines: dict[KeyPath, int],
+    budget: Iterator[int],
+    around: frozenset[int],
+) -> Any:
+    line = node.start_mark.line + 1
+    lines.setdefault(path, line)
+    if next(budget, None) is None:
+        raise _Refused(f"more than {MAX_NODES} values", "write aliases out, or use fewer", line)
+    if id(node) in around:
+        raise _Refused("an alias to a value that contains it", "write the value out", line)
+    around = around | {id(node)}
+    if not isinstance(node, yaml.ScalarNode) and not node.tag.endswith((":map", ":seq")):
+        raise _Refused(f"a value tagged {shown(node.tag)}", "remove the tag", line)
+    if isinstance(node, yaml.SequenceNode):
+        return [
+            _value(item, (*path, index), lines, budget, around)
+            for index, item in enumerate(node.value)
+        ]
+    if isinstance(node, yaml.MappingNode):
+        mapping: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key_line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise _Refused("a key that is a list or a mapping", "use a plain key", key_line)
+            key = str(key_node.value)
+            if key in mapping:
+                first = lines[(*path, key)]
+                found = f"the key {shown(key)} again; it stands on line {first} already"
+                raise _Refused(found, "keep one of them", key_line)
+            lines[(*path, key)] = key_line
+            mapping[key] = _value(value_node, (*path, key), lines, budget, around)
+        return mapping
+    return _scalar(node)
+
+
+def _scalar(node: yaml.Node) -> Any:
+    text = str(node.value)
+    if unprintable(text):
+        at = node.start_mark.line + 1
+        raise _Refused(f"a control character in {shown(text)}", "remove it", at)
+    kind = node.tag.rsplit(":", 1)[-1]
+    if kind == "null":
+        return None
+    if kind == "bool":
+        return text.lower() == "true"
+    if kind in ("int", "float"):
+        try:
+            number = Decimal(text.replace("_", ""))
+        except ArithmeticError:
+            return text  # 0x1f, 1:30 and .inf are numbers in YAML 1.1 only
+        plain = number == number.to_integral_value() and kind == "int"
+        return int(number) if plain and len(text) < 40 else number
+    if kind in ("str", "timestamp"):
+        return text
+    line = node.start_mark.line + 1
+    raise _Refused(f"a value tagged {shown(node.tag)}", "remove the tag", line)
