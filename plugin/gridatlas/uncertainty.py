@@ -1,6 +1,6 @@
 """How far each number of a study can be trusted: intervals, tests, and what they assume.
 
-The statistics themselves are in `statistics.py`, which needs scipy; what they gave is kept by its
+The statistics themselves are in `statistics/`, which needs scipy; what they gave is kept by its
 inputs, so that a build in which no value changed doesn't import it.
 """
 
@@ -205,8 +205,8 @@ def _inputs(results: Results) -> Any:
 @cache
 def _computed_by() -> str:
     here = Path(__file__)
-    names = (here.name, "statistics.py", "best.py", "defaults.py")
-    sources = [here.with_name(name).read_text("utf-8") for name in names]
+    files = [here, *sorted(here.with_name("statistics").glob("*.py"))]
+    sources = [file.read_text("utf-8") for file in files]
     return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)
 
 
@@ -253,7 +253,7 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
 
 
 def _successes(cell: Cell, n: int, scale: int) -> int | None:
-    from gridatlas.statistics import successes_from
+    from gridatlas.statistics.counts import successes_from
 
     if cell.value is None:
         return None
@@ -280,8 +280,9 @@ def _assess(results: Results) -> Uncertainty:
 
 
 def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertainty:
-    from gridatlas import statistics as tests
-    from gridatlas.best import best_set
+    from gridatlas.statistics.best import best_set
+    from gridatlas.statistics.counts import wilson
+    from gridatlas.statistics.differences import homogeneity
 
     if reason:
         return GridUncertainty(reason)
@@ -293,8 +294,8 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
     cells = {}
     for index, point in enumerate(points):
         k, n = counts[point]
-        interval = tests.wilson(k, n)
-        wider = tests.wilson(k * items / n, items) if items and items < n else None
+        interval = wilson(k, n)
+        wider = wilson(k * items / n, items) if items and items < n else None
         cells[point] = CellUncertainty(
             interval.low * scale,
             interval.high * scale,
@@ -306,7 +307,7 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
 
     columns, rows = range(len(study.x.levels)), range(len(study.y.levels))
 
-    chi = tests.homogeneity([counts[point] for point in points])
+    chi = homogeneity([counts[point] for point in points])
     return GridUncertainty(
         test=chosen.test,
         n=sizes.pop() if len(sizes) == 1 else None,
@@ -323,9 +324,9 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
 
 
 def _effect(rows: Sequence[Sequence[Counts | None]]) -> float | None:
-    from gridatlas import statistics as tests
+    from gridatlas.statistics.differences import main_effect
 
-    found = tests.main_effect(rows)
+    found = main_effect(rows)
     return found.p if found else None
 
 
@@ -340,7 +341,7 @@ def _aggregate(
     results: Results, grid: Grid, counts: Mapping[Levels, tuple[Mapping[str, Counts], str]]
 ) -> GridUncertainty:
     """An aggregate's intervals, from the standard errors of its parts; it is not tested itself."""
-    from gridatlas import statistics as tests
+    from gridatlas.statistics.counts import mean_stderr
 
     parts = _parts_of(results, grid)
     for levels in parts:
@@ -354,7 +355,7 @@ def _aggregate(
         known = [one for one in of if one is not None]
         if cell.value is None or len(known) < len(of):
             continue
-        reach = z * tests.mean_stderr(known) * scale
+        reach = z * mean_stderr(known) * scale
         cells[point] = CellUncertainty(float(cell.value) - reach, float(cell.value) + reach)
     return GridUncertainty(cells=cells)
 
@@ -373,13 +374,13 @@ def _parts_of(results: Results, grid: Grid) -> list[Levels]:
 def _difference(
     first: tuple[Mapping[str, Counts], str], second: tuple[Mapping[str, Counts], str]
 ) -> DifferenceUncertainty:
-    from gridatlas import statistics as tests
+    from gridatlas.statistics.differences import difference, holm
 
     if first[1] or second[1]:
         return DifferenceUncertainty(first[1] or second[1])
     points = [point for point in first[0] if point in second[0]]
-    found = [tests.difference(*second[0][point], *first[0][point]) for point in points]
-    adjusted = tests.holm([one.p for one in found])
+    found = [difference(*second[0][point], *first[0][point]) for point in points]
+    adjusted = holm([one.p for one in found])
     significant = [
         second[0][point][0] / second[0][point][1] > first[0][point][0] / first[0][point][1]
         for point, p in zip(points, adjusted, strict=True)
@@ -400,7 +401,7 @@ def _defaults(
 
     The facet is the one whose levels hold the items, such as the benchmark.
     """
-    from gridatlas.defaults import good_default
+    from gridatlas.statistics.defaults import good_default
 
     study = results.study
     if study.trials is None:

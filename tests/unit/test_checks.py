@@ -14,7 +14,6 @@ import pytest
 import yaml
 from studies import HEAD, REPOSITORY, MakeStudy, table
 
-from gridatlas import checks
 from gridatlas.build import load_data
 from gridatlas.checks import (
     CheckResult,
@@ -27,6 +26,8 @@ from gridatlas.checks import (
     is_count,
     passing_share,
 )
+from gridatlas.checks.repeats import _chance_of_equal
+from gridatlas.checks.runs import _chances_of_run
 from gridatlas.schema import AcceptedEntry
 from gridatlas.study import Study
 
@@ -509,7 +510,7 @@ def test_the_chance_of_equal_lines_is_exact(counts: list[int], times: int, width
         len({order[line * width : (line + 1) * width] for line in range(times)}) == 1
         for order in orders
     )
-    assert checks._chance_of_equal(counts, times, width) == Fraction(equal, len(orders))
+    assert _chance_of_equal(counts, times, width) == Fraction(equal, len(orders))
 
 
 # --- runs of one value --------------------------------------------------------------------------
@@ -611,7 +612,7 @@ def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
         "row": [[(("", ""), value) for value in line] for line in grid],
         "column": [[(("", ""), value) for value in line] for line in zip(*grid, strict=True)],
     }
-    bound, _, _ = checks._chances_of_run(stretches, "row", 3)
+    bound, _, _ = _chances_of_run(stretches, "row", 3)
     # 6 + 4 places; 4·3·2 ways to lay three of the ones, 3·2·1 of the twos; 12·11·10 of any.
     assert bound == Fraction(10 * (24 + 6), 1320)
     assert 0.8 * bound < found / tries < bound

@@ -358,7 +358,7 @@ def test_value_keeps_printed_digits(tmp_path: Path) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=30))
 def test_tau_b_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
-    from gridatlas.claim_values import tau_b
+    from gridatlas.claims.arithmetic import tau_b
 
     ours = tau_b((Decimal(x), Decimal(y)) for x, y in pairs)
     theirs = kendalltau(*zip(*pairs, strict=True)).statistic

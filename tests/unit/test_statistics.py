@@ -10,19 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gridatlas.best import best_set, best_set_paired, fisher_greater, paired_p
 from gridatlas.build import load_data
-from gridatlas.defaults import good_default
-from gridatlas.statistics import (
-    difference,
-    holm,
-    homogeneity,
-    main_effect,
-    mean_stderr,
-    successes_from,
-    total,
-    wilson,
-)
+from gridatlas.statistics.best import best_set, best_set_paired
+from gridatlas.statistics.counts import mean_stderr, successes_from, wilson
+from gridatlas.statistics.defaults import good_default
+from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
+from gridatlas.statistics.fisher import fisher_greater
+from gridatlas.statistics.paired import paired_p
 
 DATA = Path(__file__).parents[2] / "data"
 Z = 1.959963984540054

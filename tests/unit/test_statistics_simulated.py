@@ -6,9 +6,12 @@ Each test prints what it measured; `pytest -s` shows it.
 import numpy as np
 import pytest
 
-from gridatlas.best import best_set, best_set_paired, fisher_greater, paired_p
-from gridatlas.defaults import good_default
-from gridatlas.statistics import holm, wilson
+from gridatlas.statistics.best import best_set, best_set_paired
+from gridatlas.statistics.counts import wilson
+from gridatlas.statistics.defaults import good_default
+from gridatlas.statistics.differences import holm
+from gridatlas.statistics.fisher import fisher_greater
+from gridatlas.statistics.paired import paired_p
 
 GRIDS = 1000
 CELLS = 20

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas.analyse import Results
-from gridatlas.claim_grids import Numbers
-from gridatlas.claim_tree import ClaimError, GridCall
-from gridatlas.claim_values import Source, keyword
+from gridatlas.claims.grids import Numbers
+from gridatlas.claims.places import Source, keyword
+from gridatlas.claims.tree import ClaimError, GridCall
 from gridatlas.problems import listed, nearest, shown
 from gridatlas.study import Cell, Levels, Point, Reading, Study
 

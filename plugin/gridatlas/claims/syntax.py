@@ -1,12 +1,11 @@
 """From the text of an expression to its tree: Jinja parses, an allow-list decides what may stand.
 
 Nothing is run here, and nothing of Jinja leaves this module: what isn't translated into one of the
-nodes of `claim_tree` is an error that points at its place.
+nodes of `tree.py` is an error that points at its place.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,8 +14,8 @@ from functools import cache
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from gridatlas.claim_tree import (
-    EXAMPLE,
+from gridatlas.claims.tokens import Span, Spans, Token, checked, misplaced
+from gridatlas.claims.tree import (
     Arithmetic,
     Attribute,
     ClaimError,
@@ -34,7 +33,6 @@ from gridatlas.problems import listed, nearest, shown
 
 MAX_LENGTH = 2000
 MAX_NODES = 500
-MAX_DEPTH = 20
 MAX_CHAIN = 60
 """Jinja's parser and our walk call themselves some ten times per level: Python allows 1,000."""
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">="}
@@ -44,38 +42,6 @@ _ARITHMETIC: Mapping[type[nodes.Node], str] = {
     nodes.Mul: "*",
     nodes.Div: "/",
 }
-_OPERATORS = frozenset([*_COMPARISONS.values(), *_ARITHMETIC.values(), *"()[],.="])
-_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
-_JOINERS = ("and", "or", "not")
-_FOREIGN_WORDS = frozenset(
-    ["in", "is", "if", "else", "true", "false", "none", "True", "False", "None"]
-)
-_OTHER_WAYS = {
-    "**": "a product: a * a",
-    "|": "a name after a dot, as in grid(...).mean",
-    "in": "`.best.any_at(...)` for places, `.where(factor=[...])` for levels",
-    "is": "a comparison with == or !=",
-    "if": "one expression that is true or false",
-}
-
-# --- tokens -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    @property
-    def ends_value(self) -> bool:
-        """Whether a value can end here, so that a bracket after it is one of a call."""
-        name = self.kind == "name" and self.text not in _JOINERS
-        return name or self.text in (")", "]") or self.kind in ("string", "integer", "float")
 
 
 @cache
@@ -84,13 +50,13 @@ def _environment() -> ImmutableSandboxedEnvironment:
     return ImmutableSandboxedEnvironment()
 
 
-def _lex(expression: str) -> Iterator[_Token]:
+def _lex(expression: str) -> Iterator[Token]:
     """Jinja's tokens without blanks, up to the end or to an open bracket's missing partner."""
     flat = expression.translate(dict.fromkeys(map(ord, "\r\n"), " "))
     position = -len("{{ ")
     try:
         for _, kind, text in _environment().lex(f"{{{{ {flat} }}}}"):
-            token = _Token(kind, text, position)
+            token = Token(kind, text, position)
             position = token.end
             if 0 <= token.start < len(expression) and kind != "whitespace":
                 yield token
@@ -104,59 +70,6 @@ def _lex(expression: str) -> Iterator[_Token]:
             elif text in ")]}":
                 message = f"this {text} closes nothing"
             raise ClaimError(message, expression, position, end) from None
-
-
-def _tokens(expression: str) -> tuple[list[_Token], dict[int, int]]:
-    """The tokens, all of them allowed, and the place of its partner for each opening bracket.
-
-    The depth is bounded here, before Jinja's parser calls itself for every bracket and sign.
-    """
-    tokens: list[_Token] = []
-    closing: dict[int, int] = {}
-    opened: list[tuple[int, int]] = []
-    depth = signs = 0
-    for index, token in enumerate(_lex(expression)):
-        wrong = _not_allowed(token)
-        if wrong:
-            raise ClaimError(wrong[0], expression, token.start, token.end, wrong[1])
-        tokens.append(token)
-        if token.text in ("(", "["):
-            opened.append((index, signs))
-            depth, signs = depth + 1 + signs, 0
-        elif token.text in (")", "]"):
-            start, before = opened.pop()
-            closing[start] = index
-            depth, signs = depth - 1 - before, 0
-        else:
-            signs = signs + 1 if token.text in ("-", "+", "not") else 0
-        if depth + signs > MAX_DEPTH:
-            message = f"more than {MAX_DEPTH} brackets and signs within one another"
-            raise ClaimError(message, expression, token.start, token.end)
-    if opened:
-        bracket = tokens[opened[-1][0]]
-        message = f"this {bracket.text} is never closed"
-        raise ClaimError(message, expression, bracket.start, bracket.end)
-    if not tokens:
-        raise ClaimError("there is no expression", expression, 0, 0)
-    return tokens, closing
-
-
-def _not_allowed(token: _Token) -> tuple[str, str] | None:
-    """What is wrong with a token, and what was expected."""
-    text = token.text
-    if token.kind == "string" and "\\" in text:
-        return "a text has no backslashes", "an id as it stands in the data"
-    if token.kind in ("integer", "float") and not _NUMBER.fullmatch(text):
-        expected = "digits, at most 15 before and 15 after the point, such as 0.1"
-        return f"{shown(text)} is not a number of the claim language", expected
-    if token.kind in ("string", "integer", "float") or text in _OPERATORS:
-        return None
-    if token.kind == "name" and text not in _FOREIGN_WORDS and text.isidentifier():
-        return None
-    return f"{shown(text.strip())} is not part of the claim language", _OTHER_WAYS.get(text, "")
-
-
-# --- parsing ------------------------------------------------------------------------------------
 
 
 def parse(expression: str, properties: Collection[str], methods: Collection[str]) -> Node:
@@ -173,31 +86,19 @@ def parse(expression: str, properties: Collection[str], methods: Collection[str]
         message = f"the expression has {len(expression)} characters"
         expected = f"at most {MAX_LENGTH}; make several claims of the sentence"
         raise ClaimError(message, expression, MAX_LENGTH, len(expression), expected)
-    tokens, closing = _tokens(expression)
+    tokens, closing = checked(expression, _lex(expression))
     # Each token on a line of its own: the line that Jinja gives a leaf is the place of its token.
     lines = "\n".join(token.text for token in tokens)
     try:
         body = _environment().parse(f"{{{{\n{lines}\n}}}}").body
     except TemplateSyntaxError as error:
-        raise _misplaced(expression, tokens, error.lineno - 2) from None
+        raise misplaced(expression, tokens, error.lineno - 2) from None
     roots = [node for output in body for node in output.iter_child_nodes()]
     if len(roots) != 1:
         raise ClaimError("this is more than one expression", expression, 0, len(expression))
     _check_size(expression, roots[0])
     reader = _Reader(expression, tokens, closing, frozenset(properties), frozenset(methods))
     return reader.read(roots[0])[0]
-
-
-def _misplaced(expression: str, tokens: list[_Token], index: int) -> ClaimError:
-    value = "a grid, a number or a text in quotes"
-    if index >= len(tokens):
-        end = len(expression.rstrip())
-        return ClaimError("the expression ends too early", expression, end, end, value)
-    token = tokens[index]
-    after_value = index > 0 and tokens[index - 1].ends_value
-    expected = "an operator, a dot or a comma before it" if after_value else value
-    message = f"{shown(token.text)} doesn't fit here"
-    return ClaimError(message, expression, token.start, token.end, expected)
 
 
 def _check_size(expression: str, root: nodes.Node) -> None:
@@ -213,42 +114,16 @@ def _check_size(expression: str, root: nodes.Node) -> None:
         waiting += [(child, depth + 1) for child in node.iter_child_nodes()]
 
 
-Span = tuple[int, int]
-"""The first and the last token of a part."""
-
-
 @dataclass(frozen=True)
-class _Reader:
+class _Reader(Spans):
     """Translates Jinja's tree; places are worked out from the leaves, whose token is known."""
 
-    expression: str
-    tokens: list[_Token]
-    closing: Mapping[int, int]
     properties: frozenset[str]
     methods: frozenset[str]
-
-    def error(
-        self, span: Span, message: str, expected: str = "", example: str = EXAMPLE
-    ) -> ClaimError:
-        return ClaimError(message, self.expression, *self.place(span), expected, example)
-
-    def place(self, span: Span) -> tuple[int, int]:
-        return self.tokens[span[0]].start, self.tokens[span[1]].end
 
     def leaf(self, node: nodes.Node) -> Span:
         index = min(max(node.lineno - 2, 0), len(self.tokens) - 1)
         return index, index
-
-    def widened(self, span: Span) -> Span:
-        """The span with the brackets around it, other than those of a call or a list."""
-        first, last = span
-        while (
-            self.closing.get(first - 1) == last + 1
-            and self.tokens[first - 1].text == "("
-            and not (first > 1 and self.tokens[first - 2].ends_value)
-        ):
-            first, last = first - 1, last + 1
-        return first, last
 
     def read(self, node: nodes.Node) -> tuple[Node, Span]:
         """The node of ours, and its span; the brackets around it belong to it."""

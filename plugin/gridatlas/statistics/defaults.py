@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from gridatlas.statistics import Better, Counts, Floats, Interval, arrays, direction
+from gridatlas.statistics.counts import Better, Counts, Floats, Interval, arrays, direction
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,76 +6,26 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from gridatlas import claim_tree as tree
-from gridatlas.claim_grids import Chosen, Extreme, Numbers, Truths, calculate, compare
-from gridatlas.claim_lookup import Lookup, Scope
-from gridatlas.claim_syntax import parse
-from gridatlas.claim_tree import ClaimError
-from gridatlas.claim_values import CellNames, Fault, Number, Truth
+from gridatlas.claims import tree
+from gridatlas.claims.cellwise import calculate, compare
+from gridatlas.claims.grids import Extreme, Numbers, Truths
+from gridatlas.claims.lookup import Lookup, Scope
+from gridatlas.claims.names import (
+    BEFORE_DOT,
+    EXAMPLES,
+    JOINING,
+    METHOD_NAMES,
+    METHODS,
+    PROPERTIES,
+    PROPERTY_NAMES,
+    Value,
+    kind_of,
+)
+from gridatlas.claims.parts import Chosen
+from gridatlas.claims.syntax import parse
+from gridatlas.claims.tree import ClaimError
+from gridatlas.claims.values import Fault, Number, Truth
 from gridatlas.schema import format_number, level_key
-
-Value = Numbers | Truths | Number | Truth | Extreme | CellNames | str
-
-KINDS: Mapping[type, str] = {
-    Numbers: "a grid of numbers",
-    Truths: "a grid of truths",
-    Number: "a number",
-    Truth: "true or false",
-    Extreme: "the best or worst cells",
-    CellNames: "the names of cells",
-    str: "a text",
-}
-"""What a value is called in messages."""
-
-_PROPERTIES: Mapping[type, Sequence[str]] = {
-    Numbers: ("best", "worst", "mean", "min", "max", "spread"),
-    Truths: ("all", "any", "count", "share"),
-    Extreme: ("value", "cells", "count"),
-}
-_METHODS: Mapping[type, Sequence[str]] = {
-    Numbers: ("at", "row", "column", "where", "trend", "levels"),
-    Truths: ("at", "row", "column", "where", "and_", "or_", "not_"),
-    Extreme: ("all_at", "any_at"),
-}
-_PROPERTY_NAMES = frozenset(name for names in _PROPERTIES.values() for name in names)
-_METHOD_NAMES = frozenset(name for names in _METHODS.values() for name in names)
-_BEFORE_DOT: Mapping[type, str] = {
-    Numbers: "a grid of numbers",
-    Truths: "a comparison of grids",
-    Extreme: ".best or .worst",
-}
-_EXAMPLES: Mapping[str, str] = {
-    "best": "grid(...).best.value > 50",
-    "worst": "grid(...).worst.value < 40",
-    "mean": "grid(...).mean > 50",
-    "min": "grid(...).min > 40",
-    "max": "grid(...).max < 60",
-    "spread": "grid(...).spread < 5",
-    "all": "(grid(...) > 50).all",
-    "any": "(grid(...) > 50).any",
-    "count": "(grid(...) > 50).count >= 3",
-    "share": "(grid(...) > 50).share > 0.5",
-    "value": "grid(...).best.value > 50",
-    "cells": "grid(...).best.cells",
-    "at": "grid(...).at(ratio=0.4, local_window=2000) > 50",
-    "row": "(grid(...).row(500) > 50).all",
-    "column": "(grid(...).column(0.1) > 50).all",
-    "where": "grid(...).where(ratio=[0.1, 0.2]).mean > 50",
-    "trend": 'grid(...).trend("ratio") > 0',
-    "levels": 'grid(...).where(grid(...).levels("ratio") > 0.2).mean > 50',
-    "and_": "(grid(...) > 40).and_(grid(...) < 60).all",
-    "or_": "(grid(...) < 40).or_(grid(...) > 60).any",
-    "not_": "(grid(...) > 40).not_().any",
-    "all_at": "grid(...).best.all_at(local_window=2000)",
-    "any_at": "grid(...).best.any_at(ratio=[0.3, 0.4])",
-}
-"""A right use of each name that may follow a dot."""
-
-_JOINING: Mapping[str, str] = {
-    "and": ".and_(...) cell by cell, or .all or .any on each side",
-    "or": ".or_(...) cell by cell, or .all or .any on each side",
-    "not": ".not_() cell by cell, or .all or .any after the grid",
-}
 
 
 class Evaluation:
@@ -84,7 +34,7 @@ class Evaluation:
     def __init__(self, expression: str, scope: Scope) -> None:
         self.expression = expression
         self.scope = scope
-        self.root = parse(expression, _PROPERTY_NAMES, _METHOD_NAMES)
+        self.root = parse(expression, PROPERTY_NAMES, METHOD_NAMES)
 
     def result(self) -> Value:
         """What the whole expression stands for.
@@ -146,7 +96,7 @@ class Evaluation:
             expected = ".value for the number, .all_at(...) or .any_at(...) for the places"
         elif isinstance(value, str):
             expected = "a number without quotes; a text stands only for a level"
-        message = f"only numbers can be calculated with and compared; this is {_kind(value)}"
+        message = f"only numbers can be calculated with and compared; this is {kind_of(value)}"
         raise self._error(node, message, expected)
 
     def _comparison(self, node: tree.Comparison) -> Value:
@@ -176,19 +126,19 @@ class Evaluation:
         if isinstance(value, Truths):
             message = f'"{word}" is not for grids'
             place = (word_start, word_start + len(word))
-            example = _EXAMPLES[f"{word}_"]
-            raise ClaimError(message, self.expression, *place, _JOINING[word], example)
-        message = f'"{word}" needs what is true or false; this is {_kind(value)}'
+            example = EXAMPLES[f"{word}_"]
+            raise ClaimError(message, self.expression, *place, JOINING[word], example)
+        message = f'"{word}" needs what is true or false; this is {kind_of(value)}'
         raise self._error(node, message, "a comparison", "grid(...).mean > 50")
 
     # --- what follows a dot
 
     def _attribute(self, node: tree.Attribute) -> Value:
         of = self._value(node.of)
-        table = _PROPERTIES if node.name in _PROPERTY_NAMES else _METHODS
+        table = PROPERTIES if node.name in PROPERTY_NAMES else METHODS
         if node.name not in table.get(type(of), ()):
             raise self._not_for(node, of, table)
-        if table is _PROPERTIES:
+        if table is PROPERTIES:
             # The name is one of the table above, whatever the expression says.
             value: Value = getattr(of, node.name)
             return value
@@ -200,8 +150,8 @@ class Evaluation:
                 argument = self._only(node, "the name of an axis in quotes")
                 name = self._value(argument)
                 if not isinstance(name, str):
-                    message = f"this is {_kind(name)}"
-                    expected, example = "the name of an axis in quotes", _EXAMPLES[node.name]
+                    message = f"this is {kind_of(name)}"
+                    expected, example = "the name of an axis in quotes", EXAMPLES[node.name]
                     raise self._error(argument, message, expected, example)
                 return of.trend(name) if node.name == "trend" else of.levels(name)
             case Truths() if node.name in ("and_", "or_", "not_"):
@@ -222,20 +172,20 @@ class Evaluation:
         argument = self._only(node, expected)
         kept = self._value(argument)
         if not isinstance(kept, Truths):
-            raise self._error(argument, f"this is {_kind(kept)}", expected, _EXAMPLES["where"])
+            raise self._error(argument, f"this is {kind_of(kept)}", expected, EXAMPLES["where"])
         return of.where_true(kept)
 
     def _joined(self, node: tree.Attribute, of: Truths) -> Truths:
         if node.name == "not_":
             if node.arguments or node.named:
-                raise self._error(node, ".not_() takes nothing", "", _EXAMPLES["not_"])
+                raise self._error(node, ".not_() takes nothing", "", EXAMPLES["not_"])
             return of.negated()
         argument = self._only(node, "one grid of truths")
         other = self._value(argument)
         if not isinstance(other, Truths):
             expected = "a grid of truths, such as grid(...) > 50"
-            example = _EXAMPLES[node.name]
-            raise self._error(argument, f"this is {_kind(other)}", expected, example)
+            example = EXAMPLES[node.name]
+            raise self._error(argument, f"this is {kind_of(other)}", expected, example)
         if node.name == "and_":
             return of.joined(other)
         return of.negated().joined(other.negated()).negated()
@@ -243,27 +193,27 @@ class Evaluation:
     def _not_for(
         self, node: tree.Attribute, of: Value, table: Mapping[type, Sequence[str]]
     ) -> ClaimError:
-        owners = [_BEFORE_DOT[kind] for kind, names in table.items() if node.name in names]
+        owners = [BEFORE_DOT[kind] for kind, names in table.items() if node.name in names]
         expected = f"{' or '.join(owners)} before the dot"
         if isinstance(of, Truth) and node.name in ("and_", "or_", "not_"):
             expected = f'"{node.name[:-1]}" for plain truths'
-        message = f".{node.name} is not for {_kind(of)}"
+        message = f".{node.name} is not for {kind_of(of)}"
         place = (node.name_start, node.name_start + len(node.name))
-        return ClaimError(message, self.expression, *place, expected, _EXAMPLES[node.name])
+        return ClaimError(message, self.expression, *place, expected, EXAMPLES[node.name])
 
     # --- arguments
 
     def _only(self, node: tree.Attribute, what: str) -> tree.Node:
         if len(node.arguments) != 1 or node.named:
             message = f".{node.name}(...) takes one thing"
-            raise self._error(node, message, what, _EXAMPLES[node.name])
+            raise self._error(node, message, what, EXAMPLES[node.name])
         return node.arguments[0]
 
     def _levels(self, node: tree.Attribute, several: bool = True) -> Chosen:
         if node.arguments or not node.named:
             message = f".{node.name}(...) takes levels by the names of their axes"
             at = next(iter(node.arguments), node)
-            raise self._error(at, message, "a name before each level", _EXAMPLES[node.name])
+            raise self._error(at, message, "a name before each level", EXAMPLES[node.name])
         chosen = {}
         for one in node.named:
             if several and isinstance(one.value, tree.Items):
@@ -282,7 +232,3 @@ class Evaluation:
             return level_key(value)
         expected = "a text in quotes or a number"
         raise self._error(node, "this is no level", expected, 'grid(model="a")')
-
-
-def _kind(value: Value) -> str:
-    return KINDS[type(value)]

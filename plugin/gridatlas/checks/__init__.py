@@ -1,0 +1,30 @@
+"""Checks that need no second source: what a reading's numbers say about themselves.
+
+Each check gives a result for the page (passed, and how much that says), with findings in it. A
+finding in a reading that supplies no shown value is a note. `accepted` in `study.yml` names
+findings that are known; an acceptance that no longer occurs is a problem.
+"""
+
+from gridatlas.checks.accepted import accept, accept_entry, finding_problems
+from gridatlas.checks.counts import is_count, passing_share
+from gridatlas.checks.every import check_reading, check_study, reading_results
+from gridatlas.checks.findings import TITLES, CheckResult, Finding, StudyChecks
+from gridatlas.checks.printed import half_unit
+from gridatlas.checks.reading import supplying
+
+__all__ = [
+    "TITLES",
+    "CheckResult",
+    "Finding",
+    "StudyChecks",
+    "accept",
+    "accept_entry",
+    "check_reading",
+    "check_study",
+    "finding_problems",
+    "half_unit",
+    "is_count",
+    "passing_share",
+    "reading_results",
+    "supplying",
+]

@@ -1,0 +1,160 @@
+"""Values as counts of trials."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from gridatlas.analyse import share_scale
+from gridatlas.checks.findings import CheckResult
+from gridatlas.checks.printed import is_computed, percent, places_of, plain
+from gridatlas.checks.reading import Account
+from gridatlas.checks.words import cells_text, decimals_text, is_are, many, of_values, span
+from gridatlas.study import Cell, Levels, Point
+
+SAYS_NOTHING = Fraction(9, 10)
+"""Share of all values that pass above which a passed check of counts says nothing."""
+MAX_TRIAL_NUMBERS = 6
+"""Different numbers of trials up to which each has a result of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """A value that should be a count of n trials; of all with its decimals, `passing` are one."""
+
+    levels: Levels
+    point: Point
+    cell: Cell
+    value: Decimal
+    places: int
+    n: int
+    passing: Fraction
+
+
+def check_counts(account: Account) -> list[CheckResult]:
+    """Values that no number of successes among n trials gives."""
+    scale = share_scale(account.study)
+    if scale is None:
+        return []
+    shares: list[_Share] = []
+    unknown: list[Levels] = []
+    for sheet in account.sheets:
+        if any(level.aggregate for level in account.study.levels_of(sheet.levels)):
+            continue
+        by_trials = account.study.trials_at(sheet.levels)
+        for point, cell, value in sheet.cells():
+            n = cell.n if cell.n is not None else by_trials
+            if not 0 <= value <= scale:
+                return []  # a change in percent, and no share
+            if n is None:
+                unknown.append(sheet.levels)
+            elif not is_computed(cell):
+                places = places_of(value)
+                passing = passing_share(n, places, scale)
+                shares.append(_Share(sheet.levels, point, cell, value, places, n, passing))
+    results = []
+    if unknown:
+        statement = f"The number of trials behind {many(len(unknown), 'value')} is unknown."
+        results.append(account.result("k-of-n", unknown, statement, "", outcome="not testable"))
+    few = len({share.n for share in shares}) <= MAX_TRIAL_NUMBERS
+    groups: dict[int, list[_Share]] = {}
+    for share in shares:
+        groups.setdefault(share.n if few else share.passing > SAYS_NOTHING, []).append(share)
+    return results + [_counts_of(account, scale, groups[key]) for key in sorted(groups)]
+
+
+def _counts_of(account: Account, scale: int, shares: Sequence[_Share]) -> CheckResult:
+    trials = f"{span([share.n for share in shares])} trials"
+    rates = Counter(share.passing for share in shares)
+    passing = sum((rate * times for rate, times in rates.items()), Fraction(0)) / len(shares)
+    decimals = decimals_text(share.places for share in shares)
+    anyway = f"{percent(passing)} of all values from 0 to {scale} with {decimals} are such counts"
+    wrong: dict[Levels, list[tuple[Point, str]]] = {}
+    for share in shares:
+        if not is_count(share.value, share.n, scale, share.cell.successes):
+            text = f"{plain(share.value)} ({_nearest_counts(share, scale)})"
+            wrong.setdefault(share.levels, []).append((share.point, text))
+    totals = Counter(share.levels for share in shares)
+    findings = [
+        account.finding(
+            "k-of-n",
+            levels,
+            [point for point, _ in cells],
+            f"{of_values(len(cells), totals[levels])} no count of {trials}: "
+            f"{cells_text(account.study, cells)}",
+            "A digit is wrong; or there were not so many trials, or this is no plain share of "
+            "successes.",
+            f"Certain, if it is a share of {trials}, rounded. A wrong value needn't show: "
+            f"{anyway}.",
+        )
+        for levels, cells in wrong.items()
+    ]
+    fine = len(shares) - sum(map(len, wrong.values()))
+    statement = (
+        f"{fine} of {many(len(shares), 'value')} {is_are(fine)} a count of {trials}, rounded."
+    )
+    nothing = passing > SAYS_NOTHING
+    return account.result(
+        "k-of-n",
+        [share.levels for share in shares],
+        statement,
+        f"{anyway}, so this says nothing."
+        if nothing
+        else f"{anyway}; the other {percent(1 - passing)} would show.",
+        findings,
+        "says nothing" if nothing else "passed",
+        f"Values as counts of {trials}",
+    )
+
+
+def is_count(value: Decimal, n: int, scale: int, successes: int | None = None) -> bool:
+    """Whether some count k of n trials, as `scale` × k/n, is printed as `value`.
+
+    A half may be rounded either way: up, to even, or as a binary float happens to fall.
+
+    Args:
+        value: As printed; its decimals count.
+        n: Trials, 1 or more.
+        scale: 100 for percentages, 1 for fractions.
+        successes: The only k to be tried, where it is known.
+    """
+    low, high = _count_range(value, n, scale)
+    if successes is not None:
+        return low <= successes <= high
+    return max(low, 0) <= min(high, n)
+
+
+def _count_range(value: Decimal, n: int, scale: int) -> tuple[int, int]:
+    """Smallest and largest k whose share rounds to the value; the first is larger if none does."""
+    unit = 10 ** places_of(value)
+    numerator, denominator = value.as_integer_ratio()
+    whole = numerator * unit // denominator
+    return -(-n * (2 * whole - 1) // (2 * scale * unit)), n * (2 * whole + 1) // (2 * scale * unit)
+
+
+def _nearest_counts(share: _Share, scale: int) -> str:
+    low, high = _count_range(share.value, share.n, scale)
+    near = [high, low] if share.cell.successes is None else [share.cell.successes]
+    return " and ".join(
+        f"{k} of {share.n} is {Decimal(k * scale) / share.n:.{share.places}f}"
+        for k in near
+        if 0 <= k <= share.n
+    )
+
+
+@lru_cache(maxsize=1024)
+def passing_share(n: int, decimals: int, scale: int) -> Fraction:
+    """Share of the values from 0 to `scale` with so many decimals that are a count of n trials."""
+    values = scale * 10**decimals + 1
+    if n >= values - 1:
+        return Fraction(1)
+    # Counts lie more than one unit apart: each gives one value, and two where it is a half.
+    step = 2 * (values - 1)
+    common = math.gcd(step, n)
+    halves = (common + 1) // 2 if step // common % 2 else 0
+    return Fraction(n + 1 + halves, values)

@@ -1,0 +1,81 @@
+"""What a check says: its result for a reading, with the findings in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gridatlas.problems import Problem, Severity
+from gridatlas.schema import AcceptedEntry
+from gridatlas.study import Levels, Point
+
+TITLES: Mapping[str, str] = {
+    "aggregate": "Printed aggregates against their parts",
+    "k-of-n": "Values as counts of trials",
+    "repeated-row": "Repeated rows",
+    "repeated-column": "Repeated columns",
+    "constant-run": "Runs of one value",
+    "decimals": "Number of decimals",
+    "stated-range": "Stated range of the colour bar",
+}
+Outcome = Literal["passed", "found", "says nothing", "not testable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check noticed in one grid.
+
+    Attributes:
+        kind: Stable name, one of `TITLES`.
+        reading: Id of the reading; empty where the shown values of several readings are meant.
+        cells: The points it is about, row by row.
+        found: What stands there.
+        means: What that may mean, for visitors.
+        sure: How sure it is; where a chance is named, under which assumption.
+        accepted: The entry of `study.yml` that says it is known.
+    """
+
+    kind: str
+    reading: str
+    levels: Levels
+    cells: tuple[Point, ...]
+    found: str
+    means: str
+    sure: str
+    severity: Severity = "problem"
+    accepted: AcceptedEntry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What one check says of one reading.
+
+    Attributes:
+        reading: As in `Finding`.
+        grids: The grids that it looked at.
+        statement: The result in a sentence.
+        strength: How much the result says: which mistakes show, which don't.
+    """
+
+    kind: str
+    title: str
+    reading: str
+    grids: tuple[Levels, ...]
+    outcome: Outcome
+    statement: str
+    strength: str
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyChecks:
+    """All checks of a study: results with accepted findings marked, and what makes it unfit."""
+
+    results: tuple[CheckResult, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of all results."""
+        return tuple(finding for result in self.results for finding in result.findings)

@@ -1,0 +1,49 @@
+"""Values outside the ends of the colour bar that a reading states."""
+
+from __future__ import annotations
+
+from gridatlas.checks.findings import CheckResult
+from gridatlas.checks.printed import plain
+from gridatlas.checks.reading import Account
+from gridatlas.checks.words import cells_text, many, of_values
+from gridatlas.study import Levels, Reading
+
+
+def check_stated_ranges(account: Account, reading: Reading) -> list[CheckResult]:
+    """Values outside the ends of the colour bar that the reading states."""
+    ids = [facet.id for facet in account.study.facets]
+    looked: list[Levels] = []
+    findings = []
+    inside, total = 0, 0
+    for stated in reading.entry.stated_range:
+        low, high = stated.range
+        named = (stated.model_extra or {}).items()
+        for sheet in account.sheets:
+            at = dict(zip(ids, sheet.levels, strict=True))
+            if any(at.get(facet) != key for facet, key in named):
+                continue
+            looked.append(sheet.levels)
+            values = [(point, value) for point, _, value in sheet.cells()]
+            beyond = [(p, plain(v)) for p, v in values if not low <= v <= high]
+            total += len(values)
+            inside += len(values) - len(beyond)
+            if beyond:
+                findings.append(
+                    account.finding(
+                        "stated-range",
+                        sheet.levels,
+                        [point for point, _ in beyond],
+                        f"{of_values(len(beyond), len(values))} outside {plain(low)} to "
+                        f"{plain(high)}, the stated range of the colour bar: "
+                        f"{cells_text(account.study, beyond)}",
+                        "The stated ends may be those of the ticks. Or the values or the range "
+                        "are wrong.",
+                        "Not certain: ticks needn't reach to the ends of a colour bar.",
+                        note=True,
+                    )
+                )
+    if not looked:
+        return []
+    statement = f"{inside} of {many(total, 'value')} lie within the stated ranges."
+    strength = "Only gross mistakes show."
+    return [account.result("stated-range", looked, statement, strength, findings)]

@@ -1,0 +1,122 @@
+"""One value in many neighbouring cells of a row or column."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import groupby, pairwise
+
+from gridatlas.checks.chance import CHANCE, how_sure, times_text
+from gridatlas.checks.findings import CheckResult
+from gridatlas.checks.printed import plain
+from gridatlas.checks.reading import Account, Axis, Line
+from gridatlas.checks.words import at_level, is_are, many
+from gridatlas.study import Point
+
+Stretch = Sequence[tuple[Point, Decimal]]
+
+_AXES: tuple[Axis, Axis] = ("row", "column")
+
+
+def check_runs(account: Account) -> list[CheckResult]:
+    """One value in more neighbouring cells of a row or column than chance explains."""
+    limit = CHANCE / max(1, len(account.sheets))
+    looked, findings, longest = [], [], 0
+    for sheet in account.sheets:
+        stretches = {axis: _stretches(account.ends, sheet.lines(axis)) for axis in _AXES}
+        runs = [
+            (axis, run)
+            for axis, found in stretches.items()
+            for stretch in found
+            for _, group in groupby(stretch, key=lambda one: one[1])
+            if len(run := list(group)) >= 3
+        ]
+        if any(len(stretch) >= 3 for found in stretches.values() for stretch in found):
+            looked.append(sheet.levels)
+        longest = max([longest, *(len(run) for _, run in runs)])
+        chances = {
+            (axis, length): _chances_of_run(stretches, axis, length)
+            for axis, length in {(axis, len(run)) for axis, run in runs}
+        }
+        for axis, run in runs:
+            shuffled, alike, seen = chances[axis, len(run)]
+            if max(shuffled, alike) >= limit:
+                continue
+            first, last = (x if axis == "row" else y for (x, y), _ in (run[0], run[-1]))
+            (x, y), value = run[0]
+            along, across = (account.study.x, at_level(account.study.y, y))
+            if axis == "column":
+                along, across = (account.study.y, at_level(account.study.x, x))
+            by_second = (
+                f"neighbours in a {axis} are equal as often as elsewhere in it "
+                f"({times_text(*seen)})"
+            )
+            findings.append(
+                account.finding(
+                    "constant-run",
+                    sheet.levels,
+                    (point for point, _ in run),
+                    f"{plain(value)} in {len(run)} neighbouring cells: {across}, "
+                    f"{at_level(along, first)} to {along.level(last).label}",
+                    "One value may have been carried on over cells that have others. Or the metric "
+                    "really stays the same there.",
+                    how_sure("such a run", (shuffled, alike), by_second, limit),
+                )
+            )
+    if not looked:
+        return []
+    grids = many(len(looked), "grid")
+    statement = f"No value stands in three neighbouring cells ({grids})."
+    if longest:
+        statement = (
+            f"The longest run of one value has {longest} cells ({grids}); "
+            f"{many(len(findings), 'run') if findings else 'no run'} "
+            f"{is_are(max(1, len(findings)))} longer than chance explains."
+        )
+    strength = (
+        "A value that was carried on over many cells shows; how many it takes depends on how often "
+        "neighbours are equal elsewhere in the grid."
+    )
+    return [account.result("constant-run", looked, statement, strength, findings)]
+
+
+def _stretches(ends: frozenset[Decimal], lines: Iterable[Line]) -> list[Stretch]:
+    """The lines, cut at cells without a value and at values at an end of the range."""
+    found: list[Stretch] = []
+    for line in lines:
+        stretch: list[tuple[Point, Decimal]] = []
+        for point, value in line:
+            if value is None or value in ends:
+                found.append(stretch)
+                stretch = []
+            else:
+                stretch.append((point, value))
+        found.append(stretch)
+    return [stretch for stretch in found if stretch]
+
+
+def _chances_of_run(
+    stretches: Mapping[Axis, Sequence[Stretch]], axis: Axis, length: int
+) -> tuple[Fraction, Fraction, tuple[int, int]]:
+    """How likely a run of this length is anywhere in the grid, under two nulls.
+
+    Both are bounded by the sum over all places where such a run can lie, and all values. The first
+    deals the grid's values at random. By the second, neighbours are equal as often as they are
+    outside this run, for smooth grids have longer runs than shuffled ones; the pairs of neighbours
+    along `axis` that it counts are given too: (equal, all).
+    """
+    counts = Counter(value for stretch in stretches[axis] for _, value in stretch)
+    values = sum(math.perm(count, length) for count in counts.values())
+    places, alike, seen = 0, Fraction(0), (0, 0)
+    for one, found in stretches.items():
+        here = sum(max(0, len(stretch) - length + 1) for stretch in found)
+        steps = [a[1] == b[1] for stretch in found for a, b in pairwise(stretch)]
+        own = length - 1 if one == axis else 0
+        equal, pairs = sum(steps) - own, len(steps) - own
+        seen = (equal, pairs) if one == axis else seen
+        places += here
+        alike += here * Fraction(equal + 1, pairs + 2) ** (length - 1)
+    return Fraction(places * values, math.perm(counts.total(), length)), alike, seen

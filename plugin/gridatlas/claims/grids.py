@@ -1,0 +1,217 @@
+"""The grids of a claim, numbers or truths over x and y, and what sums them up.
+
+What sums up a grid is undecidable where one of its cells is None, unless the cells that are there
+decide it, and where no cell is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from gridatlas.claims.arithmetic import COMPARISONS, calculate_numbers, tau_b, total
+from gridatlas.claims.parts import Cells, Chosen, match, origin
+from gridatlas.claims.places import Place, cell_name
+from gridatlas.claims.values import CellNames, Fault, Number, Truth, conjunction, negation
+from gridatlas.problems import shown
+from gridatlas.study import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Truths(Cells[bool]):
+    """True, false or None per point."""
+
+    @property
+    def all(self) -> Truth:
+        """Whether it is true in every cell; the cells where it is false decide."""
+        false = tuple(self.place(at) for at, value in self.values.items() if value is False)
+        if false:
+            return Truth(False, false)
+        why = self.gaps()
+        return Truth(None if why else True, (), why)
+
+    @property
+    def any(self) -> Truth:
+        """Whether it is true in some cell; the cells where it is true decide."""
+        return self.negated().all.negated()
+
+    @property
+    def count(self) -> Number:
+        """The number of cells in which it is true; 0 of no cells."""
+        why = self.gaps() if self.values else ()
+        return Number(None if why else Decimal(sum(map(bool, self.values.values()))), (), why)
+
+    @property
+    def share(self) -> Number:
+        """The share of the cells in which it is true, from 0 to 1."""
+        why = self.gaps()
+        if why:
+            return Number(None, (), why)
+        return calculate_numbers("/", self.count, Number(Decimal(len(self.values))))
+
+    def at(self, levels: Chosen) -> Truth:
+        """The truth in one cell."""
+        point = self.point(levels)
+        value = self.values[point]
+        if value is None:
+            return Truth(None, (), self.reasons([point]))
+        return Truth(value, (self.place(point),))
+
+    def negated(self) -> Truths:
+        """True where this is false."""
+        return replace(self, values={at: negation(value) for at, value in self.values.items()})
+
+    def joined(self, other: Truths) -> Truths:
+        """True where both are."""
+        match(self, other)
+        values = {at: conjunction(value, other.values[at]) for at, value in self.values.items()}
+        sources, why = origin(self, other)
+        return replace(self, values=values, sources=sources, why=why)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers(Cells[Decimal]):
+    """A number or None per point; `higher` is whether higher is better, None where unclear."""
+
+    higher: bool | None = None
+
+    @property
+    def best(self) -> Extreme:
+        """The best cells, as the metric says."""
+        return self._extreme(best=True)
+
+    @property
+    def worst(self) -> Extreme:
+        """The worst cells, as the metric says."""
+        return self._extreme(best=False)
+
+    def _extreme(self, best: bool) -> Extreme:
+        if self.higher is None:
+            raise Fault(
+                "best and worst are not clear here: these are levels, or lower is better in a grid "
+                "behind them",
+                ".min or .max",
+                "grid(...).min < 3",
+            )
+        number = self.max if best == self.higher else self.min
+        return Extreme(number, self._equal_to(number.value), self)
+
+    def _equal_to(self, value: Decimal | None) -> tuple[Point, ...]:
+        equal = COMPARISONS["=="]
+        return tuple(
+            point
+            for point, one in self.values.items()
+            if value is not None and one is not None and equal(one, value)
+        )
+
+    @property
+    def max(self) -> Number:
+        """The highest value, and the cells that have it."""
+        number = self._over(max)
+        return replace(number, places=tuple(map(self.place, self._equal_to(number.value))))
+
+    @property
+    def min(self) -> Number:
+        """The lowest value, and the cells that have it."""
+        number = self._over(min)
+        return replace(number, places=tuple(map(self.place, self._equal_to(number.value))))
+
+    @property
+    def mean(self) -> Number:
+        """The arithmetic mean of the cells."""
+        return calculate_numbers("/", self._over(total), Number(Decimal(len(self.values) or 1)))
+
+    @property
+    def spread(self) -> Number:
+        """The highest value minus the lowest."""
+        return calculate_numbers("-", self.max, self.min)
+
+    def _over(self, function: Callable[[Iterable[Decimal]], Decimal]) -> Number:
+        why = self.gaps()
+        if why:
+            return Number(None, (), why)
+        return Number(function(value for value in self.values.values() if value is not None))
+
+    def at(self, levels: Chosen) -> Number:
+        """The number in one cell."""
+        point = self.point(levels)
+        value = self.values[point]
+        if value is None:
+            return Number(None, (), self.reasons([point]))
+        return Number(value, (self.place(point),))
+
+    def levels(self, name: str) -> Numbers:
+        """In each cell the number of its level on an axis."""
+        axis = self.axis(name)
+        for level in axis.levels:
+            if level.number is None:
+                message = f"the {axis.id} {shown(level.key)} is not a number"
+                expected = "an axis whose levels are numbers"
+                raise Fault(message, expected, '.levels("ratio") > 0.2', name)
+        values = {point: axis.level(point[self.index(axis)]).number for point in self.values}
+        return replace(self, values=values, higher=None)
+
+    def trend(self, name: str) -> Number:
+        """Kendall's τ-b between the levels of an axis and the values, over all cells.
+
+        Levels are ordered by their numbers where all of them are numbers, else as listed.
+        """
+        axis = self.axis(name)
+        numbers = [level.number for level in axis.levels]
+        order = {
+            level.key: Decimal(place) if number is None or None in numbers else number
+            for place, (level, number) in enumerate(zip(axis.levels, numbers, strict=True))
+        }
+        why = self.gaps()
+        if why:
+            return Number(None, (), why)
+        tau = tau_b(
+            (order[point[self.index(axis)]], value)
+            for point, value in self.values.items()
+            if value is not None
+        )
+        if tau is None:
+            return Number(None, (), (f"all cells have the same value or the same {axis.id}",))
+        return Number(tau)
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The best (worst) value, and all cells that have it."""
+
+    value: Number
+    points: tuple[Point, ...]
+    of: Numbers
+
+    @property
+    def count(self) -> Number:
+        """How many cells tie for it."""
+        why = self.value.why
+        return Number(None if why else Decimal(len(self.points)), (), why)
+
+    @property
+    def cells(self) -> CellNames:
+        """The cells' names."""
+        names = [cell_name((self.of.x, self.of.y), point) for point in self.points]
+        return CellNames(tuple(names), self.value.why)
+
+    def all_at(self, levels: Chosen) -> Truth:
+        """Whether all of the cells lie at these levels; those that don't decide."""
+        inside, outside = self._parted(levels)
+        if self.value.why:
+            return Truth(None, (), self.value.why)
+        return Truth(not outside, outside or inside)
+
+    def any_at(self, levels: Chosen) -> Truth:
+        """Whether at least one of the cells lies at these levels."""
+        inside, outside = self._parted(levels)
+        if self.value.why:
+            return Truth(None, (), self.value.why)
+        return Truth(bool(inside), inside or outside)
+
+    def _parted(self, levels: Chosen) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+        is_inside = self.of.chosen(levels)
+        inside = tuple(self.of.place(point) for point in self.points if is_inside(point))
+        outside = tuple(self.of.place(point) for point in self.points if not is_inside(point))
+        return inside, outside

@@ -1,0 +1,190 @@
+"""What grids of numbers and of truths have in common: their cells, and the parts to take of them.
+
+A cell without a value is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Generic, Self, TypeVar
+
+from gridatlas.claims.places import Place, Source, keyword
+from gridatlas.claims.values import Fault, Number, unique
+from gridatlas.problems import listed, nearest, shown
+from gridatlas.study import Factor, Point
+
+NAMED_ABSENT_CELLS = 3
+
+Chosen = Mapping[str, tuple[str, ...]]
+"""Level keys by the name of their axis, as an expression gives them."""
+V = TypeVar("V", Decimal, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells(Generic[V]):
+    """A value per point: of a whole grid, of a row (no y), of a column (no x), or of a part.
+
+    Attributes:
+        x: The factor along x; None in a column.
+        y: The factor along y; None in a row.
+        values: Row by row; the key of an axis that isn't there is empty.
+        sources: The grids behind the values, in the order of the expression.
+        why: Reasons for None other than an absent cell of a source.
+    """
+
+    x: Factor | None
+    y: Factor | None
+    values: Mapping[Point, V | None]
+    sources: tuple[Source, ...]
+    why: tuple[str, ...] = ()
+
+    @property
+    def axes(self) -> dict[str, Factor]:
+        """The axes by their names in expressions, x first."""
+        return {keyword(one.id): one for one in (self.x, self.y) if one is not None}
+
+    def place(self, point: Point) -> Place:
+        """The cell at a point, and the cells that it was calculated with."""
+        first, *others = dict.fromkeys(source.place(point) for source in self.sources)
+        return replace(first, against=tuple(others))
+
+    def gaps(self) -> tuple[str, ...]:
+        """Why what needs all these cells is undecidable; empty where it isn't."""
+        if not self.values:
+            return ("no cell is left to tell by",)
+        return self.reasons([point for point, value in self.values.items() if value is None])
+
+    def reasons(self, points: Iterable[Point]) -> tuple[str, ...]:
+        """Why these points have no value; nothing for no points."""
+        places = [source.place(point) for point in points for source in self.sources]
+        absent = list(dict.fromkeys(place.name for place in places if place.value is None))
+        if not absent:
+            return self.why if places else ()
+        more = len(absent) - NAMED_ABSENT_CELLS
+        rest = f"; and {more} more" if more > 0 else ""
+        return (f"no value: {'; '.join(absent[:NAMED_ABSENT_CELLS])}{rest}", *self.why)
+
+    def axis(self, name: str) -> Factor:
+        """The axis that an argument names."""
+        axes = self.axes
+        if name not in axes:
+            near = nearest(name, axes)
+            message = f"{shown(name)} is no axis here"
+            message += f"; did you mean {near}?" if near else ""
+            raise Fault(message, f"one of {listed(axes)}", f".where({next(iter(axes))}=...)", name)
+        return axes[name]
+
+    def index(self, axis: Factor) -> int:
+        """Where an axis stands in a point."""
+        return 0 if axis is self.x else 1
+
+    def chosen(self, levels: Chosen) -> Callable[[Point], bool]:
+        """Whether a point lies at these levels, each of which has to be there."""
+        wanted: dict[int, tuple[str, ...]] = {}
+        for name, keys in levels.items():
+            axis = self.axis(name)
+            index = self.index(axis)
+            there = list(dict.fromkeys(point[index] for point in self.values))
+            for key in keys:
+                if key not in there:
+                    near = nearest(key, there)
+                    message = f"no cell here has the {axis.id} {shown(key)}"
+                    message += f"; did you mean {shown(near)}?" if near else ""
+                    example = f"{name}={near or next(iter(there), '...')}"
+                    raise Fault(message, f"one of {listed(there, 30)}", example, name)
+            wanted[index] = keys
+        return lambda point: all(point[index] in keys for index, keys in wanted.items())
+
+    def where(self, levels: Chosen) -> Self:
+        """The cells at these levels."""
+        inside = self.chosen(levels)
+        return replace(self, values={at: one for at, one in self.values.items() if inside(at)})
+
+    def where_true(self, kept: Cells[bool]) -> Self:
+        """The cells at which `kept` is true; those at which it is undecidable become None."""
+        match(self, kept)
+        values = {
+            point: value if kept.values[point] else None
+            for point, value in self.values.items()
+            if kept.values[point] is not False
+        }
+        sources, why = origin(self, kept)
+        return replace(self, values=values, sources=sources, why=why)
+
+    def row(self, key: str) -> Self:
+        """The cells at one level of y, over x alone."""
+        return self._line(self.y, key)
+
+    def column(self, key: str) -> Self:
+        """The cells at one level of x, over y alone."""
+        return self._line(self.x, key)
+
+    def _line(self, axis: Factor | None, key: str) -> Self:
+        if axis is None or len(self.axes) < 2:
+            expected = "a whole grid before the dot"
+            raise Fault("this is a row or a column already", expected, ".where(ratio=0.1)")
+        inside = self.chosen({keyword(axis.id): (key,)})
+        is_row = axis is self.y
+        return replace(
+            self,
+            x=self.x if is_row else None,
+            y=None if is_row else self.y,
+            values={
+                (x, "") if is_row else ("", y): value
+                for (x, y), value in self.values.items()
+                if inside((x, y))
+            },
+            sources=tuple(
+                replace(source, fixed=("", key) if is_row else (key, "")) for source in self.sources
+            ),
+        )
+
+    def point(self, levels: Chosen) -> Point:
+        """The one point at these levels, which have to name every axis."""
+        for name in levels:
+            self.axis(name)
+        rest = [name for name in self.axes if name not in levels]
+        if rest:
+            line = ".column(level)" if self.y and keyword(self.y.id) in rest else ".row(level)"
+            expected = f"a level of every axis, or {line} for all cells at one level"
+            example = f".at({', '.join(f'{name}=...' for name in self.axes)})"
+            message = f".at(...) gives one cell, so it needs {listed(rest)} too"
+            raise Fault(message, expected, example)
+        inside = self.chosen(levels)
+        for point in self.values:
+            if inside(point):
+                return point
+        raise Fault(".where(...) left no cell there", "a cell that is left", ".where(...).count")
+
+
+def origin(*sides: Cells[Any] | Number) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+    """The sources of all sides, and their reasons other than absent cells."""
+    sources = [source for side in sides if isinstance(side, Cells) for source in side.sources]
+    return tuple(dict.fromkeys(sources)), unique(*(side.why for side in sides))
+
+
+def match(left: Cells[Any], right: Cells[Any]) -> None:
+    """See that two grids have the same cells.
+
+    Raises:
+        Fault: Saying which axes or levels differ.
+    """
+    if list(left.axes) != list(right.axes):
+        here, there = (" × ".join(side.axes) for side in (left, right))
+        message = f"the axes differ: {here} on the left, {there} on the right"
+        expected = "two grids, two rows or two columns over the same axes"
+        raise Fault(message, expected, "grid(...).row(500) > grid(...).row(1000)")
+    if left.values.keys() == right.values.keys():
+        return
+    expected = "the same cells on both sides; .where(...) leaves cells out"
+    for name, axis in left.axes.items():
+        index = left.index(axis)
+        here_keys, there_keys = ({point[index] for point in side.values} for side in (left, right))
+        for side, keys in (("left", here_keys - there_keys), ("right", there_keys - here_keys)):
+            if keys:
+                message = f"only the {side} has the {name} {listed(sorted(keys))}"
+                raise Fault(message, expected, f".where({name}=[...])")
+    message = "the left and the right were narrowed to different cells"
+    raise Fault(message, expected, "grid(...).where(...) > grid(...).where(...)")

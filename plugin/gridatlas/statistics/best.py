@@ -1,0 +1,122 @@
+"""Which cells of a grid may be the best: a confidence set, from counts or question by question.
+
+Hsu's multiple comparisons with the best (Hsu 1996, *Multiple Comparisons*, chapter 4) in Bonferroni
+form: a cell leaves when another beats it in a one-sided test at alpha / (cells − 1). The best cell
+leaves only by one of cells − 1 errors; so with probability 1 − alpha or more the set holds the
+best, whichever cell that is, and likewise any one of several that are equally good. To test every
+cell against the one that was *observed* to be best would hold nothing: that one was chosen for its
+luck.
+
+A cell that stays isn't shown to be as good as the best. One that leaves is shown not to be the only
+best, at an error of alpha for it alone: of 20 equal cells with 150 trials each one or more leave in
+a quarter of the grids, while any given one stays in 98 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from gridatlas.statistics.counts import Better, Counts, Floats, arrays, direction
+from gridatlas.statistics.fisher import fisher_greater
+from gridatlas.statistics.paired import outcome_table, sign_flips
+
+
+@dataclass(frozen=True, slots=True)
+class BestSet:
+    """The cells that may be the best, and the comparison that comes nearest to excluding each.
+
+    Attributes:
+        indices: The cells in the set, ascending.
+        p: Per cell, the smallest p-value with which another cell beats it; None for a cell without
+            data, or where no other has data.
+        by: Per cell, the cell that gives this p-value, the first of equals; None as in `p`.
+        level: A cell leaves when its `p` is at most this: alpha / (compared − 1), or
+            alpha where no two can be compared.
+        compared: The number of cells with data.
+        test: Name of the test.
+    """
+
+    indices: tuple[int, ...]
+    p: tuple[float | None, ...]
+    by: tuple[int | None, ...]
+    level: float
+    compared: int
+    test: str
+
+
+def best_set(
+    cells: Sequence[Counts | None], better: Better = "higher", alpha: float = 0.05
+) -> BestSet:
+    """The confidence set for the best cell, by Fisher's exact test, one-sided.
+
+    That test's level holds at any n and any share, where that of a normal approximation doesn't at
+    30 trials or near 0 and 1. It pays for this with some power. Trials count as independent.
+
+    Args:
+        cells: Counts per cell; None where there are none.
+        better: Whether more successes or fewer are better.
+        alpha: Error probability of the set, between 0 and 1.
+
+    Raises:
+        ValueError: For impossible counts, another `better`, or an alpha outside its range.
+    """
+    sign = direction(better)
+    there = [index for index, cell in enumerate(cells) if cell is not None]
+    k, n = arrays([cell for cell in cells if cell is not None])
+    k = k if sign > 0 else n - k
+    cell, other = np.nonzero(~np.eye(len(there), dtype=bool))
+    p = np.ones((len(there), len(there)))
+    p[cell, other] = fisher_greater(k[other], n[other], k[cell], n[cell])
+    return _unbeaten(p, there, len(cells), alpha, "Fisher's exact test, one-sided")
+
+
+def best_set_paired(
+    outcomes: Sequence[Sequence[float] | None],
+    better: Better = "higher",
+    alpha: float = 0.05,
+    samples: int = 19_999,
+    seed: int = 0,
+) -> BestSet:
+    """The confidence set for the best cell, by the one-sided test of `paired_p`.
+
+    Args:
+        outcomes: Per cell the outcome per question, the same questions in the same order in all
+            cells; None for a cell without data.
+        better: Whether higher outcomes or lower ones are better.
+        alpha: Error probability of the set, between 0 and 1.
+        samples: As in `paired_p`.
+        seed: As in `paired_p`; all pairs of cells share the random patterns.
+
+    Raises:
+        ValueError: As `paired_p`, or for another `better` or an alpha outside its range.
+    """
+    sign = direction(better)
+    there = [index for index, cell in enumerate(outcomes) if cell is not None]
+    pairs = list(combinations(range(len(there)), 2))
+    p = np.ones((len(there), len(there)))
+    test = ""
+    if there:
+        table = sign * outcome_table([cell for cell in outcomes if cell is not None])
+        greater, less, test = sign_flips(table, pairs, samples, seed)
+        for (one, other), one_beats, other_beats in zip(pairs, greater, less, strict=True):
+            p[other, one], p[one, other] = one_beats, other_beats
+    return _unbeaten(p, there, len(outcomes), alpha, test)
+
+
+def _unbeaten(p: Floats, there: Sequence[int], size: int, alpha: float, test: str) -> BestSet:
+    """The set from p[i, j], with which j beats i, of the cells `there` among `size` cells."""
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha lies between 0 and 1, not at {alpha}")
+    level = alpha / max(1, len(there) - 1)
+    smallest: list[float | None] = [None] * size
+    by: list[int | None] = [None] * size
+    if len(there) > 1:
+        others = np.where(np.eye(len(there), dtype=bool), np.inf, p)
+        for index, row, other in zip(there, others, others.argmin(axis=1), strict=True):
+            smallest[index], by[index] = float(row[other]), there[other]
+    stay = tuple(i for i in there if (found := smallest[i]) is None or found > level)
+    return BestSet(stay, tuple(smallest), tuple(by), level, len(there), test)

@@ -1,0 +1,139 @@
+"""Whether cells differ: tests of all cells, of an axis, and of two that were chosen beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from scipy import special, stats
+
+from gridatlas.statistics.counts import Counts, Interval, arrays, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class ChiSquared:
+    """A χ² statistic with its degrees of freedom and the p-value of its upper tail."""
+
+    chi2: float
+    df: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A difference of two shares (−1 to 1), its interval, and the two-sided p-value of equality."""
+
+    value: float
+    interval: Interval
+    p: float
+
+
+def homogeneity(cells: Sequence[Counts | None]) -> ChiSquared | None:
+    """Pearson's χ² test that all cells have the same share (Pearson 1900), as if independent.
+
+    Args:
+        cells: Counts per cell, in any order; those without are left out. The p-value is an
+            approximation for cells that expect five successes and five failures or more.
+
+    Returns:
+        On (cells with data − 1) degrees of freedom; χ² = 0 where all or none succeed; None below
+        two cells with data.
+
+    Raises:
+        ValueError: For impossible counts.
+    """
+    k, n = arrays([cell for cell in cells if cell is not None])
+    if len(k) < 2:
+        return None
+    share = k.sum() / n.sum()
+    variance = share * (1 - share)
+    chi2 = float(np.sum((k - n * share) ** 2 / n) / variance) if variance > 0 else 0.0
+    return _chi_squared(chi2, len(k) - 1)
+
+
+def main_effect(rows: Sequence[Sequence[Counts | None]]) -> ChiSquared | None:
+    """χ² test that the levels of an axis have the same share, summed over the other axis.
+
+    Args:
+        rows: One row per level of the axis; in it one cell per level of the other axis. A level
+            without any data is left out; then each level of the other axis at which a cell is
+            missing, so that the sums are over the same cells.
+
+    Returns:
+        On (levels − 1) degrees of freedom, as in `homogeneity`; None where fewer than two levels
+        can be compared.
+
+    Raises:
+        ValueError: For impossible counts, or rows of unequal length.
+    """
+    there = [row for row in rows if any(cell is not None for cell in row)]
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError("the rows of a grid are of equal length")
+    columns = [column for column in zip(*there, strict=True) if None not in column]
+    levels = zip(*columns, strict=True)
+    return homogeneity([(sum(k for k, _ in row), sum(n for _, n in row)) for row in levels])
+
+
+def total(tests: Iterable[ChiSquared]) -> ChiSquared:
+    """Independent χ² tests as one: the sums of the statistics and of the degrees of freedom."""
+    tests = list(tests)
+    return _chi_squared(sum(one.chi2 for one in tests), sum(one.df for one in tests))
+
+
+def _chi_squared(chi2: float, df: int) -> ChiSquared:
+    return ChiSquared(chi2, df, float(special.chdtrc(df, chi2)) if df else 1.0)
+
+
+def difference(k1: int, n1: int, k2: int, n2: int, confidence: float = 0.95) -> Comparison:
+    """First share minus second: hybrid score interval, and Fisher's exact test, two-sided.
+
+    The interval is method 10 of Newcombe (1998), Statistics in Medicine 17, 873–890. Its coverage
+    is near the confidence, the test's level is never exceeded: at the border the interval may leave
+    out 0 where p is still above 1 − confidence.
+
+    Args:
+        k1: Successes of the first, from 0 to n1.
+        n1: Trials of the first, at least 1.
+        k2: Successes of the second, from 0 to n2.
+        n2: Trials of the second, at least 1.
+        confidence: Between 0 and 1.
+
+    Raises:
+        ValueError: For counts or a confidence outside these ranges.
+    """
+    first, second = wilson(k1, n1, confidence), wilson(k2, n2, confidence)
+    share1, share2 = k1 / n1, k2 / n2
+    value = share1 - share2
+    below = sqrt((share1 - first.low) ** 2 + (second.high - share2) ** 2)
+    above = sqrt((first.high - share1) ** 2 + (share2 - second.low) ** 2)
+    test = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]])
+    return Comparison(value, Interval(value - below, value + above), float(test.pvalue))
+
+
+def holm(ps: Sequence[float]) -> tuple[float, ...]:
+    """P-values adjusted for their number: Holm (1979), Scandinavian Journal of Statistics 6, 65–70.
+
+    Valid for any dependence, in a family fixed before the data were seen: deltas to a baseline,
+    model against model. Not for comparisons with the observed best, see `best_set`.
+
+    Args:
+        ps: From 0 to 1, in any order.
+
+    Returns:
+        In the same order, from 0 to 1: one at most alpha is significant with the probability of
+        any error in the family at most alpha.
+
+    Raises:
+        ValueError: For a p-value outside 0 to 1.
+    """
+    for p in ps:
+        if not 0 <= p <= 1:
+            raise ValueError(f"a p-value lies from 0 to 1, not at {p}")
+    adjusted = [0.0] * len(ps)
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
+        adjusted[index] = largest
+    return tuple(adjusted)

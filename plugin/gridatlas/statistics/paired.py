@@ -1,0 +1,141 @@
+"""Two cells compared question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridatlas.statistics.counts import Floats
+from gridatlas.statistics.fisher import log_choose
+
+Alternative = Literal["two-sided", "greater", "less"]
+
+_FINEST_SHARE = 64
+"""Outcomes that are shares of up to this many samples are tested exactly."""
+_ENUMERATED_UP_TO = 14
+"""Questions up to which every sign pattern is tried where outcomes are no such shares."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """A p-value, and the name of the test that gave it."""
+
+    p: float
+    test: str
+
+
+def paired_p(
+    first: Sequence[float],
+    second: Sequence[float],
+    alternative: Alternative = "two-sided",
+    samples: int = 19_999,
+    seed: int = 0,
+) -> PairedTest:
+    """Test of two cells by the outcomes that they have on the same questions.
+
+    Under the null hypothesis each question's difference is as likely to have the other sign: the
+    sum of the differences is compared with the sums under other signs (Fisher 1935, *The Design of
+    Experiments*, § 21). Questions are independent of one another; samples of one needn't be.
+
+    - Outcomes 0 and 1: that is McNemar's exact test (McNemar 1947, Psychometrika 12, 153–157).
+    - Shares, from 0 to 1, of up to 64 samples: exact over all sign patterns, by convolution (Pagano
+      & Tritchler 1983, JASA 78, 435–440).
+    - Any other numbers: exact over all patterns up to 14 questions; beyond, over random ones.
+
+    Args:
+        first: Outcome per question, such as the share of its samples that are right.
+        second: As `first`, of the same length and in the same order of questions.
+        alternative: `greater` for "the first is higher", `less`, or `two-sided`: twice the smaller
+            of the two, at most 1.
+        samples: Random patterns; the observed one counts too, so that p is above 1 / (samples + 1)
+            and the level holds.
+        seed: Of the random patterns.
+
+    Raises:
+        ValueError: For no questions, unequal lengths, outcomes that aren't finite, or another
+            alternative.
+    """
+    if alternative not in ("two-sided", "greater", "less"):
+        raise ValueError(
+            f'the alternative is "two-sided", "greater" or "less", not "{alternative}"'
+        )
+    table = outcome_table([first, second])
+    greater, less, test = sign_flips(table, [(0, 1)], samples, seed)
+    p = {"greater": greater[0], "less": less[0]}
+    return PairedTest(float(p.get(alternative, min(1.0, 2 * min(p.values())))), test)
+
+
+def outcome_table(cells: Sequence[Sequence[float]]) -> Floats:
+    """The outcomes as a table, cell by question.
+
+    Raises:
+        ValueError: For no questions, unequal lengths, or outcomes that aren't finite.
+    """
+    lengths = sorted({len(cell) for cell in cells})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"the cells have {lengths[0]} to {lengths[-1]} outcomes; "
+            "paired cells have one per question, for the same questions"
+        )
+    table = np.array(cells, dtype=np.float64)
+    if not table.size:
+        raise ValueError("a paired test needs at least one question")
+    if not np.isfinite(table).all():
+        raise ValueError("an outcome isn't a finite number")
+    return table
+
+
+def sign_flips(
+    table: Floats, pairs: Sequence[tuple[int, int]], samples: int, seed: int
+) -> tuple[Floats, Floats, str]:
+    """P-values that the first of each pair of rows is greater, and less; and the test's name."""
+    differences = np.array([table[i] - table[j] for i, j in pairs]).reshape(-1, table.shape[1])
+    shares = np.unique(np.abs(table))
+    for unit in range(1, _FINEST_SHARE + 1):
+        if shares[-1] <= 1 and np.allclose(
+            shares * unit, np.rint(shares * unit), rtol=0, atol=1e-9
+        ):
+            steps = np.rint(differences * unit).astype(np.int64)
+            tails = np.array([_exact_tails(row) for row in steps]).reshape(-1, 2)
+            binary = np.isin(shares, (0, 1)).all()
+            name = "McNemar's exact test" if binary else "sign-flip permutation test, exact"
+            return tails[:, 0], tails[:, 1], name
+    questions = table.shape[1]
+    if questions <= _ENUMERATED_UP_TO:
+        name = "sign-flip permutation test, exact"
+        patterns = np.arange(2**questions)[:, None] >> np.arange(questions) & 1
+        observed = 0
+    else:
+        name = f"sign-flip permutation test, {samples:,} random patterns"
+        patterns = np.random.default_rng(seed).integers(0, 2, (samples, questions))
+        observed = 1
+    signs = patterns * 2.0 - 1
+    counts = []
+    for start in range(0, len(differences), 64):
+        part = differences[start : start + 64]
+        sums, seen = signs @ part.T, part.sum(axis=1)
+        # Equal sums may differ in their last digits.
+        room = 1e-9 * np.abs(part).sum(axis=1)
+        counts += [((sums >= seen - room).sum(axis=0), (sums <= seen + room).sum(axis=0))]
+    both = np.concatenate(counts, axis=1) if counts else np.ones((2, 0))
+    greater, less = (both + observed) / (len(signs) + observed)
+    return greater, less, name
+
+
+def _exact_tails(steps: NDArray[np.int64]) -> tuple[float, float]:
+    """Chances of a sum at least, and at most, as large as that of these whole numbers.
+
+    The sum of those that are positive is a Binomial(count, ½) times the size, for each size.
+    """
+    law = np.ones(1)
+    for size, count in zip(*np.unique(np.abs(steps[steps != 0]), return_counts=True), strict=True):
+        part = np.zeros(size * count + 1)
+        chosen = np.arange(count + 1.0)
+        part[::size] = np.exp(log_choose(chosen[-1:], chosen) - count * np.log(2))
+        law = np.convolve(law, part)
+    positive = steps[steps > 0].sum()
+    return min(1.0, float(law[positive:].sum())), min(1.0, float(law[: positive + 1].sum()))
