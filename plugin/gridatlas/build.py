@@ -129,11 +129,10 @@ def build(
     """
     loaded = load_data(data, name)
     problems = list(loaded.problems)
+    broken: frozenset[str] = frozenset()
     if templates:
-        found = page.check_templates(templates)
+        broken, found = page.check_templates(templates)
         problems += found
-        if only_problems(found):
-            templates = None
     known = [
         assess_study(one, loaded.checks[one.study.id], loaded.claims[one.study.id], cache)
         for one in loaded.results
@@ -151,7 +150,7 @@ def build(
     pictures = [picture for one in plans for picture in one.pictures]
     pictures += [picture for _, _, picture in downloads.values()]
     drawings = draw(pictures, cache, progress)
-    pages, found = page.render_all(plans, drawings, templates)
+    pages, found = page.render_all(plans, drawings, templates, broken)
     files: dict[str, str | bytes] = {STYLESHEET: _asset("gridatlas.css")}
     for path, (grid, uncertainty, picture) in downloads.items():
         drawing = drawings[picture]

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import posixpath
 import re
+import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    PackageLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+)
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
@@ -23,7 +34,7 @@ from gridatlas.problems import Problem, listed, nearest
 from gridatlas.render import Drawing
 from gridatlas.study import Grid
 from gridatlas.uncertainty import by_point
-from gridatlas.words import FILTERS, GLOBALS, between, cell_text
+from gridatlas.words import FILTERS, GLOBALS, between, cell_text, figure_anchor
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
@@ -38,6 +49,9 @@ DOWNLOADS = {
 _MARKDOWN_SPECIAL = re.compile(r"""[!"#$&'(*+\-./:<=>@\[\\\]^_`{|}~]""")
 
 
+_MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+\.md)(#[^)\s]*)?\)")
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A finished page: Markdown with placeholders, and the HTML that takes their place.
@@ -50,6 +64,22 @@ class Page:
     markdown: str
     figures: Mapping[str, str]
     anchors: frozenset[str]
+
+    def relinked(self, moved: Mapping[str, str]) -> Page:
+        """The page with its links led to where a host has other pages in the place of ours.
+
+        Args:
+            moved: Paths of the pages that take the place, by the paths of ours.
+        """
+        here = posixpath.dirname(self.plan.path)
+
+        def led(match: re.Match[str]) -> str:
+            target = posixpath.normpath(posixpath.join(here, match[1]))
+            if target not in moved:
+                return match[0]
+            return f"]({posixpath.relpath(moved[target], here)}{match[2] or ''})"
+
+        return replace(self, markdown=_MARKDOWN_LINK.sub(led, self.markdown)) if moved else self
 
     def whole(self) -> str:
         """The page's Markdown with its figures in place, for hosts without a later hook."""
@@ -76,36 +106,87 @@ def fill(text: str, figures: Mapping[str, str]) -> str:
 
 
 def render_all(
-    plans: Iterable[PagePlan], drawings: Mapping[Picture, Drawing], folder: Path | None
+    plans: Iterable[PagePlan],
+    drawings: Mapping[Picture, Drawing],
+    folder: Path | None,
+    without: frozenset[str] = frozenset(),
 ) -> tuple[tuple[Page, ...], list[Problem]]:
-    """Write all pages; one whose overriding template fails is written with ours, and said."""
-    own, user = Templates(), Templates(folder)
+    """Write all pages; one whose overriding template fails is written with ours, and said.
+
+    Args:
+        folder: The user's templates.
+        without: Names of those that can't be used.
+    """
+    own, user = Templates(), Templates(folder, without)
     pages = []
     problems: dict[tuple[str, str], Problem] = {}
     for plan in plans:
         try:
             pages.append(user.render(plan, drawings))
-        except TemplateError as error:
+        except _IN_TEMPLATES as error:
             if folder is None:
                 raise
-            message = error.message or str(error)
-            problems[plan.template, message] = Problem(
-                "broken-template",
-                f"{folder.name}/{plan.template}",
-                message,
-                "a template that uses what the page gives it",
-                "correct it; until then the page is written with the template of gridatlas",
-                getattr(error, "lineno", None),
-            )
+            problem = _template_problem(error, folder, plan.template)
+            problems[problem.place, problem.found] = problem
             pages.append(own.render(plan, drawings))
     return tuple(pages), list(problems.values())
+
+
+class _Overrides(FileSystemLoader):
+    """A user's templates, but for those that are broken: ours are used in their place."""
+
+    def __init__(self, folder: Path, without: frozenset[str]) -> None:
+        super().__init__(folder)
+        self.without = without
+
+    def get_source(self, environment: Environment, template: str) -> Any:
+        if template in self.without:
+            raise TemplateNotFound(template)
+        return super().get_source(environment, template)
+
+
+_IN_TEMPLATES = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What a template can raise: Jinja's own errors, and those of the expressions in it."""
+
+
+def _template_problem(error: Exception, folder: Path, name: str) -> Problem:
+    """Where in a user's templates an error comes from, by the last of their lines on its way."""
+    message, line = str(getattr(error, "message", None) or error), getattr(error, "lineno", None)
+    if isinstance(error, TemplateNotFound):
+        message = f"no template {error.name}"
+    elif isinstance(error, UnicodeDecodeError):
+        line = error.object.count(b"\n", 0, error.start) + 1
+        message = "text that is not UTF-8"
+    elif isinstance(error, KeyError):
+        message = f"no {error}"
+    named = getattr(error, "name", None)
+    if isinstance(error, TemplateSyntaxError) and named:
+        name = named
+    for frame in traceback.extract_tb(error.__traceback__):
+        if Path(frame.filename).is_relative_to(folder):
+            name, line = Path(frame.filename).relative_to(folder).as_posix(), frame.lineno
+    return Problem(
+        "broken-template",
+        f"{folder.name}/{name}",
+        message,
+        "a Jinja template, in UTF-8, that uses what the page gives it",
+        "correct it; until then its pages are written with the template of gridatlas",
+        line,
+    )
 
 
 class Templates:
     """The templates, a user's own first; strings from data are escaped for where they land."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        loaders = [FileSystemLoader(folder)] if folder else []
+    def __init__(self, folder: Path | None = None, without: frozenset[str] = frozenset()) -> None:
+        loaders: list[BaseLoader] = [_Overrides(folder, without)] if folder else []
         loader = ChoiceLoader([*loaders, PackageLoader("gridatlas", "templates")])
         options: dict[str, Any] = {
             "loader": loader,
@@ -135,7 +216,7 @@ class Templates:
         figures |= self._problems(plan) | self._claims(plan)
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "parts": plan.parts, "title": plan.title}
-        body = template.render(**context, link=link, figure=_placeholder)
+        body = template.render(**context, link=link, figure=partial(_placeholder, figures))
         head = (
             f"---\ntitle: {_front_matter(plan.title)}\n"
             f"description: {_front_matter(plan.description)}\nhide:\n  - toc\n---\n\n"
@@ -152,13 +233,13 @@ class Templates:
         template = self._html.get_template("gallery.html.jinja")
         panels = []
         for panel in gallery.panels:
-            figure_id = panel.grid.address if panel.grid else ""
+            figure_id = figure_anchor(panel.grid) if panel.grid else ""
             if figure_id in seen:
                 figure_id = ""
             svg = drawings[panel.picture].svg
-            if figure_id:
+            if panel.grid and figure_id:
                 seen.add(figure_id)
-                svg = _with_cell_ids(svg, panel.picture, figure_id, seen)
+                svg = _with_cell_ids(svg, panel.picture, panel.grid, seen)
             panels.append(
                 {
                     "panel": panel,
@@ -185,13 +266,21 @@ class Templates:
         return {"problems": template.render(problems=problems).strip()}
 
 
-def check_templates(folder: Path) -> list[Problem]:
-    """Say which of a user's templates can't be used, and why."""
+def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
+    """The names of a user's templates that can't be used, and what is wrong with each."""
     known = set(PackageLoader("gridatlas", "templates").list_templates())
     environment = ImmutableSandboxedEnvironment(loader=FileSystemLoader(folder))
+    environment.filters |= FILTERS
+    broken: set[str] = set()
     problems = []
     for name in environment.list_templates():
-        if name not in known:
+        if name in known:
+            try:
+                environment.get_template(name)
+            except (TemplateError, UnicodeDecodeError) as error:
+                broken.add(name)
+                problems.append(_template_problem(error, folder, name))
+        elif name.endswith(".jinja"):
             near = nearest(name, known)
             problems.append(
                 Problem(
@@ -203,22 +292,7 @@ def check_templates(folder: Path) -> list[Problem]:
                     severity="note",
                 )
             )
-            continue
-        try:
-            environment.get_template(name)
-        except TemplateError as error:
-            line = getattr(error, "lineno", None)
-            problems.append(
-                Problem(
-                    "broken-template",
-                    f"{folder.name}/{name}",
-                    error.message or str(error),
-                    "a Jinja template",
-                    "correct this line of the template",
-                    line,
-                )
-            )
-    return problems
+    return frozenset(broken), problems
 
 
 def escape_markdown(value: object) -> object:
@@ -270,8 +344,15 @@ def readings_table(grid: Grid) -> dict[str, Any]:
     if not said:
         return {}
     readings = analyse.readings_of(study, [grid])
+    notes = [
+        f"{one.label}: {cell.note}"
+        for x, y, _ in grid.points()
+        for one, cell in analyse.readings_at(grid, (x.key, y.key))
+        if cell.note
+    ]
     return {
         "readings": readings,
+        "notes": list(dict.fromkeys(notes)),
         "rows": [
             (x, y, [told.get(reading.id, "") for reading in readings], len(set(told.values())) > 1)
             for (x, y), told in said.items()
@@ -289,7 +370,9 @@ def _front_matter(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _placeholder(key: str) -> Markup:
+def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
+    if key not in figures:
+        raise LookupError(f'no figure "{key}" on this page; there are {listed(figures)}')
     return Markup(f'<div data-gridatlas="{escape(key)}"></div>')
 
 
@@ -315,10 +398,10 @@ def grid_path(grid: Grid) -> str:
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
 
 
-def _with_cell_ids(svg: str, picture: Picture, figure_id: str, seen: set[str]) -> str:
+def _with_cell_ids(svg: str, picture: Picture, grid: Grid, seen: set[str]) -> str:
     """Give each cell its permalink's id; cells are drawn in order, those without value last."""
     marks = sorted(picture.marks, key=lambda mark: mark.value is None)
-    keys = iter([f"{figure_id}/{mark.key}" for mark in marks])
+    keys = iter([f"{grid.address}/{mark.key}" for mark in marks])
 
     def named(_: re.Match[str]) -> str:
         key = next(keys)

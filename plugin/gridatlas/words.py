@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -137,13 +138,18 @@ def _untestable(grids: Iterable[Grid], known: Uncertainty) -> list[str]:
     return list(dict.fromkeys(reason for grid in grids if (reason := known.of(grid).reason)))
 
 
+def figure_anchor(grid: Grid) -> str:
+    """Id of a grid's heatmap; its slash tells it from every heading's."""
+    return f"grid/{grid.address}"
+
+
 def _cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
     return f"{grid.address}/{point[0].slug},{point[1].slug}"
 
 
 def _urlsafe(url: str) -> Markup:
     """An address that can stand in a Markdown link: nothing in it ends the link."""
-    return Markup(quote(url, safe=":/?#@!$&*+,;=%~-._"))
+    return Markup(escape(quote(url, safe=":/?#@!&*+,;=%~-._"), quote=False))
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
@@ -170,6 +176,7 @@ RULES = {
 GLOBALS: Mapping[str, Any] = {
     "rules": RULES,
     "by_point": by_point,
+    "figure_anchor": figure_anchor,
     "point_anchor": _point_anchor,
     "cell_text": cell_text,
     "claim_outcome": _claim_outcome,

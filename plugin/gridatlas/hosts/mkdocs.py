@@ -95,8 +95,14 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.site = self._build(config)
         self.pages = {}
         taken = {file.dest_uri: file.src_uri for file in files}
+        made = {
+            page.plan.path: File.generated(config, page.plan.path, content="")
+            for page in self.site.pages
+        }
+        moved = {path: taken[one.dest_uri] for path, one in made.items() if one.dest_uri in taken}
         for page in self.site.pages:
-            file = File.generated(config, page.plan.path, content=page.markdown)
+            text = page.relinked(moved).markdown
+            file = File.generated(config, page.plan.path, content=text)
             if _free(file, taken):
                 file.inclusion = InclusionLevel.NOT_IN_NAV
                 file.edit_uri = self._edit_uri(config, page.plan.edit)
