@@ -53,7 +53,7 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
         if times > 1:
             problems.append(
                 Problem(
-                    "repeated-column",
+                    "duplicate-column",
                     table.name,
                     f"{times} columns {shown(name)}",
                     "each column once",

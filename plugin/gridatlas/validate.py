@@ -176,7 +176,7 @@ def _check_ids(source: StudySource) -> list[Problem]:
     if file.metric.column in (*ids, *OPTIONAL_COLUMNS):
         problems.append(
             here.problem(
-                "repeated-column",
+                "duplicate-column",
                 ("metric", "column"),
                 shown(file.metric.column),
                 "a column of its own",
@@ -360,6 +360,7 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
         if known and key not in known:
             what = f"a level of {facet}"
             problems.append(here.unknown("unknown-level", ("baseline", facet), key, what, known))
+    problems += _check_stated_ranges(source, factors)
     for index, region in enumerate(file.regions):
         for number, box in enumerate(region.boxes):
             path = ("regions", index, "boxes", number)
@@ -406,6 +407,24 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
                     "remove aggregate from one of them",
                 )
             )
+    return problems
+
+
+def _check_stated_ranges(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:
+    file, here = source.file, _In(source)
+    problems = []
+    for index, reading in enumerate(file.readings):
+        for number, stated in enumerate(reading.stated_range):
+            for facet, key in (stated.__pydantic_extra__ or {}).items():
+                path = ("readings", index, "stated_range", number, facet)
+                if facet not in file.facets:
+                    what = "a facet of this study"
+                    problems.append(here.unknown("unknown-factor", path, facet, what, file.facets))
+                    continue
+                known = [level.key for level in factors[facet].levels]
+                if known and key not in known:
+                    what = f"a level of {facet}"
+                    problems.append(here.unknown("unknown-level", path, key, what, known))
     return problems
 
 
