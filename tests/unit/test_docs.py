@@ -15,15 +15,17 @@ import pytest
 from pydantic import BaseModel
 
 import gridatlas
+from gridatlas.assessment import assess_study
 from gridatlas.build import load_data
 from gridatlas.cells import OPTIONAL_COLUMNS
+from gridatlas.checks import TITLES
 from gridatlas.cli import main
 from gridatlas.hosts.mkdocs import GridAtlasConfig
-from gridatlas.load import parse_yaml
-from gridatlas.page import FILTERS, GLOBALS
 from gridatlas.plan import plan_overview, plan_study, plan_unreadable
 from gridatlas.schema import StudyFile
 from gridatlas.study import STATES
+from gridatlas.words import FILTERS, GLOBALS
+from gridatlas.yaml_lines import parse_yaml
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -139,7 +141,7 @@ def test_full_example_of_the_data_format_is_fine(tmp_path: Path) -> None:
     result = run(fine.title, tmp_path)
     assert (result.stdout, result.stderr, result.returncode) == (fine.text, "", 0)
     figure = tmp_path / "data/tuning/figure.csv"
-    figure.write_text(figure.read_text("utf-8").replace("71.2", "715"), "utf-8")
+    figure.write_text(figure.read_text("utf-8").replace("78.7", "787"), "utf-8")
     result = run(wrong.title, tmp_path)
     assert (result.stdout, result.stderr, result.returncode) == (wrong.text, "", 1)
 
@@ -249,8 +251,8 @@ def test_data_format_describes_every_column_and_state() -> None:
 
 
 def problem_kinds() -> set[str]:
-    """The first argument of everything that makes a problem, and each comparison's `kind`."""
-    kinds = set()
+    """The first argument of everything that makes a problem, and the kinds of findings."""
+    kinds = set(TITLES)
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
             if not isinstance(node, ast.Call) or not node.args:
@@ -266,6 +268,16 @@ def test_data_format_lists_every_kind_of_problem() -> None:
     text = (DOCS / "data-format.md").read_text("utf-8")
     listed = re.findall(r"^\| `([a-z-]+)` \| [^|]+ \|$", text, re.MULTILINE)
     assert listed == sorted(problem_kinds())
+
+
+def test_trust_page_explains_every_check_and_rule() -> None:
+    rules = get_args(StudyFile.model_fields["reconcile"].annotation)
+    assert {*TITLES, *rules} - words(DOCS / "trust.md") == set()
+
+
+def test_measured_page_is_made_by_the_script() -> None:
+    page = (DOCS / "measured-checks.md").read_text("utf-8")
+    assert page.startswith("Measured with `python tests/measure_checks.py` on 1,000 simulated ")
 
 
 def test_options_page_has_every_option_with_its_default() -> None:
@@ -302,10 +314,14 @@ def test_options_page_has_every_command_and_its_options() -> None:
 
 def test_options_page_has_every_template_and_what_it_gets() -> None:
     there = words(DOCS / "options.md")
-    results = load_data(ROOT / "data").results
+    loaded = load_data(ROOT / "data")
+    known = [
+        assess_study(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
+        for one in loaded.results
+    ]
     plans = [
-        plan_overview(results, "s", {}),
-        *plan_study(results[0], "s"),
+        plan_overview(known, "s", {}),
+        *plan_study(known[0], "s"),
         plan_unreadable("x", (), "s"),
     ]
     assert {path.name for path in (PACKAGE / "templates").iterdir()} - there == set()
