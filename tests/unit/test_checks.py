@@ -854,14 +854,14 @@ ENTRY = '- {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"
             "finding: repeated-rows, because: b",
             "no finding repeated-rows",
             "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, decimals, "
-            "stated-range",
+            "disputed, stated-range",
             "write repeated-row instead of repeated-rows",
         ),
         (
             "finding: xyz, because: b",
             "no finding xyz",
             "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, decimals, "
-            "stated-range",
+            "disputed, stated-range",
             "use one of them",
         ),
         (
@@ -983,7 +983,7 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
     studies: dict[str, Study],
 ) -> None:
     study = studies["grpo-digits"]
-    first = check_reading(study, study.readings[0])
+    first = [one for one in check_reading(study, study.readings[0]) if one.severity == "problem"]
     assert [(one.kind, one.levels, one.severity, one.found) for one in first] == [
         (
             "repeated-row",
@@ -1021,3 +1021,16 @@ def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
     )
     assert once == twice
     assert once.startswith("Measured with `python tests/measure_checks.py --studies 2` on 2 ")
+
+
+def test_the_row_that_cannot_be_placed_is_a_finding_that_is_accepted() -> None:
+    study = load_data(REPOSITORY / "data").checks["grpo-digits"]
+    found = [one for one in study.findings if one.kind == "disputed"]
+    assert [(one.reading, one.levels, len(one.cells)) for one in found] == [
+        ("healer-alpha", ("after_t125",), 10)
+    ]
+    assert found[0].found == (
+        "no value in 10 cells: The reading gives 11 values for the 10 columns of this row: "
+        '"47, 71, 76, 77, 77, 82, 86, 89, 84, 79, 75"'
+    )
+    assert found[0].accepted is not None

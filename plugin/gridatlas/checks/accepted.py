@@ -19,6 +19,7 @@ _EXPECTED: Mapping[str, str] = {
     "repeated-column": "columns that differ",
     "constant-run": "neighbours that differ as often as elsewhere in the grid",
     "decimals": "as many decimals as in the rest of the reading",
+    "disputed": "a value for each cell",
     "stated-range": "values within the stated range",
 }
 

@@ -9,6 +9,7 @@ from gridatlas.checks.accepted import accept, finding_problems
 from gridatlas.checks.aggregates import check_aggregates, check_shown_aggregates
 from gridatlas.checks.counts import check_counts
 from gridatlas.checks.decimals import check_decimals
+from gridatlas.checks.disputed import check_disputed
 from gridatlas.checks.findings import CheckResult, Finding, StudyChecks
 from gridatlas.checks.ranges import check_stated_ranges
 from gridatlas.checks.reading import account_of, supplying
@@ -60,5 +61,6 @@ def reading_results(
         *check_repeats(account, "column"),
         *check_runs(account),
         *check_decimals(account),
+        *check_disputed(account, reading),
         *check_stated_ranges(account, reading),
     )

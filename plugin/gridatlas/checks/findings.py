@@ -17,6 +17,7 @@ TITLES: Mapping[str, str] = {
     "repeated-column": "Repeated columns",
     "constant-run": "Runs of one value",
     "decimals": "Number of decimals",
+    "disputed": "Disputed cells",
     "stated-range": "Stated range of the colour bar",
 }
 Outcome = Literal["passed", "found", "says nothing", "not testable"]

@@ -1,0 +1,33 @@
+"""Cells that a reading has and can't give a value for: it says itself that they are disputed."""
+
+from __future__ import annotations
+
+from gridatlas.checks.findings import CheckResult
+from gridatlas.checks.reading import Account
+from gridatlas.checks.words import is_are, many
+from gridatlas.study import Levels, Point, Reading
+
+
+def check_disputed(account: Account, reading: Reading) -> list[CheckResult]:
+    """Disputed cells without a value, those of one grid with one note together."""
+    groups: dict[tuple[Levels, str], list[Point]] = {}
+    for (levels, point), cell in reading.cells.items():
+        if cell.state == "disputed" and cell.value is None:
+            groups.setdefault((levels, cell.note), []).append(point)
+    if not groups:
+        return []
+    findings = [
+        account.finding(
+            "disputed",
+            levels,
+            points,
+            f"no value in {many(len(points), 'cell')}" + (f": {note.rstrip('.')}" if note else ""),
+            "What the source gives there can't be placed, or contradicts itself.",
+            "Certain: the reading says so.",
+            note=True,
+        )
+        for (levels, note), points in groups.items()
+    ]
+    number = sum(map(len, groups.values()))
+    statement = f"{many(number, 'cell')} {is_are(number)} disputed and without a value."
+    return [account.result("disputed", [one.levels for one in findings], statement, "", findings)]
