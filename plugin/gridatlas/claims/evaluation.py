@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 
 from gridatlas.claims import tree
@@ -28,13 +29,19 @@ from gridatlas.claims.values import Fault, Number, Truth
 from gridatlas.schema import format_number, level_key
 
 
+@lru_cache(maxsize=4096)
+def _parsed(expression: str) -> tree.Node:
+    """The tree of an expression; each is judged on the shown grids and on its own reading."""
+    return parse(expression, PROPERTY_NAMES, METHOD_NAMES)
+
+
 class Evaluation:
     """One expression, parsed, in a scope."""
 
     def __init__(self, expression: str, scope: Scope) -> None:
         self.expression = expression
         self.scope = scope
-        self.root = parse(expression, PROPERTY_NAMES, METHOD_NAMES)
+        self.root = _parsed(expression)
 
     def result(self) -> Value:
         """What the whole expression stands for.
