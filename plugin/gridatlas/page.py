@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import traceback
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -329,7 +330,22 @@ def data_table(panel: Panel) -> dict[str, Any]:
         "rows": [(y, [texts[x.key, y.key] for x in study.x.levels]) for y in rows],
         "notes": list(dict.fromkeys(note for _, note in texts.values() if note)),
         "readings": readings_table(panel.grid) if panel.grid else {},
+        "sources": provenance(panel.grid) if panel.grid else [],
     }
+
+
+def provenance(grid: Grid) -> list[dict[str, Any]]:
+    """Where the shown values come from: reading, place in it and run, each with how many cells."""
+    readings = {reading.id: reading for reading in grid.study.readings}
+    counts = Counter(
+        (cell.reading, cell.place, cell.run)
+        for _, _, cell in grid.points()
+        if cell.value is not None
+    )
+    return [
+        {"reading": readings.get(reading), "place": place, "run": run, "cells": number}
+        for (reading, place, run), number in counts.items()
+    ]
 
 
 def readings_table(grid: Grid) -> dict[str, Any]:
