@@ -14,6 +14,8 @@ PLOT_WIDTH = 290
 """Pixels that the cells of a grid take in all, where their labels leave the choice."""
 VALUES_UP_TO = 400
 """Cells up to which each value is printed in its cell."""
+ON_WHITE = ("doubt", "kept")
+"""Layers of small marks on the cells, which need a ground of their own."""
 FONT = "sans-serif"
 
 
@@ -67,9 +69,22 @@ def specification(picture: Picture) -> dict[str, Any]:
             "domain": shapes[name],
             "range": [_shape(kind, width, height) for kind in shapes[name]],
         }
-        layers[name]["encoding"]["size"] = {"value": 40 if name == "kept" else width**2}
-    if "kept" in layers:
-        layers["kept"]["mark"] |= {"xOffset": 6 - width / 2, "yOffset": height / 2 - 6}
+        size = 40 if name == "kept" else width**2
+        layers[name]["encoding"]["size"] = {"value": size}
+        if name == "kept":
+            layers[name]["mark"] |= {"xOffset": 6 - width / 2, "yOffset": height / 2 - 6}
+        if name in ON_WHITE:
+            # White below black lines stands out on every fill; only the lines are in the legend.
+            white = deepcopy(layers[name])
+            white["name"] = f"{name}-white"
+            del white["encoding"]["shape"]
+            white["mark"] |= {
+                "filled": True,
+                "fill": "#fff",
+                "strokeWidth": 0,
+                "shape": shape["scale"]["range"][0],
+            }
+            spec["layer"].insert(spec["layer"].index(layers[name]), white)
     if "inner" in layers:
         layers["inner"]["mark"] |= {"width": width - 5, "height": height - 5}
     if picture.outline:
@@ -200,9 +215,8 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
         labelLimit=300,
         aria=False,
     )
-    solid = key.copy()
-    solid.symbolFillColor = "currentColor"
-    solid.symbolSize = 150
+    small = key.copy()
+    small.symbolSize = 100
     if "absent" in shapes:
         layers.append(
             alt.Chart(name="absent")
@@ -214,15 +228,15 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
         layers.append(
             alt.Chart(name="doubt")
             .transform_filter("isValid(datum.doubt)")
-            .mark_point(filled=True, opacity=1, aria=False, fill="#000", stroke="#fff")
-            .encode(shape=alt.Shape("doubt:N", legend=solid))
+            .mark_point(filled=False, opacity=1, aria=False, stroke="#000", strokeWidth=1.2)
+            .encode(shape=alt.Shape("doubt:N", legend=key))
         )
     if "kept" in shapes:
         layers.append(
             alt.Chart(name="kept")
             .transform_filter("isValid(datum.kept)")
-            .mark_point(filled=True, opacity=1, aria=False, fill="#000", stroke="#fff")
-            .encode(shape=alt.Shape("kept:N", legend=solid))
+            .mark_point(filled=False, opacity=1, aria=False, stroke="#000", strokeWidth=1.2)
+            .encode(shape=alt.Shape("kept:N", legend=small))
         )
     if "best" in shapes:
         # Black and white side by side: one of them stands out on every fill.

@@ -105,6 +105,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             file = File.generated(config, page.plan.path, content=text)
             if _free(file, taken):
                 file.inclusion = InclusionLevel.NOT_IN_NAV
+                if not page.plan.is_index:
+                    # Themes take the first page called index for that of its section. The
+                    # address is known by now and stays.
+                    file.name = page.plan.path.split("/")[-2]
                 file.edit_uri = self._edit_uri(config, page.plan.edit)
                 files.append(file)
                 self.pages[page.plan.path] = page
