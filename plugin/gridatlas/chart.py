@@ -72,7 +72,11 @@ def specification(picture: Picture) -> dict[str, Any]:
         size = 40 if name == "kept" else width**2
         layers[name]["encoding"]["size"] = {"value": size}
         if name == "kept":
-            layers[name]["mark"] |= {"xOffset": 6 - width / 2, "yOffset": height / 2 - 6}
+            inwards = 8 if width > 40 else 6
+            layers[name]["mark"] |= {
+                "xOffset": inwards - width / 2,
+                "yOffset": height / 2 - inwards,
+            }
         if name in ON_WHITE:
             # White below black lines stands out on every fill; only the lines are in the legend.
             white = deepcopy(layers[name])

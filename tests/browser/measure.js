@@ -20,13 +20,15 @@
     return [box.left, box.top, box.right, box.bottom];
   };
   // Of an element and all around it, what they let through.
-  const opacity = (element, own) => {
-    let product = own;
-    for (let one = element; one; one = one.parentElement) {
-      product *= number(getComputedStyle(one).opacity, 1);
+  const known = new Map([[null, 1]]);
+  const around = (element) => {
+    if (!known.has(element)) {
+      const own = number(getComputedStyle(element).opacity, 1);
+      known.set(element, own * around(element.parentElement));
     }
-    return product;
+    return known.get(element);
   };
+  const opacity = (element, own) => own * around(element);
   const background = (element) => {
     for (let one = element; one; one = one.parentElement) {
       const colour = getComputedStyle(one).backgroundColor;
@@ -64,6 +66,11 @@
     box: rectangle(svg),
     background: background(svg),
     cells: [...svg.querySelectorAll('path[role="graphics-symbol"]')].map(cell),
+    symbols: [...svg.querySelectorAll("g.role-legend-symbol path")].map((one) => ({
+      fill: getComputedStyle(one).fill,
+      stroke: getComputedStyle(one).stroke,
+      opacity: opacity(one, 1),
+    })),
     texts: [...svg.querySelectorAll("text")].filter((one) => one.textContent.trim()).map(text),
   });
   return {

@@ -1,12 +1,13 @@
 """Every kind of page, on a phone and on a wide screen, light and dark, in a real browser."""
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
-from site_builds import DOCUMENTS, DYNTS, GRPO
+from site_builds import DOCUMENTS, DYNTS, FIGURE, GRPO
 
 from views import (
     MEASURE,
@@ -36,13 +37,15 @@ PAGES = {
     "before": f"studies/{GRPO}/setting/before/",
     "disputed": f"studies/{GRPO}/setting/after_t125/",
     "after": f"studies/{GRPO}/setting/after_t100/",
+    "checks": f"studies/{GRPO}/checks/",
 }
 HEATMAPS = {
     "overview": 5, "study": 2, "study without aggregates": 3, "models": 15, "model": 5,
     "benchmarks": 10, "benchmark": 3, "average": 3, "settings": 5, "before": 1, "disputed": 3,
     "after": 3,
+    "checks": 3,
 }  # fmt: skip
-"""Grids and differences on each page."""
+"""Grids, differences and comparisons of readings on each page."""
 VIEWS = list(product(PAGES, (PHONE, WIDE), ("light", "dark")))
 
 every_view = pytest.mark.parametrize(
@@ -102,13 +105,17 @@ def test_every_heatmap_has_as_many_marks_as_its_grid_has_cells(
     view: View, request: pytest.FixtureRequest
 ) -> None:
     name = request.node.callspec.params["view"][0]
-    assert len(view.heatmaps) == HEATMAPS.get(name, len(view.heatmaps))
+    if name in HEATMAPS:
+        assert len(view.heatmaps) == HEATMAPS[name]
     for heatmap in view.heatmaps:
         rows = 4 if "|" in named(heatmap) else 10
         kinds = [cell["kind"] for cell in heatmap["cells"]]
         assert len(kinds) == rows * (5 if rows == 4 else 10)
-        hatched = 10 if "temperature 1.25" in named(heatmap) else 0
-        assert (kinds.count("rect mark"), kinds.count("point")) == (len(kinds) - hatched, hatched)
+        # On the page of checks, what only one reading gives can't be compared.
+        compared = re.search(r"differ in \d+ of (\d+) cells", str(heatmap["label"]))
+        coloured = int(compared[1]) if compared else len(kinds)
+        assert kinds.count("rect mark") == coloured
+        assert kinds.count("point") == len(kinds) - coloured
         # They are seen: each in the picture, next to each other and not on top of each other.
         boxes = [cell["box"] for cell in heatmap["cells"]]
         assert all(right - left > 8 and bottom - top > 8 for left, top, right, bottom in boxes)
@@ -178,6 +185,13 @@ def test_texts_around_the_cells_follow_the_palette(
             if cell["kind"] == "point":
                 hatching = colour(cell["stroke"], cell["opacity"], behind)
                 assert contrast(hatching, behind) >= 3, (named(heatmap), cell["label"])
+        for symbol in heatmap["symbols"]:
+            drawn = [
+                colour(symbol[part], symbol["opacity"], behind)
+                for part in ("fill", "stroke")
+                if symbol[part].startswith("rgb")
+            ]
+            assert max(contrast(one, behind) for one in drawn) >= 3, (named(heatmap), symbol)
 
 
 @every_view
@@ -199,7 +213,7 @@ def test_the_pages_show_every_grid(
     grids = set()
     for name in ("models", "settings"):
         view = looked(home + PAGES[name])[WIDE, "light"]
-        grids |= {heatmap["grid"] for heatmap in view.heatmaps} - {""}
+        grids |= {heatmap["grid"].removeprefix(FIGURE) for heatmap in view.heatmaps} - {""}
     assert grids == {grid for study in DOCUMENTS.values() for grid in study}
 
 

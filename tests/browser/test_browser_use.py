@@ -77,8 +77,9 @@ CHANGED = """async ([before, after]) => {
         (f"studies/{DYNTS}/benchmark/aime24/", "r1-qwen/aime24/0.4,2000"),
         (f"studies/{GRPO}/setting/after_t125/", "after_t125/5,8"),
         (f"studies/{GRPO}/setting/", "after_t125/3,7"),
+        (f"studies/{GRPO}/checks/", "after_t100/4,6"),
     ],
-    ids=["model", "benchmark", "setting", "hatched"],
+    ids=["model", "benchmark", "setting", "disputed", "hatched"],
 )
 def test_a_permalink_leads_to_its_cell_and_marks_it(
     page: Page, home: str, address: str, cell: str, viewport: ViewportSize
@@ -136,8 +137,8 @@ def test_a_link_in_the_text_leads_to_its_cell(page: Page, home: str) -> None:
 @pytest.mark.parametrize(
     ("address", "heatmaps", "value"),
     [
-        (f"studies/{DYNTS}/model/r1-qwen/", 5, "52.0"),
-        (f"studies/{GRPO}/setting/after_t125/", 3, "disputed"),
+        (f"studies/{DYNTS}/model/r1-qwen/", 5, "52.0 (44.1 to 59.8)"),
+        (f"studies/{GRPO}/setting/after_t125/", 3, "86 (disputed)"),
         ("studies/", 5, None),
     ],
     ids=["model", "setting", "overview"],
@@ -157,10 +158,10 @@ def test_without_javascript_heatmaps_and_tables_can_be_read(
         cell = drawing.locator('path[role="graphics-symbol"]').first
         assert cell.is_visible()
     if value is not None:
-        figure = page.locator("figure.ga-figure[id]").filter(has_text=value).last
-        table = figure.locator("table")
+        figure = page.locator("figure.ga-figure[id]").filter(has_text=value).first
+        table = figure.locator("table").first
         assert not table.is_visible()
-        figure.locator("details > summary").click()
+        figure.locator("details > summary").first.click()
         assert table.is_visible()
         assert table.get_by_text(value, exact=True).first.is_visible()
     context.close()

@@ -65,6 +65,11 @@ class Texts:
         """The fields that name the facet's levels."""
         return ["facet one", "facet two"] if self.study.startswith("two-") else ["facet one"]
 
+    def on_checks_page(self) -> list[str]:
+        """What the study's page of checks says."""
+        two = ["second reading", "wrong"] if len(self.levels) == 2 else []
+        return [self[field] for field in [*CHECK_FIELDS, *two]]
+
     def everywhere(self) -> list[str]:
         """What the study's own page says."""
         return [self[field] for field in [*FIELDS, *self.levels]]
@@ -103,16 +108,24 @@ class Texts:
             },
             "readings": [
                 {
-                    "id": "reading",
+                    "id": "first",
                     "file": "cells.csv",
                     "label": self["reading"],
                     "url": f"https://x.example/{self['url']}",
                     "note": self["reading note"],
-                }
-            ],
+                    "stated_range": [{"range": [1, 3]}],
+                },
+                {"id": "second", "file": "second.csv", "label": self["second reading"]},
+            ][: len(self.levels)],
+            "claims": [
+                {"text": self["claim"], "check": "1 < 2", "reads": self["claim's meaning"]},
+                {"text": self["second claim"], "not_checkable": self["no check"]},
+                {"text": self["wrong"], "check": '(grid(facet="two") < 2).all', "holds": False},
+            ][: 1 + len(self.levels)],
+            "accepted": [{"finding": "stated-range", "because": self["accepted"]}],
         }
 
-    def cells(self) -> str:
+    def cells(self, second: bool = False) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["facet", self["x id"], "y", "value", "note", "place"])
@@ -120,7 +133,7 @@ class Texts:
         for facet in (self["facet one"], "two")[: len(self.levels)]:
             for y in (self["y one"], self["y two"]):
                 for x in (self["x one"], self["x two"]):
-                    value += 1
+                    value += 1 + second
                     note = self["note"] if value == 1 else ""
                     writer.writerow([facet, x, y, value, note, self["place"]])
         return text.getvalue()
@@ -131,6 +144,15 @@ FIELDS = [
     "x one", "x two", "y one", "y two", "facet", "reading", "reading note",
 ]  # fmt: skip
 """The strings that a study's own page shows, besides the facet's levels."""
+CHECK_FIELDS = [
+    "title",
+    "reading",
+    "claim",
+    "claim's meaning",
+    "second claim",
+    "no check",
+    "accepted",
+]
 
 
 @functools.cache
@@ -146,4 +168,6 @@ def hostile(base: Path) -> Build:
         texts = Texts(study)
         project.write(f"data/{study}/study.yml", json.dumps(texts.study_file(), indent=1))
         project.write(f"data/{study}/cells.csv", texts.cells())
+        if len(texts.levels) == 2:
+            project.write(f"data/{study}/second.csv", texts.cells(second=True))
     return project.built("--strict")

@@ -31,6 +31,9 @@ X_LEVELS = {
 DISPUTED = (GRPO, "after_t125", "7")
 """The row with eleven values in ten columns."""
 
+FIGURE = "grid/"
+"""Begin of the figures' ids, which keeps them apart from those of headings."""
+
 PREFIX = "/project/sub/"
 SITE_URL = f"https://atlas.example{PREFIX}"
 
@@ -252,7 +255,7 @@ def parse(file: Path) -> BeautifulSoup:
     return _parsed(file, stat.st_mtime_ns, stat.st_size)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=128)
 def _parsed(file: Path, _changed: int, _size: int) -> BeautifulSoup:
     return BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
 
@@ -273,10 +276,15 @@ def figures(page: BeautifulSoup) -> list[Tag]:
     return page.select("figure.ga-figure")
 
 
+def grid_of(figure: Tag) -> str:
+    """The address of the grid that a figure shows; empty for a difference."""
+    return str(figure.get("id", "")).removeprefix(FIGURE)
+
+
 def figure_of(page: BeautifulSoup, grid: str) -> Tag:
     """The figure of a grid, by its address such as `r1-qwen/aime24`."""
-    found = [figure for figure in figures(page) if figure.get("id") == grid]
-    assert len(found) == 1, f"{len(found)} figures with the id {grid}"
+    found = [figure for figure in figures(page) if grid_of(figure) == grid]
+    assert len(found) == 1, f"{len(found)} figures of {grid}"
     return found[0]
 
 
@@ -287,7 +295,7 @@ def figure_name(figure: Tag) -> str:
 
 def data_table(figure: Tag) -> tuple[list[str], dict[str, list[str]]]:
     """A figure's data table: the levels of x, and the texts by level of y from the top."""
-    tables = figure.select("table")
+    tables = figure.select('[aria-label^="Data table of "] table')
     assert len(tables) == 1, f"{len(tables)} data tables"
     head, *rows = [
         [text_of(cell) for cell in row.find_all(["th", "td"])] for row in tables[0].select("tr")

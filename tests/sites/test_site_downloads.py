@@ -11,26 +11,15 @@ from urllib.parse import urljoin
 from xml.etree import ElementTree
 
 import pytest
-from site_builds import DISPUTED, DOCUMENTS, DYNTS, GRPO, X_LEVELS, Build, figure_of
+from expected import GRIDS, shown, trials
+from site_builds import DYNTS, GRPO, Build, figure_of, figures, grid_of
 
-GRIDS = [(study, grid) for study, grids in DOCUMENTS.items() for grid in grids]
 ENDINGS = ("csv", "json", "png", "svg", "vl.json")
 AXES = {DYNTS: ("ratio", "local_window"), GRPO: ("x_digits", "y_digits")}
 COLUMN = {DYNTS: "pass_at_1", GRPO: "value"}
 FACETS = {DYNTS: ("model", "benchmark"), GRPO: ("setting",)}
-TRIALS = {"aime24": 150, "aime25": 150, "amc23": 200, "gpqa_d": 990}
-"""Five samples of each problem; of an average there is no number of trials."""
 
 every_grid = pytest.mark.parametrize(("study", "grid"), GRIDS, ids=[grid for _, grid in GRIDS])
-
-
-def printed(study: str, grid: str) -> dict[tuple[str, str], str | None]:
-    """The text of each cell by (x, y), in the order of the figure; None where it is disputed."""
-    return {
-        (x, y): None if (study, grid, y) == DISPUTED else text
-        for y, row in DOCUMENTS[study][grid].items()
-        for x, text in zip(X_LEVELS[study], row, strict=False)
-    }
 
 
 def read(build: Build, study: str, grid: str, ending: str) -> bytes:
@@ -54,7 +43,7 @@ def test_there_are_downloads_of_each_grid_and_nothing_else(atlas: Build) -> None
 )
 def test_a_figure_links_its_own_downloads(atlas: Build, path: str) -> None:
     page = atlas.page(path)
-    grids = [str(figure["id"]) for figure in page.select("figure.ga-figure[id]")]
+    grids = [grid for figure in figures(page) if (grid := grid_of(figure))]
     assert grids
     for grid in grids:
         study = DYNTS if "/" in grid else GRPO
@@ -68,16 +57,16 @@ def test_a_figure_links_its_own_downloads(atlas: Build, path: str) -> None:
 def test_csv(atlas: Build, study: str, grid: str) -> None:
     rows = list(csv.DictReader(io.StringIO(read(atlas, study, grid, "csv").decode("utf-8"))))
     x, y = AXES[study]
-    found = {(row[x], row[y]): row[COLUMN[study]] or None for row in rows}
-    assert found == printed(study, grid)
-    assert len(rows) == len(found)
-    trials = TRIALS.get(grid.rpartition("/")[2])
+    assert {(row[x], row[y]): (row[COLUMN[study]], row["state"]) for row in rows} == {
+        point: (cell.text, "disputed" if cell.disputed else "ok")
+        for point, cell in shown(grid).items()
+    }
+    assert len(rows) == len(shown(grid))
     for row in rows:
         assert tuple(row[facet] for facet in FACETS[study]) == tuple(grid.split("/"))
-        disputed = row[COLUMN[study]] == ""
-        assert row["state"] == ("disputed" if disputed else "ok")
-        assert row["n"] == ("" if trials is None else str(trials))
+        assert row["n"] == ("" if trials(grid) is None else str(trials(grid)))
         assert row["reading"]
+        assert row["place"]
 
 
 @every_grid
@@ -88,12 +77,14 @@ def test_json(atlas: Build, study: str, grid: str) -> None:
         zip(FACETS[study], grid.split("/"), strict=True)
     )
     x, y = AXES[study]
-    found = {(str(cell[x]), str(cell[y])): cell["value"] for cell in content["cells"]}
-    assert found == {
-        key: None if text is None else Decimal(text) for key, text in printed(study, grid).items()
+    found = {
+        (str(cell[x]), str(cell[y])): (cell["value"], cell["state"]) for cell in content["cells"]
     }
-    states = {cell["state"] for cell in content["cells"] if cell["value"] is None}
-    assert states == ({"disputed"} if (study, grid) == DISPUTED[:2] else set())
+    assert found == {
+        point: (Decimal(cell.text), "disputed" if cell.disputed else "ok")
+        for point, cell in shown(grid).items()
+    }
+    assert {cell.get("n") for cell in content["cells"]} == {trials(grid)}
 
 
 @every_grid
@@ -109,9 +100,11 @@ def test_svg(atlas: Build, study: str, grid: str) -> None:
     for label in labels:
         where, _, value = label.partition(": ")
         x, y = (part.rsplit(" ", 1)[1] for part in where.split(", "))
-        value = value.removesuffix(", best").removesuffix(" %")
-        found[x, y] = None if value == "no value (disputed)" else value
-    assert found == printed(study, grid)
+        found[x, y] = value.removesuffix(", best").replace(" %", "")
+    assert found == {
+        point: f"{cell.text} (disputed)" if cell.disputed else cell.text
+        for point, cell in shown(grid).items()
+    }
     assert len(labels) == len(found)
 
 
@@ -148,10 +141,8 @@ def test_vega_lite_has_its_data_inline(atlas: Build, study: str, grid: str) -> N
     spec = json.loads(read(atlas, study, grid, "vl.json"), parse_float=Decimal)
     assert "vega-lite" in spec["$schema"]
     found = {(row["x"], row["y"]): row for row in spec["data"]["values"]}
-    expected = printed(study, grid)
-    assert {key: row["text"] or None for key, row in found.items()} == expected
-    assert {key: row["value"] for key, row in found.items()} == {
-        key: None if text is None else Decimal(text) for key, text in expected.items()
+    assert {point: (row["text"], row["value"], "doubt" in row) for point, row in found.items()} == {
+        point: (cell.text, Decimal(cell.text), cell.disputed) for point, cell in shown(grid).items()
     }
     assert "url" not in _keys(spec)
 

@@ -23,6 +23,7 @@ from site_builds import (
     data_table,
     drawn_cells,
     figures,
+    grid_of,
     text_of,
 )
 
@@ -46,7 +47,8 @@ def level_addresses(site: Build, study: str) -> list[str]:
 
 
 def pages(site: Build, study: str) -> list[str]:
-    return [f"studies/{study}/", f"studies/{study}/facet/", *level_addresses(site, study)]
+    home = f"studies/{study}/"
+    return [home, f"{home}facet/", f"{home}checks/", *level_addresses(site, study)]
 
 
 def plain(text: str) -> str:
@@ -60,6 +62,8 @@ def test_each_string_is_shown_as_it_is(site: Build, study: str) -> None:
     said = text_of(page)
     assert [text for text in texts.everywhere() if plain(text) not in said] == []
     assert _heading(page) == plain(texts["title"])
+    checks = text_of(article(site.page(f"studies/{study}/checks/")))
+    assert [text for text in texts.on_checks_page() if plain(text) not in checks] == []
     overview = article(site.page("studies/"))
     assert plain(texts["title"]) in [text_of(one).rstrip("¶") for one in overview.find_all("h2")]
     assert plain(texts["summary"]) in text_of(overview)
@@ -181,9 +185,9 @@ def test_a_level_called_like_a_heading_keeps_its_address(tiny: Callable[..., Pro
     page = project.built("--strict").page("studies/tiny/model/source/")
     ids = [str(element["id"]) for element in page.select("[id]")]
     assert sorted({one for one in ids if ids.count(one) > 1}) == []
-    found = page.select_one("#source")
-    assert found is not None
-    assert found.name == "figure"
+    assert grid_of(figures(page)[0]) == "source"
+    cells = [str(cell["id"]) for cell in drawn_cells(figures(page)[0])]
+    assert cells == [f"source/{x},{y}" for y in (16, 8) for x in (0.1, 0.2)]
 
 
 def test_no_drawing_has_other_elements_than_with_plain_words(site: Build) -> None:

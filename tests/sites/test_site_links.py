@@ -26,11 +26,13 @@ PAGES = [
     f"studies/{DYNTS}/benchmark/amc23/",
     f"studies/{DYNTS}/benchmark/gpqa_d/",
     f"studies/{DYNTS}/benchmark/average/",
+    f"studies/{DYNTS}/checks/",
     f"studies/{GRPO}/",
     f"studies/{GRPO}/setting/",
     f"studies/{GRPO}/setting/before/",
     f"studies/{GRPO}/setting/after_t125/",
     f"studies/{GRPO}/setting/after_t100/",
+    f"studies/{GRPO}/checks/",
 ]
 """Addresses that others link to: they don't change."""
 NO_PAGE = {"404.html"}

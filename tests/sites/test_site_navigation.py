@@ -54,6 +54,7 @@ def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
                         ["Average", f"{dynts}benchmark/average/", []],
                     ],
                 ],
+                ["Checks", f"{dynts}checks/", []],
             ],
         ],
         [
@@ -69,6 +70,7 @@ def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
                         ["After GRPO, temperature 1.0", f"{grpo}setting/after_t100/", []],
                     ],
                 ],
+                ["Checks", f"{grpo}checks/", []],
             ],
         ],
     ]
@@ -111,38 +113,38 @@ def test_previous_and_next_lead_over_every_page(whole: Build) -> None:
 
 
 def test_pages_that_the_user_placed_are_not_appended_again(tiny: Callable[..., Project]) -> None:
-    project = tiny(
-        nav=[
-            {
-                "Results": [
-                    "studies/index.md",
-                    {"The small one": "studies/tiny/model/small/index.md"},
-                ]
-            },
-            "index.md",
-        ]
-    )
-    build = project.built("--strict")
+    small = "studies/tiny/model/small/"
+    nav = [{"Results": ["studies/index.md", {"The small one": f"{small}index.md"}]}, "index.md"]
+    build = tiny(nav=nav).built("--strict")
+    model = ["Model", "studies/tiny/model/", [["Large", "studies/tiny/model/large/", []]]]
+    checks = ["Checks", "studies/tiny/checks/", []]
     assert navigation(build.page("")) == [
-        ["Results", "studies/", [["The small one", "studies/tiny/model/small/", []]]],
+        ["Results", "studies/", [["The small one", small, []]]],
         ["Home", ".", []],
         [
             "Studies",
             None,
-            [
-                [
-                    "Learning rate and batch size",
-                    "studies/tiny/",
-                    [
-                        [
-                            "Model",
-                            "studies/tiny/model/",
-                            [["Large", "studies/tiny/model/large/", []]],
-                        ]
-                    ],
-                ]
-            ],
+            [["Learning rate and batch size", "studies/tiny/", [model, checks]]],
         ],
+    ]
+
+
+def test_a_section_whose_page_the_user_placed_takes_no_other_for_it(
+    tiny: Callable[..., Project],
+) -> None:
+    """The theme takes a section's first page called index.md for the section's own."""
+    nav = ["index.md", {"One": "studies/tiny/index.md"}, {"Two": "studies/tiny/model/index.md"}]
+    build = tiny(nav=nav).built("--strict")
+    levels = [
+        ["Small", "studies/tiny/model/small/", []],
+        ["Large", "studies/tiny/model/large/", []],
+    ]
+    assert studies(build) == [
+        [
+            "Learning rate and batch size",
+            None,
+            [["Model", None, levels], ["Checks", "studies/tiny/checks/", []]],
+        ]
     ]
 
 
@@ -162,11 +164,12 @@ def test_a_nav_with_every_page_stays_as_the_user_wrote_it(tiny: Callable[..., Pr
         {"A": f"{model}/small/index.md"},
         {"Both": f"{model}/index.md"},
         {"Study": "studies/tiny/index.md"},
+        {"Checked": "studies/tiny/checks/index.md"},
         {"All": "studies/index.md"},
     ]
     build = tiny(nav=nav).built("--strict")
     assert [item[0] for item in navigation(build.page(""))] == [
-        "Start", "B", "A", "Both", "Study", "All",
+        "Start", "B", "A", "Both", "Study", "Checked", "All",
     ]  # fmt: skip
     assert_walk(build)
 
@@ -185,18 +188,18 @@ def test_studies_with_the_same_title_stay_apart(tiny: Callable[..., Project]) ->
 
 def test_pages_go_into_the_folder_that_the_option_names(tiny: Callable[..., Project]) -> None:
     build = tiny(options={"into": "results/all"}).built("--strict")
-    pages = ["", "tiny/", "tiny/model/", "tiny/model/large/", "tiny/model/small/"]
+    pages = ["", "tiny/", "tiny/checks/", "tiny/model/", "tiny/model/large/", "tiny/model/small/"]
     assert pages_of(build) == ["", *(f"results/all/{page}" for page in pages)]
     assert_walk(build)
 
 
-# Not "/x" or "../../x": where this fails, it writes there.
+# Not "/x" or "": where this fails, it writes to the root of the computer.
 @pytest.mark.parametrize("into", ["../outside", "a/../../outside"])
 def test_pages_never_leave_the_site(tiny: Callable[..., Project], into: str) -> None:
     project = tiny(options={"into": into})
     build = project.build()
     assert build.status == 1
-    assert "into" in build.log
+    assert "Plugin 'gridatlas' option 'into': " in build.log
     assert "Traceback" not in build.log
     assert not (project.folder / "outside").exists()
 
@@ -206,11 +209,11 @@ def test_pages_never_leave_the_site(tiny: Callable[..., Project], into: str) -> 
 
 @pytest.mark.parametrize("name", ["index.md", "README.md"])
 def test_a_user_s_own_overview_and_study_page_are_kept(
-    base: Path, tmp_path: Path, cache: Path, name: str
+    tiny: Callable[..., Project], name: str
 ) -> None:
-    project = site_builds.make_project(tmp_path / "own", cache)
-    site_builds.add_real_studies(base, project)
-    own = {f"studies/{name}": "studies/", f"studies/{GRPO}/{name}": f"studies/{GRPO}/"}
+    project = tiny()
+    site_builds.add_tiny_study(project, "other")
+    own = {f"studies/{name}": "studies/", f"studies/tiny/{name}": "studies/tiny/"}
     for path in own:
         project.write(f"docs/{path}", f"# Written by hand: {path}\n")
     build = project.built("--strict")
@@ -224,7 +227,7 @@ def test_a_user_s_own_overview_and_study_page_are_kept(
     # All else is there, and each page is listed once, theirs among them.
     listed = nav_addresses(navigation(build.page("")))
     assert len(listed) == len(set(listed))
-    ours = {f"studies/{GRPO}/setting/", f"studies/{GRPO}/setting/before/", f"studies/{DYNTS}/"}
+    ours = {"studies/other/", "studies/tiny/model/", "studies/tiny/checks/"}
     assert ours | set(own.values()) <= set(listed)
     assert_walk(build)
 

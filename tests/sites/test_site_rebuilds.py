@@ -1,7 +1,7 @@
 """The same data gives the same bytes, and what was drawn once isn't drawn again."""
 
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,10 @@ print(*sorted({"altair", "pandas", "scipy", "vl_convert"} & sys.modules.keys()),
 """A build that says which of the slow libraries it imported."""
 
 
-def drawings(folder: Path) -> dict[Path, tuple[int, bytes]]:
+Cache = dict[Path, tuple[int, bytes]]
+
+
+def entries(folder: Path) -> Cache:
     """Each file of a cache with the time of its last change."""
     return {
         file: (file.stat().st_mtime_ns, file.read_bytes())
@@ -51,16 +54,43 @@ def cold(second: Project) -> Build:
     return second.built("--strict", PYTHONHASHSEED="2")
 
 
+@dataclass(frozen=True)
+class Again:
+    """A build of what is built already: its site, what it printed, the cache before and after."""
+
+    build: Build
+    printed: str
+    before: Cache
+    after: Cache
+
+
+@pytest.fixture(scope="module")
+def warm(second: Project, cold: Build) -> Again:
+    assert cold.status == 0
+    before = entries(second.folder / ".cache")
+    site = second.folder / "again"
+    command = [sys.executable, "-c", RUN, str(site)]
+    done = site_builds.run(command, second.folder, {"PYTHONHASHSEED": "3"})
+    assert done.returncode == 0, done.stdout
+    after = entries(second.folder / ".cache")
+    return Again(Build(done.returncode, done.stdout, site), done.stdout, before, after)
+
+
 def test_two_builds_of_the_same_data_are_the_same(atlas: Build, cold: Build) -> None:
     assert_same(atlas.files(), cold.files())
 
 
-def test_a_build_from_the_cache_is_the_same(second: Project, cold: Build) -> None:
-    before = drawings(second.folder / ".cache")
-    assert before
-    warm = second.built("--strict", into="again", PYTHONHASHSEED="3")
-    assert_same(cold.files(), warm.files())
-    assert drawings(second.folder / ".cache") == before
+def test_a_build_from_the_cache_is_the_same(cold: Build, warm: Again) -> None:
+    assert_same(cold.files(), warm.build.files())
+
+
+def test_a_build_in_which_nothing_changed_draws_nothing(warm: Again) -> None:
+    assert [_is_drawing(entry) for entry in warm.before.values()].count(True) >= 36
+    assert warm.after == warm.before
+
+
+def test_a_build_in_which_nothing_changed_imports_no_slow_library(warm: Again) -> None:
+    assert warm.printed == "end\n"
 
 
 def assert_same(one: dict[str, bytes], other: dict[str, bytes]) -> None:
@@ -73,56 +103,52 @@ def test_a_site_says_nothing_of_the_folder_it_was_built_in(second: Project, cold
     assert [path for path, content in cold.files().items() if place in content] == []
 
 
-def test_a_build_in_which_nothing_changed_imports_no_slow_library(
-    second: Project, cold: Build
-) -> None:
-    assert cold.status == 0
-    done = site_builds.run(
-        [sys.executable, "-c", RUN, str(second.folder / "imports")], second.folder
-    )
-    assert done.stdout == "end\n", done.stdout
+@pytest.fixture(scope="module")
+def cached(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Build]:
+    """A small project with a cache of its own, and its first build."""
+    project = site_builds.make_project(tmp_path_factory.mktemp("cached") / "tiny")
+    site_builds.add_tiny_study(project)
+    return project, project.built("--strict")
 
 
-def test_only_what_changed_is_drawn_again(tiny: Callable[..., Project]) -> None:
-    project = tiny()
-    own_cache(project)
-    project.built("--strict")
-    before = drawings(project.folder / ".cache")
+def test_what_is_damaged_in_the_cache_is_made_again(cached: tuple[Project, Build]) -> None:
+    project, first = cached
+    whole = first.files()
+    kept = {file: content for file, (_, content) in entries(project.folder / ".cache").items()}
+    assert len(kept) >= len(damaged(b""))
+    for number, (file, content) in enumerate(sorted(kept.items())):
+        kinds = damaged(content)
+        file.write_bytes(kinds[number % len(kinds)])
+        assert file.read_bytes() != content
+    assert_same(whole, project.built("--strict").files())
+    assert {file: file.read_bytes() for file in kept} == kept
+
+
+def damaged(content: bytes) -> list[bytes]:
+    middle = len(content) // 2
+    flipped = bytes(byte ^ 1 for byte in content[middle : middle + 1])
+    return [
+        b"",
+        content[:middle],
+        content[:middle] + flipped + content[middle + 1 :],
+        content.partition(b"\n")[2],
+    ]
+
+
+def test_only_what_changed_is_drawn_again(cached: tuple[Project, Build]) -> None:
+    project, _ = cached
+    before = entries(project.folder / ".cache")
     cells = project.folder / "data/tiny/cells.csv"
     changed = cells.read_text(encoding="utf-8").replace("small,8,0.2,12.5", "small,8,0.2,13.0")
     cells.write_text(changed, encoding="utf-8")
     project.built("--strict")
-    after = drawings(project.folder / ".cache")
-    # Two grids, each with a colour scale of its own and with one that both share.
-    assert len(before) == 4
+    after = entries(project.folder / ".cache")
     assert before.items() <= after.items()
-    assert len(after) - len(before) == 2
+    # Two grids, each with a colour scale of its own and with one that both share.
+    assert [_is_drawing(entry) for entry in before.values()].count(True) == 4
+    new = [entry for file, entry in after.items() if file not in before]
+    assert [_is_drawing(entry) for entry in new].count(True) == 2
 
 
-def own_cache(project: Project) -> None:
-    """For a test that looks at drawing itself."""
-    (project.folder / ".cache").unlink()
-
-
-def damage(content: bytes) -> dict[str, bytes]:
-    middle = len(content) // 2
-    flipped = bytes(byte ^ 1 for byte in content[middle : middle + 1])
-    return {
-        "emptied": b"",
-        "cut": content[:middle],
-        "one bit": content[:middle] + flipped + content[middle + 1 :],
-        "no header": content.partition(b"\n")[2],
-    }
-
-
-def test_a_damaged_drawing_is_drawn_again(tiny: Callable[..., Project]) -> None:
-    project = tiny()
-    own_cache(project)
-    whole = project.built("--strict").files()
-    cached = sorted(drawings(project.folder / ".cache"))
-    contents = {file: file.read_bytes() for file in cached}
-    for file, kind in zip(cached, damage(b""), strict=True):
-        file.write_bytes(damage(contents[file])[kind])
-        assert file.read_bytes() != contents[file]
-    assert_same(whole, project.built("--strict").files())
-    assert {file: file.read_bytes() for file in cached} == contents
+def _is_drawing(entry: tuple[int, bytes]) -> bool:
+    return b"<svg" in entry[1]

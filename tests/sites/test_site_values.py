@@ -4,7 +4,19 @@ import re
 from decimal import Decimal
 
 import pytest
-from bs4 import Tag
+from bs4 import BeautifulSoup, Tag
+from expected import (
+    BENCHMARKS,
+    MODELS,
+    SETTINGS,
+    Shown,
+    differences,
+    name_of,
+    printed,
+    rows,
+    shown,
+    study_of,
+)
 from site_builds import (
     DISPUTED,
     DOCUMENTS,
@@ -12,27 +24,16 @@ from site_builds import (
     GRPO,
     X_LEVELS,
     Build,
+    article,
     data_table,
     drawn_cells,
     figure_name,
     figure_of,
     figures,
+    grid_of,
     text_of,
 )
 
-MODELS = {"r1-llama": "R1-Llama", "r1-qwen": "R1-Qwen"}
-BENCHMARKS = {
-    "aime24": "AIME24",
-    "aime25": "AIME25",
-    "amc23": "AMC23",
-    "gpqa_d": "GPQA_D",
-    "average": "Average",
-}
-SETTINGS = {
-    "before": "Before GRPO",
-    "after_t125": "After GRPO, temperature 1.25",
-    "after_t100": "After GRPO, temperature 1.0",
-}
 PLACES = {
     f"studies/{DYNTS}/model/": [f"{one}/{other}" for other in BENCHMARKS for one in MODELS],
     **{
@@ -55,50 +56,65 @@ LEADS = {
 """The grids that stand for a study, as heatmaps only."""
 
 
-def study_of(grid: str) -> str:
-    return DYNTS if "/" in grid else GRPO
-
-
-def name_of(grid: str) -> str:
-    model, _, benchmark = grid.partition("/")
-    return f"{MODELS[model]} | {BENCHMARKS[benchmark]}" if benchmark else SETTINGS[model]
-
-
-def printed(grid: str) -> dict[str, list[str]]:
-    """A grid's texts as the pages have to show them, by level of y from the top."""
-    rows = dict(DOCUMENTS[study_of(grid)][grid])
-    if (study_of(grid), grid) == DISPUTED[:2]:
-        rows[DISPUTED[2]] = ["disputed"] * 10
-    return rows
-
-
-def cells_of(grid: str) -> dict[str, str]:
-    """A grid's texts by `<x>,<y>`."""
-    levels = X_LEVELS[study_of(grid)]
-    return {
-        f"{x},{y}": text
-        for y, row in printed(grid).items()
-        for x, text in zip(levels, row, strict=True)
-    }
-
-
 def test_the_documents_hold_the_grids_that_are_looked_for() -> None:
     assert {study: len(grids) for study, grids in DOCUMENTS.items()} == {DYNTS: 8 + 2, GRPO: 3}
-    assert sum(len(cells_of(grid)) for grids in DOCUMENTS.values() for grid in grids) == 500
-    assert {grid for grids in DOCUMENTS.values() for grid in grids} == set(
-        PLACES[f"studies/{DYNTS}/model/"] + PLACES[f"studies/{GRPO}/setting/"]
-    )
+    every = [grid for grids in DOCUMENTS.values() for grid in grids]
+    assert sum(len(printed(grid)) for grid in every) == 500
+    assert set(every) == set(PLACES[f"studies/{DYNTS}/model/"] + PLACES[f"studies/{GRPO}/setting/"])
+
+
+_CELL = re.compile(
+    r"(?P<text>[\d.]+)(?: \((?P<low>[\d.]+) to (?P<high>[\d.]+)\))?(?P<end> \(disputed\))?"
+)
+
+
+def read_cell(text: str, grid: str) -> Shown:
+    """A cell of a data table; where trials are known, its interval lies around the value."""
+    found = _CELL.fullmatch(text)
+    assert found, text
+    assert (found["low"] is None) == (study_of(grid) == GRPO), text
+    if found["low"]:
+        assert float(found["low"]) < float(found["text"]) < float(found["high"])
+    return Shown(found["text"], disputed=found["end"] is not None)
 
 
 @pytest.mark.parametrize("path", PLACES)
 def test_a_page_has_the_data_tables_of_its_grids_and_no_others(atlas: Build, path: str) -> None:
     page = atlas.page(path)
-    shown = [str(figure["id"]) for figure in figures(page) if figure.get("id")]
-    assert sorted(shown) == sorted(PLACES[path])
+    there = [grid for figure in figures(page) if (grid := grid_of(figure))]
+    assert sorted(there) == sorted(PLACES[path])
     for grid in PLACES[path]:
-        columns, rows = data_table(figure_of(page, grid))
+        columns, found = data_table(figure_of(page, grid))
         assert columns == X_LEVELS[study_of(grid)]
-        assert list(rows.items()) == list(printed(grid).items()), grid
+        cells = {y: [read_cell(text, grid) for text in row] for y, row in found.items()}
+        assert list(cells.items()) == list(rows(grid).items()), grid
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_each_printed_number_is_shown_or_stands_beside_what_is(atlas: Build, path: str) -> None:
+    """Where another value is shown, the table of what each reading says has the document's."""
+    page = atlas.page(path)
+    for grid in PLACES[path]:
+        figure = figure_of(page, grid)
+        said = readings_table(figure)
+        for point, text in printed(grid).items():
+            if shown(grid)[point].text != text:
+                assert said[point][0] == (text or "disputed"), (grid, point)
+            elif point in said:
+                assert said[point][0] == text, (grid, point)
+
+
+def readings_table(figure: Tag) -> dict[tuple[str, str], list[str]]:
+    """What each reading says of the cells that several give, the document's first."""
+    tables = [one for one in figure.select("table") if one.find_parent("details")][1:]
+    found = {}
+    for row in (row for table in tables for row in table.select("tbody tr")):
+        where, *texts, agree = [text_of(cell) for cell in row.find_all(["th", "td"])]
+        x, y = where.split(" × ")
+        found[x, y] = texts
+        values = {text for text in texts if text}
+        assert agree == ("yes" if len(values) == 1 else "no"), (where, texts)
+    return found
 
 
 @pytest.mark.parametrize("path", [*PLACES, *LEADS])
@@ -110,19 +126,18 @@ def test_each_drawn_cell_says_its_value_and_carries_its_own_address(
         figure = figure_of(page, grid)
         assert figure_name(figure) == name_of(grid)
         said = {str(cell["id"]): str(cell["aria-label"]) for cell in drawn_cells(figure)}
-        assert said == {f"{grid}/{key}": _said(grid, key) for key in cells_of(grid)}
+        best = max(Decimal(cell.text) for cell in shown(grid).values())
+        assert said == {
+            f"{grid}/{x},{y}": _said(x, y, cell, study_of(grid), Decimal(cell.text) == best)
+            for (x, y), cell in shown(grid).items()
+        }
 
 
-def _said(grid: str, key: str) -> str:
-    x, y = key.split(",")
-    cells = cells_of(grid)
-    text = cells[key]
-    value = "no value (disputed)" if text == "disputed" else text
-    # The best of a grid are worth hearing.
-    best = max(Decimal(one) for one in cells.values() if one != "disputed")
-    end = ", best" if text != "disputed" and Decimal(text) == best else ""
-    if study_of(grid) == DYNTS:
-        return f"Ratio {x}, Local window size {y}: {value} %{end}"
+def _said(x: str, y: str, cell: Shown, study: str, best: bool) -> str:
+    value = f"{cell.text} %" if study == DYNTS else cell.text
+    end = (" (disputed)" if cell.disputed else "") + (", best" if best else "")
+    if study == DYNTS:
+        return f"Ratio {x}, Local window size {y}: {value}{end}"
     return f"Number of x's digits {x}, Number of y's digits {y}: {value}{end}"
 
 
@@ -131,42 +146,42 @@ def test_the_value_printed_on_a_cell_is_the_cell_s(atlas: Build, path: str) -> N
     """The order of the texts is that of the cells they lie on; see tests/browser for where."""
     page = atlas.page(path)
     for grid in (PLACES | LEADS)[path]:
-        texts = [
-            text.get_text() for text in figure_of(page, grid).select("g.mark-text.role-mark text")
-        ]
-        assert texts == [text for text in cells_of(grid).values() if text != "disputed"]
+        figure = figure_of(page, grid)
+        assert _texts(figure) == [cell.text for cell in shown(grid).values()]
+        corners = figure.select("g.doubt_marks path")
+        assert len(corners) == sum(cell.disputed for cell in shown(grid).values())
+
+
+def _texts(figure: Tag) -> list[str]:
+    return [text.get_text() for text in figure.select("g.mark-text.role-mark text")]
 
 
 @pytest.mark.parametrize(
     "path", [f"studies/{GRPO}/setting/", f"studies/{GRPO}/setting/after_t125/"]
 )
-def test_the_disputed_row_has_no_numbers_and_says_why(atlas: Build, path: str) -> None:
+def test_the_row_with_eleven_values_is_disputed_and_none_of_them_is_placed(
+    atlas: Build, path: str
+) -> None:
     figure = figure_of(atlas.page(path), DISPUTED[1])
-    _, rows = data_table(figure)
-    assert rows[DISPUTED[2]] == ["disputed"] * 10
-    hatched = [
-        str(cell["id"]) for cell in drawn_cells(figure) if "value" in str(cell["aria-label"])
+    _, found = data_table(figure)
+    row = [read_cell(text, DISPUTED[1]) for text in found[DISPUTED[2]]]
+    assert [cell.disputed for cell in row] == [True] * 10
+    said = readings_table(figure)
+    for x, cell in zip(X_LEVELS[GRPO], row, strict=True):
+        assert said[x, DISPUTED[2]][:2] == ["disputed", cell.text]
+    legend = [text_of(text) for text in figure.select("svg text")]
+    assert [text for text in legend if text.startswith("disputed")] == [
+        "disputed: no two readings agree"
     ]
-    assert hatched == [f"after_t125/{x},7" for x in X_LEVELS[GRPO]]
-    assert "no value: disputed" in [text_of(text) for text in figure.select("svg text")]
+
+
+def test_why_a_reading_gives_no_value_is_said_where_it_is_shown(atlas: Build) -> None:
+    page = article(atlas.page(f"studies/{GRPO}/setting/after_t125/"))
+    notes = [str(cell["title"]) for cell in page.select("td[title]")]
     eleven = ", ".join(DOCUMENTS[GRPO]["after_t125"]["7"])
-    assert f'11 values for the 10 columns of this row: "{eleven}"' in text_of(figure)
-
-
-def _differences(page_figures: list[Tag]) -> dict[str, Tag]:
-    return {figure_name(figure): figure for figure in page_figures if not figure.get("id")}
-
-
-def _subtracted(second: str, first: str) -> dict[str, list[str]]:
-    a, b = printed(first), printed(second)
-    return {y: [_difference(*pair) for pair in zip(a[y], b[y], strict=True)] for y in a}
-
-
-def _difference(first: str, second: str) -> str:
-    if "disputed" in (first, second):
-        return "–"
-    value = Decimal(second) - Decimal(first)
-    return f"+{value}" if value > 0 else f"{value}".replace("-", "−")
+    assert f'11 values for the 10 columns of this row: "{eleven}"' in " ".join(
+        [text_of(page), *notes]
+    )
 
 
 BETWEEN_MODELS = {
@@ -192,28 +207,30 @@ DIFFERENCES = {
 
 @pytest.mark.parametrize("path", DIFFERENCES)
 def test_differences_are_the_second_minus_the_first(atlas: Build, path: str) -> None:
-    found = _differences(figures(atlas.page(path)))
+    there = [figure for figure in figures(atlas.page(path)) if not grid_of(figure)]
+    found = {figure_name(figure): figure for figure in there}
+    assert len(found) == len(there)
     assert sorted(found) == sorted(DIFFERENCES[path])
     for name, (second, first) in DIFFERENCES[path].items():
-        expected = _subtracted(second, first)
-        columns, rows = data_table(found[name])
+        columns, texts = data_table(found[name])
         assert columns == X_LEVELS[study_of(first)]
-        assert list(rows.items()) == list(expected.items())
-        texts = [text.get_text() for text in found[name].select("g.mark-text.role-mark text")]
-        assert texts == [text for row in expected.values() for text in row if text != "–"]
+        assert list(texts.items()) == list(differences(second, first).items())
+        assert _texts(found[name]) == [text for row in texts.values() for text in row]
 
 
 def test_every_number_of_the_summary_table_is_that_of_its_grid(atlas: Build) -> None:
     for path in PLACES:
         page = atlas.page(path)
-        tables = [one for one in page.select("article table") if not one.find_parent("figure")]
+        tables = [
+            one for one in page.select("article table") if "Spread" in text_of(one.select_one("tr"))
+        ]
         assert len(tables) == 1
         for row in tables[0].select("tbody tr"):
             name, best, _, worst, _, mean, spread, *_ = (text_of(cell) for cell in row.select("td"))
             grid = next(
                 one for grids in DOCUMENTS.values() for one in grids if name_of(one) == name
             )
-            values = [Decimal(text) for text in cells_of(grid).values() if text != "disputed"]
+            values = [Decimal(cell.text) for cell in shown(grid).values()]
             assert _number(best) == max(values), (path, name)
             assert _number(worst) == min(values), (path, name)
             assert _number(spread) == max(values) - min(values), (path, name)
@@ -224,8 +241,40 @@ def test_every_number_of_the_summary_table_is_that_of_its_grid(atlas: Build) -> 
             )
 
 
+# --- the page of checks -------------------------------------------------------------------------
+
+
+def test_the_page_of_checks_draws_where_readings_differ(atlas: Build) -> None:
+    drawn = 0
+    for study in DOCUMENTS:
+        page = atlas.page(f"studies/{study}/checks/")
+        for figure in figures(page):
+            grid = grid_of(figure)
+            assert figure_name(figure) == name_of(grid)
+            said = readings_table(figure_of(_level_page(atlas, grid), grid))
+            apart = {
+                f"{grid}/{x},{y}": max(values) - min(values)
+                for (x, y), texts in said.items()
+                if len(values := [Decimal(one) for one in texts if one not in ("", "disputed")]) > 1
+            }
+            found = {
+                str(cell["id"]): _number(str(cell["aria-label"]).rpartition(": ")[2])
+                for cell in drawn_cells(figure)
+                if str(cell["aria-label"]).endswith(" apart")
+            }
+            assert found == apart, grid
+            assert len(drawn_cells(figure)) == len(printed(grid))
+            drawn += 1
+    assert drawn >= 4 + 3
+
+
+def _level_page(atlas: Build, grid: str) -> BeautifulSoup:
+    facet = "benchmark" if "/" in grid else "setting"
+    return atlas.page(f"studies/{study_of(grid)}/{facet}/{grid.rpartition('/')[2]}/")
+
+
 def _number(text: str) -> Decimal:
-    return Decimal(re.sub(r" (%|points)$", "", text))
+    return Decimal(re.sub(r"( %| points)?( apart)?$", "", text))
 
 
 def _exponent(text: str) -> int:

@@ -1,0 +1,107 @@
+"""What the pages have to show, worked out from the printed documents without the package."""
+
+import csv
+from dataclasses import dataclass
+from decimal import Decimal
+
+from site_builds import DISPUTED, DOCUMENTS, DYNTS, GRPO, ROOT, X_LEVELS
+
+MODELS = {"r1-llama": "R1-Llama", "r1-qwen": "R1-Qwen"}
+BENCHMARKS = {
+    "aime24": "AIME24",
+    "aime25": "AIME25",
+    "amc23": "AMC23",
+    "gpqa_d": "GPQA_D",
+    "average": "Average",
+}
+SETTINGS = {
+    "before": "Before GRPO",
+    "after_t125": "After GRPO, temperature 1.25",
+    "after_t100": "After GRPO, temperature 1.0",
+}
+GRIDS = [(study, grid) for study, grids in DOCUMENTS.items() for grid in grids]
+TRIALS = {"aime24": 150, "aime25": 150, "amc23": 200, "gpqa_d": 990}
+"""Five samples of each problem; of an average there is no number of trials."""
+
+Point = tuple[str, str]
+"""Level of x, level of y."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The value that a cell shows."""
+
+    text: str
+    disputed: bool = False
+
+
+def study_of(grid: str) -> str:
+    return DYNTS if "/" in grid else GRPO
+
+
+def name_of(grid: str) -> str:
+    model, _, benchmark = grid.partition("/")
+    return f"{MODELS[model]} | {BENCHMARKS[benchmark]}" if benchmark else SETTINGS[model]
+
+
+def trials(grid: str) -> int | None:
+    return TRIALS.get(grid.rpartition("/")[2])
+
+
+def printed(grid: str) -> dict[Point, str | None]:
+    """What the document prints, row by row from the top; None for the row with eleven values."""
+    study = study_of(grid)
+    return {
+        (x, y): None if (study, grid, y) == DISPUTED else text
+        for y, row in DOCUMENTS[study][grid].items()
+        for x, text in zip(X_LEVELS[study], row, strict=(study, grid, y) != DISPUTED)
+    }
+
+
+def shown(grid: str) -> dict[Point, Shown]:
+    """What the pages show, row by row from the top.
+
+    Of DynTS the first reading, which is the document. Of GRPO the value that two readings give;
+    where no two agree, that of the first that has one, as disputed.
+    """
+    first = printed(grid)
+    if study_of(grid) == DYNTS:
+        return {point: Shown(str(text)) for point, text in first.items()}
+    others = [_reading(name, grid) for name in ("nemotron", "gemini-flash")]
+    found = {}
+    for point, text in first.items():
+        values = [one for one in (text, *(other.get(point) for other in others)) if one is not None]
+        agreed = [one for one in values if values.count(one) > 1]
+        found[point] = Shown((agreed or values)[0], disputed=not agreed)
+    return found
+
+
+def _reading(name: str, grid: str) -> dict[Point, str]:
+    with (ROOT / "data" / GRPO / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            (row["x_digits"], row["y_digits"]): row["value"]
+            for row in csv.DictReader(file)
+            if row["setting"] == grid
+        }
+
+
+def rows(grid: str) -> dict[str, list[Shown]]:
+    """As `shown`, by level of y."""
+    found: dict[str, list[Shown]] = {}
+    for (_, y), cell in shown(grid).items():
+        found.setdefault(y, []).append(cell)
+    return found
+
+
+def differences(second: str, first: str) -> dict[str, list[str]]:
+    """The texts of a difference, second minus first, by level of y from the top."""
+    a, b = rows(first), rows(second)
+    return {
+        y: [_signed(Decimal(two.text) - Decimal(one.text)) for one, two in pairs]
+        for y in a
+        for pairs in [zip(a[y], b[y], strict=True)]
+    }
+
+
+def _signed(value: Decimal) -> str:
+    return f"+{value}" if value > 0 else f"{value}".replace("-", "−")
