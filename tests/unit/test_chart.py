@@ -303,7 +303,8 @@ def test_layers_are_there_for_what_the_grid_has(make_study: MakeStudy) -> None:
     plain = specification(draw_grid(_grid(make_study, "1,1,,oom")))
     assert list(_layers(plain)) == ["cells", "values", "absent"]
     full = specification(draw_grid(_grid(make_study, *ALL_STATES)))
-    assert list(_layers(full)) == ["cells", "values", "absent", "doubt", "best", "inner"]
+    below_doubt = ["doubt-white", "doubt"]
+    assert list(_layers(full)) == ["cells", "values", "absent", *below_doubt, "best", "inner"]
 
 
 def test_cells_that_may_be_the_best_have_a_mark_of_their_own(make_study: MakeStudy) -> None:
