@@ -163,7 +163,8 @@ def draw_grid(
                 None if cell.value is None else float(cell.value),
                 text,
                 f"{_where(study, x, y)}: {_said(cell, text, metric.unit)}"
-                + (", best" if is_best else ""),
+                + (", best" if is_best else "")
+                + (", may be the best" if (x.key, y.key) in kept - best else ""),
                 best=is_best,
                 absent=ABSENT[cell.state] if cell.value is None else "",
                 disputed=cell.value is not None and cell.state == "disputed",

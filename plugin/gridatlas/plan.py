@@ -118,7 +118,7 @@ def plan_overview(
         trail=("Studies",),
         nav_title="Studies",
         title="Studies: heatmaps of experiment results",
-        description=f"Heatmaps and data of {len(known)} studies: {titles}.",
+        description=f"Heatmaps and data of {titles}.",
         context={
             "results": tuple(one.results for one in known),
             "problems": (),
