@@ -11,6 +11,7 @@ from gridatlas.analyse import Results, analyse
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
+from gridatlas.figures import grid_path
 from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
 from gridatlas.picture import draw_grid
@@ -139,7 +140,7 @@ def build(
     ]
     plans = _plans(known, loaded.unreadable, into)
     downloads = {
-        page.grid_path(grid): (
+        grid_path(grid): (
             grid,
             one.uncertainty,
             draw_grid(grid, kept=one.uncertainty.kept(grid)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 import traceback
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,25 +26,13 @@ from jinja2 import (
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from gridatlas import analyse
-from gridatlas.analyse import Difference
-from gridatlas.picture import Picture, format_difference, rows_from_top
-from gridatlas.plan import Gallery, PagePlan, Panel
+from gridatlas.figures import data_table, downloads, responsive, with_cell_ids
+from gridatlas.panels import Gallery
+from gridatlas.picture import Picture
+from gridatlas.plan import PagePlan
 from gridatlas.problems import Problem, listed, nearest
 from gridatlas.render import Drawing
-from gridatlas.study import Grid
-from gridatlas.uncertainty import by_point
-from gridatlas.words import FILTERS, GLOBALS, between, cell_text, figure_anchor
-
-GRIDS = "grids"
-"""Folder of the downloads, beside the pages."""
-DOWNLOADS = {
-    "svg": "SVG",
-    "png": "PNG",
-    "csv": "CSV",
-    "json": "JSON",
-    "vl.json": "Vega-Lite",
-}
+from gridatlas.words import FILTERS, GLOBALS, figure_anchor
 
 _MARKDOWN_SPECIAL = re.compile(r"""[!"#$&'(*+\-./:<=>@\[\\\]^_`{|}~]""")
 
@@ -124,10 +111,10 @@ def render_all(
     for plan in plans:
         try:
             pages.append(user.render(plan, drawings))
-        except _IN_TEMPLATES as error:
+        except IN_TEMPLATES as error:
             if folder is None:
                 raise
-            problem = _template_problem(error, folder, plan.template)
+            problem = template_problem(error, folder, plan.template)
             problems[problem.place, problem.found] = problem
             pages.append(own.render(plan, drawings))
     return tuple(pages), list(problems.values())
@@ -141,12 +128,13 @@ class _Overrides(FileSystemLoader):
         self.without = without
 
     def get_source(self, environment: Environment, template: str) -> Any:
+        """The template's text, unless it can't be used."""
         if template in self.without:
             raise TemplateNotFound(template)
         return super().get_source(environment, template)
 
 
-_IN_TEMPLATES = (
+IN_TEMPLATES = (
     TemplateError,
     ArithmeticError,
     AttributeError,
@@ -157,7 +145,7 @@ _IN_TEMPLATES = (
 """What a template can raise: Jinja's own errors, and those of the expressions in it."""
 
 
-def _template_problem(error: Exception, folder: Path, name: str) -> Problem:
+def template_problem(error: Exception, folder: Path, name: str) -> Problem:
     """Where in a user's templates an error comes from, by the last of their lines on its way."""
     message, line = str(getattr(error, "message", None) or error), getattr(error, "lineno", None)
     if isinstance(error, TemplateNotFound):
@@ -240,14 +228,14 @@ class Templates:
             svg = drawings[panel.picture].svg
             if panel.grid and figure_id:
                 seen.add(figure_id)
-                svg = _with_cell_ids(svg, panel.picture, panel.grid, seen)
+                svg = with_cell_ids(svg, panel.picture, panel.grid, seen)
             panels.append(
                 {
                     "panel": panel,
                     "id": figure_id,
-                    "svg": Markup(_responsive(svg)),
+                    "svg": Markup(responsive(svg)),
                     "table": data_table(panel),
-                    "downloads": _downloads(panel.grid, plan.path) if panel.grid else {},
+                    "downloads": downloads(panel.grid, plan.path) if panel.grid else {},
                 }
             )
         return template.render(gallery=gallery, panels=panels).strip()
@@ -280,7 +268,7 @@ def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
                 environment.get_template(name)
             except (TemplateError, UnicodeDecodeError) as error:
                 broken.add(name)
-                problems.append(_template_problem(error, folder, name))
+                problems.append(template_problem(error, folder, name))
         elif name.endswith(".jinja"):
             near = nearest(name, known)
             problems.append(
@@ -304,78 +292,6 @@ def escape_markdown(value: object) -> object:
     return Markup(_MARKDOWN_SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text))
 
 
-def data_table(panel: Panel) -> dict[str, Any]:
-    """The values of a heatmap as rows of texts, laid out like the picture."""
-    texts: dict[tuple[str, str], tuple[str, str]] = {}
-    if isinstance(panel.shows, Difference):
-        study = panel.shows.first.study
-        for x, y, value in panel.shows.points():
-            text = "–"
-            if value is not None:
-                text = format_difference(value, study.metric.decimals or 0)
-            texts[x.key, y.key] = (text, "")
-    else:
-        study = panel.shows.study
-        intervals = by_point(panel.shows, panel.uncertainty) if panel.uncertainty else {}
-        for x, y, cell in panel.shows.points():
-            text = cell_text(study, cell)
-            interval = intervals.get((x.key, y.key))
-            if interval:
-                text += f" ({between(interval.low, interval.high, study)})"
-            texts[x.key, y.key] = (text, cell.note)
-    rows = rows_from_top(study.y)
-    return {
-        "x": study.x,
-        "y": study.y,
-        "rows": [(y, [texts[x.key, y.key] for x in study.x.levels]) for y in rows],
-        "notes": list(dict.fromkeys(note for _, note in texts.values() if note)),
-        "readings": readings_table(panel.grid) if panel.grid else {},
-        "sources": provenance(panel.grid) if panel.grid else [],
-    }
-
-
-def provenance(grid: Grid) -> list[dict[str, Any]]:
-    """Where the shown values come from: reading, place in it and run, each with how many cells."""
-    readings = {reading.id: reading for reading in grid.study.readings}
-    counts = Counter(
-        (cell.reading, cell.place, cell.run)
-        for _, _, cell in grid.points()
-        if cell.value is not None
-    )
-    return [
-        {"reading": readings.get(reading), "place": place, "run": run, "cells": number}
-        for (reading, place, run), number in counts.items()
-    ]
-
-
-def readings_table(grid: Grid) -> dict[str, Any]:
-    """What each reading says of each cell that more than one of them gives; else empty."""
-    study = grid.study
-    said = {
-        (x.label, y.label): {one.id: cell_text(study, cell) for one, cell in told}
-        for y in rows_from_top(study.y)
-        for x in study.x.levels
-        if len(told := analyse.readings_at(grid, (x.key, y.key))) > 1
-    }
-    if not said:
-        return {}
-    readings = analyse.readings_of(study, [grid])
-    notes = [
-        f"{one.label}: {cell.note}"
-        for x, y, _ in grid.points()
-        for one, cell in analyse.readings_at(grid, (x.key, y.key))
-        if cell.note
-    ]
-    return {
-        "readings": readings,
-        "notes": list(dict.fromkeys(notes)),
-        "rows": [
-            (x, y, [told.get(reading.id, "") for reading in readings], len(set(told.values())) > 1)
-            for (x, y), told in said.items()
-        ],
-    }
-
-
 def _tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
@@ -396,42 +312,3 @@ def _link(page: str, target: str, anchor: str = "") -> Markup:
     """A relative link from one page's source to another's, as every host resolves it."""
     path = posixpath.relpath(target, posixpath.dirname(page))
     return Markup(f"{path}#{anchor}" if anchor else path)
-
-
-def _downloads(grid: Grid, page: str) -> dict[str, str]:
-    base = grid_path(grid)
-    return {
-        label: posixpath.relpath(f"{base}.{ending}", posixpath.dirname(page))
-        for ending, label in DOWNLOADS.items()
-    }
-
-
-def grid_path(grid: Grid) -> str:
-    """Address of a grid's downloads, without their ending."""
-    return f"{GRIDS}/{grid.study.id}/{grid.address}"
-
-
-_CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
-
-
-def _with_cell_ids(svg: str, picture: Picture, grid: Grid, seen: set[str]) -> str:
-    """Give each cell its permalink's id; cells are drawn in order, those without value last."""
-    marks = sorted(picture.marks, key=lambda mark: mark.value is None)
-    keys = iter([f"{grid.address}/{mark.key}" for mark in marks])
-
-    def named(_: re.Match[str]) -> str:
-        key = next(keys)
-        seen.add(key)
-        return f'<path id="{escape(key)}" '
-
-    return _CELL.sub(named, svg)
-
-
-def _responsive(svg: str) -> str:
-    """A viewBox alone lets CSS size it; its own width stays the largest."""
-    return re.sub(
-        r'<svg ([^>]*?) ?width="([\d.]+)" height="[\d.]+"',
-        r'<svg \1 style="max-width:\2px"',
-        svg,
-        count=1,
-    )

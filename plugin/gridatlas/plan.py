@@ -5,70 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 from gridatlas import analyse
-from gridatlas.analyse import Difference
 from gridatlas.assessment import Assessment
 from gridatlas.claims import Judged
+from gridatlas.panels import (
+    SIDE_BY_SIDE,
+    Gallery,
+    Part,
+    difference_panels,
+    disagreement_panels,
+    grid_panels,
+    lead_panels,
+)
 from gridatlas.picture import (
     Picture,
-    difference_domain,
-    draw_difference,
-    draw_disagreement,
-    draw_grid,
-    own_domain,
 )
 from gridatlas.problems import Problem, only_problems
-from gridatlas.study import Factor, Grid, Level, Levels, Point, Study, inline
-from gridatlas.uncertainty import GridUncertainty
-
-LEAD_FIGURES = 3
-"""Heatmaps that stand for a study on the overview and at the head of its page."""
-SIDE_BY_SIDE = 3
-"""Heatmaps that a wide window shows in one row."""
-OWN = "Own colour scale: the same colour is another value in another heatmap."
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One heatmap on a page, of a grid or of a difference.
-
-    Attributes:
-        compact: Without its data table and downloads, where it only stands for its study.
-        shared: Whether its colour scale is that of other heatmaps beside it.
-        uncertainty: Of a grid; None for a difference.
-    """
-
-    picture: Picture
-    caption: str
-    shows: Grid | Difference
-    compact: bool = False
-    shared: bool = False
-    uncertainty: GridUncertainty | None = None
-
-    @property
-    def grid(self) -> Grid | None:
-        """The grid that it shows; None for a difference."""
-        return self.shows if isinstance(self.shows, Grid) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Gallery:
-    """Heatmaps that stand side by side, and how their colours compare."""
-
-    key: str
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A headed part of a page: the grids at one combination of the other facets' levels."""
-
-    heading: str
-    galleries: tuple[Gallery, ...]
-    differences: tuple[Difference, ...] = ()
+from gridatlas.study import Factor, Grid, Level, Study, inline
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +81,9 @@ def plan_overview(
             "pages_of": {one.study.id: _context(one, into) for one in known},
         },
         parts=tuple(
-            Part(one.study.title, (Gallery(f"lead-{one.study.id}", _lead(one, compact=True)),))
+            Part(
+                one.study.title, (Gallery(f"lead-{one.study.id}", lead_panels(one, compact=True)),)
+            )
             for one in known
         ),
     )
@@ -173,7 +130,9 @@ def _study_page(known: Assessment, into: str) -> PagePlan:
         description=f"{_over(study)}{by}: {len(results.grids)} heatmaps with every value.",
         context=_context(known, into)
         | {"problems": results.problems, "defaults": known.uncertainty.defaults.get("[]")},
-        parts=(Part("Heatmaps", (Gallery("lead", _lead(known, compact=bool(study.facets))),)),),
+        parts=(
+            Part("Heatmaps", (Gallery("lead", lead_panels(known, compact=bool(study.facets))),)),
+        ),
         edit=f"{study.id}/study.yml",
     )
 
@@ -235,7 +194,7 @@ def _level_parts(
         if other != facet and analyse.pairs(results, other):
             return _side_by_side(known, grids, other, level.label)
     found = () if baseline is not None else analyse.differences(results, facet, grids)
-    return (Part("Heatmaps", (Gallery("grids", _panels(known, grids, shared=False)),), found),)
+    return (Part("Heatmaps", (Gallery("grids", grid_panels(known, grids, shared=False)),), found),)
 
 
 def _side_by_side(
@@ -267,8 +226,8 @@ def _side_by_side(
             if {one.first.levels, one.second.levels} <= there
         )
         compared = bool(analyse.pairs(results, facet))
-        panels = _panels(known, together, shared=compared)
-        deltas = _difference_panels(found)
+        panels = grid_panels(known, together, shared=compared)
+        deltas = difference_panels(found)
         name = "-".join(key) or "all"
         if len(panels) + len(deltas) <= SIDE_BY_SIDE:
             panels, deltas = panels + deltas, ()
@@ -286,7 +245,7 @@ def _side_by_side(
 
 def _checks_page(known: Assessment, into: str) -> PagePlan:
     results, study = known.results, known.study
-    panels = _disagreement_panels(known)
+    panels = disagreement_panels(known)
     parts = (Part("Disagreements", (Gallery("disagreements", panels),)),) if panels else ()
     return PagePlan(
         path=f"{into}/{study.id}/checks/index.md",
@@ -307,29 +266,6 @@ def _checks_page(known: Assessment, into: str) -> PagePlan:
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
-
-
-def _disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
-    """A heatmap of each grid whose readings differ somewhere, on one scale."""
-    apart: dict[Levels, dict[Point, Decimal]] = {}
-    for one in known.comparison.disagreements:
-        apart.setdefault(one.levels, {})[one.point] = one.difference
-    largest = max((value for cells in apart.values() for value in cells.values()), default=0)
-    panels = []
-    for levels, cells in apart.items():
-        if levels not in known.results.grids:
-            continue
-        grid = known.results.grids[levels]
-        compared = {
-            (x.key, y.key): cells.get((x.key, y.key), Decimal(0))
-            for x, y, _ in grid.points()
-            if sum(cell.value is not None for _, cell in analyse.readings_at(grid, (x.key, y.key)))
-            > 1
-        }
-        drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
-        caption = f"The readings differ in {len(cells)} of {len(compared)} cells."
-        panels.append(Panel(drawn, caption, grid, compact=True, shared=True))
-    return tuple(panels)
 
 
 _NAMED = re.compile(r"""(\w+)\s*=\s*["']([^"']*)["']""")
@@ -379,44 +315,3 @@ def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[
         "readings": study.readings,
         "problems": only_problems(results.problems),
     }
-
-
-def _lead(known: Assessment, compact: bool) -> tuple[Panel, ...]:
-    """The heatmaps that stand for a study: its aggregates where it has some, else the first."""
-    grids = tuple(known.results.grids.values())
-    lead = [grid for grid in grids if grid.aggregate] or list(grids)
-    lead = lead[:LEAD_FIGURES]
-    return _panels(known, tuple(lead), shared=len(lead) > 1, compact=compact)
-
-
-def _panels(
-    known: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
-) -> tuple[Panel, ...]:
-    shared = shared and len(grids) > 1
-    domain = own_domain(grids) if shared else None
-    caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
-    return tuple(
-        Panel(
-            draw_grid(grid, domain, known.uncertainty.kept(grid)),
-            caption,
-            grid,
-            compact,
-            shared,
-            known.uncertainty.of(grid),
-        )
-        for grid in grids
-    )
-
-
-def _difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
-    shared = len(differences) > 1
-    domain = difference_domain(differences) if shared else None
-    scale = ", shared by the differences beside each other" if shared else ""
-    return tuple(
-        Panel(
-            draw_difference(one, domain),
-            f"{one.levels[1].label} minus {one.levels[0].label}. Colour scale centred on 0{scale}.",
-            one,
-        )
-        for one in differences
-    )
