@@ -51,7 +51,10 @@ def data_table(panel: Panel) -> dict[str, Any]:
         "x": study.x,
         "y": study.y,
         "rows": [(y, [texts[x.key, y.key] for x in study.x.levels]) for y in rows],
-        "notes": list(dict.fromkeys(note for _, note in texts.values() if note)),
+        "notes": [
+            f"{number} {'cell' if number == 1 else 'cells'}: {note}"
+            for note, number in Counter(note for _, note in texts.values() if note).items()
+        ],
         "readings": readings_table(panel.grid) if panel.grid else {},
         "sources": provenance(panel.grid) if panel.grid else [],
     }

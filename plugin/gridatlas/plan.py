@@ -9,7 +9,7 @@ from typing import Any
 
 from gridatlas import analyse
 from gridatlas.assessment import Assessment
-from gridatlas.claims import Judged
+from gridatlas.claims import Judged, keyword
 from gridatlas.panels import (
     SIDE_BY_SIDE,
     Gallery,
@@ -23,6 +23,7 @@ from gridatlas.picture import (
     Picture,
 )
 from gridatlas.problems import Problem, only_problems
+from gridatlas.schema import level_key
 from gridatlas.study import Factor, Grid, Level, Study, inline
 
 
@@ -129,7 +130,7 @@ def _study_page(known: Assessment, into: str) -> PagePlan:
         title=f"{study.title}: {_over(study)}",
         description=f"{_over(study)}{by}: {len(results.grids)} heatmaps with every value.",
         context=_context(known, into)
-        | {"problems": results.problems, "defaults": known.uncertainty.defaults.get("[]")},
+        | {"problems": results.problems, "defaults": known.uncertainty.defaults_alone()},
         parts=(
             Part("Heatmaps", (Gallery("lead", lead_panels(known, compact=bool(study.facets))),)),
         ),
@@ -268,17 +269,18 @@ def _checks_page(known: Assessment, into: str) -> PagePlan:
     )
 
 
-_NAMED = re.compile(r"""(\w+)\s*=\s*["']([^"']*)["']""")
+_NAMED = re.compile(r"""(\w+)\s*=\s*(?:["']([^"']*)["']|([\d.]+))""")
 
 
 def claims_about(claims: Iterable[Judged], facet: Factor, level: Level) -> tuple[Judged, ...]:
     """The claims whose check names a level of a facet: they stand beside its grids."""
-    wanted = (facet.id.replace("-", "_").replace(".", "_"), level.key)
-    return tuple(
-        claim
-        for claim in claims
-        if claim.entry.check and wanted in _NAMED.findall(claim.entry.check)
-    )
+    name = keyword(facet.id)
+
+    def names_it(check: str) -> bool:
+        named = [(one, text or number) for one, text, number in _NAMED.findall(check)]
+        return any(one == name and key and level_key(key) == level.key for one, key in named)
+
+    return tuple(one for one in claims if one.entry.check and names_it(one.entry.check))
 
 
 def _level_title(facet: Factor, level: Level) -> str:

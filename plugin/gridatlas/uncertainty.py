@@ -136,6 +136,10 @@ class Uncertainty:
             point for point, cell in by_point(grid, self.of(grid)).items() if cell.kept
         )
 
+    def defaults_alone(self) -> Defaults | None:
+        """The standing of all settings in a study without a further facet."""
+        return self.defaults.get(json.dumps([]))
+
     def defaults_at(self, facet: str, level: str) -> Defaults | None:
         """The standing of all settings at one level, where no further facet divides it."""
         return self.defaults.get(json.dumps([facet, level]))

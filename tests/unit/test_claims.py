@@ -20,7 +20,9 @@ from scipy.stats import kendalltau
 from gridatlas.analyse import Results
 from gridatlas.build import load, load_data
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
+from gridatlas.plan import claims_about
 from gridatlas.schema import ClaimEntry
+from gridatlas.study import Factor, Level
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -1135,3 +1137,19 @@ def test_claims_of_the_page_are_as_they_record(real: dict[str, Results]) -> None
     judged = judge(real | {study.id: replace(results, study=study)}, study.id)
     assert [one.problems for one in judged] == [(), ()]
     assert judged[0].own.outcome == "false"
+
+
+@pytest.mark.parametrize(
+    ("check", "there"),
+    [
+        ('grid(seed="1").max > 0', True),
+        ("grid(seed = 1.0).max > 0", True),
+        ("grid(seed='2').max > 0", False),
+        ("grid(other=1).max > 0", False),
+    ],
+)
+def test_a_claim_stands_with_the_levels_that_its_check_names(check: str, there: bool) -> None:
+    level = Level("1", "one", "1")
+    claim = Judged(ClaimEntry(text="A sentence.", check=check), None, None)
+    found = claims_about([claim], Factor("seed", "Seed", "", (level,)), level)
+    assert found == ((claim,) if there else ())
