@@ -20,7 +20,10 @@ from gridatlas.problems import DataProblems, Problem, only_problems
 from gridatlas.render import draw
 from gridatlas.validate import validate
 
-STYLESHEET = "assets/gridatlas/gridatlas.css"
+ASSETS = "assets/gridatlas"
+"""Folder of the stylesheet and the scripts, beside the pages."""
+STYLESHEET = f"{ASSETS}/gridatlas.css"
+SCRIPT = f"{ASSETS}/gridatlas.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,7 @@ def build(
     templates: Path | None = None,
     cache: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    address: str = "",
 ) -> Site:
     """Make all pages and files.
 
@@ -127,6 +131,8 @@ def build(
         templates: Folder of templates that override ours by name.
         cache: Folder where drawings are kept between builds.
         progress: Called with (drawn, to draw) while pictures are drawn.
+        address: URL of the host's docs folder on the published site, ending with a slash; empty
+            where it isn't known.
     """
     loaded = load_data(data, name)
     problems = list(loaded.problems)
@@ -151,8 +157,8 @@ def build(
     pictures = [picture for one in plans for picture in one.pictures]
     pictures += [picture for _, _, picture in downloads.values()]
     drawings = draw(pictures, cache, progress)
-    pages, found = page.render_all(plans, drawings, templates, broken)
-    files: dict[str, str | bytes] = {STYLESHEET: _asset("gridatlas.css")}
+    pages, found = page.render_all(plans, drawings, templates, broken, address)
+    files: dict[str, str | bytes] = assets()
     for path, (grid, uncertainty, picture) in downloads.items():
         drawing = drawings[picture]
         files[f"{path}.svg"] = export.to_svg(drawing.svg)
@@ -177,5 +183,7 @@ def _plans(
     return plans
 
 
-def _asset(name: str) -> str:
-    return (Path(__file__).with_name("assets") / name).read_text(encoding="utf-8")
+def assets() -> dict[str, str | bytes]:
+    """The files that every results site brings along, by their paths."""
+    folder = Path(__file__).with_name("assets")
+    return {f"{ASSETS}/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())}

@@ -98,14 +98,16 @@ def render_all(
     drawings: Mapping[Picture, Drawing],
     folder: Path | None,
     without: frozenset[str] = frozenset(),
+    address: str = "",
 ) -> tuple[tuple[Page, ...], list[Problem]]:
     """Write all pages; one whose overriding template fails is written with ours, and said.
 
     Args:
         folder: The user's templates.
         without: Names of those that can't be used.
+        address: URL of the published docs folder, with its last slash; empty where not known.
     """
-    own, user = Templates(), Templates(folder, without)
+    own, user = Templates(address=address), Templates(folder, without, address)
     pages = []
     problems: dict[tuple[str, str], Problem] = {}
     for plan in plans:
@@ -174,7 +176,13 @@ def template_problem(error: Exception, folder: Path, name: str) -> Problem:
 class Templates:
     """The templates, a user's own first; strings from data are escaped for where they land."""
 
-    def __init__(self, folder: Path | None = None, without: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        without: frozenset[str] = frozenset(),
+        address: str = "",
+    ) -> None:
+        self.address = address
         loaders: list[BaseLoader] = [_Overrides(folder, without)] if folder else []
         loader = ChoiceLoader([*loaders, PackageLoader("gridatlas", "templates")])
         options: dict[str, Any] = {

@@ -20,7 +20,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
 
-from gridatlas.build import STYLESHEET, Site, build
+from gridatlas.build import SCRIPT, STYLESHEET, Site, build
 from gridatlas.claims import ClaimError
 from gridatlas.hosts.markdown import GridAtlasExtension, number
 from gridatlas.page import Page, fill, page_links
@@ -81,8 +81,11 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.serving = command == "serve"
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Add our stylesheet, and have `serve` watch what pages are made from."""
+        """Add our stylesheet and script, and have `serve` watch what pages are made from."""
         config.extra_css.append(STYLESHEET)
+        script = c.ExtraScriptValue(SCRIPT)
+        script.defer = True
+        config.extra_javascript.append(script)
         config.markdown_extensions.append(GridAtlasExtension(self._number))  # type: ignore[arg-type]
         for folder in (self._path(config, self.config.data_), self._templates(config)):
             # A watched folder that isn't there at the start is a traceback in MkDocs.
@@ -161,6 +164,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 templates=self._templates(config),
                 cache=self._path(config, self.config.cache),
                 progress=_progress(),
+                address=f"{config.site_url.rstrip('/')}/" if config.site_url else "",
             )
         except OSError as error:
             message = f"gridatlas: {error.strerror}: {error.filename}"

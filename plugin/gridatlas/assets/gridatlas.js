@@ -1,0 +1,4 @@
+/* Grid Atlas: what a reader can do with a drawn heatmap. The pages are whole without it. */
+(() => {
+  "use strict";
+})();
