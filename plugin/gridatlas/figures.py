@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -12,7 +13,7 @@ from gridatlas import analyse
 from gridatlas.analyse import Difference
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture, format_difference, rows_from_top
-from gridatlas.study import Grid
+from gridatlas.study import Grid, Point
 from gridatlas.uncertainty import by_point
 from gridatlas.words import between, cell_text
 
@@ -27,33 +28,64 @@ DOWNLOADS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """One cell of a data table.
+
+    Attributes:
+        text: The value, or why there is none.
+        interval: The 95 % interval; empty without one.
+        mark: `best`, `may be best` (where not every cell may), or empty.
+        n: Trials behind the value; None where unknown.
+    """
+
+    text: str
+    interval: str = ""
+    note: str = ""
+    mark: str = ""
+    n: int | None = None
+
+
 def data_table(panel: Panel) -> dict[str, Any]:
     """The values of a heatmap as rows of texts, laid out like the picture."""
-    texts: dict[tuple[str, str], tuple[str, str]] = {}
+    cells: dict[Point, TableCell] = {}
+    trials_of: set[int] = set()
     if isinstance(panel.shows, Difference):
         study = panel.shows.first.study
         for x, y, value in panel.shows.points():
             text = "–"
             if value is not None:
                 text = format_difference(value, study.metric.decimals or 0)
-            texts[x.key, y.key] = (text, "")
+            cells[x.key, y.key] = TableCell(text)
     else:
-        study = panel.shows.study
-        intervals = by_point(panel.shows, panel.uncertainty) if panel.uncertainty else {}
-        for x, y, cell in panel.shows.points():
-            text = cell_text(study, cell)
-            interval = intervals.get((x.key, y.key))
-            if interval:
-                text += f" ({between(interval.low, interval.high, study)})"
-            texts[x.key, y.key] = (text, cell.note)
+        grid, study = panel.shows, panel.shows.study
+        intervals = by_point(grid, panel.uncertainty) if panel.uncertainty else {}
+        summary = analyse.summarise(grid)
+        best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+        kept = {point for point, one in intervals.items() if one.kept}
+        for x, y, cell in grid.points():
+            point = (x.key, y.key)
+            one = intervals.get(point)
+            mark = "best" if point in best else ""
+            if point in kept - best and len(kept) < len(intervals):
+                mark = "may be best"
+            cells[point] = TableCell(
+                cell_text(study, cell),
+                between(one.low, one.high, study) if one else "",
+                cell.note,
+                mark,
+                analyse.trials(grid, cell),
+            )
+        trials_of = {cell.n for cell in cells.values() if cell.n is not None}
     rows = rows_from_top(study.y)
     return {
         "x": study.x,
         "y": study.y,
-        "rows": [(y, [texts[x.key, y.key] for x in study.x.levels]) for y in rows],
+        "rows": [(y, [cells[x.key, y.key] for x in study.x.levels]) for y in rows],
+        "trials": trials_of,
         "notes": [
             f"{number} {'cell' if number == 1 else 'cells'}: {note}"
-            for note, number in Counter(note for _, note in texts.values() if note).items()
+            for note, number in Counter(one.note for one in cells.values() if one.note).items()
         ],
         "readings": readings_table(panel.grid) if panel.grid else {},
         "sources": provenance(panel.grid) if panel.grid else [],

@@ -26,6 +26,7 @@ from jinja2 import (
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from gridatlas.cards import card_data
 from gridatlas.figures import data_table, downloads, responsive, with_cell_ids
 from gridatlas.panels import Gallery
 from gridatlas.picture import Picture
@@ -243,6 +244,7 @@ class Templates:
                     "id": figure_id,
                     "svg": Markup(responsive(svg)),
                     "table": data_table(panel),
+                    "cards": Markup(card_data(panel)),
                     "downloads": downloads(panel.grid, plan.path) if panel.grid else {},
                 }
             )

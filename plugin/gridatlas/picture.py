@@ -174,7 +174,7 @@ def draw_grid(
     return Picture(
         kind="values",
         title=grid.label,
-        description=describe_grid(grid),
+        description=describe_grid(grid, kept),
         legend=value_with_unit(metric.name, f"({metric.unit})" if metric.unit else ""),
         domain=domain or own_domain([grid]),
         decimals=decimals,
@@ -331,8 +331,12 @@ def _outline(study: Study, rows: Sequence[Level]) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
-def describe_grid(grid: Grid) -> str:
-    """A heatmap in two sentences: its range, and where its best cells lie."""
+def describe_grid(grid: Grid, kept: frozenset[Point] = frozenset()) -> str:
+    """A heatmap in words: its range, where its best cells lie, and what is missing or in doubt.
+
+    Args:
+        kept: The points in the confidence set for the best.
+    """
     metric = grid.study.metric
     summary = summarise(grid)
     if summary is None:
@@ -346,9 +350,14 @@ def describe_grid(grid: Grid) -> str:
     at = "; ".join(_where(grid.study, x, y) for x, y in summary.best[:4])
     more = f" and {len(summary.best) - 4} more cells" if len(summary.best) > 4 else ""
     absent = summary.of - summary.count
+    disputed = sum(
+        cell.value is not None and cell.state == "disputed" for _, _, cell in grid.points()
+    )
     return (
         f"{grid.label}: {metric.name} from {low} to {high} over {grid.study.x.label} and "
         f"{grid.study.y.label}. Best: {best} at {at}{more}."
+        + (f" May be the best: {len(kept)} of {summary.count} cells." if kept else "")
+        + (f" Disputed: {disputed} of {summary.count} values." if disputed else "")
         + (f" {absent} of {summary.of} cells have no value." if absent else "")
     )
 

@@ -92,7 +92,6 @@ def draw_one(picture: Picture) -> Drawing:
 
     spec = specification(picture)
     svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    svg = _stable(svg, picture)
     filled = len(re.findall(_CELL % "rect mark", svg))
     hatched = len(re.findall(_CELL % "point", svg))
     if filled != picture.cells or hatched != len(picture.marks) - picture.cells:
@@ -100,11 +99,27 @@ def draw_one(picture: Picture) -> Drawing:
             f"{picture.title}: drawn with {filled} coloured and {hatched} hatched cells, "
             f"expected {picture.cells} and {len(picture.marks) - picture.cells}"
         )
+    svg = _stable(_plain(svg), picture)
     on_white = re.sub(
         r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
     ).replace('="currentColor"', f'="{INK}"')
     png = vl_convert.svg_to_png(on_white, scale=PNG_SCALE)
     return Drawing(svg, png, _json(spec))
+
+
+_GROUP = re.compile(r'(<g [^>]*?class="[^"]*") role="graphics-[^"]*"(?: aria-[\w]+="[^"]*")*')
+_ROLE = re.compile(
+    r'(<path aria-label="[^"]*" role="graphics-symbol") aria-roledescription="[^"]*"'
+)
+_UNSEEN = re.compile(r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>')
+
+
+def _plain(svg: str) -> str:
+    """The SVG with its cells as all that a screen reader is told of, and without empty shapes.
+
+    Vega names groups, titles and kinds of marks as well: words that say nothing of the results.
+    """
+    return _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
 
 
 def _stable(svg: str, picture: Picture) -> str:

@@ -6,7 +6,14 @@ import re
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+)
 
 FORMAT = 1
 RESERVED_FACETS = ("changes", "checks", "reproduction")
@@ -185,6 +192,43 @@ class RegionEntry(Entry):
     boxes: tuple[dict[str, tuple[LevelKey, ...]], ...] = Field(min_length=1)
 
 
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+"""A factor's name in `args`, where the cell's level of it is put in."""
+_PART = "[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_SCRIPT = rf"{_PART}(/{_PART})*\.py"
+
+
+def _script(path: str) -> str:
+    if not re.fullmatch(_SCRIPT, path):
+        raise ValueError(
+            "a path below the repository that ends with .py, of letters, digits, '_', '.', '-', '/'"
+        )
+    return path
+
+
+class ReproduceEntry(Entry):
+    """How a cell is measured again.
+
+    Attributes:
+        script: Path below the repository.
+        args: Its arguments; `{factor}` stands for the cell's level of that factor.
+        margin: How far a value measured again may lie off, in the metric's unit.
+    """
+
+    script: Annotated[
+        str, AfterValidator(_script), WithJsonSchema({"type": "string", "pattern": f"^{_SCRIPT}$"})
+    ]
+    args: Text
+    margin: (
+        Annotated[
+            Decimal,
+            Field(gt=0, allow_inf_nan=False),
+            WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+        ]
+        | None
+    ) = None
+
+
 class StudyFile(Entry):
     """A whole `study.yml`."""
 
@@ -206,6 +250,7 @@ class StudyFile(Entry):
     regions: tuple[RegionEntry, ...] = ()
     claims: tuple[ClaimEntry, ...] = ()
     accepted: tuple[AcceptedEntry, ...] = ()
+    reproduce: ReproduceEntry | None = None
 
 
 def json_schema() -> dict[str, Any]:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from gridatlas.schema import AcceptedEntry, ClaimEntry, Metric, ReadingEntry, Source, Trials
+from gridatlas.schema import (
+    AcceptedEntry,
+    ClaimEntry,
+    Metric,
+    ReadingEntry,
+    ReproduceEntry,
+    Source,
+    Trials,
+)
 
 State = Literal["ok", "missing", "failed", "oom", "disputed"]
 STATES: tuple[State, ...] = ("ok", "missing", "failed", "oom", "disputed")
@@ -131,6 +139,7 @@ class Study:
     accepted_lines: tuple[int, ...] = ()
     claims: tuple[ClaimEntry, ...] = ()
     claim_lines: tuple[int, ...] = ()
+    reproduce: ReproduceEntry | None = None
 
     def facet(self, facet_id: str) -> Factor:
         """The facet with this id; KeyError where there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from gridatlas.cells import OPTIONAL_COLUMNS, check_columns, column, factor_ids,
 from gridatlas.load import StudySource
 from gridatlas.problems import Problem, listed, nearest, shown
 from gridatlas.schema import (
+    PLACEHOLDER,
     RESERVED_FACETS,
     FactorEntry,
     LevelEntry,
@@ -87,6 +89,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         accepted_lines=tuple(
             source.line("accepted", index) or 1 for index in range(len(file.accepted))
         ),
+        reproduce=file.reproduce,
     )
     return study, problems
 
@@ -123,7 +126,12 @@ class _In:
 
 def _check_names(source: StudySource) -> list[Problem]:
     """The folder's name, the factors' names, and every key that names a facet or a reading."""
-    return [*_check_ids(source), *_check_references(source), *_check_reading_ids(source)]
+    return [
+        *_check_ids(source),
+        *_check_references(source),
+        *_check_reading_ids(source),
+        *_check_arguments(source),
+    ]
 
 
 def _check_ids(source: StudySource) -> list[Problem]:
@@ -239,6 +247,41 @@ def _check_reading_ids(source: StudySource) -> list[Problem]:
             problems.append(
                 here.unknown("unknown-reading", path, reading.derived_from, "a reading", ids)
             )
+    return problems
+
+
+def _check_arguments(source: StudySource) -> list[Problem]:
+    """The template of the command that measures a cell again."""
+    if source.file.reproduce is None:
+        return []
+    here, path = _In(source), ("reproduce", "args")
+    args = source.file.reproduce.args
+    ids = factor_ids(source)
+    if {"{", "}"} & set(PLACEHOLDER.sub("", args)):
+        found, expected = "a brace that belongs to none", "braces only around a factor: {factor}"
+        return [here.problem("wrong-value", path, found, expected, "correct or remove the brace")]
+    try:
+        shlex.split(args)
+    except ValueError:
+        found, expected = "a quote without its other one", "arguments as a shell reads them"
+        return [here.problem("wrong-value", path, found, expected, "close the quote")]
+    named = list(dict.fromkeys(PLACEHOLDER.findall(args)))
+    problems = [
+        here.unknown("unknown-factor", path, one, "a factor of this study", ids)
+        for one in named
+        if one not in ids
+    ]
+    problems += [
+        here.problem(
+            "wrong-value",
+            path,
+            f"no {{{axis}}}",
+            "the levels of both axes, which tell cells apart",
+            f"add {{{axis}}} where the script takes it",
+        )
+        for axis in (source.file.x, source.file.y)
+        if axis not in named
+    ]
     return problems
 
 

@@ -19,12 +19,19 @@ from gridatlas.uncertainty import Uncertainty, by_point
 
 def cell_text(study: Study, cell: Cell) -> str:
     """A cell in a table: its value as printed, or why there is none."""
-    if cell.value is None:
+    text = printed(study, cell)
+    if text is None:
         return STATE_LABELS[cell.state]
-    decimals = study.metric.decimals or 0
-    printed = -int(cell.value.as_tuple().exponent)
-    text = picture.format_value(cell.value, max(decimals, min(printed, 6) if cell.reading else 0))
     return f"{text} (disputed)" if cell.state == "disputed" else text
+
+
+def printed(study: Study, cell: Cell) -> str | None:
+    """A cell's value with the decimals that it was printed with; None where there is none."""
+    if cell.value is None:
+        return None
+    decimals = study.metric.decimals or 0
+    own = -int(cell.value.as_tuple().exponent)
+    return picture.format_value(cell.value, max(decimals, min(own, 6) if cell.reading else 0))
 
 
 def _value(value: Decimal | None, study: Study, more: int = 0) -> str:

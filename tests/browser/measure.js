@@ -53,7 +53,7 @@
     return {
       id: element.id,
       label: element.getAttribute("aria-label"),
-      kind: element.getAttribute("aria-roledescription"),
+      kind: element.closest(".cells_marks") ? "rect mark" : "point",
       box: rectangle(element),
       fill: style.fill,
       stroke: style.stroke,
@@ -65,7 +65,7 @@
     grid: svg.closest("figure").id,
     box: rectangle(svg),
     background: background(svg),
-    cells: [...svg.querySelectorAll('path[role="graphics-symbol"]')].map(cell),
+    cells: [...svg.querySelectorAll(":is(.cells_marks, .absent_marks) > path")].map(cell),
     symbols: [...svg.querySelectorAll("g.role-legend-symbol path")].map((one) => ({
       fill: getComputedStyle(one).fill,
       stroke: getComputedStyle(one).stroke,

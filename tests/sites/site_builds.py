@@ -298,10 +298,16 @@ def data_table(figure: Tag) -> tuple[list[str], dict[str, list[str]]]:
     tables = figure.select('[aria-label^="Data table of "] table')
     assert len(tables) == 1, f"{len(tables)} data tables"
     head, *rows = [
-        [text_of(cell) for cell in row.find_all(["th", "td"])] for row in tables[0].select("tr")
+        [_value_of(cell) for cell in row.find_all(["th", "td"])] for row in tables[0].select("tr")
     ]
     assert len({row[0] for row in rows}) == len(rows)
     return head[1:], {row[0]: row[1:] for row in rows}
+
+
+def _value_of(cell: Tag) -> str:
+    """A table's cell without the word that marks the best."""
+    mark = cell.select_one(".ga-mark")
+    return text_of(cell).removesuffix(f" {text_of(mark)}" if mark else "")
 
 
 def drawn_cells(figure: Tag) -> list[Tag]:

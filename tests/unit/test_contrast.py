@@ -59,8 +59,9 @@ def _pairs(svg: str) -> list[tuple[str, str, str, str]]:
     """(name of the cell, its fill, text on it, the text's fill) of every cell, by their places."""
     root = ET.fromstring(svg)
     rects = {}
-    for path in root.iter(f"{SVG}path"):
-        if path.get("aria-roledescription") == "rect mark":
+    cells = next(g for g in root.iter(f"{SVG}g") if "cells_marks" in g.get("class", ""))
+    for path in cells.iter(f"{SVG}path"):
+        if path.get("role") == "graphics-symbol":
             place = re.fullmatch(r"M([\d.]+),([\d.]+)h([\d.]+)v([\d.]+)h.*", path.attrib["d"])
             assert place is not None
             left, top, width, height = map(float, place.groups())

@@ -1,4 +1,439 @@
-/* Grid Atlas: what a reader can do with a drawn heatmap. The pages are whole without it. */
+/* Grid Atlas: what a reader can do with a drawn heatmap. The pages are whole without it.
+
+   Every heatmap comes with a small table of texts (script.ga-cells). Texts from data are only ever
+   put in as text. All listeners are on the document, once, since the theme may replace the page's
+   content without loading it anew. */
 (() => {
   "use strict";
+  if (window.gridAtlas) return;
+  window.gridAtlas = true;
+
+  const CELL = ".ga-live path[role=button]";
+  const LEAVE = 150; // ms until a card goes that the pointer has left
+
+  /* --- the heatmaps of the page --------------------------------------------------------------- */
+
+  const known = new WeakMap();
+
+  /** The entry of a column: one value for all cells, texts and where each stands, or a list. */
+  const entry = (column, at) =>
+    Array.isArray(column) ? column[at] : column && column.of ? column.of[column.at[at]] : column;
+
+  /** A heatmap with its texts and its cells in reading order; null where they don't fit. */
+  const heatmap = (svg) => {
+    if (!known.has(svg)) known.set(svg, read(svg));
+    return known.get(svg);
+  };
+  const read = (svg) => {
+    const texts = svg.closest("figure").querySelector("script.ga-cells");
+    const drawn = svg.querySelectorAll('path[role="graphics-symbol"], path[role="button"]');
+    const frame = svg.querySelector(".role-frame path.background");
+    const size = frame && /h([\d.]+)v([\d.]+)/.exec(frame.getAttribute("d"));
+    if (!texts || !size) return null;
+    const data = JSON.parse(texts.textContent);
+    const [nx, ny] = [data.x.ids.length, data.y.ids.length];
+    if (drawn.length !== nx * ny) return null;
+    // Those without a value are drawn after all others.
+    const order = [...drawn.keys()];
+    const given = order.filter((at) => entry(data.value, at) != null);
+    const absent = order.filter((at) => entry(data.value, at) == null);
+    const cells = [];
+    [...given, ...absent].forEach((at, place) => (cells[at] = drawn[place]));
+    const labels = [...svg.querySelectorAll(".role-axis-label")].map((one) => one.children);
+    return {
+      svg, data, nx, ny, cells, labels,
+      plot: frame.parentNode,
+      place: new Map(cells.map((cell, at) => [cell, at])),
+      width: size[1] / nx,
+      height: size[2] / ny,
+    };
+  };
+  const heatmaps = () =>
+    [...document.querySelectorAll(".ga-figure > svg.ga-live")].map(heatmap).filter(Boolean);
+
+  /** Make the cells of new heatmaps buttons, of which one is a stop for the key Tab. */
+  const prepare = () => {
+    for (const svg of document.querySelectorAll(".ga-figure > svg:not(.ga-live)")) {
+      const map = heatmap(svg);
+      if (!map) continue;
+      svg.classList.add("ga-live");
+      for (const cell of map.cells) {
+        cell.setAttribute("role", "button");
+        cell.setAttribute("tabindex", "-1");
+        cell.setAttribute("aria-haspopup", "dialog");
+      }
+      stop(map, map.cells[0]);
+    }
+  };
+  const stop = (map, cell) => {
+    if (map.stop) map.stop.setAttribute("tabindex", "-1");
+    map.stop = cell;
+    cell.setAttribute("tabindex", "0");
+  };
+  const cellAt = (target) => (target instanceof Element ? target.closest(CELL) : null);
+  const mapOf = (cell) => heatmap(cell.ownerSVGElement);
+  const place = (cell) => {
+    const map = mapOf(cell);
+    const at = map.place.get(cell);
+    return { map, at, column: at % map.nx, row: Math.floor(at / map.nx) };
+  };
+
+  /* --- crosshair and rings -------------------------------------------------------------------- */
+
+  const RINGS = ["row", "column", "cell", "linked", "focus"];
+  const rings = (map) => {
+    if (!map.rings) {
+      const make = (name, within, ring) => {
+        const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+        if (ring) made.setAttribute("class", ring);
+        return within.appendChild(made);
+      };
+      const all = make("g", map.plot, "ga-rings");
+      all.setAttribute("aria-hidden", "true");
+      map.rings = Object.fromEntries(RINGS.map((name) => [name, make("g", all, `ga-ring-${name}`)]));
+      // White below black: one of them stands out on every fill.
+      for (const ring of Object.values(map.rings)) make("rect", ring), make("rect", ring);
+    }
+    return map.rings;
+  };
+  const ring = (map, name, x, y, nx, ny) => {
+    const group = rings(map)[name];
+    group.setAttribute("class", `ga-ring-${name} ga-on`);
+    const box = { x: x * map.width, y: y * map.height, width: nx * map.width, height: ny * map.height };
+    for (const rect of group.children) {
+      for (const key in box) rect.setAttribute(key, box[key]);
+    }
+  };
+  const clear = (map, names) => {
+    if (!map.rings) return;
+    for (const name of names) map.rings[name].setAttribute("class", `ga-ring-${name}`);
+  };
+  /** Mark a cell's row and column, and the same cell in all heatmaps of its study. */
+  const cross = (cell) => {
+    const of = cell && place(cell);
+    for (const map of heatmaps()) {
+      clear(map, RINGS.slice(0, -1));
+      for (const one of map.svg.querySelectorAll("text.ga-on")) one.removeAttribute("class");
+      if (!of || map.data.study !== of.map.data.study) continue;
+      const column = map.data.x.ids.indexOf(of.map.data.x.ids[of.column]);
+      const row = map.data.y.ids.indexOf(of.map.data.y.ids[of.row]);
+      if (column < 0 || row < 0) continue;
+      ring(map, map === of.map ? "cell" : "linked", column, row, 1, 1);
+      if (map !== of.map) continue;
+      ring(map, "row", 0, row, map.nx, 1);
+      ring(map, "column", column, 0, 1, map.ny);
+      const [xs, ys] = map.labels;
+      if (xs && xs.length === map.nx) xs[column].setAttribute("class", "ga-on");
+      if (ys && ys.length === map.ny) ys[row].setAttribute("class", "ga-on");
+    }
+  };
+
+  /* --- the card ------------------------------------------------------------------------------- */
+
+  const make = (name, within, text, attributes = {}) => {
+    const made = document.createElement(name);
+    if (text != null) made.textContent = text;
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    if (within) within.append(made);
+    return made;
+  };
+  const button = (within, label, action) =>
+    make("button", within, label, { type: "button", "data-ga": action });
+  const card = make("div", null, null, { class: "ga-card", id: "ga-card", hidden: "" });
+
+  const idOf = ({ map, column, row }) =>
+    map.data.grid && `${map.data.grid}/${map.data.x.ids[column]},${map.data.y.ids[row]}`;
+
+  const fill = (of, open) => {
+    const { data } = of.map;
+    const say = (name) => entry(data[name], of.at);
+    const inner = make("div", null, null, { class: "ga-card-inner" });
+    const head = make("div", inner, null, { class: "ga-card-head" });
+    const title = make("p", head, data.title, { id: "ga-card-title" });
+    if (open) {
+      button(head, "×", "close").setAttribute("aria-label", "Close");
+    }
+    const level = (axis, at) => `${axis.label} ${axis.labels[at]} ${axis.unit}`.trim();
+    make("span", title, `${level(data.x, of.column)}, ${level(data.y, of.row)}`);
+    const value = say("value");
+    const big = make("p", inner, value == null ? say("state") : value + (data.unit || ""), {
+      class: value == null ? "ga-card-absent" : "ga-card-value",
+    });
+    if (value != null && say("state")) make("span", big, ` ${say("state")}`);
+    const trials = [
+      say("interval") && `95 % interval: ${say("interval")}${data.unit || ""}`,
+      say("n") && (say("successes") != null ? `${say("successes")} of n = ` : "n = ") + say("n"),
+    ].filter(Boolean);
+    if (trials.length) make("p", inner, trials.join(" · "));
+    if (say("tell")) make("p", inner, say("tell"));
+    const readings = (data.readings || []).filter((one) => entry(one.at, of.at) != null);
+    if (readings.length) {
+      const table = make("table", inner);
+      if (say("agree")) make("caption", table, say("agree"));
+      for (const one of readings) {
+        const line = make("tr", table);
+        make("th", line, one.label, { scope: "row" });
+        make("td", line, entry(one.at, of.at));
+      }
+    }
+    if (say("note")) make("p", inner, say("note"));
+    if (say("from")) make("p", inner, `From: ${say("from")}`, { class: "ga-card-small" });
+    if (data.command) {
+      make("p", inner, "Measure it again:", { class: "ga-card-small" });
+      make("code", inner, command(of), { tabindex: "0" });
+    }
+    const actions = make("p", inner, null, { class: "ga-card-actions" });
+    if (data.command) button(actions, "Copy command", "command");
+    const id = idOf(of);
+    if (id && document.getElementById(id)) {
+      button(actions, "Copy link", "link");
+      make("a", actions, "Permalink", { href: `#${id}`, "data-ga": "permalink" });
+    }
+    if (!open) make("p", inner, "Click or Enter: keep it open", { class: "ga-card-small" });
+    make("p", inner, null, { class: "ga-card-said", role: "status" });
+    card.replaceChildren(inner);
+    // What comes and goes with the pointer is a picture's; the dialog is for everyone.
+    const roles = { role: "dialog", "aria-labelledby": "ga-card-title", tabindex: "-1" };
+    for (const key in roles) open ? card.setAttribute(key, roles[key]) : card.removeAttribute(key);
+    open ? card.removeAttribute("aria-hidden") : card.setAttribute("aria-hidden", "true");
+    if (!open) for (const one of stops()) one.setAttribute("tabindex", "-1");
+  };
+  const command = ({ map, column, row }) =>
+    map.data.command
+      .map((part) => (part.xy ? part.xy[row][column] : part.x ? part.x[column] : part.y ? part.y[row] : part))
+      .join(" ");
+  const stops = () => [...card.querySelectorAll("button, a, code")];
+
+  /** Put the card beside its cell: within the window, where it hides the fewest other cells. */
+  const put = (cell) => {
+    card.style.maxHeight = "";
+    const of = cell.getBoundingClientRect();
+    const plot = mapOf(cell).plot.querySelector("path.background").getBoundingClientRect();
+    const header = document.querySelector(".md-header");
+    const top = header ? Math.max(0, header.getBoundingClientRect().bottom) : 0;
+    const { clientWidth: right, clientHeight: bottom } = document.documentElement;
+    let { offsetWidth: width, offsetHeight: height } = card;
+    const space = { above: of.top - top, below: bottom - of.bottom };
+    const near = of.top - plot.top <= plot.bottom - of.bottom ? "above" : "below";
+    const far = near === "above" ? "below" : "above";
+    let side = [near, far].find((one) => space[one] >= height);
+    if (!side && right - of.right >= width) side = "right";
+    if (!side && of.left >= width) side = "left";
+    if (!side) {
+      side = space[near] >= space[far] ? near : far;
+      height = Math.max(space[side], 140);
+      card.style.maxHeight = `${height}px`;
+    }
+    const within = (at, low, high) => Math.max(low, Math.min(at, high));
+    const level = side === "left" || side === "right";
+    const x = level
+      ? side === "right" ? of.right : of.left - width
+      : within(of.left + of.width / 2 - width / 2, 2, right - width - 2);
+    const y = level
+      ? within(of.top + of.height / 2 - height / 2, top, bottom - height)
+      : side === "below" ? of.bottom : of.top - height;
+    card.style.left = `${x + window.scrollX}px`;
+    card.style.top = `${y + window.scrollY}px`;
+  };
+
+  /* --- which cell it is about ----------------------------------------------------------------- */
+
+  let hovered = null;
+  let focused = null;
+  let quiet = null; // the focused cell whose card was closed
+  let pinned = null;
+  let shown = null;
+  let frame = 0;
+  let timer = 0;
+
+  const later = () => {
+    frame = frame || requestAnimationFrame(draw);
+  };
+  const draw = () => {
+    cancelAnimationFrame(frame);
+    frame = 0;
+    const cell = pinned || hovered || (focused === quiet ? null : focused);
+    const same = shown && shown.cell === cell && shown.open === Boolean(pinned);
+    if (same || (!shown && !cell)) return;
+    if (shown && shown.open) shown.cell.removeAttribute("aria-expanded");
+    cross(cell);
+    shown = cell && { cell, open: Boolean(pinned) };
+    card.hidden = !cell;
+    if (!cell) return;
+    if (!card.isConnected) document.body.append(card);
+    fill(place(cell), shown.open);
+    if (shown.open) cell.setAttribute("aria-expanded", "true");
+    put(cell);
+  };
+  const pin = (cell, keyed) => {
+    pinned = cell;
+    draw();
+    card.classList.toggle("ga-keyed", keyed);
+    card.focus({ preventScroll: true });
+  };
+  /** Close the card; with the focus back on its cell where it was in the card. */
+  const close = () => {
+    const cell = pinned;
+    const inside = card.contains(document.activeElement);
+    pinned = hovered = null;
+    if (cell && inside) cell.focus({ preventScroll: true });
+    quiet = focused;
+    draw();
+  };
+
+  /* --- permalinks ----------------------------------------------------------------------------- */
+
+  const target = () => {
+    let id = "";
+    try {
+      id = decodeURIComponent(location.hash.slice(1));
+    } catch {
+      return; // no address of ours
+    }
+    const cell = id && document.getElementById(id);
+    for (const one of document.querySelectorAll(".ga-target")) one.classList.remove("ga-target");
+    if (!cell || !cell.matches(CELL)) return;
+    cell.classList.add("ga-target");
+    const box = cell.getBoundingClientRect();
+    const header = document.querySelector(".md-header");
+    const top = header ? header.getBoundingClientRect().bottom : 0;
+    if (box.top >= top && box.bottom <= window.innerHeight) return;
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    cell.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+  };
+
+  /* --- actions of the card -------------------------------------------------------------------- */
+
+  const copy = async (text, code) => {
+    const said = card.querySelector("[role=status]");
+    try {
+      await navigator.clipboard.writeText(text);
+      said.textContent = "Copied";
+    } catch {
+      // Without the right to the clipboard the reader copies what is selected.
+      said.textContent = code ? "Selected: copy it with your keyboard" : text;
+      getSelection().selectAllChildren(code || said);
+    }
+  };
+  const act = (event, action) => {
+    const of = place(shown.cell);
+    if (action === "close") close();
+    if (action === "command") copy(command(of), card.querySelector("code"));
+    if (action === "link") copy(new URL(`#${idOf(of)}`, location.href).href);
+    if (action === "permalink" && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+      // The cell is in sight: the address changes without a jump, and without the theme's say.
+      event.preventDefault();
+      event.stopPropagation();
+      history.replaceState(history.state, "", `#${idOf(of)}`);
+      target();
+    }
+  };
+
+  /* --- listeners ------------------------------------------------------------------------------ */
+
+  const leave = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      hovered = null;
+      later();
+    }, LEAVE);
+  };
+  document.addEventListener("pointerover", (event) => {
+    if (event.pointerType === "touch") return;
+    const cell = cellAt(event.target);
+    if (cell || card.contains(event.target)) clearTimeout(timer);
+    else if (hovered) leave();
+    if (!cell || cell === hovered) return;
+    hovered = cell;
+    later();
+  });
+  document.addEventListener("pointerout", (event) => {
+    if (hovered && !event.relatedTarget) leave();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    // Who reaches for a button of the card wants it to stay.
+    if (shown && !shown.open && event.target instanceof Element && event.target.closest("[data-ga]")) {
+      pinned = shown.cell;
+      shown.open = true;
+      card.removeAttribute("aria-hidden");
+    }
+  });
+  document.addEventListener(
+    "click",
+    (event) => {
+      const action = card.contains(event.target) && event.target.closest("[data-ga]");
+      const cell = cellAt(event.target);
+      if (action) act(event, action.dataset.ga);
+      else if (cell && cell === pinned) close();
+      else if (cell) pin(cell, false);
+      else if (pinned && !card.contains(event.target)) close();
+    },
+    true,
+  );
+  document.addEventListener("focusin", (event) => {
+    const cell = cellAt(event.target);
+    if (focused) clear(mapOf(focused), ["focus"]);
+    focused = cell && cell.matches(":focus-visible") ? cell : null;
+    quiet = null;
+    if (cell) stop(mapOf(cell), cell);
+    if (focused) {
+      const { map, column, row } = place(focused);
+      ring(map, "focus", column, row, 1, 1);
+    }
+    if (pinned && event.target !== pinned && !card.contains(event.target)) pinned = null;
+    later();
+  });
+  document.addEventListener("focusout", (event) => {
+    if (event.relatedTarget || !focused) return;
+    clear(mapOf(focused), ["focus"]);
+    focused = null;
+    later();
+  });
+  const moves = {
+    ArrowLeft: (of) => [of.column - 1, of.row],
+    ArrowRight: (of) => [of.column + 1, of.row],
+    ArrowUp: (of) => [of.column, of.row - 1],
+    ArrowDown: (of) => [of.column, of.row + 1],
+    Home: (of, ctrl) => [0, ctrl ? 0 : of.row],
+    End: (of, ctrl) => [of.map.nx - 1, ctrl ? of.map.ny - 1 : of.row],
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.altKey || event.metaKey) return;
+    if (event.key === "Escape" && shown) return close();
+    const cell = cellAt(event.target);
+    if (cell && moves[event.key] && !(event.ctrlKey && event.key.startsWith("Arrow"))) {
+      event.preventDefault();
+      const of = place(cell);
+      const [column, row] = moves[event.key](of, event.ctrlKey);
+      if (column < 0 || row < 0 || column >= of.map.nx || row >= of.map.ny) return;
+      hovered = null;
+      of.map.cells[row * of.map.nx + column].focus();
+    } else if (cell && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      pin(cell, true);
+    } else if (event.key === "Tab" && pinned && card.contains(event.target)) {
+      // The card stands at the end of the page, and its place is after its cell.
+      const ends = stops();
+      if (event.shiftKey && [card, ends[0]].includes(event.target)) {
+        event.preventDefault();
+        close();
+      } else if (!event.shiftKey && event.target === ends.at(-1)) {
+        close();
+      }
+    }
+  });
+  window.addEventListener("resize", () => shown && put(shown.cell));
+  window.addEventListener("hashchange", target);
+
+  /** A new page: by loading it, or by the theme's instant navigation. */
+  const begin = () => {
+    clearTimeout(timer);
+    hovered = focused = quiet = pinned = shown = null;
+    card.hidden = true;
+    prepare();
+    target();
+  };
+  if (window.document$) window.document$.subscribe(begin);
+  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin();
 })();

@@ -1,0 +1,197 @@
+"""What the card of each cell says: one small table per heatmap, as JSON for the page's script.
+
+The texts are made here, so that the script only lays them out. A column in which all cells say the
+same is that one value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gridatlas.analyse import Difference, Summary, readings_at, summarise, trials
+from gridatlas.commands import command_parts
+from gridatlas.panels import Panel
+from gridatlas.picture import format_difference, rows_from_top, value_with_unit
+from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
+from gridatlas.uncertainty import GridUncertainty, by_point
+from gridatlas.words import between, cell_text, printed
+
+CARDS_UP_TO = 10_000
+"""Cells of a heatmap up to which each has a card."""
+
+COLUMNS = (
+    "value", "state", "interval", "n", "successes", "tell", "note", "from", "agree",
+)  # fmt: skip
+"""What each cell has a say in; the rest is the heatmap's."""
+
+Points = Sequence[tuple[Level, Level]]
+Column = list[Any]
+"""What each cell says, in reading order; None where it says nothing."""
+
+
+def card_data(panel: Panel) -> str:
+    """The cards of a heatmap, as JSON that can stand in HTML; empty for too many cells.
+
+    Cells are in reading order, from the top row down. In the drawing, those without a value come
+    after all others.
+    """
+    if len(panel.picture.marks) > CARDS_UP_TO:
+        return ""
+    study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
+    rows = rows_from_top(study.y)
+    points = [(x, y) for y in rows for x in study.x.levels]
+    if isinstance(panel.shows, Difference):
+        said = _of_difference(panel.shows, points)
+    elif panel.uncertainty is None:
+        said = _of_disagreement(panel, panel.shows, points)
+    else:
+        said = _of_grid(panel.shows, panel.uncertainty, points)
+        said["command"] = command_parts(panel.shows, rows)
+    content = {
+        "title": panel.picture.title,
+        "study": study.id,
+        "x": _axis(study.x, study.x.levels),
+        "y": _axis(study.y, rows),
+        **{name: _small(one) if name in COLUMNS else one for name, one in said.items()},
+    }
+    return _for_html({name: one for name, one in content.items() if one not in (None, "", [])})
+
+
+def _axis(factor: Factor, levels: Sequence[Level]) -> dict[str, Any]:
+    return {
+        "label": factor.label,
+        "unit": factor.unit,
+        "ids": [level.slug for level in levels],
+        "labels": [level.label for level in levels],
+    }
+
+
+def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, Any]:
+    study = grid.study
+    cells = {(x.key, y.key): cell for x, y, cell in grid.points()}
+    shown = [cells[x.key, y.key] for x, y in points]
+    intervals = by_point(grid, known)
+    summary = summarise(grid)
+    return {
+        "grid": grid.address,
+        "unit": value_with_unit("", study.metric.unit),
+        "value": [printed(study, cell) for cell in shown],
+        "state": [None if cell.state == "ok" else STATE_LABELS[cell.state] for cell in shown],
+        "interval": [
+            between(one.low, one.high, study) if (one := intervals.get((x.key, y.key))) else None
+            for x, y in points
+        ],
+        "n": [trials(grid, cell) for cell in shown],
+        "successes": [cell.successes for cell in shown],
+        "tell": [
+            _tell(grid, known, summary, (x.key, y.key)) if cell.value is not None else None
+            for (x, y), cell in zip(points, shown, strict=True)
+        ],
+        "note": [cell.note or None for cell in shown],
+        "from": [_origin(study, cell) for cell in shown],
+        **_readings(grid, points),
+    }
+
+
+def _of_difference(difference: Difference, points: Points) -> dict[str, Any]:
+    study = difference.first.study
+    values = {(x.key, y.key): value for x, y, value in difference.points()}
+    found = [values[x.key, y.key] for x, y in points]
+    decimals = study.metric.decimals or 0
+    return {
+        "unit": value_with_unit("", study.metric.unit, difference=True),
+        "value": [None if one is None else format_difference(one, decimals) for one in found],
+        "state": ["no value" if one is None else None for one in found],
+        "readings": [
+            {
+                "label": level.label,
+                "at": _small([cell_text(study, grid.at(x.key, y.key)) for x, y in points]),
+            }
+            for level, grid in zip(
+                reversed(difference.levels), (difference.second, difference.first), strict=True
+            )
+        ],
+    }
+
+
+def _of_disagreement(panel: Panel, grid: Grid, points: Points) -> dict[str, Any]:
+    unit = value_with_unit("", grid.study.metric.unit, difference=True)
+    return {
+        "grid": grid.address,
+        "unit": f"{unit} apart",
+        "value": [mark.text or None for mark in panel.picture.marks],
+        "state": [mark.absent or None for mark in panel.picture.marks],
+        **_readings(grid, points),
+    }
+
+
+def _readings(grid: Grid, points: Points) -> dict[str, Any]:
+    """What each reading says of the cells that more than one of them gives."""
+    said: dict[str, Column] = {}
+    labels: dict[str, str] = {}
+    agree: Column = []
+    for index, (x, y) in enumerate(points):
+        told = readings_at(grid, (x.key, y.key))
+        agree.append(None)
+        if len(told) < 2:
+            continue
+        texts = [cell_text(grid.study, cell) for _, cell in told]
+        agree[-1] = "The readings differ" if len(set(texts)) > 1 else "The readings agree"
+        for (reading, _), text in zip(told, texts, strict=True):
+            labels[reading.id] = reading.label
+            said.setdefault(reading.id, [None] * len(points))[index] = text
+    return {
+        "agree": agree,
+        "readings": [{"label": labels[one], "at": _small(said[one])} for one in said],
+    }
+
+
+def _tell(grid: Grid, known: GridUncertainty, summary: Summary | None, point: Point) -> str:
+    """Whether a cell with a value can be told apart from the best."""
+    best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+    text = ""
+    if point in best:
+        text = "Best value. " if len(best) == 1 else f"One of {len(best)} best values. "
+    if known.level is None:
+        if known.reason:
+            return f"{text}Not testable against other cells: {known.reason}."
+        return f"{text}Not tested against other cells: the parts of this aggregate are."
+    kept = {at for at, cell in by_point(grid, known).items() if cell.kept}
+    if point in best:
+        others = len(kept - best)
+        return text + (
+            f"On the counts alone {others} other {'cell' if others == 1 else 'cells'} may be the "
+            "best as well."
+            if others
+            else "No other cell may be the best (95 % set)."
+        )
+    if point in kept:
+        return "May be the best: no other cell beats it on the counts alone (95 % set)."
+    return "Not the best: another cell beats it on the counts alone (95 % set)."
+
+
+def _origin(study: Study, cell: Cell) -> str | None:
+    if cell.value is None:
+        return None
+    labels = {reading.id: reading.label for reading in study.readings}
+    parts = [labels.get(cell.reading, "Computed here"), cell.place]
+    return ", ".join([part for part in parts if part] + ([f"run {cell.run}"] if cell.run else []))
+
+
+def _small(column: Column) -> Any:
+    """A column as small as it gets: its one value, its texts and where each stands, or itself."""
+    texts = list(dict.fromkeys(column))
+    if len(texts) == 1:
+        return texts[0]
+    if len(texts) * 2 < len(column) and max(len(str(text)) for text in texts) > 8:
+        return {"of": texts, "at": [texts.index(one) for one in column]}
+    return column
+
+
+def _for_html(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

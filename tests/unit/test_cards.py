@@ -1,0 +1,143 @@
+"""What the card of a cell says, and that it is text wherever it lands."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from studies import MakeStudy, table
+
+from gridatlas.analyse import Results, analyse, differences
+from gridatlas.cards import CARDS_UP_TO, card_data
+from gridatlas.panels import Panel
+from gridatlas.picture import draw_difference, draw_disagreement, draw_grid
+from gridatlas.uncertainty import assess
+
+COUNTED = (
+    'format: 1\ntitle: A demo\nmetric: {name: Pass, unit: "%", range: [0, 100]}\n'
+    "x: rate\ny: depth\n"
+)
+READINGS = (
+    "readings:\n  - {id: one, file: cells.csv, label: Figure}\n"
+    "  - {id: two, file: two.csv, label: Table}\n"
+)
+
+
+def _results(make_study: MakeStudy, more: str, *rows: str, **files: str) -> Results:
+    head = "rate,depth,value,n,state,note,place"
+    return analyse(make_study(more, table(head, *rows), files))
+
+
+def _data(results: Results) -> dict[str, Any]:
+    grid = results.grid()
+    known = assess(results)
+    picture = draw_grid(grid, kept=known.kept(grid))
+    return _read(Panel(picture, "", grid, uncertainty=known.of(grid)))
+
+
+def _read(panel: Panel) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(card_data(panel))
+    return data
+
+
+def entry(column: Any, at: int) -> Any:
+    """As the script reads a column."""
+    if isinstance(column, list):
+        return column[at]
+    return column["of"][column["at"][at]] if isinstance(column, dict) else column
+
+
+def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> None:
+    results = _results(
+        make_study, COUNTED, "1,10,90.0,100,,,row 1", "2,10,10,100,,,row 1",
+        "1,20,88.0,100,,read twice,row 2", "2,20,,,oom,,row 2",
+    )  # fmt: skip
+    data = _data(results)
+    assert [data["x"]["labels"], data["y"]["labels"]] == [["1", "2"], ["20", "10"]]
+    assert [entry(data["value"], at) for at in range(4)] == ["88.0", None, "90.0", "10.0"]
+    assert data["unit"] == " %"
+    assert [entry(data["state"], at) for at in range(4)] == [None, "out of memory", None, None]
+    assert entry(data["interval"], 2) == "82.6 to 94.5"
+    assert [entry(data["n"], at) for at in range(4)] == [100, None, 100, 100]
+    assert [entry(data["note"], at) for at in (0, 2)] == ["read twice", None]
+    sources = [entry(data["from"], at) for at in range(4)]
+    assert [one and one.rpartition(", ")[2] for one in sources] == [
+        "row 2", None, "row 1", "row 1"
+    ]  # fmt: skip
+    assert [entry(data["tell"], at) for at in range(4)] == [
+        "May be the best: no other cell beats it on the counts alone (95 % set).",
+        None,
+        "Best value. On the counts alone 1 other cell may be the best as well.",
+        "Not the best: another cell beats it on the counts alone (95 % set).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (["1,1,9,,,,", "2,1,1,,,,"], "Best value. Not testable against other cells: the number"),
+        (["1,1,9,,,,", "2,1,9,,,,"], "One of 2 best values. Not testable against other cells"),
+        (["1,1,99,100,,,", "2,1,1,100,,,"], "Best value. No other cell may be the best (95 % set)"),
+    ],
+    ids=["unknown n", "ties", "alone"],
+)
+def test_the_best_says_how_sure_that_is(make_study: MakeStudy, rows: list[str], told: str) -> None:
+    assert entry(_data(_results(make_study, COUNTED, *rows))["tell"], 0).startswith(told)
+
+
+def test_readings_differ_agree_or_stand_alone(make_study: MakeStudy) -> None:
+    two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
+    rows = ("1,1,5,,,,", "2,1,6,,,,", "3,1,8,,,,")
+    data = _data(_results(make_study, COUNTED + READINGS, *rows, **two))
+    told = [entry(data["agree"], at) for at in range(3)]
+    assert told == ["The readings agree", "The readings differ", None]
+    said = {one["label"]: [entry(one["at"], at) for at in range(3)] for one in data["readings"]}
+    assert said == {"Figure": ["5", "6", None], "Table": ["5", "7", None]}
+
+
+def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -> None:
+    two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
+    grid = _results(make_study, COUNTED + READINGS, "1,1,5,,,,", "2,1,6,,,,", **two).grid()
+    apart = {("1", "1"): Decimal(0), ("2", "1"): Decimal(1)}
+    picture = draw_disagreement(grid, apart, (0, 1))
+    data = _read(Panel(picture, "", grid, compact=True))
+    assert [entry(data["value"], at) for at in range(2)] == ["0", "1"]
+    assert data["unit"] == " points apart"
+
+
+def test_a_difference_gives_its_two_values(make_study: MakeStudy) -> None:
+    study = make_study(
+        COUNTED + "facets: [model]\ncompare: [model]\n",
+        table("model,rate,depth,value", "a,1,1,5", "b,1,1,7.5", "a,2,1,5"),
+    )
+    (difference,) = differences(analyse(study), study.facet("model"))
+    data = _read(Panel(draw_difference(difference), "", difference))
+    assert [entry(data["value"], at) for at in range(2)] == ["+2.5", None]
+    assert (data["unit"], entry(data["state"], 1)) == (" points", "no value")
+    assert [
+        (one["label"], [entry(one["at"], at) for at in range(2)]) for one in data["readings"]
+    ] == [
+        ("b", ["7.5", "missing"]),
+        ("a", ["5.0", "5.0"]),
+    ]
+
+
+def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
+    hostile = "</script><!--<script>&amp;"
+    results = _results(make_study, COUNTED, f'1,1,5,,,"{hostile}",', "2,1,6,,,,")
+    grid = results.grid()
+    known = assess(results)
+    text = card_data(Panel(draw_grid(grid), "", grid, uncertainty=known.of(grid)))
+    assert set("<>&") & set(text) == set()
+    assert entry(json.loads(text)["note"], 0) == hostile
+
+
+def test_too_many_cells_have_no_cards(make_study: MakeStudy) -> None:
+    results = _results(make_study, COUNTED, "1,1,5,,,,")
+    grid = results.grid()
+    picture = draw_grid(grid)
+    many = replace(picture, marks=picture.marks * (CARDS_UP_TO + 1))
+    assert card_data(Panel(many, "", grid, uncertainty=assess(results).of(grid))) == ""

@@ -1,0 +1,101 @@
+"""The command of a cell: what it names, and that no string from data gets out of its argument."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from studies import MakeStudy, table
+
+from gridatlas.analyse import analyse
+from gridatlas.commands import command, command_parts
+from gridatlas.picture import rows_from_top
+from gridatlas.study import Grid
+
+HEAD = (
+    "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\nfacets: [model]\n"
+    "reproduce:\n  script: docs/run.py\n  args: "
+)
+ARGS = "--model {model} --rate={rate} --depth {depth} --out 'runs of {rate}/{depth}' --fast"
+HOSTILE = [
+    "$(touch hit)", "`touch hit`", "; touch hit", "a b", "' ; touch hit '", '" && touch hit "',
+    "{rate}", "\\", "-rf", "*", "é",
+]  # fmt: skip
+
+
+def _grid(make_study: MakeStudy, args: str, model: str = "small", more: str = "") -> Grid:
+    cells = table(
+        "model,rate,depth,value",
+        *(f'"{model.replace(chr(34), chr(34) * 2)}",{x},{y},1' for x in (1, 2) for y in (10, 20)),
+    )
+    study = make_study(HEAD + json.dumps(args) + "\n" + more, cells)
+    return next(iter(analyse(study).grids.values()))
+
+
+def _commands(grid: Grid) -> dict[tuple[str, str], str]:
+    return {(x.key, y.key): command(grid, x, y) for x, y, _ in grid.points()}
+
+
+def test_levels_stand_where_the_study_names_them(make_study: MakeStudy) -> None:
+    assert _commands(_grid(make_study, ARGS))["2", "10"] == (
+        "python docs/run.py --model small --rate=2 --depth 10 --out 'runs of 2/10' --fast"
+    )
+
+
+@pytest.mark.parametrize(
+    "args", [ARGS, "{rate} {depth}", "{depth}{rate}", "a {depth} b c {rate} {model}"]
+)
+def test_the_parts_together_are_the_commands(make_study: MakeStudy, args: str) -> None:
+    grid = _grid(make_study, args)
+    rows = rows_from_top(grid.study.y)
+    found = {}
+    for column, x in enumerate(grid.study.x.levels):
+        for row, y in enumerate(rows):
+            found[x.key, y.key] = " ".join(
+                part
+                if isinstance(part, str)
+                else part["xy"][row][column]
+                if "xy" in part
+                else part["x"][column]
+                if "x" in part
+                else part["y"][row]
+                for part in command_parts(grid, rows)
+            )
+    assert found == _commands(grid)
+    assert len(set(found.values())) == 4
+
+
+@pytest.mark.parametrize("model", HOSTILE)
+def test_a_level_is_one_argument_to_a_shell(
+    make_study: MakeStudy, tmp_path: Path, model: str
+) -> None:
+    grid = _grid(make_study, "--model {model} --at {rate},{depth},{model} $(touch hit); x", model)
+    line = _commands(grid)["1", "20"]
+    (tmp_path / "docs").mkdir()
+    script = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
+    (tmp_path / "docs/run.py").write_text(script, "utf-8")
+    shell = shlex.quote(sys.executable) + line.removeprefix("python")
+    done = subprocess.run(
+        ["sh", "-c", shell], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
+    )
+    expected = ["--model", model, "--at", f"1,20,{model}", "$(touch", "hit);", "x"]
+    assert json.loads(done.stdout) == expected
+    assert not (tmp_path / "hit").exists()
+
+
+def test_without_reproduce_there_is_no_command(make_study: MakeStudy) -> None:
+    grid = analyse(make_study("", table("rate,depth,value", "1,2,3"))).grid()
+    assert set(_commands(grid).values()) == {""}
+    assert command_parts(grid, grid.study.y.levels) == []
+
+
+def test_an_aggregate_has_no_command(make_study: MakeStudy) -> None:
+    more = "factors: {model: {levels: [{id: small, aggregate: {by: mean}}, big]}}\n"
+    grid = _grid(make_study, ARGS, more=more)
+    assert grid.aggregate
+    assert set(_commands(grid).values()) == {""}
+    assert command_parts(grid, grid.study.y.levels) == []
