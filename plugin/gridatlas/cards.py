@@ -32,7 +32,7 @@ Column = list[Any]
 
 
 def card_data(panel: Panel) -> str:
-    """The cards of a heatmap, as JSON that can stand in HTML; empty for too many cells.
+    """The cards of a heatmap, as JSON for an attribute in single quotes; empty for too many cells.
 
     Cells are in reading order, from the top row down. In the drawing, those without a value come
     after all others.
@@ -192,6 +192,6 @@ def _small(column: Column) -> Any:
 
 def _for_html(content: Mapping[str, Any]) -> str:
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    for sign in "<>&":
+    for sign in "<>&'":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

@@ -114,12 +114,25 @@ _ROLE = re.compile(
 _UNSEEN = re.compile(r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>')
 
 
+_TAG = re.compile(r"<(?:g|path|rect|text) [^>]*>")
+_IDLE = re.compile(
+    r' (?:pointer-events="none"|opacity="1"|stroke="[^"]*" stroke-width="0")(?=[ />])'
+)
+_PLACE = re.compile(r' (?:transform|d)="[^"]*"')
+
+
 def _plain(svg: str) -> str:
-    """The SVG with its cells as all that a screen reader is told of, and without empty shapes.
+    """The SVG with its cells as all that a screen reader is told of, and without what isn't seen.
 
     Vega names groups, titles and kinds of marks as well: words that say nothing of the results.
     """
-    return _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
+    svg = _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
+    return _TAG.sub(lambda tag: _PLACE.sub(_cut, _IDLE.sub("", tag[0])), svg)
+
+
+def _cut(place: re.Match[str]) -> str:
+    """Coordinates to a hundredth of a pixel."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", place[0])
 
 
 def _stable(svg: str, picture: Picture) -> str:

@@ -1,8 +1,8 @@
 /* Grid Atlas: what a reader can do with a drawn heatmap. The pages are whole without it.
 
-   Every heatmap comes with a small table of texts (script.ga-cells). Texts from data are only ever
-   put in as text. All listeners are on the document, once, since the theme may replace the page's
-   content without loading it anew. */
+   Every heatmap comes with a small table of texts (data-cells of its figure). Texts from data are
+   only ever put in as text. All listeners are on the document, once, since the theme may replace the
+   page's content without loading it anew. */
 (() => {
   "use strict";
   if (window.gridAtlas) return;
@@ -25,12 +25,12 @@
     return known.get(svg);
   };
   const read = (svg) => {
-    const texts = svg.closest("figure").querySelector("script.ga-cells");
+    const texts = svg.closest("figure").dataset.cells;
     const drawn = svg.querySelectorAll('path[role="graphics-symbol"], path[role="button"]');
     const frame = svg.querySelector(".role-frame path.background");
     const size = frame && /h([\d.]+)v([\d.]+)/.exec(frame.getAttribute("d"));
     if (!texts || !size) return null;
-    const data = JSON.parse(texts.textContent);
+    const data = JSON.parse(texts);
     const [nx, ny] = [data.x.ids.length, data.y.ids.length];
     if (drawn.length !== nx * ny) return null;
     // Those without a value are drawn after all others.
