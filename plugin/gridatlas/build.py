@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas import export, page, plan
+from gridatlas import badges, export, page, plan, social
+from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results, analyse
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.checks import StudyChecks, check_study
@@ -14,10 +15,10 @@ from gridatlas.claims import Judged, judge
 from gridatlas.figures import grid_path
 from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
-from gridatlas.picture import draw_grid
-from gridatlas.plan import PagePlan
+from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import DataProblems, Problem, only_problems
-from gridatlas.render import draw
+from gridatlas.render import Drawing, draw
+from gridatlas.uncertainty import GridUncertainty
 from gridatlas.validate import validate
 
 ASSETS = "assets/gridatlas"
@@ -121,6 +122,7 @@ def build(
     cache: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     address: str = "",
+    ending: str = "",
 ) -> Site:
     """Make all pages and files.
 
@@ -133,6 +135,7 @@ def build(
         progress: Called with (drawn, to draw) while pictures are drawn.
         address: URL of the host's docs folder on the published site, ending with a slash; empty
             where it isn't known.
+        ending: What the address of a page has in the place of `index.md`.
     """
     loaded = load_data(data, name)
     problems = list(loaded.problems)
@@ -145,29 +148,33 @@ def build(
         for one in loaded.results
     ]
     plans = _plans(known, loaded.unreadable, into)
-    downloads = {
-        grid_path(grid): (
-            grid,
-            one.uncertainty,
-            draw_grid(grid, kept=one.uncertainty.kept(grid)),
-        )
-        for one in known
-        for grid in one.results.grids.values()
-    }
+    embeds = [embed for one in known for embed in plan.plan_embeds(one, into)]
     pictures = [picture for one in plans for picture in one.pictures]
-    pictures += [picture for _, _, picture in downloads.values()]
+    pictures += [embed.panel.picture for embed in embeds]
     drawings = draw(pictures, cache, progress)
-    pages, found = page.render_all(plans, drawings, templates, broken, address)
-    files: dict[str, str | bytes] = assets()
-    for path, (grid, uncertainty, picture) in downloads.items():
-        drawing = drawings[picture]
-        files[f"{path}.svg"] = export.to_svg(drawing.svg)
-        files[f"{path}.png"] = drawing.png
-        files[f"{path}.vl.json"] = drawing.spec
-        files[f"{path}.csv"] = export.to_csv(grid)
-        files[f"{path}.json"] = export.to_json(grid, uncertainty.of(grid))
+    site = SiteAddress(address, ending)
+    pages, framed, found = page.render_all(plans, embeds, drawings, templates, broken, site)
+    files: dict[str, str | bytes] = {**assets(), **framed}
+    for embed in embeds:
+        files |= _downloads(embed, drawings[embed.panel.picture])
+    pages = tuple(replace(one, head=social.tags(one.plan, site, files)) for one in pages)
     studies = {one.study.id: one for one in loaded.results}
     return Site(pages, files, tuple(problems + found), studies)
+
+
+def _downloads(embed: EmbedPlan, drawing: Drawing) -> dict[str, str | bytes]:
+    """A grid's files by their paths, but for its page for frames."""
+    grid, path = embed.grid, grid_path(embed.grid)
+    known = embed.panel.uncertainty or GridUncertainty()
+    return {
+        f"{path}.svg": export.to_svg(drawing.svg),
+        f"{path}.png": drawing.png,
+        f"{path}.vl.json": drawing.spec,
+        f"{path}.csv": export.to_csv(grid),
+        f"{path}.json": export.to_json(grid, known),
+        f"{path}.best.svg": badges.best_badge(grid, known),
+        f"{path}.reproduced.svg": badges.reproduced_badge(grid),
+    }
 
 
 def _plans(

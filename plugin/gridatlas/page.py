@@ -5,12 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import (
     BaseLoader,
@@ -26,13 +26,16 @@ from jinja2 import (
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from gridatlas.address import SiteAddress
 from gridatlas.cards import card_data
-from gridatlas.figures import data_table, downloads, responsive, with_cell_ids
-from gridatlas.panels import Gallery
+from gridatlas.figures import data_table, downloads, grid_path, responsive, with_cell_ids
+from gridatlas.panels import Gallery, Panel
 from gridatlas.picture import Picture
-from gridatlas.plan import PagePlan
+from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import Problem, listed, nearest
 from gridatlas.render import Drawing
+from gridatlas.share import embed_path, share
+from gridatlas.slim import slim
 from gridatlas.words import FILTERS, GLOBALS, figure_anchor
 
 _MARKDOWN_SPECIAL = re.compile(r"""[!"#$&'(*+\-./:<=>@\[\\\]^_`{|}~]""")
@@ -47,12 +50,16 @@ class Page:
 
     The figures are put in after the host has rendered the Markdown: neither Markdown nor the
     search index has to read them.
+
+    Attributes:
+        head: Tags that tell others of the page, as (name, content).
     """
 
     plan: PagePlan
     markdown: str
     figures: Mapping[str, str]
     anchors: frozenset[str]
+    head: tuple[tuple[str, str], ...] = ()
 
     def relinked(self, moved: Mapping[str, str]) -> Page:
         """The page with its links led to where a host has other pages in the place of ours.
@@ -91,36 +98,56 @@ def fill(text: str, figures: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: figures[match[1]], text)
 
 
+Drawings = Mapping[Picture, Drawing]
+Plan = TypeVar("Plan", PagePlan, EmbedPlan)
+Written = TypeVar("Written")
+
+
 # --- rendering ----------------------------------------------------------------------------------
 
 
 def render_all(
     plans: Iterable[PagePlan],
-    drawings: Mapping[Picture, Drawing],
+    embeds: Iterable[EmbedPlan],
+    drawings: Drawings,
     folder: Path | None,
-    without: frozenset[str] = frozenset(),
-    address: str = "",
-) -> tuple[tuple[Page, ...], list[Problem]]:
-    """Write all pages; one whose overriding template fails is written with ours, and said.
+    without: frozenset[str],
+    site: SiteAddress,
+) -> tuple[tuple[Page, ...], dict[str, str], list[Problem]]:
+    """Write all pages, and by their paths the pages for frames.
+
+    One whose overriding template fails is written with ours, and said.
 
     Args:
         folder: The user's templates.
         without: Names of those that can't be used.
-        address: URL of the published docs folder, with its last slash; empty where not known.
+        site: Where the site is published.
     """
-    own, user = Templates(address=address), Templates(folder, without, address)
-    pages = []
+    embeds = tuple(embeds)
+    own, user = Templates(None, frozenset(), embeds, site), None
+    if folder is not None:
+        user = Templates(folder, without, embeds, site)
     problems: dict[tuple[str, str], Problem] = {}
-    for plan in plans:
+
+    def written(
+        template: str, write: Callable[[Templates, Plan, Drawings], Written], plan: Plan
+    ) -> Written:
+        if user is None or folder is None:
+            return write(own, plan, drawings)
         try:
-            pages.append(user.render(plan, drawings))
+            return write(user, plan, drawings)
         except IN_TEMPLATES as error:
-            if folder is None:
-                raise
-            problem = template_problem(error, folder, plan.template)
+            problem = template_problem(error, folder, template)
             problems[problem.place, problem.found] = problem
-            pages.append(own.render(plan, drawings))
-    return tuple(pages), list(problems.values())
+            return write(own, plan, drawings)
+
+    pages = tuple(written(plan.template, Templates.render, plan) for plan in plans)
+    framed = {embed_path(plan): written(EMBED, Templates.embed, plan) for plan in embeds}
+    return pages, framed, list(problems.values())
+
+
+EMBED = "embed.html.jinja"
+"""Template of a grid's page for frames."""
 
 
 class _Overrides(FileSystemLoader):
@@ -179,11 +206,13 @@ class Templates:
 
     def __init__(
         self,
-        folder: Path | None = None,
-        without: frozenset[str] = frozenset(),
-        address: str = "",
+        folder: Path | None,
+        without: frozenset[str],
+        embeds: Iterable[EmbedPlan],
+        site: SiteAddress,
     ) -> None:
-        self.address = address
+        self.site, self.address = site, site.root
+        self._embeds = {grid_path(one.grid): one for one in embeds}
         loaders: list[BaseLoader] = [_Overrides(folder, without)] if folder else []
         loader = ChoiceLoader([*loaders, PackageLoader("gridatlas", "templates")])
         options: dict[str, Any] = {
@@ -200,7 +229,7 @@ class Templates:
             environment.filters |= FILTERS
             environment.globals |= GLOBALS
 
-    def render(self, plan: PagePlan, drawings: Mapping[Picture, Drawing]) -> Page:
+    def render(self, plan: PagePlan, drawings: Drawings) -> Page:
         """Write one page.
 
         Raises:
@@ -225,30 +254,59 @@ class Templates:
         self,
         gallery: Gallery,
         plan: PagePlan,
-        drawings: Mapping[Picture, Drawing],
+        drawings: Drawings,
         seen: set[str],
     ) -> str:
         template = self._html.get_template("gallery.html.jinja")
-        panels = []
-        for panel in gallery.panels:
-            figure_id = figure_anchor(panel.grid) if panel.grid else ""
-            if figure_id in seen:
-                figure_id = ""
-            svg = drawings[panel.picture].svg
-            if panel.grid and figure_id:
-                seen.add(figure_id)
-                svg = with_cell_ids(svg, panel.picture, panel.grid, seen)
-            panels.append(
-                {
-                    "panel": panel,
-                    "id": figure_id,
-                    "svg": Markup(responsive(svg)),
-                    "table": data_table(panel),
-                    "cards": Markup(card_data(panel)),
-                    "downloads": downloads(panel.grid, plan.path) if panel.grid else {},
-                }
-            )
+        panels = [self._figure(panel, plan.path, drawings, seen) for panel in gallery.panels]
         return template.render(gallery=gallery, panels=panels).strip()
+
+    def _figure(
+        self, panel: Panel, path: str, drawings: Drawings, seen: set[str]
+    ) -> dict[str, Any]:
+        """What the template of a figure gets as `one`."""
+        figure_id = figure_anchor(panel.grid) if panel.grid else ""
+        if figure_id in seen:
+            figure_id = ""
+        svg = drawings[panel.picture].svg
+        if panel.grid and figure_id:
+            seen.add(figure_id)
+            svg = with_cell_ids(svg, panel.picture, panel.grid, seen)
+        embed = None
+        if panel.grid and not panel.compact:
+            embed = self._embeds.get(grid_path(panel.grid))
+        return {
+            "panel": panel,
+            "id": figure_id,
+            "svg": Markup(responsive(svg)),
+            "table": data_table(panel),
+            "cards": Markup(card_data(panel)),
+            "downloads": downloads(panel.grid, path) if panel.grid else {},
+            "share": share(embed, drawings[embed.panel.picture].svg, path, self.site)
+            if embed
+            else None,
+        }
+
+    def embed(self, plan: EmbedPlan, drawings: Drawings) -> str:
+        """Write a grid's page for frames: a whole document.
+
+        Raises:
+            jinja2.TemplateError: For a template that is broken, with its name and line.
+        """
+        path = embed_path(plan)
+        one = self._figure(plan.panel, path, drawings, set())
+        one |= {"svg": Markup(slim(one["svg"])), "share": None}
+        # What each reading says stands on the page that the title leads to.
+        one["table"]["readings"] = {}
+        return self._html.get_template(EMBED).render(
+            one=one,
+            panel=plan.panel,
+            title=plan.title,
+            study=plan.grid.study,
+            page=self.site.relative(plan.page, path, figure_anchor(plan.grid)),
+            canonical=self.site.of(plan.page, path) if self.address else "",
+            file=partial(self.site.relative, beside=path),
+        )
 
     def _claims(self, plan: PagePlan) -> dict[str, str]:
         if not plan.context.get("claims"):

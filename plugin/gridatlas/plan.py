@@ -13,6 +13,7 @@ from gridatlas.claims import Judged, keyword
 from gridatlas.panels import (
     SIDE_BY_SIDE,
     Gallery,
+    Panel,
     Part,
     difference_panels,
     disagreement_panels,
@@ -24,7 +25,7 @@ from gridatlas.picture import (
 )
 from gridatlas.problems import Problem, only_problems
 from gridatlas.schema import level_key
-from gridatlas.study import Factor, Grid, Level, Study, inline
+from gridatlas.study import Factor, Grid, Level, Levels, Study, inline
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,27 @@ class PagePlan:
     def pictures(self) -> tuple[Picture, ...]:
         """All pictures of the page."""
         return tuple(panel.picture for one in self.galleries for panel in one.panels)
+
+    @property
+    def main_grid(self) -> Grid | None:
+        """The grid that stands for the page elsewhere: the first one that it shows."""
+        shown = (panel.grid for one in self.galleries for panel in one.panels)
+        return next((grid for grid in shown if grid), None)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedPlan:
+    """One grid as it stands in other people's pages.
+
+    Attributes:
+        title: Its name, and what is shown over what.
+        page: Path of the page that shows it among others.
+    """
+
+    grid: Grid
+    panel: Panel
+    title: str
+    page: str
 
 
 def plan_overview(
@@ -98,6 +120,22 @@ def plan_study(known: Assessment, into: str) -> list[PagePlan]:
         levels = known.results.levels(facet.id)
         pages += [_level_page(known, facet, level, into) for level in levels]
     return [*pages, _checks_page(known, into)]
+
+
+def plan_embeds(known: Assessment, into: str) -> list[EmbedPlan]:
+    """Each grid of a study for itself."""
+    study = known.study
+    facet = next(iter(study.facets), None)
+    pages = _targets(known, into, facet)
+    return [
+        EmbedPlan(
+            grid,
+            grid_panels(known, (grid,), shared=False)[0],
+            f"{grid.label}: {_over(study)}" if study.facets else f"{study.title}: {_over(study)}",
+            pages[levels],
+        )
+        for levels, grid in known.results.grids.items()
+    ]
 
 
 def plan_unreadable(study_id: str, problems: tuple[Problem, ...], into: str) -> PagePlan:
@@ -293,13 +331,6 @@ def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[
     results, study = known.results, known.study
     home = f"{into}/{study.id}"
     facet = facet or next(iter(study.facets), None)
-    targets = dict.fromkeys(results.grids, f"{home}/index.md")
-    if facet:
-        index = study.facets.index(facet)
-        targets = {
-            levels: f"{home}/{facet.id}/{grid.names[index].slug}/index.md"
-            for levels, grid in results.grids.items()
-        }
     return {
         "results": results,
         "study": study,
@@ -312,8 +343,20 @@ def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[
             for facet in study.facets
             for level in results.levels(facet.id)
         },
-        "targets": targets,
+        "targets": _targets(known, into, facet),
         "reading_labels": {reading.id: reading.label for reading in study.readings},
         "readings": study.readings,
         "problems": only_problems(results.problems),
+    }
+
+
+def _targets(known: Assessment, into: str, facet: Factor | None) -> dict[Levels, str]:
+    """Paths of the pages of grids: of their levels of `facet`, or the study's without one."""
+    grids, home = known.results.grids, f"{into}/{known.study.id}"
+    if facet is None:
+        return dict.fromkeys(grids, f"{home}/index.md")
+    index = known.study.facets.index(facet)
+    return {
+        levels: f"{home}/{facet.id}/{grid.names[index].slug}/index.md"
+        for levels, grid in grids.items()
     }

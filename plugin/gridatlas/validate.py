@@ -58,6 +58,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
     for factor_id in factor_ids(source):
         factors[factor_id], found = _factor(source, factor_id, tables.values())
         problems += found
+    problems += _check_files(source, factors)
     problems += _check_levels(source, factors)
     if any(one.severity == "problem" for one in problems if one.file == source.name):
         return None, problems
@@ -350,6 +351,29 @@ def _factor(
             )
     label = entry.label or factor_id.replace("_", " ").capitalize()
     return Factor(factor_id, label, entry.unit, levels, entry.direction), problems
+
+
+_ENDINGS = ("best", "reproduced", "vl")
+"""What stands between a grid's address and the ending of some of its files."""
+
+
+def _check_files(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:
+    """Grids whose files would be another grid's: of the last facet's levels `a` and `a.best`."""
+    here, facets = _In(source), source.file.facets
+    levels = factors[facets[-1]].levels if facets else ()
+    slugs = {level.slug: level for level in levels}
+    return [
+        here.problem(
+            "same-address",
+            ("factors", facets[-1], "levels", index),
+            f"{shown(level.key)} beside {shown(slugs[stem].key)}, which has files of that name",
+            "levels whose files differ",
+            "rename one of them, in the tables too",
+        )
+        for index, level in enumerate(levels)
+        for stem, _, ending in [level.slug.rpartition(".")]
+        if ending in _ENDINGS and stem in slugs
+    ]
 
 
 def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list[Problem]:

@@ -16,7 +16,8 @@ import gridatlas
 
 PACKAGE = Path(gridatlas.__file__).parent
 ORDER = [
-    {"problems", "schema", "study", "store"},
+    {"address", "problems", "schema", "slim", "study", "store"},
+    {"citation"},
     {"text"},
     {"tables", "yaml_lines"},
     {"load"},
@@ -32,11 +33,12 @@ ORDER = [
     {"assessment"},
     {"picture"},
     {"chart"},
-    {"render", "export"},
+    {"render", "export", "badges"},
     {"panels"},
     {"plan"},
     {"words"},
     {"figures", "cards"},
+    {"share", "social"},
     {"page"},
     {"build"},
     {"__init__"},

@@ -437,3 +437,46 @@
   else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();
 })();
+
+// --- copy: a button for each text below a heatmap --------------------------------------------
+(() => {
+  "use strict";
+  const share = (inside) => inside.closest?.("details.ga-share");
+
+  // On the document, which stays when a theme changes the page without loading it.
+  document.addEventListener(
+    "toggle",
+    ({ target }) => {
+      if (share(target) !== target || target.querySelector("button")) return;
+      for (const text of target.querySelectorAll("pre")) {
+        const button = document.createElement("button");
+        button.type = "button";
+        const name = text.previousElementSibling;
+        button.append("Copy");
+        const which = document.createElement("span");
+        which.className = "ga-hidden";
+        which.textContent = ` ${name.textContent}`;
+        button.append(which);
+        const said = document.createElement("span");
+        said.setAttribute("role", "status");
+        name.append(button, " ", said);
+      }
+    },
+    true,
+  );
+
+  document.addEventListener("click", async ({ target }) => {
+    const button = target.closest?.("details.ga-share button");
+    if (!button) return;
+    const text = button.parentElement.nextElementSibling.querySelector("code");
+    const said = button.parentElement.querySelector("[role=status]");
+    said.textContent = "";
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      said.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(text);
+      said.textContent = "Selected: copy it with your keyboard or menu";
+    }
+  });
+})();

@@ -25,6 +25,7 @@ from gridatlas.claims import ClaimError
 from gridatlas.hosts.markdown import GridAtlasExtension, number
 from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import only_problems
+from gridatlas.social import with_tags
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 
@@ -151,9 +152,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         ours = self.pages.get(page.file.src_uri)
         if ours is None:
             return output
-        ending = "" if config.use_directory_urls else "index.html"
+        ending = _ending(config)
         figures = {key: page_links(html, ending) for key, html in ours.figures.items()}
-        return fill(output, figures)
+        return with_tags(fill(output, figures), ours.head)
 
     def _build(self, config: MkDocsConfig) -> Site:
         try:
@@ -165,6 +166,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 cache=self._path(config, self.config.cache),
                 progress=_progress(),
                 address=f"{config.site_url.rstrip('/')}/" if config.site_url else "",
+                ending=_ending(config),
             )
         except OSError as error:
             message = f"gridatlas: {error.strerror}: {error.filename}"
@@ -235,6 +237,11 @@ def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, fil
         nav.pages.append(host_page)
     for before, after in pairwise(nav.pages):
         before.next_page, after.previous_page = after, before
+
+
+def _ending(config: MkDocsConfig) -> str:
+    """What the address of a page has in the place of `index.md`."""
+    return "" if config.use_directory_urls else "index.html"
 
 
 def _free(file: File, taken: dict[str, str]) -> bool:

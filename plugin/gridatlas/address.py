@@ -1,0 +1,48 @@
+"""Addresses of a site's pages and files, for places that no host translates."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from urllib.parse import quote
+
+_SAFE = ":/?#[]@!$&'*+,;=%~-._"
+"""Characters that stay as they are: neither Markdown nor HTML ends an address at one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteAddress:
+    """Where a site is published.
+
+    Attributes:
+        root: URL of the host's docs folder, with its last slash; empty where it isn't known.
+        ending: What stands in the place of `index.md` in the address of a page.
+    """
+
+    root: str = ""
+    ending: str = ""
+
+    def of(self, path: str, beside: str, anchor: str = "") -> str:
+        """The address of a page or file: the whole URL where it is known, else `relative`."""
+        if not self.root:
+            return self.relative(path, beside, anchor)
+        folder, _, name = path.rpartition("/")
+        name = self.ending if name == "index.md" else name
+        return _joined(self.root + (f"{folder}/" if folder else "") + name, anchor)
+
+    def relative(self, path: str, beside: str, anchor: str = "") -> str:
+        """The address of a page or file as a link from another one.
+
+        Args:
+            path: Path below the host's docs folder; that of a page ends with `index.md`.
+            beside: Path of the page or file with the link.
+            anchor: Id of an element.
+        """
+        folder, _, name = path.rpartition("/")
+        name = self.ending if name == "index.md" else name
+        way = posixpath.relpath(folder or ".", posixpath.dirname(beside) or ".")
+        return _joined(("" if way == "." else f"{way}/") + name or "./", anchor)
+
+
+def _joined(url: str, anchor: str) -> str:
+    return quote(f"{url}#{anchor}" if anchor else url, safe=_SAFE)

@@ -1,0 +1,96 @@
+"""Badges: small SVG files that say the best value of a grid, and how much of it was run again."""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+
+from gridatlas.analyse import readings_at, summarise
+from gridatlas.picture import format_value, value_with_unit
+from gridatlas.study import Grid
+from gridatlas.uncertainty import GridUncertainty
+
+LONGEST = 60
+"""Characters of a text from which on it is cut; the title always has all of it."""
+
+LABEL, VALUE, NOTHING = "#3d3d3d", "#1f5c99", "#5f5f5f"
+"""Fills behind the label, a message, and one that says there is nothing; the text is white."""
+
+_WIDTHS = {
+    27: "'", 28: "ijl", 29: "IJ", 32: " ,.", 34: "/:;\\|", 35: "f", 36: "-", 39: "()[]t", 40: "!",
+    41: "r", 46: '"', 50: "*_`–", 52: "sz", 53: "?", 55: "c", 56: "L", 58: "Fk", 59: "vxy", 60: "P",
+    61: "TYao", 62: "e", 63: "ESbdghnpqu", 64: "$0123456789{}", 66: "K", 68: "AV", 69: "BRXZ",
+    70: "C", 73: "U", 75: "HN", 77: "DG", 78: "&", 79: "OQ", 82: "w", 84: "#+<=>^~×−±", 86: "M",
+    95: "%", 97: "m", 99: "W", 100: "@…",
+}  # fmt: skip
+"""Characters by their width in 1/100 of the size of DejaVu Sans; Verdana's are near."""
+_WIDTH = {character: width for width, characters in _WIDTHS.items() for character in characters}
+_FONT, _HEIGHT, _PADDING = 11, 20, 6
+
+
+def best_badge(grid: Grid, known: GridUncertainty) -> str:
+    """The best value of a grid and where it is: `best Pass@1 | 47.0 % at 0.2 × 1000`."""
+    metric = grid.study.metric
+    label = f"best {metric.name}"
+    summary = summarise(grid)
+    if summary is None:
+        return _badge(grid, label, "no value", NOTHING)
+    value = format_value(summary.best_value, metric.decimals or 0)
+    x, y = summary.best[0]
+    message = f"{value_with_unit(value, metric.unit)} at {x.label} × {y.label}"
+    if len(summary.best) > 1:
+        message += f" and {len(summary.best) - 1} more"
+    # A badge has no room for doubt; its title has.
+    sure = f". {known.kept} of {len(known.cells)} cells may be the best" if known.kept else ""
+    return _badge(grid, label, message, VALUE, sure)
+
+
+def reproduced_badge(grid: Grid) -> str:
+    """How many cells of a grid have a run behind them: `reproduced | not run`."""
+    cells = [readings_at(grid, (x.key, y.key)) for x, y, _ in grid.points()]
+    run = sum(any(cell.run for _, cell in said) for said in cells)
+    if not run:
+        return _badge(grid, "reproduced", "not run", NOTHING)
+    return _badge(grid, "reproduced", f"{run} of {len(cells)} cells run", VALUE)
+
+
+def _badge(grid: Grid, label: str, message: str, fill: str, more: str = "") -> str:
+    """Both texts side by side on fills of their own, so that they stand on any page."""
+    label, message = " ".join(label.split()), " ".join(message.split())
+    title = escape(" ".join(f"{grid.label}: {label}: {message}{more}".split()))
+    texts = [_cut(label), _cut(message)]
+    widths = [round(text_width(text)) for text in texts]
+    split, whole = widths[0] + 2 * _PADDING, sum(widths) + 4 * _PADDING
+    middles = (split / 2, split + (whole - split) / 2)
+    drawn = "".join(
+        # The length holds whatever font the reader has.
+        f'<text x="{middle:g}" y="14" textLength="{width}" lengthAdjust="spacingAndGlyphs">'
+        f"{escape(text, quote=False)}</text>"
+        for text, width, middle in zip(texts, widths, middles, strict=True)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{_HEIGHT}" '
+        f'viewBox="0 0 {whole} {_HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>'
+        f'<path fill="{LABEL}" d="M3,0H{split}V{_HEIGHT}H3a3,3,0,0,1-3-3V3a3,3,0,0,1,3-3z"/>'
+        f'<path fill="{fill}" d="M{split},0H{whole - 3}a3,3,0,0,1,3,3V{_HEIGHT - 3}'
+        f'a3,3,0,0,1-3,3H{split}z"/>'
+        f'<g fill="#fff" text-anchor="middle" font-size="{_FONT}" '
+        f'font-family="Verdana,DejaVu Sans,Geneva,sans-serif">{drawn}</g></svg>\n'
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
+
+
+def text_width(text: str) -> float:
+    """Width of a text in a badge, in pixels."""
+    return sum(map(_character_width, text)) * _FONT / 100
+
+
+def _character_width(character: str) -> int:
+    if character in _WIDTH:
+        return _WIDTH[character]
+    if unicodedata.combining(character):
+        return 0
+    return 100 if unicodedata.east_asian_width(character) in "WF" else 66

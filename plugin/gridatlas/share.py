@@ -1,0 +1,116 @@
+"""What others need to show or cite a grid: its page for frames, and texts to copy."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+
+from gridatlas.address import SiteAddress
+from gridatlas.citation import bibtex
+from gridatlas.figures import grid_path
+from gridatlas.plan import EmbedPlan
+from gridatlas.words import figure_anchor
+
+NARROWEST = 340
+"""Width of a frame, in pixels, below which its texts take too many lines."""
+BESIDE, LINE, OTHERS = 24, 19, 150
+"""Pixels: around the heatmap, of a line of text, and what lies below the heatmap besides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What stands below a heatmap to cite and embed it.
+
+    Attributes:
+        texts: To copy, by their names.
+        embed: Link to the grid's page for frames.
+        relative: Whether the texts' addresses hold only beside the page that shows them.
+    """
+
+    texts: Mapping[str, str]
+    embed: str
+    relative: bool
+
+
+def embed_path(embed: EmbedPlan) -> str:
+    """Path of a grid's page for frames."""
+    return f"{grid_path(embed.grid)}.html"
+
+
+def share(embed: EmbedPlan, svg: str, page: str, site: SiteAddress) -> Share:
+    """What a page offers to cite and embed one of its grids.
+
+    Args:
+        svg: The grid's drawing.
+        page: Path of the page.
+    """
+    home = site.of(embed.page, page, figure_anchor(embed.grid))
+    frame = site.of(embed_path(embed), page)
+    image = site.of(f"{grid_path(embed.grid)}.png", page)
+    width, height = frame_size(embed, svg)
+    alt = markdown_text(embed.panel.picture.description)
+    texts = {
+        "Markdown": f"[![{alt}]({image})]({home})",
+        "HTML": f'<iframe src="{escape(frame)}" title="{escape(_line(embed.title))}" '
+        f'width="{width}" height="{height}" loading="lazy" '
+        'style="border:0;max-width:100%"></iframe>',
+        "BibTeX": bibtex(embed.grid.study, embed.title, home if site.root else ""),
+    }
+    return Share(
+        {name: text for name, text in texts.items() if text},
+        site.relative(embed_path(embed), page),
+        not site.root,
+    )
+
+
+_MARKDOWN = {
+    # Entities, because Python-Markdown has no backslash for them.
+    **{"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;"},
+    **{character: f"\\{character}" for character in "\\`*_{}[]"},
+}
+_SPECIAL = re.compile("|".join(map(re.escape, _MARKDOWN)))
+
+
+def markdown_text(text: str) -> str:
+    """A text as people write it in Markdown: a backslash or an entity where it needs one."""
+    return _SPECIAL.sub(lambda match: _MARKDOWN[match[0]], _line(text))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- the page for frames ------------------------------------------------------------------------
+
+
+def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
+    """Width and height, in pixels, at which a grid's page for frames needs no scrolling.
+
+    Estimated: letters are half as wide as high. Longer texts need more lines.
+    """
+    wide, high = drawn_size(svg)
+    width = max(NARROWEST, math.ceil(wide) + BESIDE)
+    grid = embed.grid
+    notes = dict.fromkeys(cell.note for _, _, cell in grid.points() if cell.note)
+    source = grid.study.source.title if grid.study.source else grid.study.title
+    sure = "x" * 130 if embed.panel.uncertainty else ""
+    small = [embed.panel.caption, sure, source, *list(notes)[:3]]
+    letters = (width - BESIDE) / 7
+    lines = math.ceil(len(embed.title) / (letters * 0.8))
+    lines += sum(math.ceil(len(text) / letters) for text in small)
+    return width, math.ceil(high * min(1, (width - BESIDE) / wide)) + lines * LINE + OTHERS
+
+
+def drawn_size(svg: str) -> tuple[float, float]:
+    """Width and height of a drawing.
+
+    Raises:
+        ValueError: For a text that doesn't begin with a drawing's size.
+    """
+    found = re.match(r'<svg [^>]*?\bwidth="([\d.]+)" height="([\d.]+)"', svg)
+    if found is None:
+        raise ValueError("a drawing without its size")
+    return float(found[1]), float(found[2])
