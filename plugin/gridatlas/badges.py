@@ -46,9 +46,9 @@ def best_badge(grid: Grid, known: GridUncertainty) -> str:
 
 
 def reproduced_badge(grid: Grid) -> str:
-    """How many cells of a grid have a run behind them: `reproduced | not run`."""
+    """How many cells of a grid have a value from a run: `reproduced | not run`."""
     cells = [readings_at(grid, (x.key, y.key)) for x, y, _ in grid.points()]
-    run = sum(any(cell.run for _, cell in said) for said in cells)
+    run = sum(any(cell.run and cell.value is not None for _, cell in said) for said in cells)
     if not run:
         return _badge(grid, "reproduced", "not run", NOTHING)
     return _badge(grid, "reproduced", f"{run} of {len(cells)} cells run", VALUE)

@@ -242,8 +242,8 @@ def test_downloads_hold_it_unchanged(site: Build, study: str) -> None:
     texts = Texts(study)
     folder = site.site / "grids" / study
     names = sorted(file.name for file in folder.iterdir())
-    assert len(names) == 5 * len(texts.levels)
-    grid = [name.removesuffix(".svg") for name in names if name.endswith(".svg")][-1]
+    assert len(names) == 8 * len(texts.levels)
+    grid = [name.removesuffix(".csv") for name in names if name.endswith(".csv")][-1]
 
     def read(ending: str) -> str:
         return (folder / f"{grid}.{ending}").read_text(encoding="utf-8")

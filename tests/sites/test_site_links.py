@@ -15,6 +15,7 @@ THEME_LINKS = {"https://squidfunk.github.io/mkdocs-material/"}
 
 PAGES = [
     "",
+    "embedding/",
     "studies/",
     f"studies/{DYNTS}/",
     f"studies/{DYNTS}/model/",
@@ -80,6 +81,8 @@ def test_every_file_of_the_site_is_linked(found: Crawl, build: Build) -> None:
     linked |= {f"{path}index.html" for path in linked if path.endswith("/") or not path}
     files = {path for path in build.files() if not path.startswith(("assets/", "search/"))}
     files -= {file.relative_to(ROOT / "docs").as_posix() for file in (ROOT / "docs").rglob("*.*")}
+    # For other people's pages; docs/embedding says their names.
+    files = {path for path in files if not path.endswith((".best.svg", ".reproduced.svg"))}
     assert files - linked == {"sitemap.xml", "sitemap.xml.gz"}
 
 
@@ -115,7 +118,17 @@ def test_each_page_names_its_own_address(found: Crawl, build: Build) -> None:
         for page, what, to in found.named
         if what == "link canonical"
     }
-    assert canonical == _full_addresses(found, build)
+    full = _full_addresses(found, build)
+    assert {page: to for page, to in canonical.items() if page in full} == full
+    # Those for frames name the page that has the grid among others.
+    for_frames = canonical.keys() - full.keys()
+    assert for_frames == {path for path in found.addresses() if path.startswith("grids/")}
+    assert len(for_frames) == 13
+    home = urljoin(found.home, "/").rstrip("/")
+    for page in for_frames:
+        shown = canonical[page].replace(SITE_URL.removesuffix(PREFIX), home)
+        grid = page.removeprefix("grids/").partition("/")[2].removesuffix(".html")
+        assert f"grid/{grid}" in found.pages[shown]
 
 
 def test_the_sitemap_has_every_page(found: Crawl, build: Build) -> None:
@@ -128,8 +141,13 @@ def _full_addresses(found: Crawl, build: Build) -> dict[str, str]:
     end = "index.html" if "files" in build.site.parts else ""
     return {
         page: SITE_URL + (f"{page}{end}" if page.endswith("/") or not page else page)
-        for page in found.addresses() - NO_PAGE
+        for page in _site_pages(found)
     }
+
+
+def _site_pages(found: Crawl) -> set[str]:
+    """Not those for frames, which are files."""
+    return {page for page in found.addresses() - NO_PAGE if not page.startswith("grids/")}
 
 
 def test_what_the_search_finds_is_there(found: Crawl, build: Build) -> None:
@@ -141,4 +159,4 @@ def test_what_the_search_finds_is_there(found: Crawl, build: Build) -> None:
         assert url in found.pages, entry["location"]
         assert not fragment or fragment in found.pages[url], entry["location"]
         seen.add(page.removesuffix("index.html"))
-    assert seen == found.addresses() - NO_PAGE
+    assert seen == _site_pages(found)

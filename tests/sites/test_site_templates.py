@@ -85,7 +85,8 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     project.write("data/broken/study.yml", "format: 2\n")
     site = pages()
     assert [one.kind for one in site.problems] == ["newer-format"]
-    assert any("changed here" in page.whole() for page in site.pages)
+    texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
+    assert any("changed here" in text for text in texts)
 
 
 def test_a_folder_of_templates_that_there_is_not(tiny: Callable[..., Project]) -> None:
@@ -175,6 +176,15 @@ def test_a_broken_piece_of_pages_is_named_once_and_itself(
     """Not the template of each page that it is a piece of: the user may have none of those."""
     project.write("overrides/gallery.html.jinja", f"<div>\n{line}\n</div>\n")
     assert_one_problem(pages(), "overrides/gallery.html.jinja:2", found)
+
+
+def test_a_broken_page_for_frames_is_named_and_written_with_ours(
+    project: Project, pages: Callable[[], Site]
+) -> None:
+    project.write("overrides/embed.html.jinja", "<p>\n{{ nope }}\n")
+    site = pages()
+    assert_one_problem(site, "overrides/embed.html.jinja:2", "'nope' is undefined")
+    assert "<svg" in str(site.files["grids/tiny/small.html"])
 
 
 def test_a_template_that_is_not_utf_8(project: Project, pages: Callable[[], Site]) -> None:

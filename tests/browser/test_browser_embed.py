@@ -1,0 +1,334 @@
+"""Heatmaps in other people's pages: frames in a real browser, and what the copy buttons copy."""
+
+import base64
+import functools
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import site_builds
+from expected import GRIDS, shown
+from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page
+from site_builds import DYNTS, PREFIX
+
+from views import Visit, until
+
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+)
+GRID = f"grids/{DYNTS}/r1-qwen/aime24"
+QWEN = f"studies/{DYNTS}/model/r1-qwen/"
+
+
+class _Strict(site_builds._Quiet):
+    """Sends the policy with all that is framed, and forbids to keep anything."""
+
+    def end_headers(self) -> None:
+        if self.path.startswith(PREFIX):
+            self.send_header("Content-Security-Policy", POLICY)
+        super().end_headers()
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """A site under the strict policy, and beside it pages of others.
+
+    Attributes:
+        root: Address of the pages of others.
+        site: Address of the site.
+    """
+
+    folder: Path
+    root: str
+
+    @property
+    def site(self) -> str:
+        return f"{self.root}{PREFIX[1:]}"
+
+    def page(self, name: str, body: str) -> str:
+        """Write a page of others; give its address."""
+        text = f"<!doctype html><html lang=en><title>{name}</title>{body}"
+        (self.folder / f"{name}.html").write_text(text, encoding="utf-8")
+        return f"{self.root}{name}.html"
+
+
+@pytest.fixture(scope="module")
+def hosts(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    assert browser.is_connected()
+    site = site_builds.atlas(tmp_path_factory.getbasetemp()).site
+    folder = tmp_path_factory.mktemp("hosts")
+    place = folder / PREFIX.strip("/")
+    place.parent.mkdir(parents=True)
+    place.symlink_to(site, target_is_directory=True)
+    handler = functools.partial(_Strict, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield Hosts(folder, f"http://127.0.0.1:{server.server_port}/")
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A reader's browser; its colour scheme is the system's own, light, and isn't emulated.
+
+    Emulation would hold in all frames, whatever the page around them says.
+    """
+    opened = browser.new_context(color_scheme="null")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    opened = context.new_page()
+    yield opened
+    opened.close()
+
+
+# --- frames -------------------------------------------------------------------------------------
+
+FRAME = f'<iframe src="{PREFIX}{GRID}.html" title=x width=382 height=676 style="border:0"></iframe>'
+LIGHT, DARK = "rgb(0, 0, 0)", "rgb(255, 255, 255)"
+COLOURS = """() => [
+  ...["h1", ".ga-source", "svg"].map((one) => getComputedStyle(document.querySelector(one)).color),
+  getComputedStyle(document.querySelector("svg [fill=currentColor]")).fill,
+]"""
+PIXEL = """async (png) => {
+  const bytes = Uint8Array.from(atob(png), (one) => one.charCodeAt(0));
+  const image = await createImageBitmap(new Blob([bytes]));
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+  canvas.drawImage(image, 0, 0);
+  return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+}"""
+
+
+def framed(page: Page) -> Frame:
+    """The page in the frame, once it is there."""
+    until(page, "() => [...document.querySelectorAll('iframe')].every((one) => one.contentDocument"
+          "?.readyState === 'complete')")  # fmt: skip
+    found = [one for one in page.frames if "/grids/" in one.url]
+    assert len(found) == 1
+    return found[0]
+
+
+def edge(page: Page) -> list[int]:
+    """The colour at the left edge of the frame, half-way down, as it is seen."""
+    box = page.locator("iframe").first.bounding_box()
+    assert box is not None
+    place = {"x": box["x"] + 2, "y": box["y"] + box["height"] / 2, "width": 1, "height": 1}
+    png = page.screenshot(clip=place)
+    pixel: list[int] = page.evaluate(PIXEL, base64.b64encode(png).decode())
+    return pixel
+
+
+def until_ink(page: Page, frame: Frame, ink: str) -> None:
+    for _ in range(200):
+        if set(frame.evaluate(COLOURS)) == {ink}:
+            return
+        page.wait_for_timeout(20)
+    assert set(frame.evaluate(COLOURS)) == {ink}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "ink"),
+    [("normal", LIGHT), ("light", LIGHT), ("dark", DARK), ("light dark", LIGHT)],
+)
+def test_a_frame_follows_the_page_around_it(
+    page: Page, hosts: Hosts, scheme: str, ink: str
+) -> None:
+    """Not only the system's scheme; and that page's background is seen through it."""
+    behind = "#102030" if ink == DARK else "#ccddee"
+    body = f'<body style="background:{behind};color-scheme:{scheme}">{FRAME}'
+    page.goto(hosts.page(f"around-{scheme.replace(' ', '-')}", body))
+    until_ink(page, framed(page), ink)
+    assert edge(page) == list(bytes.fromhex(behind[1:]))
+
+
+def test_a_frame_in_a_light_page_is_light_where_the_system_is_dark(
+    page: Page, hosts: Hosts
+) -> None:
+    """A frame in a dark page stands for the system: it prefers dark."""
+    inner = hosts.page(
+        "inner",
+        f'<meta name=color-scheme content="light dark">'
+        f'<body style="background:#ccddee;color-scheme:light">{FRAME}',
+    )
+    page.goto(hosts.page("outer", f'<div style="color-scheme:dark"><iframe src="{inner}">'))
+    frame = framed(page)
+    around = frame.parent_frame
+    assert around is not None
+    assert around.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    until_ink(page, frame, LIGHT)
+
+
+def test_a_frame_follows_the_palette_of_the_theme(page: Page, home: str) -> None:
+    page.goto(f"{home}embedding/")
+    page.locator("iframe").scroll_into_view_if_needed()
+    frame = framed(page)
+    until_ink(page, frame, LIGHT)
+    light = edge(page)
+    page.locator("label[for^=__palette]:visible").click()
+    until_ink(page, frame, DARK)
+    until(page, "() => document.getAnimations().every((one) => one.playState !== 'running')")
+    dark = edge(page)
+    page.locator("label[for^=__palette]:visible").click()
+    until_ink(page, frame, LIGHT)
+    assert min(light) > 200
+    assert max(dark) < 80
+
+
+def test_the_title_leads_out_of_the_frame_to_the_grid(page: Page, hosts: Hosts) -> None:
+    page.goto(hosts.page("around", FRAME))
+    framed(page).locator("h1 a").click()
+    page.wait_for_url(f"{hosts.site}{QWEN}#grid/r1-qwen/aime24")
+
+
+def test_a_frame_keeps_the_strict_policy(page: Page, hosts: Hosts) -> None:
+    visit = Visit(page, urlsplit(hosts.root).netloc)
+    loaded: list[str] = []
+    page.on("requestfinished", lambda request: loaded.append(request.url.rpartition("/")[2]))
+    page.goto(hosts.page("around", f"<link rel=icon href=data:,>{FRAME}"))
+    frame = framed(page)
+    frame.locator("details >> nth=0 >> summary").click()
+    assert frame.locator("td").first.is_visible()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert (visit.said, visit.failed, visit.elsewhere) == ([], [], [])
+    assert sorted(loaded) == ["aime24.html", "around.html", "gridatlas.css", "gridatlas.js"]
+    assert frame.evaluate("() => document.styleSheets[0].cssRules.length") > 10
+
+
+def test_a_frame_is_whole_without_javascript(browser: Browser, hosts: Hosts) -> None:
+    with browser.new_context(java_script_enabled=False) as still:
+        page = still.new_page()
+        page.goto(f"{hosts.site}{GRID}.html")
+        page.locator("summary").first.click()
+        values = page.locator("td").all_inner_texts()
+        assert {text.split(" (")[0] for text in values} == {
+            cell.text for cell in shown("r1-qwen/aime24").values()
+        }
+        assert page.locator("td").first.is_visible()
+        assert page.locator("svg path[role=graphics-symbol]").count() == 20
+        # The texts to copy are text, with no button that does nothing.
+        page.goto(f"{hosts.site}{QWEN}")
+        texts = page.locator("details.ga-share").first
+        texts.locator("summary").click()
+        assert texts.locator("pre").count() == 3
+        assert texts.locator("pre").first.is_visible()
+        assert texts.locator("button").count() == 0
+
+
+def test_the_size_in_the_text_to_copy_fits(page: Page, home: str, hosts: Hosts) -> None:
+    """The heatmap with its texts needs no scrolling, and leaves little empty."""
+    sizes = {}
+    for path in (QWEN, f"studies/{DYNTS}/model/r1-llama/", "studies/grpo-digits/setting/"):
+        page.goto(home + path)
+        sizes |= page.evaluate(
+            """() => Object.fromEntries(
+              [...document.querySelectorAll("details.ga-share pre:nth-of-type(2)")].map((text) => {
+                const frame = new DOMParser().parseFromString(text.textContent, "text/html")
+                  .querySelector("iframe");
+                return [frame.src.split("/grids/")[1], [+frame.width, +frame.height]];
+              }))"""
+        )
+    assert {*sizes} == {f"{study}/{grid}.html" for study, grid in GRIDS}
+    for path, (width, height) in sizes.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{hosts.site}grids/{path}")
+        whole = page.evaluate(
+            """() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight,
+              Math.ceil(document.querySelector("main").getBoundingClientRect().bottom)]"""
+        )
+        assert whole[:2] == [width, height], path
+        assert whole[2] > height - 120, path
+    page.set_viewport_size({"width": 240, "height": 400})
+    assert page.evaluate("document.documentElement.scrollWidth") == 240
+
+
+def test_badges_are_drawn_as_wide_as_their_texts(page: Page, home: str) -> None:
+    page.goto(f"{home}embedding/")
+    images = page.locator("article img[src$='.svg']")
+    assert images.count() == 2
+    for index in range(2):
+        image = images.nth(index)
+        image.scroll_into_view_if_needed()
+        assert image.evaluate("(one) => one.decode().then(() => one.naturalHeight)") == 20
+    for ending in ("best", "reproduced"):
+        page.goto(f"{home}{GRID}.{ending}.svg")
+        for said, natural in page.evaluate(
+            """() => [...document.querySelectorAll("text")].map((text) => {
+              const said = text.textLength.baseVal.value;
+              text.removeAttribute("textLength");
+              return [said, text.getComputedTextLength()];
+            })"""
+        ):
+            assert said == pytest.approx(natural, rel=0.25)
+
+
+# --- copy buttons -------------------------------------------------------------------------------
+
+
+def opened(page: Page, at: int = 0) -> Locator:
+    share = page.locator("details.ga-share").nth(at)
+    share.locator("summary").click()
+    return share
+
+
+def test_a_button_copies_exactly_the_text(browser: Browser, hosts: Hosts) -> None:
+    """Under the strict policy too, though it stops the theme's own scripts."""
+    with browser.new_context(permissions=["clipboard-read", "clipboard-write"]) as reader:
+        page = reader.new_page()
+        page.goto(f"{hosts.site}{QWEN}")
+        share = opened(page)
+        names = share.locator("pre").evaluate_all(
+            "(all) => all.map((one) => one.previousElementSibling.firstChild.textContent)"
+        )
+        assert names == ["Markdown", "HTML", "BibTeX"]
+        for index, name in enumerate(names):
+            button = share.get_by_role("button", name=f"Copy {name}", exact=True)
+            if index:
+                button.click()
+            else:
+                button.focus()
+                page.keyboard.press("Enter")
+            said = share.get_by_role("status").nth(index)
+            said.filter(has_text="Copied").wait_for()
+            text = share.locator("pre code").nth(index).text_content()
+            assert page.evaluate("navigator.clipboard.readText()") == text
+        # Closed and opened again, there is still one button for each.
+        share.locator("summary").click()
+        share.locator("summary").click()
+        assert share.get_by_role("button").count() == 3
+        # Instant navigation puts another article in the place of this one.
+        page.evaluate("""() => {
+          const main = document.querySelector("main");
+          main.innerHTML = main.innerHTML.replaceAll(/<button.*?<[/]button>/g, "");
+        }""")
+        share = page.locator("details.ga-share").nth(1)
+        share.locator("summary").click()
+        share.get_by_role("button", name="Copy HTML").click()
+        share.get_by_role("status").filter(has_text="Copied").wait_for()
+        assert "aime25.html" in page.evaluate("navigator.clipboard.readText()")
+
+
+@pytest.mark.parametrize(
+    "clipboard", ["undefined", "{ writeText: () => Promise.reject(new Error('refused')) }"]
+)
+def test_without_a_clipboard_the_text_is_selected(page: Page, home: str, clipboard: str) -> None:
+    page.goto(home + QWEN)
+    page.evaluate(f"() => Object.defineProperty(navigator, 'clipboard', {{ value: {clipboard} }})")
+    share = opened(page)
+    share.get_by_role("button", name="Copy BibTeX").click()
+    share.get_by_role("status").filter(has_text="Selected").wait_for()
+    selected = page.evaluate("getSelection().toString()")
+    assert selected.strip() == (share.locator("pre code").nth(2).text_content() or "").strip()
+
+
+def test_the_theme_adds_no_second_button(page: Page, home: str) -> None:
+    page.goto(home + QWEN)
+    share = opened(page)
+    share.get_by_role("button", name="Copy HTML").wait_for()
+    assert share.locator("button").count() == 3
