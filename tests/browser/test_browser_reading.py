@@ -1,0 +1,421 @@
+"""Pages without our script: JavaScript off, a feed reader, offline, a disk, back, zoom."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from expected import BENCHMARKS, MODELS, SETTINGS, Shown, name_of, rows, shown, study_of, trials
+from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize
+from site_builds import (
+    DYNTS,
+    FIGURE,
+    GRPO,
+    Build,
+    add_tiny_study,
+    article,
+    atlas,
+    make_project,
+    text_of,
+)
+
+from views import Visit, colour, luminance, until
+
+WIDE = ViewportSize(width=1280, height=800)
+PHONE = ViewportSize(width=360, height=740)
+
+MODEL = f"studies/{DYNTS}/model/r1-qwen/"
+SETTING = f"studies/{GRPO}/setting/after_t125/"
+CHECKS = f"studies/{GRPO}/checks/"
+TABLES = {
+    f"studies/{DYNTS}/model/": [f"{one}/{other}" for other in BENCHMARKS for one in MODELS],
+    MODEL: [f"r1-qwen/{one}" for one in BENCHMARKS],
+    f"studies/{DYNTS}/benchmark/aime24/": [f"{one}/aime24" for one in MODELS],
+    f"studies/{GRPO}/setting/": list(SETTINGS),
+    SETTING: ["before", "after_t125"],
+}
+"""Pages of every kind that has data tables, and the grids on each."""
+LEADS = {
+    "studies/": ["r1-llama/average", "r1-qwen/average", *SETTINGS],
+    f"studies/{DYNTS}/": ["r1-llama/average", "r1-qwen/average"],
+    f"studies/{GRPO}/": list(SETTINGS),
+}
+"""Pages with heatmaps that only stand for their study."""
+
+
+# --- what has to be read ------------------------------------------------------------------------
+
+
+def cell_texts(grid: str) -> dict[str, list[str]]:
+    """A grid's data table by level of y, worked out without the package.
+
+    The intervals are Wilson's, of the number of trials in which the value was counted; an average
+    has none here.
+    """
+    n = trials(grid)
+    return {y: [_cell_text(cell, n) for cell in row] for y, row in rows(grid).items()}
+
+
+def _cell_text(cell: Shown, n: int | None) -> str:
+    if n is None:
+        return f"{cell.text} (disputed)" if cell.disputed else cell.text
+    z = 1.959964
+    share = round(float(cell.text) / 100 * n) / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * (share * (1 - share) / n + (z / (2 * n)) ** 2) ** 0.5 / (1 + z * z / n)
+    return f"{cell.text} ({100 * (centre - half):.1f} to {100 * (centre + half):.1f})"
+
+
+_CELL = re.compile(
+    r"(?P<text>[\d.]+(?: \(disputed\))?)(?P<interval> \([\d.]+ to [\d.]+\))?"
+    r"(?: n = \d+)?(?: (?:may be )?(?:the )?best)?"
+)
+
+
+def bare(texts: dict[str, list[str]], grid: str) -> dict[str, list[str]]:
+    """A data table as it can be held against `cell_texts`: an average loses its intervals."""
+    found = {y: [_CELL.fullmatch(one) for one in row] for y, row in texts.items()}
+    for y, row in found.items():
+        assert all(row), (grid, y, texts[y])
+        assert {bool(one["interval"]) for one in row if one} == {study_of(grid) == DYNTS}
+    average = grid.endswith("/average")
+    return {
+        y: [one["text"] + ("" if average else one["interval"] or "") for one in row if one]
+        for y, row in found.items()
+    }
+
+
+def best_of(grid: str) -> tuple[str, list[tuple[str, str]]]:
+    """The best value, and where it is."""
+    cells = shown(grid)
+    best = max(Decimal(cell.text) for cell in cells.values())
+    found = [point for point, cell in cells.items() if Decimal(cell.text) == best]
+    return cells[found[0]].text, found
+
+
+# --- without JavaScript -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def plain(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser with JavaScript off."""
+    context = browser.new_context(viewport=WIDE, java_script_enabled=False, accept_downloads=True)
+    yield context
+    context.close()
+
+
+SEEN = """() => {
+  const seen = (element) =>
+    element.checkVisibility({contentVisibilityAuto: true, visibilityProperty: true});
+  const texts = (elements) => [...elements].filter(seen).map((one) => one.innerText.trim());
+  return [...document.querySelectorAll("figure.ga-figure")].map((figure) => ({
+    id: figure.id,
+    label: figure.querySelector("svg").getAttribute("aria-label"),
+    tables: [...figure.querySelectorAll("table")].filter(seen).map((table) =>
+      [...table.rows].map((row) => texts(row.cells))),
+    items: texts(figure.querySelectorAll("li")),
+  }));
+}"""
+"""What can be seen of each figure: its tables, and where its values come from."""
+
+
+@pytest.mark.parametrize("path", TABLES)
+def test_without_javascript_every_value_interval_and_source_can_be_opened(
+    plain: BrowserContext, home: str, path: str
+) -> None:
+    page = plain.new_page()
+    page.goto(home + path, wait_until="load")
+    assert page.locator("figure.ga-figure td:visible").count() == 0
+    for number, summary in enumerate(page.locator("figure.ga-figure > details > summary").all()):
+        if number % 2:
+            summary.focus()
+            page.keyboard.press("Enter")
+        else:
+            summary.click()
+    figures = {one["id"].removeprefix(FIGURE): one for one in page.evaluate(SEEN) if one["id"]}
+    assert list(figures) == TABLES[path]
+    for grid, figure in figures.items():
+        head, *body = figure["tables"][0]
+        texts = {row[0]: [" ".join(text.split()) for text in row[1:]] for row in body}
+        assert len(head) == len(body[0])
+        assert bare(texts, grid) == cell_texts(grid)
+        # Where the values come from: of each source, how many cells.
+        counted = [int(re.search(r"(\d+) cells?$", item)[1]) for item in figure["items"]]
+        assert sum(counted) == len(shown(grid))
+    page.close()
+
+
+@pytest.mark.parametrize("path", [*TABLES, *LEADS])
+def test_without_javascript_the_best_cell_is_said_and_seen(
+    plain: BrowserContext, home: str, path: str
+) -> None:
+    page = plain.new_page()
+    page.goto(home + path, wait_until="load")
+    labels = {one["id"].removeprefix(FIGURE): one["label"] for one in page.evaluate(SEEN)}
+    for grid in (TABLES | LEADS)[path]:
+        value, points = best_of(grid)
+        said = labels[grid].partition("Best: ")[2]
+        assert said.startswith(value)
+        assert len(re.findall(r"[\d.]+(?=[;.](?: |$))", said)) == len(points)
+        marked = page.locator(f'[id="{FIGURE}{grid}"] .best_marks path:visible')
+        assert marked.count() == len(points)
+    page.close()
+
+
+def test_without_javascript_the_downloads_can_be_saved(plain: BrowserContext, home: str) -> None:
+    page = plain.new_page()
+    page.goto(home + MODEL, wait_until="load")
+    links = page.locator("figure.ga-figure .ga-downloads a[download]")
+    addresses = [str(link.evaluate("(one) => one.href")) for link in links.all()]
+    assert len(addresses) >= 5 * len(TABLES[MODEL])
+    for address in addresses:
+        assert plain.request.head(address).ok, address
+    with page.expect_download() as saved:
+        page.locator(f'[id="{FIGURE}r1-qwen/aime24"] a[download][href$=".csv"]').click()
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    assert all(cell.text in text for cell in shown("r1-qwen/aime24").values())
+    page.close()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_without_javascript_the_navigation_leads_on(
+    plain: BrowserContext, home: str, viewport: ViewportSize
+) -> None:
+    page = plain.new_page()
+    page.set_viewport_size(viewport)
+    page.goto(f"{home}studies/{DYNTS}/", wait_until="load")
+    page.locator("article a", has_text="R1-Qwen").first.click()
+    assert page.url == home + MODEL
+    if viewport is PHONE:
+        page.locator("header label[for=__drawer]").click()
+    link = page.locator("nav.md-nav--primary a.md-nav__link:visible", has_text="R1-Llama")
+    link.last.click()
+    assert page.url == f"{home}studies/{DYNTS}/model/r1-llama/"
+    page.close()
+
+
+# --- a feed reader ------------------------------------------------------------------------------
+
+
+def reduced(page: BeautifulSoup, *, drawings: bool) -> BeautifulSoup:
+    """A page's article as feed readers leave it: no styles, scripts, classes, ids or roles."""
+    found = BeautifulSoup(str(article(page)), "html.parser")
+    for element in found(["style", "script", "button", *([] if drawings else ["svg"])]):
+        element.decompose()
+    for element in found("br"):
+        element.replace_with("\n")
+    for element in found.find_all(True):
+        kept = ("href", "src", "alt", "scope", "aria-label", "viewBox", "d")
+        for name in set(element.attrs) - set(kept):
+            del element[name]
+    return found
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, home: str) -> Build:
+    assert home  # it is built by now
+    return atlas(tmp_path_factory.getbasetemp())
+
+
+@pytest.mark.parametrize("drawings", [True, False], ids=["with svg", "without svg"])
+@pytest.mark.parametrize("path", TABLES)
+def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
+    built: Build, path: str, drawings: bool
+) -> None:
+    left = reduced(built.page(path), drawings=drawings)
+    figures = [one for one in left.select("figure") if "Where the values come from" in text_of(one)]
+    assert len(figures) == len(TABLES[path])
+    for grid, figure in zip(TABLES[path], figures, strict=True):
+        table = figure.select("table")[0]
+        heads, *body = table.select("tr")
+        assert {th.get("scope") for th in heads.select("th")} == {"col"}
+        texts = {}
+        for row in body:
+            head, *cells = row.find_all(["th", "td"])
+            assert (head.name, head.get("scope")) == ("th", "row")
+            texts[text_of(head)] = [text_of(cell) for cell in cells]
+        assert bare(texts, grid) == cell_texts(grid)
+        every = text_of(figure)
+        names = [
+            f"Data table of {name_of(grid)}",
+            f"Where the values come from, {name_of(grid)}",
+            f"Download SVG of {name_of(grid)}",
+        ]
+        assert sorted(names, key=every.find) == names
+        assert min(map(every.find, names)) >= 0
+        value, _ = best_of(grid)
+        assert bool(figure.select("svg")) == drawings
+        if drawings:
+            assert f"Best: {value}" in str(figure.select("svg")[0]["aria-label"])
+    # What the best cells are stands in the text too.
+    summary = next(one for one in left.select("table") if "Spread" in text_of(one.tr))
+    said = {text_of(row.td): text_of(row.select("td")[1]) for row in summary.select("tbody tr")}
+    for name, best in said.items():
+        grid = next(one for one in TABLES[path] if name_of(one) == name)
+        assert best.removesuffix(" %") == best_of(grid)[0]
+
+
+@pytest.mark.parametrize("path", [*TABLES, *LEADS, CHECKS, f"studies/{DYNTS}/checks/"])
+def test_no_word_is_doubled_or_run_together(built: Build, path: str) -> None:
+    """As hidden texts are read out, copied, and shown where there is no stylesheet."""
+    left = reduced(built.page(path), drawings=False)
+    for code in left(["code", "pre"]):
+        code.decompose()
+    wrong = []
+    for element in left.select("p, li, figcaption, summary, h1, h2, h3, th"):
+        for block in element.select("ul, table, details"):
+            block.extract()
+        text = text_of(element)
+        wrong += re.findall(r"\b([A-Za-z]{2,})\s+\1\b", text)
+        wrong += re.findall(r"\s[,;:.](?:\s|$)|\.\.(?!\.)|[a-z][.;:,][A-Z]|\(\s|\s\)", text)
+        if element.name in ("p", "summary", "figcaption") and not text:
+            wrong.append(f"an empty {element.name}")
+    assert wrong == []
+
+
+# --- offline, and from a disk -------------------------------------------------------------------
+
+
+def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
+    context = browser.new_context(viewport=WIDE)
+    visit = Visit(context.new_page(), urlsplit(home).netloc)
+    page = visit.page
+    page.goto(home + MODEL, wait_until="networkidle")
+    context.set_offline(True)
+    page.locator("figure.ga-figure summary").first.click()
+    assert page.get_by_text("52.0 (44.1 to 59.8)", exact=True).is_visible()
+    page.locator('article table a[href$="#r1-qwen/gpqa_d/0.3,2000"]').click()
+    until(page, "() => !!document.querySelector('figure :target')")
+    page.locator("label[for^=__palette]:visible").click()
+    until(page, "() => document.body.dataset.mdColorScheme === 'slate'")
+    assert visit.failed == []
+    assert visit.said == []
+    with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
+        page.reload()
+    context.close()
+
+
+SITE_URL = "https://tiny.example/"
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site whose addresses are files, and whose pages take each other's place."""
+    theme = {
+        "name": "material",
+        "font": False,
+        "features": ["navigation.indexes", "navigation.instant"],
+        "palette": [
+            {"scheme": "default", "toggle": {"icon": "material/weather-night", "name": "Dark"}},
+            {"scheme": "slate", "toggle": {"icon": "material/weather-sunny", "name": "Light"}},
+        ],
+    }
+    folder = tmp_path_factory.mktemp("reading") / "tiny"
+    project = make_project(folder, use_directory_urls=False, site_url=SITE_URL, theme=theme)
+    add_tiny_study(project)
+    return project.built("--strict").site
+
+
+def test_pages_can_be_read_from_a_disk(browser: Browser, tiny: Path) -> None:
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
+    page.goto((tiny / "studies/index.html").as_uri(), wait_until="load")
+    page.locator("article a", has_text="large").first.click()
+    page.wait_for_load_state("load")
+    assert page.url == (tiny / "studies/tiny/model/large/index.html").as_uri()
+    page.locator("h1", has_text="large").wait_for()
+    drawing = page.locator("figure.ga-figure > svg").first
+    box = drawing.bounding_box()
+    assert box is not None
+    assert 150 < box["width"] < 430, "without our stylesheet it would be as wide as the page"
+    assert drawing.locator(".cells_marks path").first.is_visible()
+    page.locator("figure.ga-figure summary").first.click()
+    assert page.locator("figure.ga-figure td", has_text="24.5").first.is_visible()
+    context.close()
+
+
+# --- back and forward ---------------------------------------------------------------------------
+
+PLACE = """(id) => {
+  const cell = document.getElementById(id);
+  return {
+    marked: getComputedStyle(cell).strokeWidth,
+    top: Math.round(cell.getBoundingClientRect().top),
+    visits: window.visits,
+  };
+}"""
+AT = """([id, top]) => {
+  const cell = document.getElementById(id);
+  return cell && Math.abs(cell.getBoundingClientRect().top - top) < 40;
+}"""
+FOLLOW = """(href) => {
+  window.visits = (window.visits || 0) + 1;
+  [...document.querySelectorAll("a")].find((one) => one.href === href).click();
+}"""
+"""Follows a link, wherever it is on the page, and counts in this document."""
+
+
+@pytest.mark.parametrize("instant", [False, True], ids=["whole pages", "instant"])
+def test_back_leads_to_the_cell_again(
+    browser: Browser, home: str, tiny: Path, instant: bool
+) -> None:
+    context = browser.new_context(viewport={"width": 500, "height": 500}, reduced_motion="reduce")
+    page = context.new_page()
+    if instant:
+        # The theme swaps pages only at the site's own address.
+        context.route(
+            SITE_URL + "**",
+            lambda route: route.fulfill(path=tiny / urlsplit(route.request.url).path.lstrip("/")),
+        )
+        pages = f"{SITE_URL}studies/tiny/model/"
+        there, title, other = f"{pages}large/index.html", "small", f"{pages}small/index.html"
+        cell = "large/0.2,16"
+    else:
+        there, title, other = home + MODEL, "R1-Llama", f"{home}studies/{DYNTS}/model/r1-llama/"
+        cell = "r1-qwen/gpqa_d/0.3,2000"
+    page.goto(f"{there}#{cell}", wait_until="networkidle")
+    first = page.evaluate(PLACE, cell)
+    assert 0 <= first["top"] < 500
+    assert first["marked"] == "10px"
+    for visits in (1, 2):
+        page.evaluate(FOLLOW, other)
+        page.wait_for_url(other)
+        page.locator("article h1", has_text=title).wait_for()
+        page.go_back()
+        page.wait_for_url(f"{there}#{cell}")
+        page.locator(f'[id="{cell}"]').wait_for()
+        until(page, AT, [cell, first["top"]])
+        again = page.evaluate(PLACE, cell)
+        assert again.get("visits") == (visits if instant else None)
+        assert instant or again["marked"] == first["marked"]
+        page.go_forward()
+        page.locator("article h1", has_text=title).wait_for()
+        page.go_back()
+        page.locator(f'[id="{cell}"]').wait_for()
+        until(page, AT, [cell, first["top"]])
+    context.close()
+
+
+# --- dark ---------------------------------------------------------------------------------------
+
+
+def test_the_button_for_the_palette_changes_the_drawings_and_is_remembered(
+    browser: Browser, home: str
+) -> None:
+    context = browser.new_context(viewport=WIDE, color_scheme="light")
+    page = context.new_page()
+    page.goto(home + SETTING, wait_until="load")
+    ink = "() => getComputedStyle(document.querySelector('figure.ga-figure .role-axis text')).fill"
+    paper = (255.0, 255.0, 255.0)
+    assert luminance(colour(page.evaluate(ink), 1, paper)) < 0.2
+    values = "() => [...document.querySelectorAll('.values_marks text')].map((one) => getComputedStyle(one).fill)"
+    before = page.evaluate(values)
+    page.locator("label[for^=__palette]:visible").click()
+    assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4
+    assert page.evaluate(values) == before, "numbers keep what their cells need"
+    page.goto(home + MODEL, wait_until="load")
+    assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4
+    context.close()
