@@ -12,7 +12,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pypdfium2 import PdfDocument
 
 from chromium import launch
 
@@ -28,6 +30,8 @@ PAGES = {
     "benchmark": f"{DYNTS}/benchmark/aime24/",
     "comparison": f"{DYNTS}/model/",
     "setting": f"{GRPO}/setting/after_t100/",
+    "disputed": f"{GRPO}/setting/after_t125/",
+    "checks": f"{GRPO}/checks/",
 }
 """Addresses of the pages that pictures are taken of, by the pictures' names."""
 
@@ -35,13 +39,21 @@ SCREENS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light"},
+    "forced": {
+        "viewport": {"width": 1280, "height": 900},
+        "color_scheme": "dark",
+        "forced_colors": "active",
+    },
+    # 1280 × 900 at 200 %.
+    "zoomed": {"viewport": {"width": 640, "height": 450}, "color_scheme": "light"},
     # The README's: as high as the head of a page and its first row of heatmaps.
     "docs": {"viewport": {"width": 1280, "height": 820}, "color_scheme": "light"},
 }
 
 EXAMPLES = """\
 examples:
-  make screenshots                        each page, light, dark and on a phone
+  make screenshots                        each page: light, dark, on a phone, in forced
+                                          colours, at 200 %, and each sheet of it on paper
   make screenshots ARGS=--docs            the README's picture, docs/images/r1-qwen.png
   make screenshots ARGS="--into /tmp/new" in another folder
 """
@@ -61,9 +73,10 @@ def main() -> int:
             take(browser, address + PAGES["model"], DOCS_PICTURE, "docs", whole=False)
         else:
             for name, path in PAGES.items():
-                for screen in ("light", "dark", "phone"):
+                for screen in ("light", "dark", "phone", "forced", "zoomed"):
                     file = arguments.into / f"{name}-{screen}.png"
                     take(browser, address + path, file, screen, whole=True)
+                print_sheets(browser, address + path, arguments.into / f"{name}-print.png")
         browser.close()
     return 0
 
@@ -75,13 +88,41 @@ def take(browser: Browser, url: str, file: Path, screen: str, *, whole: bool) ->
         SystemExit: The site has no such page.
     """
     context = browser.new_context(**SCREENS[screen], device_scale_factor=1, reduced_motion="reduce")
+    page = _opened(context, url)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=file, full_page=whole, animations="disabled")
+    context.close()
+    _say(file)
+
+
+def print_sheets(browser: Browser, url: str, file: Path) -> None:
+    """Save a picture of a page as it is printed on A4, with all its sheets side by side.
+
+    Raises:
+        SystemExit: The site has no such page.
+    """
+    context = browser.new_context()
+    with PdfDocument(_opened(context, url).pdf(format="A4")) as document:
+        sheets = [sheet.render(scale=0.9).to_pil() for sheet in document]
+    context.close()
+    width, height = (max(size) + 10 for size in zip(*(one.size for one in sheets), strict=True))
+    whole = Image.new("RGB", (width * min(len(sheets), 6), height * -(-len(sheets) // 6)), "grey")
+    for number, sheet in enumerate(sheets):
+        whole.paste(sheet, (number % 6 * width, number // 6 * height))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    whole.save(file)
+    _say(file)
+
+
+def _opened(context: BrowserContext, url: str) -> Page:
     page = context.new_page()
     answer = page.goto(url, wait_until="networkidle")
     if answer is None or not answer.ok:
         raise SystemExit(f"the site has no page {url}; if it is an old one: make site")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=file, full_page=whole, animations="disabled")
-    context.close()
+    return page
+
+
+def _say(file: Path) -> None:
     print(f"{file} ({file.stat().st_size // 1000} kB)")
 
 

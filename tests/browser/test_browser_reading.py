@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from bs4 import BeautifulSoup
 from expected import BENCHMARKS, MODELS, SETTINGS, Shown, name_of, rows, shown, study_of, trials
-from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Error, ViewportSize
 from site_builds import (
     DYNTS,
     FIGURE,
@@ -411,7 +411,8 @@ def test_the_button_for_the_palette_changes_the_drawings_and_is_remembered(
     ink = "() => getComputedStyle(document.querySelector('figure.ga-figure .role-axis text')).fill"
     paper = (255.0, 255.0, 255.0)
     assert luminance(colour(page.evaluate(ink), 1, paper)) < 0.2
-    values = "() => [...document.querySelectorAll('.values_marks text')].map((one) => getComputedStyle(one).fill)"
+    values = """() => [...document.querySelectorAll(".values_marks text")].map(
+      (one) => getComputedStyle(one).fill)"""
     before = page.evaluate(values)
     page.locator("label[for^=__palette]:visible").click()
     assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4

@@ -1,0 +1,410 @@
+"""Pages on paper, in forced colours, enlarged, on the narrowest screens, and without motion."""
+
+import io
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import pytest
+from expected import BENCHMARKS, name_of, rows, shown
+from PIL import Image
+from playwright.sync_api import Browser, BrowserContext, Page
+from pypdfium2 import PdfDocument
+from site_builds import DYNTS, GRPO
+
+from views import MEASURE, beyond, contrast, overlap, until
+
+MODEL = f"studies/{DYNTS}/model/r1-qwen/"
+SETTING = f"studies/{GRPO}/setting/after_t125/"
+CHECKS = f"studies/{GRPO}/checks/"
+PAGES = {"overview": "studies/", "model": MODEL, "setting": SETTING, "checks": CHECKS}
+HEATMAPS = {
+    "overview": ["r1-llama/average", "r1-qwen/average", "before", "after_t125", "after_t100"],
+    "model": [f"r1-qwen/{one}" for one in BENCHMARKS],
+    "setting": ["before", "after_t125"],
+}
+"""Grids that are drawn with all their values."""
+SHEETS = {"overview": 4, "model": 26, "setting": 13, "checks": 17}
+"""How many sheets are sensible: twice as many were printed where nothing was done about it."""
+
+
+# --- print --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["with script", "without script"])
+def printed(
+    request: pytest.FixtureRequest, browser: Browser, home: str
+) -> Iterator[dict[str, list[str]]]:
+    """The texts of each page's sheets; without JavaScript of one page, as all print alike."""
+    scripts = request.param == "with script"
+    context = browser.new_context(java_script_enabled=scripts)
+    page = context.new_page()
+    found = {}
+    for name in PAGES if scripts else ["setting"]:
+        page.goto(home + PAGES[name], wait_until="load")
+        with PdfDocument(page.pdf(format="A4")) as document:
+            found[name] = [
+                " ".join(sheet.get_textpage().get_text_range().split()) for sheet in document
+            ]
+    yield found
+    context.close()
+
+
+def test_each_heatmap_is_printed_on_one_sheet(printed: dict[str, list[str]]) -> None:
+    for name in printed.keys() & HEATMAPS.keys():
+        for grid in HEATMAPS[name]:
+            values = " ".join(cell.text for cell in shown(grid).values())
+            sheets = [text for text in printed[name] if values in text]
+            assert len(sheets) == 1, (name, grid)
+            # In the drawing the title and the legend come after the values.
+            after = sheets[0].partition(values)[2]
+            assert name_of(grid) in after
+            assert re.search(r"\bbest\b", after), (name, grid)
+
+
+def test_data_tables_are_printed_whole(printed: dict[str, list[str]]) -> None:
+    for name in printed.keys() & {"model", "setting"}:
+        every = " ".join(printed[name])
+        for grid in HEATMAPS[name]:
+            for y, row in rows(grid).items():
+                interval = r"(?: \([\d.]+ to [\d.]+\))" if name == "model" else ""
+                cells = [
+                    re.escape(f"{cell.text} (disputed)" if cell.disputed else cell.text)
+                    + interval
+                    + "(?: n = [0-9]+)?(?: (?:may be )?(?:the )?best)?"
+                    for cell in row
+                ]
+                line = re.compile(rf"\b{y} {' '.join(cells)}(?!\S)")
+                assert line.search(every), (name, grid, y)
+
+
+def test_sources_and_checks_in_closed_boxes_are_printed(printed: dict[str, list[str]]) -> None:
+    for name, sheets in printed.items():
+        every = " ".join(sheets)
+        if name in ("model", "setting"):
+            assert every.count("Where the values come from") >= len(HEATMAPS[name])
+            assert every.count("What each reading says") >= len(HEATMAPS[name]) - 1
+            assert every.count("Spread") == 1
+            assert "Range of means by" in every
+        if name == "setting":
+            # Of a claim that holds, so that its box is closed: how it is read, and its check.
+            assert 'grid(setting="after_t125") > 50).share > 0.5' in every
+            assert "8 × 10 79 73 no" in every, "a cell of which the readings say different things"
+        if name == "checks":
+            assert "Shown" in every
+            assert "A figure of speech without a measure." in every
+
+
+def test_no_more_sheets_are_printed_than_sensible(printed: dict[str, list[str]]) -> None:
+    for name, sheets in printed.items():
+        assert len(sheets) <= SHEETS[name]
+        empty = [number for number, text in enumerate(sheets, 1) if not text]
+        assert empty == []
+
+
+def test_the_navigation_is_not_printed(printed: dict[str, list[str]]) -> None:
+    for sheets in printed.values():
+        every = " ".join(sheets)
+        for text in ("Skip to content", "Data format", "Decisions", "Made with", "Back to top"):
+            assert text not in every
+
+
+HIDDEN = """() => {
+  const within = document.querySelector("article").getBoundingClientRect();
+  const name = (one) => `${one.localName}.${one.getAttribute("class") || ""}`;
+  const found = [];
+  for (const one of document.querySelectorAll("article *")) {
+    if (one.closest(".ga-hidden, svg") || !one.checkVisibility()) continue;
+    const style = getComputedStyle(one);
+    const box = one.getBoundingClientRect();
+    if (box.right > within.right + 1) found.push(`${name(one)} is beyond the edge`);
+    if (style.overflowX !== "visible" && one.scrollWidth > one.clientWidth + 1)
+      found.push(`${name(one)} is cut`);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_cut_at_the_edge_of_the_paper(browser: Browser, home: str, name: str) -> None:
+    # A4 without the theme's margins of 25 mm, 96 pixels to the inch.
+    context = browser.new_context(viewport={"width": 605, "height": 934})
+    page = context.new_page()
+    page.goto(home + PAGES[name], wait_until="load")
+    page.emulate_media(media="print")
+    assert (found := page.evaluate(HIDDEN)) == [], "\n".join(found)
+    context.close()
+
+
+# --- forced colours -----------------------------------------------------------------------------
+
+PAINTED = """() => [...document.querySelectorAll("figure.ga-figure > svg")].map((svg) => {
+  const box = (one) => {
+    const at = one.getBoundingClientRect();
+    return [at.left + scrollX, at.top + scrollY, at.right + scrollX, at.bottom + scrollY];
+  };
+  return {
+    cells: [...svg.querySelectorAll(".cells_marks path")].map((one) => ({
+      box: box(one),
+      fill: one.getAttribute("fill"),
+    })),
+    texts: [...svg.querySelectorAll(".values_marks text")].map((one) => ({
+      box: box(one),
+      text: one.textContent,
+    })),
+    frame: [...svg.querySelectorAll("text")]
+      .filter((one) => !one.closest(".role-mark") && one.textContent.trim())
+      .map((one) => ({box: box(one), text: one.textContent})),
+    best: [...svg.querySelectorAll(".best_marks path")].map(box),
+  };
+})"""
+SCALE = 3
+"""Pixels of the picture to one of the page, so that thin strokes are painted in full."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
+    browser: Browser, home: str, scheme: Any
+) -> None:
+    """By the pixels: computed styles keep the colours that were asked for."""
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 800},
+        forced_colors="active", color_scheme=scheme, device_scale_factor=SCALE,
+        reduced_motion="reduce",
+    )  # fmt: skip
+    page = context.new_page()
+    page.goto(home + SETTING, wait_until="load")
+    gallery = page.locator(".ga-gallery").first
+    at = gallery.bounding_box()
+    assert at is not None
+    picture = Image.open(io.BytesIO(gallery.screenshot())).convert("RGB")
+    heatmaps = page.evaluate(PAINTED)
+    assert [len(one["texts"]) for one in heatmaps] == [100, 100, 100]
+
+    def part(box: list[float], shrink: float = 0.0) -> list[tuple[int, ...]]:
+        """The pixels of a part of the page."""
+        left, top, right, bottom = (
+            round((edge - origin) * SCALE)
+            for edge, origin in zip(box, (at["x"], at["y"], at["x"], at["y"]), strict=True)
+        )
+        inner = round(shrink * SCALE)
+        cut = picture.crop((left + inner, top + inner, right - inner, bottom - inner))
+        return _pixels(cut)
+
+    for heatmap in heatmaps:
+        for cell, text in zip(heatmap["cells"], heatmap["texts"], strict=True):
+            asked = tuple(int(one) for one in re.findall(r"\d+", cell["fill"]))
+            left, top, _, bottom = cell["box"]
+            # Within the lines between cells and their outlines, left of the value.
+            fill = part([left + 4, (top + bottom) / 2 - 1, left + 5, (top + bottom) / 2 + 1])[0]
+            assert max(abs(a - b) for a, b in zip(fill, asked, strict=True)) <= 2, text
+            ink = max(contrast(one, fill) for one in set(part(text["box"])))
+            assert ink >= 4.5, (text, fill)
+        for text in heatmap["frame"]:
+            seen = set(part(text["box"]))
+            paper = max(seen, key=part(text["box"]).count)
+            assert max(contrast(one, paper) for one in seen) >= 4.5, text
+        for left, top, _, bottom in heatmap["best"]:
+            outline = set(part([left - 1, top + 6, left + 4, bottom - 6]))
+            light = max(contrast(one, (0, 0, 0)) for one in outline)
+            dark = max(contrast(one, (255, 255, 255)) for one in outline)
+            assert min(light, dark) > 15, "black and white, so that one stands out on every fill"
+    context.close()
+
+
+@pytest.mark.parametrize("forced", ["none", "active"])
+def test_the_focus_can_be_seen(browser: Browser, home: str, forced: Any) -> None:
+    context = browser.new_context(
+        viewport={"width": 700, "height": 800}, forced_colors=forced, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(home + SETTING, wait_until="load")
+    summary = page.locator("figure.ga-figure > details > summary").first
+    summary.click()
+    for focused in (
+        summary,
+        page.locator("figure.ga-figure .ga-scroll").first,
+        page.locator("figure.ga-figure .ga-downloads a").first,
+        page.locator(".ga-claims summary").first,
+    ):
+        focused.scroll_into_view_if_needed()
+        page.locator("body").evaluate("() => document.activeElement.blur()")
+        page.mouse.move(0, 0)
+        plain = _around(page, focused.bounding_box())
+        # By the keyboard: there and back again.
+        focused.focus()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Tab")
+        assert focused.evaluate("(one) => one === document.activeElement")
+        seen = _around(page, focused.bounding_box())
+        pairs = zip(_pixels(plain), _pixels(seen), strict=True)
+        changed = sum(contrast(one, other) >= 3 for one, other in pairs)
+        assert changed > 60, f"{focused} in forced colours {forced}"
+    context.close()
+
+
+def _around(page: Page, box: Any, margin: int = 5) -> Image.Image:
+    clip: Any = {
+        "x": box["x"] - margin, "y": box["y"] - margin,
+        "width": box["width"] + 2 * margin, "height": box["height"] + 2 * margin,
+    }  # fmt: skip
+    return Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
+
+
+def _pixels(picture: Image.Image) -> list[tuple[int, ...]]:
+    assert picture.mode == "RGB"
+    return list(zip(*[iter(picture.tobytes())] * 3, strict=True))
+
+
+# --- enlarged and narrow ------------------------------------------------------------------------
+
+SCREENS: dict[str, dict[str, Any]] = {
+    # 1280 × 900 at 200 %, as browsers enlarge.
+    "200 %": {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2},
+    # 1280 × 1024 at 400 %: what WCAG 1.4.10 asks for.
+    "320": {"viewport": {"width": 320, "height": 256}, "device_scale_factor": 4},
+    "360": {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2},
+}
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def enlarged(request: pytest.FixtureRequest, browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(**SCREENS[request.param], reduced_motion="reduce")
+    yield context
+    context.close()
+
+
+STACKED = """() => {
+  const box = (one) => {
+    const at = one.getBoundingClientRect();
+    return [one.localName, at.left, at.top, at.right, at.bottom];
+  };
+  const parts = (one) => [...one.children].filter((child) => child.checkVisibility()).map(box);
+  return [...document.querySelectorAll(".ga-gallery, .ga-figure, .ga-claims, article .md-typeset")]
+    .map(parts);
+}"""
+"""The boxes of what stands together."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_enlarged_pages_keep_everything_apart_and_in_sight(
+    enlarged: BrowserContext, home: str, name: str
+) -> None:
+    page = enlarged.new_page()
+    page.goto(home + PAGES[name], wait_until="load")
+    for summary in page.locator("figure.ga-figure > details > summary").all():
+        summary.evaluate("(one) => { one.parentElement.open = true; }")
+    seen = page.evaluate(MEASURE)
+    assert seen["width"] <= seen["inner"]
+    assert seen["wide"] == []
+    for heatmap in seen["heatmaps"]:
+        for text in heatmap["texts"]:
+            assert beyond(text["corners"], heatmap["box"]) <= 1, text["text"]
+        for one, other in combinations(heatmap["texts"], 2):
+            assert overlap(one["corners"], other["corners"]) <= 1, (one["text"], other["text"])
+    groups = page.evaluate(STACKED)
+    assert len(groups) > 2
+    for group in groups:
+        for (one, *first), (other, *second) in combinations(group, 2):
+            across = min(first[2], second[2]) - max(first[0], second[0])
+            down = min(first[3], second[3]) - max(first[1], second[1])
+            assert min(across, down) <= 1, (one, other)
+    page.close()
+
+
+def test_wide_tables_are_scrolled_by_themselves_with_the_keyboard(
+    browser: Browser, home: str
+) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(home + SETTING, wait_until="load")
+    page.locator("figure.ga-figure > details > summary").first.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    table = page.locator("figure.ga-figure .ga-scroll").first
+    assert table.evaluate("(one) => one === document.activeElement")
+    _scrolled(page, ".ga-scroll")
+    # The summary: from a link in it.
+    page.locator(".md-typeset__scrollwrap a").first.focus()
+    _scrolled(page, ".md-typeset__scrollwrap")
+    # A table without links, by its own stop.
+    page.goto(home + MODEL, wait_until="load")
+    page.locator("h2", has_text="How sure the numbers are").click()
+    page.keyboard.press("Tab")
+    _scrolled(page, ".md-typeset__scrollwrap")
+    context.close()
+
+
+def _scrolled(page: Page, box: str) -> None:
+    """Scroll the box that the focus is in."""
+    wider = """(box) => {
+      const found = document.activeElement.closest(box);
+      return found ? found.scrollWidth - found.clientWidth : null;
+    }"""
+    assert page.evaluate(wider, box) > 0
+    page.keyboard.press("ArrowRight")
+    until(page, "(box) => document.activeElement.closest(box).scrollLeft > 0", box)
+    assert page.evaluate("() => window.scrollX") == 0
+
+
+@pytest.mark.parametrize("name", ["model", "setting"])
+def test_css_zoom_of_200_percent_does_not_widen_the_page(
+    browser: Browser, home: str, name: str
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(home + PAGES[name], wait_until="load")
+    page.evaluate("() => { document.documentElement.style.zoom = 2; }")
+    assert page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
+    for drawing in page.locator("figure.ga-figure > svg").all():
+        box = drawing.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 1280
+    context.close()
+
+
+# --- motion -------------------------------------------------------------------------------------
+
+MOVING = """() => document.getAnimations()
+  .filter((one) => one.effect.target.closest("[class^=ga-], [class*=' ga-']"))
+  .map((one) => `${one.constructor.name} of ${one.effect.target.outerHTML.slice(0, 60)}`)"""
+
+
+def test_nothing_of_ours_moves_where_less_motion_is_wanted(browser: Browser, home: str) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 600}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(home + MODEL, wait_until="load")
+    for summary in page.locator("figure.ga-figure > details > summary").all()[:4]:
+        summary.click()
+        assert page.evaluate(MOVING) == []
+    x, y = (
+        page.locator("figure.ga-figure .cells_marks path")
+        .nth(3)
+        .evaluate(
+            """(one) => {
+          one.scrollIntoView({block: "center"});
+          const box = one.getBoundingClientRect();
+          return [box.left + box.width / 2, box.top + box.height / 2];
+        }"""
+        )
+    )
+    page.mouse.move(x, y)
+    assert page.evaluate(MOVING) == []
+    # A jump, not a ride: the cell is in its place in the frame after.
+    cell = "r1-qwen/average/0.4,2000"
+    before = page.evaluate(
+        """async (id) => {
+          location.hash = id;
+          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+          return document.getElementById(id).getBoundingClientRect().top;
+        }""",
+        cell,
+    )
+    assert page.evaluate(MOVING) == []
+    page.wait_for_timeout(200)
+    after = page.evaluate("(id) => document.getElementById(id).getBoundingClientRect().top", cell)
+    assert 0 <= after < 600
+    assert abs(after - before) <= 1
+    context.close()
