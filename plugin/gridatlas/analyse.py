@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations, product
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from gridatlas.problems import Problem, listed
 from gridatlas.study import MISSING, Cell, Factor, Grid, Level, Levels, Point, Reading, Study
@@ -183,12 +184,12 @@ def _aggregates(
         cells = tuple(
             tuple(
                 _aggregate_cell(
-                    printed.at(x.key, y.key) if printed else MISSING,
-                    [None if grid is None else grid.at(x.key, y.key).value for grid in of],
+                    printed.cells[j][i] if printed else MISSING,
+                    [None if grid is None else grid.cells[j][i].value for grid in of],
                 )
-                for x in study.x.levels
+                for i in range(len(study.x.levels))
             )
-            for y in study.y.levels
+            for j in range(len(study.y.levels))
         )
         if printed or any(cell.value is not None for row in cells for cell in row):
             found[levels] = Grid(study, levels, cells, computed=printed is None)
@@ -230,8 +231,18 @@ class Summary:
     y_range: Decimal | None
 
 
+_SUMMARIES: WeakKeyDictionary[Grid, Summary | None] = WeakKeyDictionary()
+"""Every page of a study asks for them, and each takes a look at every cell."""
+
+
 def summarise(grid: Grid) -> Summary | None:
     """Best, worst, mean and spread; None for a grid without any value."""
+    if grid not in _SUMMARIES:
+        _SUMMARIES[grid] = _summarised(grid)
+    return _SUMMARIES[grid]
+
+
+def _summarised(grid: Grid) -> Summary | None:
     points = [(x, y, cell.value) for x, y, cell in grid.points() if cell.value is not None]
     if not points:
         return None

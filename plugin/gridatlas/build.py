@@ -18,6 +18,7 @@ from gridatlas.page import Page
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import DataProblems, Problem, only_problems
 from gridatlas.render import Drawing, draw
+from gridatlas.study import Study
 from gridatlas.uncertainty import GridUncertainty
 from gridatlas.validate import validate
 
@@ -80,11 +81,7 @@ def load_data(data: Path, name: str | None = None) -> Loaded:
     unreadable = {}
     problems: list[Problem] = []
     for folder in folders:
-        source, found = read_study(folder, f"{name}/{folder.name}")
-        study = None
-        if source is not None:
-            study, more = validate(source)
-            found += more
+        study, found = _checked(folder, f"{name}/{folder.name}")
         if study is None or not any(reading.cells for reading in study.readings):
             unreadable[folder.name] = tuple(found)
         else:
@@ -99,6 +96,15 @@ def load_data(data: Path, name: str | None = None) -> Loaded:
         results[index] = replace(one, problems=(*one.problems, *found))
         problems += found
     return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
+
+
+def _checked(folder: Path, name: str) -> tuple[Study | None, list[Problem]]:
+    """One study, without the tables that it was read from: they take as much memory again."""
+    source, found = read_study(folder, name)
+    if source is None:
+        return None, found
+    study, more = validate(source)
+    return study, found + more
 
 
 def load(data: str | Path) -> dict[str, Results]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import cast
 
 from gridatlas.load import StudySource
@@ -104,10 +105,13 @@ class _Rows:
     factors: Mapping[str, Factor]
     reading: str
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self.table.columns)}
+
     def text(self, row: Row, name: str) -> str:
-        if name not in self.table.columns:
-            return ""
-        return row.values[self.table.columns.index(name)]
+        place = self.places.get(name)
+        return "" if place is None else row.values[place]
 
     def problem(
         self, kind: str, row: Row, column: str, found: str, expected: str, mend: str
@@ -343,9 +347,10 @@ def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:
 def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]:
     """One entry per unknown level of a reading, however many rows have it."""
     lines: dict[tuple[str, str], list[int]] = {}
+    there = {name: {level.key for level in one.levels} for name, one in rows.factors.items()}
     for keys, cell in reading.outside:
         for name, key in keys:
-            if key not in {level.key for level in rows.factors[name].levels}:
+            if key not in there[name]:
                 lines.setdefault((name, key), []).append(cell.line or 0)
     problems = []
     for (name, key), at in lines.items():

@@ -151,6 +151,9 @@ class Comparison:
 
 def compare(study: Study) -> Comparison:
     """Compare every reading with every other one, cell by cell, as numbers (47.0 is 47)."""
+    outside = tuple(one for reading in study.readings for one in _outside(study, reading))
+    if len(study.readings) == 1:
+        return Comparison((study.readings[0].id,), (), (), (), outside, ())
     values = {reading.id: _values(reading) for reading in study.readings}
     order = {at: place for place, at in enumerate(_places(study))}
     every = sorted({at for given in values.values() for at in given}, key=order.__getitem__)
@@ -166,8 +169,8 @@ def compare(study: Study) -> Comparison:
         tuple(values),
         tuple(_pair(study, first, second, values) for first, second in pairs),
         tuple(disagreements),
-        tuple(alone) if pairs else (),
-        tuple(one for reading in study.readings for one in _outside(study, reading)),
+        tuple(alone),
+        outside,
         tuple(hint for first, second in pairs for hint in _hints(study, first, second)),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -32,6 +33,12 @@ def level_key(value: object) -> str:
     text = str(value).strip()
     if not text:
         raise ValueError("a level is not empty")
+    return _text_key(text)
+
+
+@lru_cache(maxsize=2**16)
+def _text_key(text: str) -> str:
+    """A level stands in many rows, and is then one text for all of them."""
     return format_number(Decimal(text)) if _NUMBER.fullmatch(text) else text
 
 

@@ -54,6 +54,13 @@ class Factor:
     unit: str
     levels: tuple[Level, ...]
     direction: Literal["up", "down"] = "up"
+    _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        places: dict[str, int] = {}
+        for place, level in enumerate(self.levels):
+            places.setdefault(level.key, place)
+        object.__setattr__(self, "_places", places)
 
     @property
     def title(self) -> str:
@@ -62,10 +69,11 @@ class Factor:
 
     def level(self, key: str) -> Level:
         """The level with this key; KeyError where there is none."""
-        for level in self.levels:
-            if level.key == key:
-                return level
-        raise KeyError(key)
+        return self.levels[self._places[key]]
+
+    def place(self, key: str) -> int:
+        """Where the level with this key stands in `levels`; KeyError where there is none."""
+        return self._places[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +169,12 @@ class Study:
         return None if items is None else items * self.trials.samples
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Grid:
     """The metric over x × y at one combination of facet levels.
+
+    A grid equals itself only: what is known of it is kept by it, and a comparison would read every
+    cell.
 
     Attributes:
         cells: One row per level of y, in the order of `study.y.levels`; in it one cell per
@@ -204,10 +215,7 @@ class Grid:
 
     def at(self, x: str, y: str) -> Cell:
         """The cell at the level keys of x and y; KeyError where there is none."""
-        for x_level, y_level, cell in self.points():
-            if (x_level.key, y_level.key) == (x, y):
-                return cell
-        raise KeyError((x, y))
+        return self.cells[self.study.y.place(y)][self.study.x.place(x)]
 
 
 def inline(label: str) -> str:

@@ -44,12 +44,14 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
     """Split CSV text (commas, double quotes, a header) into a table; ragged rows are problems."""
     rows: list[Row] = []
     problems: list[Problem] = []
+    texts: dict[str, str] = {}  # one text for all cells that have it
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     line = 1
     try:
         for values in reader:
             if values:
-                rows.append(Row(line, tuple(value.strip() for value in values)))
+                stripped = [value.strip() for value in values]
+                rows.append(Row(line, tuple([texts.setdefault(one, one) for one in stripped])))
             line = reader.line_num + 1
     except csv.Error as error:
         mend = 'double the quotes within a quoted value ("") and close each one'
@@ -60,20 +62,21 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
             Problem("empty-file", name, "an empty file", "content", "write it, or remove the file")
         ]
     columns = rows[0].values
-    problems += [
-        Problem(
-            "control-character",
-            name,
-            shown(value),
-            "text without control characters",
-            "remove the control character",
-            row.line,
-        )
-        for row in rows
-        for value in row.values
-        if unprintable(value)
-    ]
-    rows = [row for row in rows if not any(map(unprintable, row.values))]
+    if unprintable(text):
+        problems += [
+            Problem(
+                "control-character",
+                name,
+                shown(value),
+                "text without control characters",
+                "remove the control character",
+                row.line,
+            )
+            for row in rows
+            for value in row.values
+            if unprintable(value)
+        ]
+        rows = [row for row in rows if not any(map(unprintable, row.values))]
     if not rows:
         return None, problems
     for separator, word in ((";", "semicolons"), ("\t", "tabs")):

@@ -31,7 +31,7 @@ from gridatlas.study import (
     Region,
     Study,
 )
-from gridatlas.tables import Table
+from gridatlas.tables import Row, Table
 
 RESERVED_FACTORS = (*OPTIONAL_COLUMNS, "reading", "study", "value")
 """Names of columns, of keys in the downloads, and of arguments of `grid()` in claims."""
@@ -315,10 +315,12 @@ def _factor(
         for one in entries
     )
     here = _In(source)
+    keys_before: set[str] = set()
+    labels_before: set[str] = set()
+    slugs_before: dict[str, Level] = {}
     for index, level in enumerate(levels):
         path = ("factors", factor_id, "levels", index)
-        before = levels[:index]
-        if level.key in [one.key for one in before]:
+        if level.key in keys_before:
             problems.append(
                 here.problem(
                     "repeated-level",
@@ -328,7 +330,7 @@ def _factor(
                     "remove one of them",
                 )
             )
-        elif level.label in [one.label for one in before]:
+        elif level.label in labels_before:
             problems.append(
                 here.problem(
                     "same-label",
@@ -338,8 +340,8 @@ def _factor(
                     "change one of them",
                 )
             )
-        elif level.slug in [one.slug for one in before]:
-            other = next(one for one in before if one.slug == level.slug)
+        elif level.slug in slugs_before:
+            other = slugs_before[level.slug]
             problems.append(
                 here.problem(
                     "same-address",
@@ -349,6 +351,9 @@ def _factor(
                     "rename one of them, in the tables too; letters or digits must differ",
                 )
             )
+        keys_before.add(level.key)
+        labels_before.add(level.label)
+        slugs_before.setdefault(level.slug, level)
     label = entry.label or factor_id.replace("_", " ").capitalize()
     return Factor(factor_id, label, entry.unit, levels, entry.direction), problems
 
@@ -381,7 +386,10 @@ def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list
     texts: dict[str, tuple[str, int]] = {}
     numbers: set[str] = set()
     for table in tables:
+        first: dict[str, Row] = {}
         for text, row in zip(column(table, factor_id), table.rows, strict=False):
+            first.setdefault(text, row)
+        for text, row in first.items():
             key = level_key(text) if text else ""
             if key and level_number(key) is None:
                 texts.setdefault(key, (table.name, row.line))
