@@ -8,12 +8,32 @@ from functools import cache
 from math import ceil
 from typing import Any
 
-from gridatlas.picture import ABSENT, DISPUTED, KEPT, ONE_READING, Kind, Mark, Picture
+from gridatlas.picture import (
+    ABSENT,
+    DISPUTED,
+    KEPT,
+    ONE_READING,
+    SEVERAL,
+    VALUES_UP_TO,
+    Kind,
+    Mark,
+    Picture,
+)
 
 PLOT_WIDTH = 290
 """Pixels that the cells of a grid take in all, where their labels leave the choice."""
-VALUES_UP_TO = 400
-"""Cells up to which each value is printed in its cell."""
+TALL = 600
+"""Pixels that the cells take at most from top to bottom, where no value is printed in them."""
+SMALL = 14
+"""Pixels of a cell below which a best cell's outline lies around it, not in it."""
+DIGIT = 6.6
+"""Width of a character of an axis label, in pixels."""
+LINE = 14
+"""Height that a label takes from the next one, in pixels."""
+TILTED = 19
+"""Width that a tilted label takes from the next one, in pixels."""
+LEVEL_UP_TO = 90
+"""Width in pixels up to which labels that are thinned stay level."""
 ON_WHITE = ("doubt", "kept")
 """Layers of small marks on the cells, which need a ground of their own."""
 FONT = "sans-serif"
@@ -25,12 +45,16 @@ def specification(picture: Picture) -> dict[str, Any]:
     Strings from data are only ever values of data, titles and domains, never expressions.
     """
     nx, ny = len(picture.x_labels), len(picture.y_labels)
-    printed = len(picture.marks) <= VALUES_UP_TO
+    printed = picture.block is None and len(picture.marks) <= VALUES_UP_TO
     longest = max((len(mark.text) for mark in picture.marks), default=0) if printed else 0
     font_size = 13 if nx <= 7 else 11
-    width = max(ceil(PLOT_WIDTH / nx), ceil(longest * font_size * 0.6) + 6, 2)
-    width = min(width, max(64, ceil(longest * font_size * 0.6) + 6))
+    text = ceil(longest * font_size * 0.6) + 6 if printed else 2
+    width = min(max(ceil(PLOT_WIDTH / nx), text), max(64, text))
     height = max(min(width, 42), 30 if ny <= 12 and nx <= 12 else 2)
+    if not printed:
+        height = max(height, min(30, ceil(120 / ny)))
+        height = min(height, max(TALL // ny, 2))
+    small = min(width, height) < SMALL
     shapes = {
         "best": ["best"] if any(mark.best for mark in picture.marks) else [],
         "absent": list(dict.fromkeys(mark.absent for mark in picture.marks if mark.absent)),
@@ -49,10 +73,14 @@ def specification(picture: Picture) -> dict[str, Any]:
     }
     spec["data"] = {"values": [_row(mark) for mark in picture.marks]}
     encoding = spec["encoding"]
-    wide = max(map(len, picture.x_labels)) * 6.6 > width - 2
     encoding["x"] |= {"title": picture.x_title, "scale": _positions(picture.x_labels)}
-    encoding["x"]["axis"]["labelAngle"] = -40 if wide else 0
+    angle, step = _across(picture.x_labels, width)
+    encoding["x"]["axis"]["labelAngle"] = angle
     encoding["y"] |= {"title": picture.y_title, "scale": _positions(picture.y_labels)}
+    steps = (("x", picture.x_labels, step), ("y", picture.y_labels, _round(LINE / height)))
+    for axis, labels, every in steps:
+        if every > 1:
+            encoding[axis]["axis"]["values"] = [labels[at] for at in thinned(len(labels), every)]
     layers = {layer["name"]: layer for layer in spec["layer"]}
     color = layers["cells"]["encoding"]["color"]
     color["scale"]["domain"] = list(picture.domain)
@@ -65,11 +93,12 @@ def specification(picture: Picture) -> dict[str, Any]:
         layers["values"]["mark"]["fontSize"] = font_size
     for name in layers_drawn:
         shape = layers[name]["encoding"]["shape"]
+        around = 5 if small and name == "best" else 0
         shape["scale"] = {
             "domain": shapes[name],
-            "range": [_shape(kind, width, height) for kind in shapes[name]],
+            "range": [_shape(kind, width + around, height + around) for kind in shapes[name]],
         }
-        size = 40 if name == "kept" else width**2
+        size = 40 if name == "kept" else (width + around) ** 2
         layers[name]["encoding"]["size"] = {"value": size}
         if name == "kept":
             inwards = 8 if width > 40 else 6
@@ -90,7 +119,10 @@ def specification(picture: Picture) -> dict[str, Any]:
             }
             spec["layer"].insert(spec["layer"].index(layers[name]), white)
     if "inner" in layers:
-        layers["inner"]["mark"] |= {"width": width - 5, "height": height - 5}
+        inside = 1 if small else -5
+        layers["inner"]["mark"] |= {"width": width + inside, "height": height + inside}
+    if "absent" in layers and small:
+        layers["absent"]["mark"]["strokeWidth"] = 0.5
     if picture.outline:
         outline = layers["outline"]
         spec["layer"].insert(spec["layer"].index(outline), halo := deepcopy(outline))
@@ -114,6 +146,34 @@ def specification(picture: Picture) -> dict[str, Any]:
             ]
         }
     return spec
+
+
+def _across(labels: Sequence[str], width: int) -> tuple[int, int]:
+    """Angle of the labels below cells of this width, and the step from one shown to the next."""
+    longest = max(map(len, labels)) * DIGIT
+    if longest <= width - 2:
+        return 0, 1
+    if width >= TILTED:
+        return -40, 1
+    if longest <= LEVEL_UP_TO:
+        return 0, _round((longest + 8) / width)
+    return -40, _round(TILTED / width)
+
+
+def _round(least: float) -> int:
+    """The smallest of 1, 2, 5, 10, 20, 50, … that is at least so large."""
+    step = 1
+    while step < least:
+        step = step * 5 // 2 if str(step)[0] == "2" else step * 2
+    return step
+
+
+def thinned(number: int, step: int) -> list[int]:
+    """The places of labels that are shown: every step-th, and always the first and the last."""
+    places = list(range(0, number - 1, step)) or [0]
+    if number - 1 - places[-1] < step and len(places) > 1:
+        places.pop()
+    return list(dict.fromkeys([*places, number - 1]))
 
 
 def _row(mark: Mark) -> dict[str, Any]:
@@ -160,6 +220,7 @@ def _shape(kind: str, width: int, height: int) -> str:
         ABSENT["oom"]: level,
         ABSENT["disputed"]: rising + falling,
         ONE_READING: [],
+        SEVERAL: rising + falling + level,
     }[kind]
     return frame + "".join(_path(line, unit) for line in lines)
 

@@ -49,15 +49,20 @@ def to_json(grid: Grid, known: GridUncertainty) -> str:
         "computed": grid.computed,
         "not_testable": known.reason or None,
         "readings": [_reading(reading) for reading in readings_of(study, [grid])],
-        "cells": [
-            {study.x.id: _level(x.key), study.y.id: _level(y.key)}
-            | _cell(grid, cell)
-            | _interval(intervals.get((x.key, y.key)))
-            | _read(grid, (x.key, y.key))
-            for x, y, cell in grid.points()
-        ],
     }
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    levels = {level.key: _level(level.key) for level in (*study.x.levels, *study.y.levels)}
+    several = len(study.readings) > 1
+    cells = (
+        {study.x.id: levels[x.key], study.y.id: levels[y.key]}
+        | _cell(grid, cell)
+        | _interval(intervals.get((x.key, y.key)))
+        | (_read(grid, (x.key, y.key)) if several else {})
+        for x, y, cell in grid.points()
+    )
+    # One cell per line: small enough for a million of them, and lines can be compared.
+    head = json.dumps(content, ensure_ascii=False, indent=1).removesuffix("\n}")
+    body = ",\n  ".join(map(json.JSONEncoder(ensure_ascii=False).encode, cells))
+    return f'{head},\n "cells": [\n  {body}\n ]\n}}\n'
 
 
 def to_svg(svg: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -13,10 +14,14 @@ from gridatlas import analyse
 from gridatlas.analyse import Difference
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture, format_difference, rows_from_top
-from gridatlas.study import Grid, Point
+from gridatlas.study import Grid, Point, Study
 from gridatlas.uncertainty import by_point
 from gridatlas.words import between, cell_text
 
+TABLE_UP_TO = 2_500
+"""Cells of a grid up to which its page has a table of them; that of more helps nobody."""
+NOTES_UP_TO = 20
+"""Notes of a grid's cells, and places that values are from, up to which a page has them all."""
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
 DOWNLOADS = {
@@ -47,18 +52,24 @@ class TableCell:
 
 
 def data_table(panel: Panel) -> dict[str, Any]:
-    """The values of a heatmap as rows of texts, laid out like the picture."""
+    """The values of a heatmap as rows of texts, laid out like the picture.
+
+    Of more than `TABLE_UP_TO` cells there are no rows, and `too_many` says how many cells.
+    """
+    study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
+    number = len(study.x.levels) * len(study.y.levels)
+    if number > TABLE_UP_TO:
+        return _no_table(panel, study, number)
     cells: dict[Point, TableCell] = {}
     trials_of: set[int] = set()
     if isinstance(panel.shows, Difference):
-        study = panel.shows.first.study
         for x, y, value in panel.shows.points():
             text = "–"
             if value is not None:
                 text = format_difference(value, study.metric.decimals or 0)
             cells[x.key, y.key] = TableCell(text)
     else:
-        grid, study = panel.shows, panel.shows.study
+        grid = panel.shows
         intervals = by_point(grid, panel.uncertainty) if panel.uncertainty else {}
         summary = analyse.summarise(grid)
         best = {(x.key, y.key) for x, y in summary.best} if summary else set()
@@ -81,15 +92,38 @@ def data_table(panel: Panel) -> dict[str, Any]:
     return {
         "x": study.x,
         "y": study.y,
+        "too_many": 0,
         "rows": [(y, [cells[x.key, y.key] for x in study.x.levels]) for y in rows],
         "trials": trials_of,
-        "notes": [
-            f"{number} {'cell' if number == 1 else 'cells'}: {note}"
-            for note, number in Counter(one.note for one in cells.values() if one.note).items()
-        ],
+        "notes": _notes(one.note for one in cells.values()),
         "readings": readings_table(panel.grid) if panel.grid else {},
         "sources": provenance(panel.grid) if panel.grid else [],
     }
+
+
+def _no_table(panel: Panel, study: Study, number: int) -> dict[str, Any]:
+    """What stands with the heatmap of a large grid: all but the table of its cells."""
+    grid = panel.grid
+    return {
+        "x": study.x,
+        "y": study.y,
+        "too_many": number,
+        "rows": [],
+        "notes": _notes(cell.note for row in grid.cells for cell in row) if grid else [],
+        "readings": {},
+        "sources": provenance(grid) if grid else [],
+    }
+
+
+def _notes(notes: Iterable[str]) -> list[str]:
+    """Each note of cells once, with how many have it; of very many, only that they are there."""
+    found = Counter(note for note in notes if note)
+    told = [
+        f"{number} {'cell' if number == 1 else 'cells'}: {note}"
+        for note, number in list(found.items())[:NOTES_UP_TO]
+    ]
+    more = len(found) - len(told)
+    return [*told, f"{more:,} more notes are in the downloads."] if more > 0 else told
 
 
 def provenance(grid: Grid) -> list[dict[str, Any]]:
@@ -100,10 +134,24 @@ def provenance(grid: Grid) -> list[dict[str, Any]]:
         for _, _, cell in grid.points()
         if cell.value is not None
     )
-    return [
+    told = list(counts.items())[:NOTES_UP_TO]
+    rows: list[dict[str, Any]] = [
         {"reading": readings.get(reading), "place": place, "run": run, "cells": number}
-        for (reading, place, run), number in counts.items()
+        for (reading, place, run), number in told
     ]
+    rest: Counter[str] = Counter()
+    for (reading, _, _), number in list(counts.items())[NOTES_UP_TO:]:
+        rest[reading] += number
+    rows += [
+        {
+            "reading": readings.get(reading),
+            "place": "other places and runs, which the downloads name",
+            "run": "",
+            "cells": number,
+        }
+        for reading, number in rest.items()
+    ]
+    return rows
 
 
 def readings_table(grid: Grid) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
         }
         drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
         caption = f"The readings differ in {len(cells)} of {len(compared)} cells."
-        panels.append(Panel(drawn, caption, grid, compact=True, shared=True))
+        panels.append(Panel(drawn, _captioned(caption, drawn), grid, compact=True, shared=True))
     return tuple(panels)
 
 
@@ -104,16 +104,17 @@ def grid_panels(
     shared = shared and len(grids) > 1
     domain = own_domain(grids) if shared else None
     caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
+    drawn = [draw_grid(grid, domain, known.uncertainty.kept(grid)) for grid in grids]
     return tuple(
         Panel(
-            draw_grid(grid, domain, known.uncertainty.kept(grid)),
-            caption,
+            picture,
+            _captioned(caption, picture),
             grid,
             compact,
             shared,
             known.uncertainty.of(grid),
         )
-        for grid in grids
+        for grid, picture in zip(grids, drawn, strict=True)
     )
 
 
@@ -122,11 +123,15 @@ def difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
     shared = len(differences) > 1
     domain = difference_domain(differences) if shared else None
     scale = ", shared by the differences beside each other" if shared else ""
-    return tuple(
-        Panel(
-            draw_difference(one, domain),
-            f"{one.levels[1].label} minus {one.levels[0].label}. Colour scale centred on 0{scale}.",
-            one,
-        )
-        for one in differences
-    )
+    panels = []
+    for one in differences:
+        picture = draw_difference(one, domain)
+        levels = f"{one.levels[1].label} minus {one.levels[0].label}."
+        caption = _captioned(f"{levels} Colour scale centred on 0{scale}.", picture)
+        panels.append(Panel(picture, caption, one))
+    return tuple(panels)
+
+
+def _captioned(caption: str, picture: Picture) -> str:
+    """A caption with what the picture itself has to say of its marks."""
+    return f"{caption} {picture.note}".strip()

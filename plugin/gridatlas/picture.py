@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from gridatlas.analyse import Difference, summarise
+from gridatlas.blocks import Block, Layout, gather, layout
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study
 
 _DIGITS = Context(prec=400)
 MINUS = "\N{MINUS SIGN}"
+
+VALUES_UP_TO = 400
+"""Cells up to which each value is printed in its cell, and small marks stand on the cells."""
+OUTLINED_UP_TO = 20
+"""Best cells (blocks with one) up to which they are outlined where values aren't printed."""
 
 Kind = Literal["values", "difference"]
 ABSENT: Mapping[State, str] = {
@@ -23,16 +30,18 @@ ONE_READING = "given by one reading or none"
 """How the legend of a disagreement names cells that can't be compared."""
 DISPUTED = "disputed: no two readings agree"
 """How the legend names a value that is shown although it is disputed."""
+SEVERAL = "no value: several reasons"
+"""How the legend names a block whose cells have no value for more than one reason."""
 KEPT = "may be the best (95 % set)"
 """How the legend names the cells in the confidence set for the best."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One cell of a picture.
+    """One cell of a picture, or one block of neighbouring cells.
 
     Attributes:
-        key: Address of the cell within its grid, `<x>,<y>`.
+        key: Address of the cell within its grid, `<x>,<y>`; of a block, that of its first cell.
         text: The value as printed in the cell; empty without a value.
         label: The cell in words, for a screen reader.
         best: Whether it is outlined as a best cell.
@@ -55,12 +64,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One edge of a region's outline, between the corners of two cells."""
+    """One edge of a region's outline, in cells (or blocks) from the top left corner."""
 
-    x: int
-    y: int
-    x2: int
-    y2: int
+    x: float
+    y: float
+    x2: float
+    y2: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,8 @@ class Picture:
         x_labels: From left to right.
         y_labels: From top to bottom.
         domain: Values at the two ends of the colour scale.
+        block: Levels of x and of y in a block, where the marks are blocks; None for cells.
+        note: What is not marked, or stands for what, as a caption says it; may be empty.
     """
 
     kind: Kind
@@ -86,6 +97,8 @@ class Picture:
     marks: tuple[Mark, ...]
     outline: tuple[Segment, ...] = ()
     outline_label: str = ""
+    block: tuple[int, int] | None = None
+    note: str = ""
 
     def to_json(self) -> str:
         """The picture as canonical JSON: what its drawing depends on."""
@@ -93,7 +106,7 @@ class Picture:
 
     @property
     def cells(self) -> int:
-        """Number of cells that have a value."""
+        """Number of cells (of blocks) that have a value."""
         return sum(mark.value is not None for mark in self.marks)
 
 
@@ -117,16 +130,14 @@ def value_with_unit(text: str, unit: str, difference: bool = False) -> str:
 
 
 def own_domain(grids: Iterable[Grid]) -> tuple[float, float]:
-    """The colour scale's ends for grids drawn alike: their lowest and highest value."""
-    values = [
-        cell.value for grid in grids for _, _, cell in grid.points() if cell.value is not None
-    ]
+    """The colour scale's ends for grids drawn alike: the lowest and highest value drawn."""
+    values = [value for grid in grids for value in _drawn_values(grid)]
     return _widened(min(values, default=Decimal(0)), max(values, default=Decimal(0)))
 
 
 def difference_domain(differences: Iterable[Difference]) -> tuple[float, float]:
     """A colour scale centred on 0, as wide as the largest difference on either side."""
-    values = [abs(value) for difference in differences for value in difference.values]
+    values = [abs(value) for one in differences for value in _drawn_differences(one)]
     reach = max(values, default=Decimal(0))
     return _widened(-reach, reach)
 
@@ -151,6 +162,28 @@ def draw_grid(
     decimals = metric.decimals or 0
     summary = summarise(grid)
     best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+    legend = value_with_unit(metric.name, f"({metric.unit})" if metric.unit else "")
+    of = layout_of(study)
+    if of is not None:
+        blocks = _blocks_of(grid, of)
+        with_best = {_block_at(study, of, point) for point in best}
+        return _draw_blocks(
+            study,
+            of,
+            blocks,
+            with_best if len(with_best) <= OUTLINED_UP_TO else set(),
+            told=lambda value: format_value(value, decimals),
+            unit=metric.unit,
+            kind="values",
+            title=grid.label,
+            description=describe_grid(grid),
+            legend=legend,
+            domain=domain or own_domain([grid]),
+            decimals=decimals,
+            note=_best_note(grid, len(with_best)) + _unmarked_note(grid, kept, "in blocks"),
+        )
+    many = len(grid.cells) * len(study.x.levels) > VALUES_UP_TO
+    outlined = set() if many and len(best) > OUTLINED_UP_TO else best
     marks = []
     for x, y, cell in _drawn(study, grid.points()):
         text = "" if cell.value is None else format_value(cell.value, decimals)
@@ -165,17 +198,23 @@ def draw_grid(
                 f"{_where(study, x, y)}: {_said(cell, text, metric.unit)}"
                 + (", best" if is_best else "")
                 + (", may be the best" if (x.key, y.key) in kept - best else ""),
-                best=is_best,
+                best=(x.key, y.key) in outlined,
                 absent=ABSENT[cell.state] if cell.value is None else "",
-                disputed=cell.value is not None and cell.state == "disputed",
-                kept=(x.key, y.key) in kept,
+                disputed=cell.value is not None and cell.state == "disputed" and not many,
+                kept=(x.key, y.key) in kept and not many,
             )
         )
+    note = ""
+    if many:
+        note = _unmarked_note(grid, kept, f"in a grid of more than {VALUES_UP_TO} cells")
+        if len(best) > OUTLINED_UP_TO:
+            note = f"The {len(best):,} best cells are not outlined. {note}"
     return Picture(
         kind="values",
         title=grid.label,
         description=describe_grid(grid, kept),
-        legend=value_with_unit(metric.name, f"({metric.unit})" if metric.unit else ""),
+        legend=legend,
+        note=note.strip(),
         domain=domain or own_domain([grid]),
         decimals=decimals,
         marks=tuple(marks),
@@ -188,6 +227,23 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
     study = difference.first.study
     metric = study.metric
     decimals = metric.decimals or 0
+    unit = "points" if metric.unit == "%" else metric.unit
+    legend = f"Difference of {metric.name}" + (f" ({unit})" if unit else "")
+    of = layout_of(study)
+    if of is not None:
+        return _draw_blocks(
+            study,
+            of,
+            gather(_difference_entries(difference), of),
+            told=lambda value: format_difference(value, decimals),
+            unit=unit,
+            kind="difference",
+            title=difference.label,
+            description=describe_difference(difference),
+            legend=legend,
+            domain=domain or difference_domain([difference]),
+            decimals=decimals,
+        )
     marks = []
     for x, y, value in _drawn(study, difference.points()):
         text = "" if value is None else format_difference(value, decimals)
@@ -208,12 +264,11 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
                 absent="" if state is None else ABSENT[state],
             )
         )
-    unit = "points" if metric.unit == "%" else metric.unit
     return Picture(
         kind="difference",
         title=difference.label,
         description=describe_difference(difference),
-        legend=f"Difference of {metric.name}" + (f" ({unit})" if unit else ""),
+        legend=legend,
         domain=domain or difference_domain([difference]),
         decimals=decimals,
         marks=tuple(marks),
@@ -233,6 +288,31 @@ def draw_disagreement(
     study = grid.study
     metric = study.metric
     decimals = metric.decimals or 0
+    apart = sum(value != 0 for value in differences.values())
+    unit = "points" if metric.unit == "%" else metric.unit
+    description = (
+        f"{grid.label}: the readings differ in {apart} of {len(differences)} cells "
+        "that more than one of them gives."
+    )
+    legend = "Largest difference between readings" + (f" ({unit})" if unit else "")
+    of = layout_of(study)
+    if of is not None:
+        values = (
+            [differences.get((x.key, y.key)) for x in study.x.levels] for y in study.y.levels
+        )
+        return _draw_blocks(
+            study,
+            of,
+            gather(([(one, ONE_READING) for one in row] for row in values), of),
+            told=lambda value: format_value(value, decimals),
+            unit=unit,
+            kind="values",
+            title=grid.label,
+            description=description,
+            legend=legend,
+            domain=domain,
+            decimals=decimals,
+        )
     marks = []
     for x, y, _ in _drawn(study, grid.points()):
         value = differences.get((x.key, y.key))
@@ -251,14 +331,11 @@ def draw_disagreement(
                 absent=ONE_READING if value is None else "",
             )
         )
-    apart = sum(value != 0 for value in differences.values())
-    unit = "points" if metric.unit == "%" else metric.unit
     return Picture(
         kind="values",
         title=grid.label,
-        description=f"{grid.label}: the readings differ in {apart} of {len(differences)} cells "
-        "that more than one of them gives.",
-        legend="Largest difference between readings" + (f" ({unit})" if unit else ""),
+        description=description,
+        legend=legend,
         domain=domain,
         decimals=decimals,
         marks=tuple(marks),
@@ -266,9 +343,236 @@ def draw_disagreement(
     )
 
 
+# --- blocks of a large grid ---------------------------------------------------------------------
+
+
+def layout_of(study: Study) -> Layout | None:
+    """How the cells of a study's grids are drawn in blocks; None where each is drawn."""
+    return layout(len(study.x.levels), len(study.y.levels))
+
+
+def mark_key(study: Study, x: Level, y: Level) -> str:
+    """Key of the mark that shows a cell: the cell's own, or that of its block."""
+    of = layout_of(study)
+    if of is not None:
+        column, row = _block_at(study, of, (x.key, y.key))
+        x, y = study.x.levels[of.x[column].start], study.y.levels[of.y[row].start]
+    return f"{x.slug},{y.slug}"
+
+
+def _block_at(study: Study, of: Layout, point: Point) -> tuple[int, int]:
+    return study.x.place(point[0]) // of.x_size, study.y.place(point[1]) // of.y_size
+
+
+_BLOCKS: WeakKeyDictionary[Grid, tuple[Block, ...]] = WeakKeyDictionary()
+"""A grid is drawn on several pages."""
+
+
+def _blocks_of(grid: Grid, of: Layout) -> tuple[Block, ...]:
+    if grid not in _BLOCKS:
+        rows = (
+            [(cell.value, "" if cell.value is not None else ABSENT[cell.state]) for cell in row]
+            for row in grid.cells
+        )
+        _BLOCKS[grid] = gather(rows, of)
+    return _BLOCKS[grid]
+
+
+def _difference_entries(difference: Difference) -> Iterable[list[tuple[Decimal | None, str]]]:
+    both = zip(difference.cells, difference.first.cells, difference.second.cells, strict=True)
+    for values, firsts, seconds in both:
+        yield [
+            (value, "" if value is not None else ABSENT[_missing_of(second, first)])
+            for value, first, second in zip(values, firsts, seconds, strict=True)
+        ]
+
+
+def _drawn_values(grid: Grid) -> Iterable[Decimal]:
+    """What the colours of a grid stand for: its values, or the means of its blocks."""
+    of = layout_of(grid.study)
+    if of is not None:
+        return (block.mean for block in _blocks_of(grid, of) if block.mean is not None)
+    return (cell.value for _, _, cell in grid.points() if cell.value is not None)
+
+
+def _drawn_differences(difference: Difference) -> Iterable[Decimal]:
+    of = layout_of(difference.first.study)
+    if of is None:
+        return difference.values
+    blocks = gather(_difference_entries(difference), of)
+    return (block.mean for block in blocks if block.mean is not None)
+
+
+def _draw_blocks(
+    study: Study,
+    of: Layout,
+    blocks: Sequence[Block],
+    outlined: set[tuple[int, int]] | frozenset[tuple[int, int]] = frozenset(),
+    *,
+    told: Callable[[Decimal], str],
+    unit: str,
+    kind: Kind,
+    title: str,
+    description: str,
+    legend: str,
+    domain: tuple[float, float],
+    decimals: int,
+    note: str = "",
+) -> Picture:
+    """The heatmap of a large grid, with one mark per block.
+
+    Args:
+        told: Writes a value.
+        note: What else the caption says.
+    """
+    columns = [_from_to(study.x, span) for span in of.x]
+    rows = [_from_to(study.y, span) for span in of.y]
+    columns, rows = _told_apart(columns), _told_apart(rows)
+    marks = []
+    for block in blocks:
+        x, y = study.x.levels[of.x[block.column].start], study.y.levels[of.y[block.row].start]
+        best = (block.column, block.row) in outlined
+        where = f"{study.x.label} {columns[block.column]}, {study.y.label} {rows[block.row]}"
+        reasons = [reason for reason, _ in block.absent]
+        marks.append(
+            Mark(
+                f"{x.slug},{y.slug}",
+                columns[block.column],
+                rows[block.row],
+                None if block.mean is None else float(block.mean),
+                "" if block.mean is None else told(block.mean),
+                f"{where}: {_block_said(block, told, unit)}" + (", has the best" if best else ""),
+                best=best,
+                absent="" if block.values else reasons[0] if len(reasons) == 1 else SEVERAL,
+            )
+        )
+    upwards = study.y.direction == "up"
+    if upwards:
+        rows.reverse()
+        marks.sort(key=lambda mark: rows.index(mark.y))
+    rule = (
+        f"The {len(study.x.levels) * len(study.y.levels):,} cells are drawn in {len(blocks):,} "
+        f"blocks of {of.size}; the colour of a block is the mean of its values."
+    )
+    return Picture(
+        kind=kind,
+        title=title,
+        description=f"{description} {rule}",
+        legend=f"{legend}, mean of {of.size} cells",
+        x_title=study.x.title,
+        y_title=study.y.title,
+        x_labels=tuple(columns),
+        y_labels=tuple(rows),
+        domain=domain,
+        decimals=decimals,
+        marks=tuple(marks),
+        outline=_in_blocks(_outline(study, rows_from_top(study.y)), of, upwards),
+        outline_label=", ".join(region.label for region in study.regions),
+        block=(of.x_size, of.y_size),
+        note=f"{rule} {note}".strip(),
+    )
+
+
+def _from_to(factor: Factor, span: range) -> str:
+    first, last = factor.levels[span.start].label, factor.levels[span.stop - 1].label
+    return first if len(span) == 1 else f"{first} to {last}"
+
+
+def _told_apart(labels: list[str]) -> list[str]:
+    """Labels that differ also where those of the levels read like a block's."""
+    if len(set(labels)) == len(labels):
+        return labels
+    return [f"{number}: {label}" for number, label in enumerate(labels, 1)]
+
+
+def _block_said(block: Block, told: Callable[[Decimal], str], unit: str) -> str:
+    cells = f"{block.cells:,} cell{'' if block.cells == 1 else 's'}"
+    reasons = ", ".join(
+        f"{number:,} {reason.removeprefix('no value: ')}" for reason, number in block.absent
+    )
+    if block.mean is None or block.low is None or block.high is None:
+        return f"no value in {cells} ({reasons})"
+    said = f"mean {told(block.mean)}, from {told(block.low)} to {told(block.high)}"
+    return f"{said} {unit}".rstrip() + f", {cells}" + (f" ({reasons})" if reasons else "")
+
+
+def _best_note(grid: Grid, blocks: int) -> str:
+    """Which block has the best cell, and which cell that is."""
+    summary = summarise(grid)
+    if summary is None:
+        return ""
+    metric = grid.study.metric
+    best = value_with_unit(format_value(summary.best_value, metric.decimals or 0), metric.unit)
+    x, y = summary.best[0]
+    more = f" and {len(summary.best) - 1:,} more" if len(summary.best) > 1 else ""
+    at = f"{best} at {_where(grid.study, x, y)}{more}"
+    if blocks > OUTLINED_UP_TO:
+        return f"The {blocks:,} blocks with a best cell ({at}) are not outlined. "
+    return f"Outlined: the block{'s' if blocks > 1 else ''} with the best cell ({at}). "
+
+
+def _unmarked_note(grid: Grid, kept: frozenset[Point], where: str) -> str:
+    disputed = sum(
+        cell.value is not None and cell.state == "disputed" for row in grid.cells for cell in row
+    )
+    parts = [
+        f"{number:,} {one if number == 1 else several}"
+        for number, one, several in (
+            (disputed, "disputed value", "disputed values"),
+            (len(kept), "cell that may be the best", "cells that may be the best"),
+        )
+        if number
+    ]
+    return f"Not marked {where}, but told in the downloads: {', '.join(parts)}." if parts else ""
+
+
+def _in_blocks(outline: Iterable[Segment], of: Layout, upwards: bool) -> tuple[Segment, ...]:
+    """An outline in blocks; edges in one line become one."""
+    across = _edges(of.x, upwards=False)
+    down = _edges(of.y, upwards)
+    level: dict[float, list[tuple[float, float]]] = {}
+    upright: dict[float, list[tuple[float, float]]] = {}
+    for edge in outline:
+        x, x2 = across[int(edge.x)], across[int(edge.x2)]
+        y, y2 = down[int(edge.y)], down[int(edge.y2)]
+        if y == y2:
+            level.setdefault(y, []).append((x, x2))
+        else:
+            upright.setdefault(x, []).append((y, y2))
+    return (
+        *(Segment(x, y, x2, y) for y, spans in sorted(level.items()) for x, x2 in _joined(spans)),
+        *(Segment(x, y, x, y2) for x, spans in sorted(upright.items()) for y, y2 in _joined(spans)),
+    )
+
+
+def _edges(spans: Sequence[range], upwards: bool) -> list[float]:
+    """Where the edges between cells lie, in blocks: the last block may have fewer cells."""
+    edges = [
+        block + place / len(span) for block, span in enumerate(spans) for place in range(len(span))
+    ]
+    edges.append(float(len(spans)))
+    return [len(spans) - edge for edge in reversed(edges)] if upwards else edges
+
+
+def _joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    joined: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+# --- what each cell is --------------------------------------------------------------------------
+
+
 def _missing_state(difference: Difference, point: Point) -> State:
-    for grid in (difference.second, difference.first):
-        cell = grid.at(*point)
+    return _missing_of(difference.second.at(*point), difference.first.at(*point))
+
+
+def _missing_of(second: Cell, first: Cell) -> State:
+    for cell in (second, first):
         if cell.value is None:
             return cell.state
     raise ValueError("both cells have a value")

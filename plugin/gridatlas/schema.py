@@ -28,7 +28,9 @@ def level_key(value: object) -> str:
     Raises:
         ValueError: For a value that is neither text nor a number, or is empty.
     """
-    if isinstance(value, bool) or not isinstance(value, str | int | Decimal | float):
+    if not isinstance(value, str) and (
+        isinstance(value, bool) or not isinstance(value, int | Decimal | float)
+    ):
         raise ValueError("a level is a text or a number")
     text = str(value).strip()
     if not text:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +20,12 @@ from gridatlas.analyse import Difference, Results, differences, share_scale, tri
 from gridatlas.study import Cell, Grid, Levels, Point, Study
 
 ALPHA = 0.05
+CELLS_UP_TO = 100_000
+"""Cells of a grid up to which intervals and tests are computed."""
+COMPARED_UP_TO = 10_000
+"""Cells of a grid up to which levels are tested against one another, cell by cell."""
+SETTINGS_UP_TO = 2_500
+"""Settings up to which mean rank and mean regret are computed; each has 2,000 resamples."""
 
 Counts = tuple[int, int]
 """(k, n): successes and trials."""
@@ -110,12 +116,14 @@ class Defaults:
         over: Number of levels.
         alike_regret: Mean regret if all settings were alike, in the metric's unit.
         p: Chance that the best mean rank is as good as this if all settings were alike.
+        reason: Why none of this was computed, where that is so.
     """
 
     over: int
-    rows: tuple[Default, ...]
-    alike_regret: float
-    p: float
+    rows: tuple[Default, ...] = ()
+    alike_regret: float = 0.0
+    p: float = 1.0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +164,8 @@ def key_of_levels(*levels: Levels) -> str:
 
 def by_point(grid: Grid, known: GridUncertainty) -> dict[Point, CellUncertainty]:
     """The intervals of a grid by the level keys of x and y."""
+    if not known.cells:
+        return {}
     return {
         (x.key, y.key): known.cells[place]
         for (x, y, _), place in zip(grid.points(), _places(grid.study), strict=True)
@@ -175,10 +185,11 @@ def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
     if stored is not None:
         return _from_json(json.loads(stored))
     uncertainty = _assess(results)
+    written = json.dumps(_to_json(uncertainty))
     if cache_folder:
-        store.write(cache_folder, key, json.dumps(asdict(uncertainty)).encode())
+        store.write(cache_folder, key, written.encode())
     # Read back even when fresh: a warm and a cold build then give the same bytes.
-    return _from_json(json.loads(json.dumps(asdict(uncertainty))))
+    return _from_json(json.loads(written))
 
 
 def _inputs(results: Results) -> Any:
@@ -199,11 +210,17 @@ def _inputs(results: Results) -> Any:
                 [
                     (str(cell.value), cell.state, cell.successes, trials(grid, cell))
                     for _, _, cell in grid.points()
-                ],
+                ]
+                if _size(study) <= CELLS_UP_TO
+                else [],
             )
             for levels, grid in results.grids.items()
         ],
     ]
+
+
+def _size(study: Study) -> int:
+    return len(study.x.levels) * len(study.y.levels)
 
 
 @cache
@@ -214,15 +231,30 @@ def _computed_by() -> str:
     return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)
 
 
+def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
+    """The content to store; cells with the same counts have the same interval, written once."""
+    grids = {}
+    for key, one in uncertainty.grids.items():
+        kinds = {kind: place for place, kind in enumerate(dict.fromkeys(one.cells.values()))}
+        grids[key] = asdict(replace(one, cells={})) | {
+            "cells": {at: kinds[cell] for at, cell in one.cells.items()},
+            "kinds": [asdict(kind) for kind in kinds],
+        }
+    return {
+        "grids": grids,
+        "differences": {key: asdict(one) for key, one in uncertainty.differences.items()},
+        "defaults": {key: asdict(one) for key, one in uncertainty.defaults.items()},
+    }
+
+
 def _from_json(content: Any) -> Uncertainty:
+    grids = {}
+    for key, one in content["grids"].items():
+        kinds = [CellUncertainty(**kind) for kind in one.pop("kinds")]
+        one["cells"] = {at: kinds[kind] for at, kind in one["cells"].items()}
+        grids[key] = GridUncertainty(**one)
     return Uncertainty(
-        {
-            key: GridUncertainty(
-                **one
-                | {"cells": {at: CellUncertainty(**cell) for at, cell in one["cells"].items()}}
-            )
-            for key, one in content["grids"].items()
-        },
+        grids,
         {key: DifferenceUncertainty(**one) for key, one in content["differences"].items()},
         {
             key: Defaults(**one | {"rows": tuple(Default(**row) for row in one["rows"])})
@@ -239,8 +271,11 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
     study = grid.study
     if grid.aggregate:
         return {}, "an aggregate is no count of trials"
+    if _size(study) > CELLS_UP_TO:
+        return {}, f"intervals and tests are not computed above {CELLS_UP_TO:,} cells in a grid"
     scale = share_scale(study)
     counts: dict[str, Counts] = {}
+    known: dict[tuple[str, int], int | None] = {}
     for place, (_, _, cell) in zip(_places(study), grid.points(), strict=True):
         if cell.value is None:
             continue
@@ -249,7 +284,12 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
             return {}, "the number of trials behind each value is unknown"
         if scale is None:
             return {}, f"{study.metric.name} is not a share of trials"
-        k = cell.successes if cell.successes is not None else _successes(cell, n, scale)
+        k = cell.successes
+        if k is None:
+            printed = (str(cell.value), n)
+            if printed not in known:
+                known[printed] = _successes(cell, n, scale)
+            k = known[printed]
         if k is None:
             return {}, f"{cell.value} is no count of {n} trials, so the trials are not known"
         counts[place] = (k, n)
@@ -295,18 +335,22 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
     points = list(counts)
     chosen = best_set([counts[point] for point in points], study.metric.better, ALPHA)
     items = _items(grid)
+    kept = {points[index] for index in chosen.indices}
+    kinds: dict[tuple[int, int, bool], CellUncertainty] = {}
     cells = {}
-    for index, point in enumerate(points):
-        k, n = counts[point]
-        interval = wilson(k, n)
-        wider = wilson(k * items / n, items) if items and items < n else None
-        cells[point] = CellUncertainty(
-            interval.low * scale,
-            interval.high * scale,
-            wider.low * scale if wider else None,
-            wider.high * scale if wider else None,
-            index in chosen.indices,
-        )
+    for point, (k, n) in counts.items():
+        kind = (k, n, point in kept)
+        if kind not in kinds:
+            interval = wilson(k, n)
+            wider = wilson(k * items / n, items) if items and items < n else None
+            kinds[kind] = CellUncertainty(
+                interval.low * scale,
+                interval.high * scale,
+                wider.low * scale if wider else None,
+                wider.high * scale if wider else None,
+                point in kept,
+            )
+        cells[point] = kinds[kind]
     sizes = {n for _, n in counts.values()}
 
     columns, rows = range(len(study.x.levels)), range(len(study.y.levels))
@@ -383,8 +427,13 @@ def _difference(
     if first[1] or second[1]:
         return DifferenceUncertainty(first[1] or second[1])
     points = [point for point in first[0] if point in second[0]]
-    found = [difference(*second[0][point], *first[0][point]) for point in points]
-    adjusted = holm([one.p for one in found])
+    if len(points) > COMPARED_UP_TO:
+        return DifferenceUncertainty(
+            f"levels are not tested against one another above {COMPARED_UP_TO:,} cells in a grid"
+        )
+    pairs = [(*second[0][point], *first[0][point]) for point in points]
+    p_of = {pair: difference(*pair).p for pair in dict.fromkeys(pairs)}
+    adjusted = holm([p_of[pair] for pair in pairs])
     significant = [
         second[0][point][0] / second[0][point][1] > first[0][point][0] / first[0][point][1]
         for point, p in zip(points, adjusted, strict=True)
@@ -422,6 +471,12 @@ def _defaults(
         points = [point for point in tables[0] if all(point in one for one in tables)]
         if len(tables) < 2 or len(points) < 2:
             continue
+        others = [facet.id for facet in study.facets if facet.id != study.trials.items]
+        name = json.dumps([*others, *key] if len(key) == 1 else list(key))
+        if len(points) > SETTINGS_UP_TO:
+            reason = f"mean ranks are not computed above {SETTINGS_UP_TO:,} settings"
+            found[name] = Defaults(len(tables), reason=reason)
+            continue
         standing = good_default(
             [[one[point] for point in points] for one in tables], study.metric.better
         )
@@ -442,9 +497,5 @@ def _defaults(
             )
             for point, row in ordered
         )
-        others = [facet.id for facet in study.facets if facet.id != study.trials.items]
-        name = [*others, *key] if len(key) == 1 else list(key)
-        found[json.dumps(name)] = Defaults(
-            len(tables), rows, standing.alike_regret * scale, standing.p
-        )
+        found[name] = Defaults(len(tables), rows, standing.alike_regret * scale, standing.p)
     return found

@@ -13,8 +13,11 @@ from markupsafe import Markup
 
 from gridatlas import analyse, picture
 from gridatlas.claims import Judged
-from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Point, Study, inline
+from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study, inline
 from gridatlas.uncertainty import Uncertainty, by_point
+
+LISTED_UP_TO = 20
+"""Levels of a factor up to which a sentence lists them all."""
 
 
 def cell_text(study: Study, cell: Cell) -> str:
@@ -101,6 +104,14 @@ def _varies_more(grids: Iterable[Grid]) -> dict[str, list[Grid]]:
     return found
 
 
+def _levels_text(factor: Factor) -> str:
+    """The levels' labels: `500, 1000, 2000`; of very many `0 to 999, 1,000 levels`."""
+    labels = [level.label for level in factor.levels]
+    if len(labels) <= LISTED_UP_TO:
+        return ", ".join(labels)
+    return f"{labels[0]} to {labels[-1]}, {len(labels):,} levels"
+
+
 def _point_anchor(grid: Grid, point: Point) -> str:
     study = grid.study
     return _cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
@@ -151,7 +162,7 @@ def figure_anchor(grid: Grid) -> str:
 
 
 def _cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
-    return f"{grid.address}/{point[0].slug},{point[1].slug}"
+    return f"{grid.address}/{picture.mark_key(grid.study, *point)}"
 
 
 def _urlsafe(url: str) -> Markup:
@@ -182,6 +193,7 @@ RULES = {
 
 GLOBALS: Mapping[str, Any] = {
     "rules": RULES,
+    "levels_text": _levels_text,
     "by_point": by_point,
     "figure_anchor": figure_anchor,
     "point_anchor": _point_anchor,

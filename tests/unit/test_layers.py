@@ -31,6 +31,7 @@ ORDER = [
     {"readings"},
     {"claims"},
     {"assessment"},
+    {"blocks"},
     {"picture"},
     {"chart"},
     {"render", "export", "badges"},

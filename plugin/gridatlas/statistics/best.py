@@ -20,9 +20,13 @@ from itertools import combinations
 
 import numpy as np
 
-from gridatlas.statistics.counts import Better, Counts, Floats, arrays, direction
+from gridatlas.statistics.counts import Better, Counts, Floats, arrays, direction, wilson
 from gridatlas.statistics.fisher import fisher_greater
 from gridatlas.statistics.paired import outcome_table, sign_flips
+
+
+RIVALS = 200
+"""Different counts that each cell is tested against, where there are more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,8 @@ class BestSet:
 
     Attributes:
         indices: The cells in the set, ascending.
-        p: Per cell, the smallest p-value with which another cell beats it; None for a cell without
-            data, or where no other has data.
+        p: Per cell, the smallest p-value with which another cell beats it, of those that it was
+            tested against; None for a cell without data, or where no other has data.
         by: Per cell, the cell that gives this p-value, the first of equals; None as in `p`.
         level: A cell leaves when its `p` is at most this: alpha / (compared − 1), or
             alpha where no two can be compared.
@@ -56,6 +60,10 @@ def best_set(
     That test's level holds at any n and any share, where that of a normal approximation doesn't at
     30 trials or near 0 and 1. It pays for this with some power. Trials count as independent.
 
+    Cells with the same counts are tested once. Where more than `RIVALS` counts differ, each cell is
+    tested only against those whose share has the highest lower limit (Wilson, 95 %): whichever
+    they are, a cell can only stay longer than among all, so the set's level holds.
+
     Args:
         cells: Counts per cell; None where there are none.
         better: Whether more successes or fewer are better.
@@ -68,10 +76,50 @@ def best_set(
     there = [index for index, cell in enumerate(cells) if cell is not None]
     k, n = arrays([cell for cell in cells if cell is not None])
     k = k if sign > 0 else n - k
-    cell, other = np.nonzero(~np.eye(len(there), dtype=bool))
-    p = np.ones((len(there), len(there)))
-    p[cell, other] = fisher_greater(k[other], n[other], k[cell], n[cell])
-    return _unbeaten(p, there, len(cells), alpha, "Fisher's exact test, one-sided")
+    kinds: dict[tuple[float, float], list[int]] = {}
+    for index, one in enumerate(zip(k.tolist(), n.tolist(), strict=True)):
+        kinds.setdefault(one, []).append(index)
+    counts = list(kinds)
+    rivals = list(range(len(counts)))
+    test = "Fisher's exact test, one-sided"
+    if len(counts) > RIVALS:
+        lows = [wilson(successes, int(trials)).low for successes, trials in counts]
+        rivals = sorted(sorted(rivals, key=lambda at: -lows[at])[:RIVALS])
+        test += f", against the {RIVALS} counts with the highest lower limits"
+    one, other = np.divmod(np.arange(len(counts) * len(rivals)), max(1, len(rivals)))
+    of = np.array(counts).reshape(-1, 2)
+    against = of[rivals]
+    p = fisher_greater(against[other, 0], against[other, 1], of[one, 0], of[one, 1])
+    found = _smallest_of_kinds(
+        p.reshape(len(counts), len(rivals)), list(kinds.values()), rivals
+    )
+    return _stay(found, there, len(cells), alpha, test)
+
+
+def _smallest_of_kinds(
+    p: Floats, kinds: Sequence[Sequence[int]], rivals: Sequence[int]
+) -> list[tuple[float, int] | None]:
+    """Per cell the smallest p and the first cell that gives it, of another cell than itself.
+
+    Args:
+        p: p[i, j], with which cells of the kind `rivals[j]` beat those of the kind i.
+        kinds: The cells of each kind, ascending.
+    """
+    found: list[tuple[float, int] | None] = [None] * sum(map(len, kinds))
+    for kind, cells in enumerate(kinds):
+        own = [at for at, rival in enumerate(rivals) if rival == kind]
+        for cell in cells[:2]:
+            row = p[kind].copy()
+            if len(cells) == 1:
+                row[own] = np.inf
+            least = row.min(initial=np.inf)
+            if np.isfinite(least):
+                equal = [kinds[rivals[at]] for at in np.flatnonzero(row == least)]
+                firsts = [of[1] if of[0] == cell else of[0] for of in equal]
+                found[cell] = float(least), min(firsts)
+        for cell in cells[2:]:  # As the second: to all of them the first is another.
+            found[cell] = found[cells[1]]
+    return found
 
 
 def best_set_paired(
@@ -109,14 +157,29 @@ def best_set_paired(
 
 def _unbeaten(p: Floats, there: Sequence[int], size: int, alpha: float, test: str) -> BestSet:
     """The set from p[i, j], with which j beats i, of the cells `there` among `size` cells."""
+    found: list[tuple[float, int] | None] = [None] * len(there)
+    if len(there) > 1:
+        others = np.where(np.eye(len(there), dtype=bool), np.inf, p)
+        least = others.argmin(axis=1)
+        found = [(float(row[at]), int(at)) for row, at in zip(others, least, strict=True)]
+    return _stay(found, there, size, alpha, test)
+
+
+def _stay(
+    found: Sequence[tuple[float, int] | None],
+    there: Sequence[int],
+    size: int,
+    alpha: float,
+    test: str,
+) -> BestSet:
+    """The set from each cell's smallest p and the cell that gives it, by their place in `there`."""
     if not 0 < alpha < 1:
         raise ValueError(f"alpha lies between 0 and 1, not at {alpha}")
     level = alpha / max(1, len(there) - 1)
     smallest: list[float | None] = [None] * size
     by: list[int | None] = [None] * size
-    if len(there) > 1:
-        others = np.where(np.eye(len(there), dtype=bool), np.inf, p)
-        for index, row, other in zip(there, others, others.argmin(axis=1), strict=True):
-            smallest[index], by[index] = float(row[other]), there[other]
+    for index, one in zip(there, found, strict=True):
+        if one is not None:
+            smallest[index], by[index] = one[0], there[one[1]]
     stay = tuple(i for i in there if (found := smallest[i]) is None or found > level)
     return BestSet(stay, tuple(smallest), tuple(by), level, len(there), test)
