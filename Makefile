@@ -23,7 +23,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test check format lock screenshots clean
+.PHONY: help site serve test check format lock screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
 
@@ -55,7 +55,7 @@ format: $(VENV)/.installed-check ## Format the code and mend what can be mended
 lock: $(VENV)/.made ## Write requirements.lock anew (ARGS=--upgrade for newer versions)
 	$(PIP) install uv
 	$(BIN)/uv pip compile pyproject.toml \
-		--extra mkdocs --extra parquet --group test --group check \
+		--extra mkdocs --extra parquet --group test --group check --group bench \
 		--universal --python-version 3.11 --fork-strategy fewest \
 		--no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock $(ARGS)
@@ -63,6 +63,14 @@ lock: $(VENV)/.made ## Write requirements.lock anew (ARGS=--upgrade for newer ve
 screenshots: $(VENV)/.installed-test ## Take pictures of the website
 	$(BIN)/python tests/browser/install.py
 	$(BIN)/python tests/browser/screenshots.py $(ARGS)
+
+bench: $(VENV)/.installed-test $(VENV)/.installed-bench site ## Measure how soon heatmaps are seen, beside two other tools
+	$(BIN)/python tests/browser/install.py
+	$(BIN)/python tests/bench/pages.py $(ARGS)
+
+lighthouse: $(VENV)/.installed-test $(VENV)/.installed-bench site ## Let Lighthouse judge pages of the website
+	$(BIN)/python tests/browser/install.py
+	$(BIN)/python tests/bench/lighthouse.py $(ARGS)
 
 clean: ## Remove what was built and cached (.venv stays)
 	rm -rf site .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -86,6 +94,6 @@ $(VENV)/.installed-site: $(VENV)/.made pyproject.toml requirements.lock
 	$(PIP) install --constraint requirements.lock --editable ".[mkdocs,parquet]"
 	@touch $@
 
-$(VENV)/.installed-test $(VENV)/.installed-check: $(VENV)/.installed-%: $(VENV)/.installed-site
+$(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-bench: $(VENV)/.installed-%: $(VENV)/.installed-site
 	$(PIP) install --constraint requirements.lock --group $*
 	@touch $@
