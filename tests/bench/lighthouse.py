@@ -158,9 +158,12 @@ def below_full(report: Mapping[str, Any]) -> list[Audit]:
 
 
 def _place(item: Mapping[str, Any]) -> str:
-    node = item.get("node")
+    """Where an audit found something: an element, a file, or what the console said and of what."""
+    node, source = item.get("node"), item.get("sourceLocation")
     if isinstance(node, dict):
         return f"[{node.get('selector', '')}]"
+    if isinstance(source, dict):
+        return f"[{item.get('description', '')} {source.get('url', '')}]"
     return f"[{item['url']}]" if isinstance(item.get("url"), str) else ""
 
 
