@@ -17,7 +17,7 @@ from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import DataProblems, Problem, only_problems
-from gridatlas.render import Drawing, draw
+from gridatlas.render import Drawing, bundle, draw
 from gridatlas.study import Study
 from gridatlas.uncertainty import GridUncertainty
 from gridatlas.validate import validate
@@ -26,6 +26,7 @@ ASSETS = "assets/gridatlas"
 """Folder of the stylesheet and the scripts, beside the pages."""
 STYLESHEET = f"{ASSETS}/gridatlas.css"
 SCRIPT = f"{ASSETS}/gridatlas.js"
+EXPLORE = f"{ASSETS}/explore.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def build(
     drawings = draw(pictures, cache, progress)
     site = SiteAddress(address, ending)
     pages, framed, found = page.render_all(plans, embeds, drawings, templates, broken, site)
-    files: dict[str, str | bytes] = {**assets(), **framed}
+    files: dict[str, str | bytes] = {**assets(cache), **framed}
     for embed in embeds:
         files |= _downloads(embed, drawings[embed.panel.picture])
     pages = tuple(replace(one, head=social.tags(one.plan, site, files)) for one in pages)
@@ -196,7 +197,18 @@ def _plans(
     return plans
 
 
-def assets() -> dict[str, str | bytes]:
-    """The files that every results site brings along, by their paths."""
+def assets(cache: Path | None = None) -> dict[str, str | bytes]:
+    """The files that every results site brings along, by their paths.
+
+    Args:
+        cache: Folder where Vega, which is made from vl-convert, is kept between builds.
+    """
     folder = Path(__file__).with_name("assets")
-    return {f"{ASSETS}/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())}
+    files: dict[str, str | bytes] = {
+        f"{ASSETS}/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())
+    }
+    vega = bundle(cache)
+    files[f"{ASSETS}/{vega.name}"] = vega.script
+    explore = (folder / "explore.js").read_text("utf-8")
+    files[EXPLORE] = explore.replace('"vega.js"', f'"{vega.name}"')
+    return files

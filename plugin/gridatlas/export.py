@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from gridatlas.analyse import readings_at, readings_of, trials
+from gridatlas.profiles import METHOD, LevelMean, profiles
 from gridatlas.schema import level_number
 from gridatlas.study import Cell, Grid, Point, Reading
 from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
@@ -38,17 +39,28 @@ def to_json(grid: Grid, known: GridUncertainty) -> str:
     study = grid.study
     metric = study.metric
     intervals = by_point(grid, known)
+    means = profiles(grid, known)
     content = {
         "study": study.id,
         "title": study.title,
         "grid": grid.address,
         "facets": dict(zip([facet.id for facet in study.facets], grid.levels, strict=True)),
-        "metric": {"name": metric.name, "unit": metric.unit, "better": metric.better},
+        "metric": {
+            "name": metric.name,
+            "unit": metric.unit,
+            "better": metric.better,
+            "decimals": metric.decimals or 0,
+        },
         "x": {"id": study.x.id, "label": study.x.label, "unit": study.x.unit},
         "y": {"id": study.y.id, "label": study.y.label, "unit": study.y.unit},
         "computed": grid.computed,
         "not_testable": known.reason or None,
         "readings": [_reading(reading) for reading in readings_of(study, [grid])],
+        "profiles": {
+            "interval": METHOD if any(one.interval for one in (*means.x, *means.y)) else None,
+            "x": [_mean(one) for one in means.x],
+            "y": [_mean(one) for one in means.y],
+        },
     }
     levels = {level.key: _level(level.key) for level in (*study.x.levels, *study.y.levels)}
     several = len(study.readings) > 1
@@ -93,6 +105,19 @@ def _interval(cell: CellUncertainty | None) -> dict[str, Any]:
     if cell is None:
         return {}
     return {"interval_95": [round(cell.low, 4), round(cell.high, 4)], "may_be_best": cell.kept}
+
+
+def _mean(one: LevelMean) -> dict[str, Any]:
+    """The mean at one level of an axis, rounded as no reader can use more."""
+    entry = {
+        "level": _level(one.level.key),
+        "label": one.level.label,
+        "cells": one.cells,
+        "mean": None if one.mean is None else round(one.mean, 4),
+    }
+    if one.interval is None:
+        return entry
+    return entry | {"interval_95": [round(limit, 4) for limit in one.interval]}
 
 
 def _read(grid: Grid, point: Point) -> dict[str, Any]:

@@ -38,6 +38,18 @@ class Drawing:
     spec: str
 
 
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Vega, Vega-Lite and vega-embed as one JavaScript module that exports `vegaEmbed`.
+
+    Attributes:
+        name: The file's name, with Vega's version.
+    """
+
+    name: str
+    script: bytes
+
+
 class DrawingError(RuntimeError):
     """A drawing that doesn't show what its picture holds."""
 
@@ -157,6 +169,44 @@ def _escaped(text: str) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+# --- the same in the browser ----------------------------------------------------------------------
+
+# An export instead of the names on `window` that vl-convert would make: no page gets hold of Vega
+# or of a view (CVE-2025-59840).
+_SNIPPET = "export { vegaEmbed };"
+
+
+def bundle(cache_folder: Path | None = None) -> Bundle:
+    """The libraries that drew the pictures, in the same versions, for a browser.
+
+    Args:
+        cache_folder: Where the bundle is kept; None makes it once per process.
+    """
+    key = store.key_of("bundle", version("vl-convert-python"), _SNIPPET)
+    stored = store.read(cache_folder, key) if cache_folder else None
+    if stored is None:
+        made = _bundle()
+        if cache_folder:
+            store.write(cache_folder, key, made.name.encode() + b"\n" + made.script)
+        return made
+    name, _, script = stored.partition(b"\n")
+    return Bundle(name.decode(), script)
+
+
+@cache
+def _bundle() -> Bundle:
+    import vl_convert
+
+    vega = vl_convert.get_vega_version()
+    head = (
+        f"// Vega {vega}, Vega-Lite {vl_convert.get_vegalite_versions()[-1]}, vega-embed "
+        f"{vl_convert.get_vega_embed_version()}, bundled by vl-convert {vl_convert.__version__}. "
+        "Licences: vega-LICENSES.txt\n"
+    )
+    script = head + vl_convert.javascript_bundle(_SNIPPET)
+    return Bundle(f"vega-{vega}.js", script.encode())
 
 
 # --- cache --------------------------------------------------------------------------------------

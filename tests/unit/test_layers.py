@@ -27,6 +27,7 @@ ORDER = [
     {"commands"},
     {"statistics"},
     {"uncertainty"},
+    {"profiles"},
     {"checks"},
     {"readings"},
     {"claims"},

@@ -480,3 +480,124 @@
     }
   });
 })();
+
+// --- explore: an interactive chart of a grid, which is loaded when a reader asks for it ---
+(() => {
+  "use strict";
+  const here = document.currentScript.src;
+  const LINK = '.ga-downloads a[href$=".vl.json"]';
+  const open = new Map(); // panels by their buttons
+  let failures = 0;
+
+  const make = (name, attributes, ...content) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...content);
+    return element;
+  };
+  const small = (text, role) =>
+    make("button", { type: "button", class: "ga-button", "data-ga-explore": role }, text);
+  const gridOf = (link) => ({
+    base: link.href.slice(0, -".vl.json".length),
+    title: (link.querySelector(".ga-hidden")?.textContent ?? "").replace(/^ of /, ""),
+  });
+
+  // Runs on each page, also where the theme replaces the page without loading it anew.
+  function setUp() {
+    for (const [button, panel] of open) if (!panel.section.isConnected) close(button);
+    for (const link of document.querySelectorAll(`.ga-figure ${LINK}`)) {
+      const line = link.closest(".ga-downloads");
+      if (line.nextElementSibling?.matches(".ga-explore-open")) continue;
+      const button = small("Explore", "open");
+      button.append(make("span", { class: "ga-hidden" }, ` ${gridOf(link).title}`));
+      button.setAttribute("aria-expanded", "false");
+      line.after(make("p", { class: "ga-explore-open" }, button));
+    }
+  }
+
+  function close(button) {
+    const { section, control } = open.get(button);
+    open.delete(button);
+    control.abort();
+    section.remove();
+    button.setAttribute("aria-expanded", "false");
+  }
+
+  async function begin(button) {
+    const figure = button.closest(".ga-figure");
+    const { base, title } = gridOf(figure.querySelector(LINK));
+    const status = make("p", { role: "status" });
+    const section = open.get(button)?.section ??
+      make("section", { class: "ga-explore", tabindex: "-1", "aria-label": `Explore ${title}` });
+    const control = new AbortController();
+    open.set(button, { section, control });
+    button.setAttribute("aria-expanded", "true");
+    section.replaceChildren(make("p", { class: "ga-explore-close" }, small("Close", "close")), status);
+    figure.after(section);
+    section.focus();
+    status.textContent = "Loading the chart …";
+    const failed = (why, again = true) => {
+      if (control.signal.aborted) return;
+      failures += 1;
+      const offline = again && !navigator.onLine;
+      status.textContent = `The chart can't be shown. ${offline ? "There is no connection to the site." : why} ` +
+        "The heatmap and its data table are whole without it.";
+      if (again) section.append(make("p", {}, small("Try again", "again")));
+    };
+    if (location.protocol === "file:") {
+      failed("This page was opened from a folder, and there a browser doesn't let it read its " +
+        "data. Explore works where the site is served.", false);
+      return;
+    }
+    let module;
+    try {
+      // Browsers remember a module that failed by its address.
+      const again = failures ? `?again=${failures}` : "";
+      module = await import(new URL(`explore.js${again}`, here).href);
+    } catch {
+      failed("The program that draws it, explore.js, could not be loaded.");
+      return;
+    }
+    const study = base.replace(/(\/grids\/[^/]+\/).*/, "$1");
+    const others = (within) => {
+      const grids = [...(within?.querySelectorAll(`.ga-figure ${LINK}`) ?? [])].map(gridOf);
+      const found = new Map(grids.map((grid) => [grid.base, grid]));
+      found.delete(base);
+      return [...found.values()].filter((grid) => grid.base.startsWith(study));
+    };
+    try {
+      await module.explore({
+        base, title, panel: section, signal: control.signal, attempt: failures,
+        beside: others(figure.closest(".ga-gallery")), onPage: others(document),
+      });
+      status.remove();
+    } catch (error) {
+      const known = error instanceof module.Unavailable;
+      failed(known ? error.message : "It could not be drawn in this browser.", error.again ?? true);
+    }
+  }
+
+  document.addEventListener("click", (event) => {
+    const pressed = event.target.closest?.("[data-ga-explore]");
+    if (!pressed) return;
+    const section = pressed.closest(".ga-explore");
+    const button = section ? [...open.keys()].find((one) => open.get(one).section === section) : pressed;
+    if (pressed.dataset.gaExplore === "again" || !open.has(button)) {
+      begin(button);
+    } else {
+      close(button);
+      button.focus();
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const section = event.key === "Escape" && event.target.closest?.(".ga-explore");
+    if (!section) return;
+    const hint = section.querySelector(".ga-explore-hint:not([hidden])");
+    if (hint) hint.hidden = true;
+    else section.querySelector('[data-ga-explore="close"]').click();
+  });
+
+  if (window.document$) window.document$.subscribe(setUp);
+  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", setUp);
+  else setUp();
+})();
