@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from gridatlas.analyse import readings_at, readings_of, trials
-from gridatlas.profiles import METHOD, LevelMean, profiles
+from gridatlas.profiles import LevelMean, profiles
 from gridatlas.schema import level_number
 from gridatlas.study import Cell, Grid, Point, Reading
 from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
@@ -57,7 +57,7 @@ def to_json(grid: Grid, known: GridUncertainty) -> str:
         "not_testable": known.reason or None,
         "readings": [_reading(reading) for reading in readings_of(study, [grid])],
         "profiles": {
-            "interval": METHOD if any(one.interval for one in (*means.x, *means.y)) else None,
+            "interval": means.method or None,
             "x": [_mean(one) for one in means.x],
             "y": [_mean(one) for one in means.y],
         },

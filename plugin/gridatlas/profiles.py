@@ -1,20 +1,21 @@
-"""The means of a grid's rows and columns, with intervals where those of its cells are known."""
+"""The means of a grid's rows and columns, with intervals where the trials are known."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import sqrt
 
 from gridatlas.study import Grid, Level
-from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
+from gridatlas.uncertainty import Ends, GridUncertainty
 
-METHOD = (
-    "from those of the cells by the method of variance estimates recovery (MOVER), all trials "
-    "taken as independent"
+POOLED = (
+    "Wilson's for all trials of the cells together, taken as independent; too wide rather than too "
+    "narrow where the cells differ"
 )
-"""How the interval of a mean is computed, for readers of a download."""
+"""How the interval of a mean over cells of trials is computed, for readers of a download."""
+FROM_PARTS = "normal approximation from the standard errors of the cells, taken as independent"
+"""The same for an aggregate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,64 +25,52 @@ class LevelMean:
     Attributes:
         cells: Number of cells that have a value; the others are left out.
         mean: None where no cell has a value.
-        interval: 95 %, low and high; None where the interval of one of these cells is unknown.
+        interval: 95 %; None where it isn't known.
     """
 
     level: Level
     cells: int
     mean: float | None = None
-    interval: tuple[float, float] | None = None
+    interval: Ends | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Profiles:
-    """One mean per level of x, and one per level of y."""
+    """One mean per level of x, and one per level of y.
+
+    Attributes:
+        method: How their intervals are computed; empty where there are none.
+    """
 
     x: tuple[LevelMean, ...]
     y: tuple[LevelMean, ...]
+    method: str = ""
 
 
 def profiles(grid: Grid, known: GridUncertainty) -> Profiles:
     """The means along both axes of a grid."""
-    intervals = by_point(grid, known)
-    columns: dict[str, list[tuple[Decimal, CellUncertainty | None]]] = {}
-    rows: dict[str, list[tuple[Decimal, CellUncertainty | None]]] = {}
+    columns: dict[str, list[Decimal]] = {}
+    rows: dict[str, list[Decimal]] = {}
     for x, y, cell in grid.points():
         if cell.value is not None:
-            one = (cell.value, intervals.get((x.key, y.key)))
-            columns.setdefault(x.key, []).append(one)
-            rows.setdefault(y.key, []).append(one)
+            columns.setdefault(x.key, []).append(cell.value)
+            rows.setdefault(y.key, []).append(cell.value)
+    method = FROM_PARTS if grid.aggregate else POOLED
     return Profiles(
-        tuple(_level_mean(level, columns.get(level.key, [])) for level in grid.study.x.levels),
-        tuple(_level_mean(level, rows.get(level.key, [])) for level in grid.study.y.levels),
+        _means(grid.study.x.levels, columns, known.x_means),
+        _means(grid.study.y.levels, rows, known.y_means),
+        method if known.x_means or known.y_means else "",
     )
 
 
-def _level_mean(
-    level: Level, cells: Sequence[tuple[Decimal, CellUncertainty | None]]
-) -> LevelMean:
-    if not cells:
-        return LevelMean(level, 0)
-    values = [value for value, _ in cells]
-    mean = float(sum(values, Decimal(0)) / len(values))
-    known = [(float(value), cell.low, cell.high) for value, cell in cells if cell]
-    if len(known) < len(cells):
-        return LevelMean(level, len(cells), mean)
-    return LevelMean(level, len(cells), mean, mean_interval(mean, known))
-
-
-def mean_interval(mean: float, cells: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
-    """Interval of a mean of independent estimates, from the interval of each.
-
-    The squares of the distances from each estimate to its own limit add up, below and above on
-    their own: Zou, Huang and Zhang (2009), Computational Statistics & Data Analysis 53, 1080–1085.
-    With Wilson's intervals it keeps its width where cells have no success, or no failure; of
-    symmetrical intervals it is what their standard errors give.
-
-    Args:
-        cells: Value, low and high of each, at least one; a value that was rounded past its own
-            limit counts as at it.
-    """
-    below = sqrt(sum(max(0.0, value - low) ** 2 for value, low, _ in cells))
-    above = sqrt(sum(max(0.0, high - value) ** 2 for value, _, high in cells))
-    return mean - below / len(cells), mean + above / len(cells)
+def _means(
+    levels: Sequence[Level],
+    values: Mapping[str, Sequence[Decimal]],
+    intervals: Mapping[str, Ends],
+) -> tuple[LevelMean, ...]:
+    means = []
+    for place, level in enumerate(levels):
+        of = values.get(level.key, ())
+        mean = float(sum(of, Decimal(0)) / len(of)) if of else None
+        means.append(LevelMean(level, len(of), mean, intervals.get(str(place))))
+    return tuple(means)

@@ -202,7 +202,8 @@ def _bundle() -> Bundle:
     vega = vl_convert.get_vega_version()
     head = (
         f"// Vega {vega}, Vega-Lite {vl_convert.get_vegalite_versions()[-1]}, vega-embed "
-        f"{vl_convert.get_vega_embed_version()}, bundled by vl-convert {vl_convert.__version__}. "
+        f"{vl_convert.get_vega_embed_version()}, bundled by vl-convert "
+        f"{version('vl-convert-python')}. "
         "Licences: vega-LICENSES.txt\n"
     )
     script = head + vl_convert.javascript_bundle(_SNIPPET)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
+from math import fsum, hypot
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -29,6 +30,8 @@ SETTINGS_UP_TO = 2_500
 
 Counts = tuple[int, int]
 """(k, n): successes and trials."""
+Ends = tuple[float, float]
+"""Low and high end of an interval, in the metric's unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class GridUncertainty:
 
     Attributes:
         cells: By the places of the levels on x and y, `<place>,<place>` from 0.
+        x_means, y_means: 95 % intervals of the means at each level, by its place from 0.
         level: One-sided level at which a cell leaves the set for the best.
         chi2, df, p: Homogeneity of all cells.
         x_p, y_p: p of the main effect of each axis.
@@ -71,6 +75,8 @@ class GridUncertainty:
     x_p: float | None = None
     y_p: float | None = None
     cells: Mapping[str, CellUncertainty] = field(default_factory=dict)
+    x_means: Mapping[str, Ends] = field(default_factory=dict)
+    y_means: Mapping[str, Ends] = field(default_factory=dict)
 
     @property
     def kept(self) -> int:
@@ -252,6 +258,8 @@ def _from_json(content: Any) -> Uncertainty:
     for key, one in content["grids"].items():
         kinds = [CellUncertainty(**kind) for kind in one.pop("kinds")]
         one["cells"] = {at: kinds[kind] for at, kind in one["cells"].items()}
+        for axis in ("x_means", "y_means"):
+            one[axis] = {at: tuple(ends) for at, ends in one[axis].items()}
         grids[key] = GridUncertainty(**one)
     return Uncertainty(
         grids,
@@ -325,7 +333,7 @@ def _assess(results: Results) -> Uncertainty:
 
 def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertainty:
     from gridatlas.statistics.best import best_set
-    from gridatlas.statistics.counts import wilson
+    from gridatlas.statistics.counts import mean_wilson, wilson
     from gridatlas.statistics.differences import homogeneity
 
     if reason:
@@ -355,6 +363,10 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
 
     columns, rows = range(len(study.x.levels)), range(len(study.y.levels))
 
+    def mean(at: Sequence[str]) -> Ends:
+        interval = mean_wilson([counts[point] for point in at])
+        return interval.low * scale, interval.high * scale
+
     chi = homogeneity([counts[point] for point in points])
     return GridUncertainty(
         test=chosen.test,
@@ -368,7 +380,17 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
         x_p=_effect([[counts.get(f"{i},{j}") for j in rows] for i in columns]),
         y_p=_effect([[counts.get(f"{i},{j}") for i in columns] for j in rows]),
         cells=cells,
+        x_means={place: mean(at) for place, at in _along(points, 0).items()},
+        y_means={place: mean(at) for place, at in _along(points, 1).items()},
     )
+
+
+def _along(points: Sequence[str], axis: int) -> dict[str, list[str]]:
+    """The points (by place) at each place on an axis, 0 for x and 1 for y."""
+    along: dict[str, list[str]] = {}
+    for point in points:
+        along.setdefault(point.split(",")[axis], []).append(point)
+    return along
 
 
 def _effect(rows: Sequence[Sequence[Counts | None]]) -> float | None:
@@ -398,14 +420,29 @@ def _aggregate(
     scale = share_scale(grid.study) or 1
     z = NormalDist().inv_cdf(1 - ALPHA / 2)
     cells = {}
+    reaches: dict[str, float] = {}
+    shown: dict[str, float] = {}
     for point, (_, _, cell) in zip(_places(grid.study), grid.points(), strict=True):
+        if cell.value is not None:
+            shown[point] = float(cell.value)
         of = [counts[levels][0].get(point) for levels in parts]
         known = [one for one in of if one is not None]
         if cell.value is None or len(known) < len(of):
             continue
         reach = z * mean_stderr(known) * scale
+        reaches[point] = reach
         cells[point] = CellUncertainty(float(cell.value) - reach, float(cell.value) + reach)
-    return GridUncertainty(cells=cells)
+
+    def means(axis: int) -> dict[str, Ends]:
+        found = {}
+        for place, at in _along(list(shown), axis).items():
+            if all(point in reaches for point in at):
+                mean = fsum(shown[point] for point in at) / len(at)
+                off = hypot(*(reaches[point] for point in at)) / len(at)
+                found[place] = (mean - off, mean + off)
+        return found
+
+    return GridUncertainty(cells=cells, x_means=means(0), y_means=means(1))
 
 
 def _parts_of(results: Results, grid: Grid) -> list[Levels]:

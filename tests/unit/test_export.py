@@ -105,12 +105,20 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
         "title": "A demo",
         "grid": "small",
         "facets": {"model": "small"},
-        "metric": {"name": "Pass@1", "unit": "%", "better": "lower"},
+        "metric": {"name": "Pass@1", "unit": "%", "better": "lower", "decimals": 2},
         "x": {"id": "rate", "label": "Rate", "unit": ""},
         "y": {"id": "depth", "label": "Depth", "unit": "layers"},
         "computed": False,
         "not_testable": "n is unknown",
         "readings": [{"id": "paper", "label": "The paper", "url": "https://example.org/"}],
+        "profiles": {
+            "interval": None,
+            "x": [
+                {"level": 0.1, "label": "0.1", "cells": 1, "mean": 47.3},
+                {"level": "few", "label": "few", "cells": 0, "mean": None},
+            ],
+            "y": [{"level": 2, "label": "2", "cells": 1, "mean": 47.3}],
+        },
         "cells": [
             {
                 "rate": 0.1,

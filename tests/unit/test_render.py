@@ -56,6 +56,44 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
+# --- the libraries, for a browser ---------------------------------------------------------------
+
+
+def test_the_bundle_is_that_of_the_versions_that_draw_the_pictures(tmp_path: Path) -> None:
+    made = render.bundle(tmp_path)
+    head, _, script = made.script.decode().partition("\n")
+    assert made.name == f"vega-{vl_convert.get_vega_version()}.js"
+    assert f"Vega-Lite {vl_convert.get_vegalite_versions()[-1]}," in head
+    assert re.search(r"export\{[\w$]+ as vegaEmbed\};$", script)
+    # Nothing is put on `window`, where a script of someone else's would find it.
+    assert not re.search(r"window\.vega\w*\s*=[^=]", script)
+
+
+def test_the_bundle_is_made_once_and_then_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = render.bundle(tmp_path)
+    (file,) = _files(tmp_path)
+
+    def refuse() -> NoReturn:
+        raise AssertionError("made again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(render, "_bundle", refuse)
+        assert render.bundle(tmp_path) == made
+    file.write_bytes(file.read_bytes()[:-9])
+    assert render.bundle(tmp_path) == made
+
+
+def test_another_vl_convert_makes_another_bundle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render.bundle(tmp_path)
+    monkeypatch.setattr(render, "version", lambda name: "99")
+    render.bundle(tmp_path)
+    assert len(_files(tmp_path)) == 2
+
+
 # --- a drawing ----------------------------------------------------------------------------------
 
 

@@ -148,9 +148,7 @@ class Chart {
       if (value === null) return { ...row, tip: row.label };
       const rank = ranks.get(value);
       const lines = [row.label];
-      if (cell.interval_95) {
-        lines.push(`95 % interval: ${cell.interval_95.map((end) => this.number(end)).join(" to ")}`);
-      }
+      if (cell.interval_95) lines.push(`95 % interval: ${this.range(cell)}`);
       if (cell.n) lines.push(`n = ${cell.n}`);
       lines.push(`Rank ${rank} of ${this.values.length}`);
       if (value !== this.best) lines.push(`${this.difference(this.away(value))} from the best`);
@@ -208,7 +206,8 @@ class Chart {
       bounds: "flush",
       spacing: 10,
       concat: [
-        { ...profile("columns", profiles.x, "x", "y", x), width: heatmap.width, height: this.profile },
+        { ...profile("columns", profiles.x, "x", "y", x),
+          width: heatmap.width, height: this.profile },
         { name: "corner", data: { values: [] }, width: this.profile, height: this.profile,
           mark: { type: "point", aria: false } },
         { ...heatmap, name: "grid", data: { values: this.rows }, layer: layers },
@@ -264,15 +263,18 @@ class Chart {
     return means.map((one) => {
       if (one.mean === null) return { at: one.label, mean: null, tip: `${one.label}: no value` };
       const [low, high] = one.interval_95 ?? [null, null];
-      return { at: one.label, mean: one.mean, low, high, tip: `${one.label}: mean ${this.meanText(one)}` };
+      const tip = `${one.label}: mean ${this.meanText(one)}`;
+      return { at: one.label, mean: one.mean, low, high, tip };
     });
   }
 
   meanText(one) {
-    const text = one.mean === null ? "no value" : this.value(one.mean);
-    return one.interval_95
-      ? `${text} (${one.interval_95.map((end) => this.number(end)).join(" to ")})`
-      : text;
+    return one.interval_95 ? `${this.value(one.mean)} (${this.range(one)})` : this.value(one.mean);
+  }
+
+  /** A 95 % interval in words. */
+  range({ interval_95: ends }) {
+    return ends.map((end) => this.number(end)).join(" to ");
   }
 
   /** Draw anew; of several draws under way the last one stays. */
@@ -339,7 +341,7 @@ class Chart {
       this.colours = index ? "ranks" : "values";
       // Ranks are counted within the grid: there is nothing to share.
       if (this.scaleField) this.scaleField.disabled = this.colours === "ranks";
-      this.draw();
+      this.redraw();
     });
     const { beside, onPage } = this.wanted;
     const others = beside.length ? beside : onPage;
@@ -397,7 +399,15 @@ class Chart {
       this.shared = null;
       this.error.textContent = `${error.message} The colour scale is that of this grid.`;
     }
-    await this.draw();
+    await this.redraw();
+  }
+
+  async redraw() {
+    try {
+      await this.draw();
+    } catch {
+      this.error.textContent = "The chart could not be drawn anew.";
+    }
   }
 
   parts() {
@@ -407,10 +417,11 @@ class Chart {
       `Within δ${unit ? ` (${unit})` : ""} of the best`);
     const near = make("div", { class: "ga-explore-field" }, label, this.slider);
     const fields = [this.colourField, this.scaleField, near].filter(Boolean);
-    const dots = "Dots: the means of the columns (above) and rows (right), over the cells with a value.";
+    const dots =
+      "Dots: the means of the columns (above) and rows (right), over the cells with a value.";
     const notes = make("ul", { class: "ga-explore-notes" },
-      make("li", {}, "δ is a distance, not a test. Where the trials behind the values are known, a " +
-        "test told which cells may be the best, and they are marked."),
+      make("li", {}, "δ is a distance, not a test. Where the trials behind the values are known, " +
+        "a test told which cells may be the best, and they are marked."),
       make("li", {}, profiles.interval
         ? `${dots} Lines: their 95 % intervals, ${profiles.interval}.`
         : `${dots} No intervals: ${reason ?? "those of the cells are unknown"}.`),
@@ -423,7 +434,8 @@ class Chart {
       this.means(),
       notes,
       make("p", { class: "ga-explore-save" },
-        button("Save as SVG", () => this.saveSvg()), " ", button("Save as PNG", () => this.savePng())),
+        button("Save as SVG", () => this.saveSvg()), " ",
+        button("Save as PNG", () => this.savePng())),
       this.hint,
     ];
   }
@@ -437,7 +449,7 @@ class Chart {
       make("tbody", {}, ...means.map((one) => make("tr", {},
         make("th", { scope: "row" }, one.label),
         make("td", {}, one.mean === null ? "–" : this.number(one.mean)),
-        make("td", {}, one.interval_95 ? one.interval_95.map((end) => this.number(end)).join(" to ") : "–"),
+        make("td", {}, one.interval_95 ? this.range(one) : "–"),
         make("td", {}, String(one.cells))))));
     return make("details", {}, make("summary", {}, "Means as numbers"),
       make("div", { class: "ga-scroll", tabindex: 0, role: "region",
@@ -449,8 +461,8 @@ class Chart {
 
   async saveSvg() {
     const svg = await this.result.view.toSVG();
-    const style = "<style>svg{color:#1f1f1f}@media(prefers-color-scheme:dark){svg{color:#e6e6e6}}</style>";
-    this.save(new Blob([svg.replace(/<svg[^>]*>/, (tag) => tag + style)], { type: "image/svg+xml" }), "svg");
+    const styled = svg.replace(/<svg[^>]*>/, (tag) => tag + READERS_COLOURS);
+    this.save(new Blob([styled], { type: "image/svg+xml" }), "svg");
   }
 
   async savePng() {
@@ -474,6 +486,10 @@ class Chart {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   }
 }
+
+/** A file of its own follows the colours of who opens it. */
+const READERS_COLOURS = "<style>svg{color:#1f1f1f}" +
+  "@media(prefers-color-scheme:dark){svg{color:#e6e6e6}}</style>";
 
 /** Vega's way to files and addresses: there is none. */
 const refuse = async () => { throw new Error("a chart loads nothing"); };

@@ -532,16 +532,17 @@
     const control = new AbortController();
     open.set(button, { section, control });
     button.setAttribute("aria-expanded", "true");
-    section.replaceChildren(make("p", { class: "ga-explore-close" }, small("Close", "close")), status);
+    const away = make("p", { class: "ga-explore-close" }, small("Close", "close"));
+    section.replaceChildren(away, status);
     figure.after(section);
     section.focus();
     status.textContent = "Loading the chart …";
     const failed = (why, again = true) => {
       if (control.signal.aborted) return;
       failures += 1;
-      const offline = again && !navigator.onLine;
-      status.textContent = `The chart can't be shown. ${offline ? "There is no connection to the site." : why} ` +
-        "The heatmap and its data table are whole without it.";
+      const told = again && !navigator.onLine ? "There is no connection to the site." : why;
+      status.textContent =
+        `The chart can't be shown. ${told} The heatmap and its data table are whole without it.`;
       if (again) section.append(make("p", {}, small("Try again", "again")));
     };
     if (location.protocol === "file:") {
@@ -581,7 +582,8 @@
     const pressed = event.target.closest?.("[data-ga-explore]");
     if (!pressed) return;
     const section = pressed.closest(".ga-explore");
-    const button = section ? [...open.keys()].find((one) => open.get(one).section === section) : pressed;
+    const of = (button) => open.get(button).section === section;
+    const button = section ? [...open.keys()].find(of) : pressed;
     if (pressed.dataset.gaExplore === "again" || !open.has(button)) {
       begin(button);
     } else {

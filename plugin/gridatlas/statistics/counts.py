@@ -89,6 +89,26 @@ def successes_from(value: Decimal, n: int, decimals: int, scale: int = 100) -> i
     return k if 2 * off <= _EXACT.multiply(unit, Decimal(n)) else None
 
 
+def mean_wilson(cells: Sequence[Counts]) -> Interval:
+    """Interval of the mean of shares, each with equal weight: Wilson's at that mean.
+
+    Its trials are the number of cells times the smallest number of trials of a cell: with these it
+    is wide enough however the shares differ, since the mean of share × (1 − share) is at most what
+    it is at the mean share.
+
+    Args:
+        cells: At least one; all trials are independent.
+
+    Raises:
+        ValueError: For no cells, or impossible counts.
+    """
+    if not cells:
+        raise ValueError("a mean needs at least one cell")
+    k, n = arrays(cells)
+    trials = len(cells) * int(n.min())
+    return wilson(min(float(np.mean(k / n)) * trials, trials), trials)
+
+
 def mean_stderr(parts: Sequence[Counts]) -> float:
     """Standard error of the mean of shares, each with equal weight: √Σ p(1 − p)/n, over the count.
 

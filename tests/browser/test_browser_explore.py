@@ -1,0 +1,552 @@
+"""The interactive chart of a grid: what it loads and when, what its controls do, and its end.
+
+Every page is sent with a strict content security policy, in which only the theme's inline scripts
+are allowed, by their hashes.
+"""
+
+import base64
+import hashlib
+import json
+import mimetypes
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import site_builds
+from bs4 import BeautifulSoup
+from hostile import STRINGS, hostile
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
+from site_builds import DYNTS, GRPO
+
+from gridatlas.statistics.counts import wilson
+from views import Visit, colour, contrast, until
+
+WIDE = ViewportSize(width=1280, height=900)
+MODEL = f"studies/{DYNTS}/model/r1-qwen/"
+SETTING = f"studies/{GRPO}/setting/after_t125/"
+AIME24 = f"{DYNTS}/r1-qwen/aime24"
+AFTER = f"{GRPO}/after_t125"
+CELLS = '.ga-explore-chart [aria-roledescription="rect mark"]'
+
+
+# --- a strict policy ----------------------------------------------------------------------------
+
+
+def _policy(html: bytes) -> dict[str, str]:
+    inline = BeautifulSoup(html, "html.parser").select("script:not([src])")
+    hashes = {hashlib.sha256(one.text.encode()).digest() for one in inline}
+    allowed = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in sorted(hashes))
+    policy = (
+        f"default-src 'self'; script-src 'self' {allowed}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:"
+    )
+    return {"content-security-policy": policy}
+
+
+def _with_policy(route: Route) -> None:
+    if route.request.resource_type == "document" and route.request.url.startswith("http"):
+        response = route.fetch()
+        route.fulfill(response=response, headers=response.headers | _policy(response.body()))
+    else:
+        route.continue_()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(viewport=WIDE, reduced_motion="reduce", accept_downloads=True)
+    opened.route("**/*", _with_policy)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def visit(context: BrowserContext, home: str) -> Iterator[Visit]:
+    """A page in which nothing may go wrong unsaid: a broken policy is an error on the console."""
+    seen = Visit(context.new_page(), urlsplit(home).netloc)
+    yield seen
+    assert seen.said == []
+    assert seen.elsewhere == []
+    seen.page.close()
+
+
+@pytest.fixture(scope="session")
+def site(home: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return site_builds.atlas(tmp_path_factory.getbasetemp()).site
+
+
+def _figure(page: Page, grid: str) -> Locator:
+    """The figure of a grid: `<study>/<address>`."""
+    return page.locator(f'figure[id="grid/{grid.partition("/")[2]}"]')
+
+
+def _explore(page: Page, url: str, grid: str) -> Locator:
+    """Open the chart of a grid, and wait for it."""
+    if page.url != url:
+        page.goto(url, wait_until="load")
+    _figure(page, grid).get_by_role("button", name="Explore").click()
+    panel = _figure(page, grid).locator("+ section.ga-explore")
+    panel.locator(".ga-explore-chart svg").wait_for()
+    return panel
+
+
+def _data(site: Path, grid: str) -> dict[str, Any]:
+    text = (site / f"grids/{grid}.json").read_text(encoding="utf-8")
+    return json.loads(text, parse_float=Decimal)  # type: ignore[no-any-return]
+
+
+def _values(site: Path, grid: str) -> list[Decimal]:
+    cells = _data(site, grid)["cells"]
+    return [Decimal(cell["value"]) for cell in cells if cell["value"] is not None]
+
+
+def _domains(page: Page, home: str) -> list[list[float]]:
+    """The colour scales of all charts that are alive."""
+    ask = "async (home) => [...(await import(`${home}assets/gridatlas/explore.js`)).views].map("
+    return page.evaluate(f"{ask}(view) => view.scale('color').domain())", home)  # type: ignore[no-any-return]
+
+
+def _fills(panel: Locator) -> dict[str, str]:
+    found = panel.locator(CELLS).evaluate_all(
+        "(all) => all.map((one) => [one.getAttribute('aria-label'), one.getAttribute('fill')])"
+    )
+    return dict(found)
+
+
+# --- when it loads ------------------------------------------------------------------------------
+
+
+def test_nothing_of_it_is_loaded_before_a_click(visit: Visit, home: str, site: Path) -> None:
+    page = visit.page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    page.goto(home + MODEL, wait_until="networkidle")
+    bundle = next(site.glob("assets/gridatlas/vega-*.js")).name
+    assert {"explore.js", bundle} & set(asked) == set()
+    assert not [one for one in asked if one.endswith(".json") and one != "search_index.json"]
+    with_files = page.locator('.ga-figure:has(a[href$=".vl.json"])').count()
+    assert page.get_by_role("button", name="Explore").count() == with_files == 5
+    for grid in (AIME24, f"{DYNTS}/r1-qwen/aime25"):
+        _explore(page, home + MODEL, grid)
+    assert (asked.count("explore.js"), asked.count(bundle)) == (1, 1)
+    # No page gets hold of Vega or of a view (CVE-2025-59840).
+    assert (
+        page.evaluate("() => ['vega', 'vegaEmbed', 'vegaLite', 'view'].filter((n) => n in window)")
+        == []
+    )
+
+
+def test_the_button_moves_nothing_when_it_comes(browser: Browser, home: str) -> None:
+    """The place it takes is kept for it, so that pages don't shift while they load."""
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/gridatlas.js", hold)
+    page.goto(home + MODEL, wait_until="commit")
+    until(page, "() => !!document.querySelector('.md-footer')")
+    height = "() => document.querySelector('.ga-gallery').getBoundingClientRect().height"
+    before = page.evaluate(height)
+    held[0].continue_()
+    page.get_by_role("button", name="Explore").first.wait_for()
+    assert page.evaluate(height) == before
+    context.close()
+
+
+def test_the_package_has_the_licences_of_what_is_in_the_bundle(site: Path) -> None:
+    assets = site / "assets/gridatlas"
+    bundle = next(assets.glob("vega-*.js"))
+    with bundle.open(encoding="utf-8") as file:
+        head = file.readline()
+    assert head.startswith(f"// Vega {bundle.stem.removeprefix('vega-')}, Vega-Lite ")
+    assert "vega-LICENSES.txt" in head
+    licences = (assets / "vega-LICENSES.txt").read_text(encoding="utf-8")
+    for name in ("vega-lite", "vega-embed", "d3-scale", "d3-geo-projection", "topojson-client"):
+        assert name in licences
+    assert f'"{bundle.name}"' in (assets / "explore.js").read_text(encoding="utf-8")
+
+
+# --- what its controls do -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "grid", "deltas"),
+    [(MODEL, AIME24, ["0", "4.7", "4.8", "12.0"]), (SETTING, AFTER, ["0", "5", "11", "64"])],
+    ids=["percent", "integers"],
+)
+def test_the_slider_fades_what_is_further_from_the_best(
+    visit: Visit, home: str, site: Path, address: str, grid: str, deltas: list[str]
+) -> None:
+    values = _values(site, grid)
+    panel = _explore(visit.page, home + address, grid)
+    slider = panel.get_by_role("slider")
+    assert Decimal(str(slider.get_attribute("max"))) == max(values) - min(values)
+    told = panel.get_by_role("status")
+    assert told.inner_text().startswith(f"{len(values)} of {len(values)} cells are within")
+    for delta in deltas:
+        slider.fill(delta)
+        near = sum(max(values) - value <= Decimal(delta) for value in values)
+        until(
+            visit.page,
+            "([cells, far]) => [...document.querySelectorAll(cells)].filter("
+            "(one) => Number(one.getAttribute('opacity')) < 0.5).length === far",
+            [CELLS, len(values) - near],
+        )
+        text = told.inner_text()
+        verb = "is" if near == 1 else "are"
+        assert text.startswith(f"{near} of {len(values)} cells {verb} within ")
+        assert ("faded" in text) == (near < len(values))
+        assert str(slider.get_attribute("aria-valuetext")).startswith(delta.removesuffix(".0"))
+
+
+def test_ranks_colour_by_position_and_ties_share(visit: Visit, home: str, site: Path) -> None:
+    values = _values(site, AIME24)
+    panel = _explore(visit.page, home + MODEL, AIME24)
+    before = _fills(panel)
+    panel.get_by_label("ranks").check()
+    panel.get_by_text("Rank (1 is the best)").wait_for()
+    assert _domains(visit.page, home) == [[1, 1 + sum(one > min(values) for one in values)]]
+    fills = _fills(panel)
+    assert fills != before
+    by_value: dict[str, set[str]] = {}
+    for label, fill in fills.items():
+        by_value.setdefault(label.partition(": ")[2].partition(" %")[0], set()).add(fill)
+    assert {Decimal(value) for value in by_value} == set(values)
+    assert {len(of) for of in by_value.values()} == {1}
+    assert len({next(iter(of)) for of in by_value.values()}) == len(set(values))
+    # The best keeps the end of the scale that it has among the values.
+    best = next(label for label in fills if label.endswith(", best"))
+    assert fills[best] == before[best]
+    assert panel.get_by_label("shared with").is_disabled()
+    panel.get_by_label("values").check()
+    panel.get_by_text("Pass@1 (%)").wait_for()
+    assert _fills(panel) == before
+
+
+def test_a_shared_scale_is_over_the_grids_beside_it(visit: Visit, home: str, site: Path) -> None:
+    panel = _explore(visit.page, home + MODEL, AIME24)
+    values = _values(site, AIME24)
+    assert _domains(visit.page, home) == [[float(min(values)), float(max(values))]]
+    before = _fills(panel)
+    panel.get_by_label("shared with the 4 other grids beside it").check()
+    every = [
+        value
+        for file in sorted((site / f"grids/{DYNTS}/r1-qwen").glob("*.json"))
+        if not file.name.endswith(".vl.json")
+        for value in _values(site, f"{DYNTS}/r1-qwen/{file.stem}")
+    ]
+    assert len(every) == 5 * 20
+    domain = [float(min(every)), float(max(every))]
+    until(
+        visit.page,
+        "async ([home, low]) => [...(await import(`${home}assets/gridatlas/explore.js`)).views]"
+        ".every((view) => view.scale('color').domain()[0] === low)",
+        [home, domain[0]],
+    )
+    assert _domains(visit.page, home) == [domain]
+    assert _fills(panel) != before
+
+
+def test_profiles_are_the_means_that_python_computed(visit: Visit, home: str, site: Path) -> None:
+    data = _data(site, AIME24)
+    panel = _explore(visit.page, home + MODEL, AIME24)
+    panel.get_by_text("Means as numbers").click()
+    tables = panel.locator("table").all()
+    assert len(tables) == 2
+    for axis, id_, table in zip("xy", ("ratio", "local_window"), tables, strict=True):
+        for row in table.locator("tbody tr").all():
+            level, mean, interval, count = row.locator("th, td").all_inner_texts()
+            cells = [cell for cell in data["cells"] if str(cell[id_]) == level]
+            expected = sum(Decimal(cell["value"]) for cell in cells) / len(cells)
+            right = sum(round(float(cell["value"]) * 1.5) for cell in cells)
+            limits = wilson(right, 150 * len(cells))
+            low, high = (float(end) for end in interval.split(" to "))
+            assert int(count) == len(cells) in (4, 5)
+            assert float(mean) == pytest.approx(float(expected), abs=0.051)
+            assert low == pytest.approx(100 * limits.low, abs=0.051)
+            assert high == pytest.approx(100 * limits.high, abs=0.051)
+            # And it is drawn, in words too.
+            drawn = panel.locator(f'[aria-label="{level}: mean {mean} % ({interval})"]')
+            assert drawn.count() == 1, (axis, level)
+
+
+def test_profiles_without_known_trials_have_no_intervals(visit: Visit, home: str) -> None:
+    panel = _explore(visit.page, home + SETTING, AFTER)
+    assert "No intervals: the number of trials behind each value is unknown" in panel.inner_text()
+    assert panel.locator('.ga-explore-chart [aria-label^="7: mean "]').count() == 2
+    assert panel.locator(".ga-explore-chart .mark-rule.columns_layer_0_marks line").count() == 0
+
+
+def test_a_cell_tells_more_under_the_pointer(visit: Visit, home: str) -> None:
+    panel = _explore(visit.page, home + MODEL, AIME24)
+    cell = panel.locator(CELLS + '[aria-label^="Ratio 0.5, Local window size 500"]')
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
+    assert box is not None
+    hint = panel.locator(".ga-explore-hint")
+    assert not hint.is_visible()
+    # In its middle, where its value is printed on it.
+    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    hint.wait_for()
+    assert hint.inner_text().splitlines() == [
+        "Ratio 0.5, Local window size 500: 48.7 %, may be the best",
+        "95 % interval: 40.8 to 56.6",
+        "n = 150",
+        "Rank 2 of 20",
+        "3.3 points from the best",
+    ]
+    visit.page.mouse.move(5, 5)
+    hint.wait_for(state="hidden")
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def test_the_chart_can_be_saved(visit: Visit, home: str, site: Path, tmp_path: Path) -> None:
+    page = visit.page
+    panel = _explore(page, home + MODEL, AIME24)
+    panel.get_by_role("slider").fill("2")
+    assert panel.get_by_role("link").count() == 0  # to no editor on another host
+    files = {}
+    for ending in ("svg", "png"):
+        with page.expect_download() as caught:
+            panel.get_by_role("button", name=f"Save as {ending.upper()}").click()
+        name = caught.value.suggested_filename
+        assert name == f"{DYNTS}-r1-qwen-aime24-explored.{ending}"
+        caught.value.save_as(tmp_path / name)
+        files[ending] = (tmp_path / name).read_bytes()
+    root = ET.fromstring(files["svg"])
+    cells = root.findall('.//*[@aria-roledescription="rect mark"]')
+    assert len(cells) == 20
+    assert sum(float(cell.get("opacity", "1")) < 0.5 for cell in cells) == 19
+    printed = "".join(root.itertext())
+    assert all(f"{value:.1f}" in printed for value in _values(site, AIME24))
+    assert files["png"].startswith(b"\x89PNG")
+    size = struct.unpack(">II", files["png"][16:24])
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    assert size == (pytest.approx(2 * width, abs=2), pytest.approx(2 * height, abs=2))
+
+
+# --- where it can't be loaded -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("**/vega-*.js", "The program that draws it, vega-"),
+        ("**/explore.js*", "The program that draws it, explore.js, could not be loaded."),
+        ("**/aime24.vl.json", "aime24.vl.json, could not be loaded (404)."),
+        (None, "There is no connection to the site."),
+    ],
+    ids=["bundle", "module", "data", "offline"],
+)
+def test_where_it_cannot_be_loaded_the_picture_stays_and_it_can_be_tried_again(
+    browser: Browser, home: str, missing: str | None, said: str
+) -> None:
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
+    page.goto(home + MODEL, wait_until="load")
+    if missing is None:
+        context.set_offline(True)
+    else:
+        page.route(missing, lambda route: route.fulfill(status=404))
+    figure = _figure(page, AIME24)
+    figure.get_by_role("button", name="Explore").click()
+    panel = figure.locator("+ section.ga-explore")
+    again = panel.get_by_role("button", name="Try again")
+    again.wait_for()
+    text = panel.get_by_role("status").inner_text()
+    assert text.startswith("The chart can't be shown. ")
+    assert said in text
+    assert "The heatmap and its data table are whole without it." in text
+    assert figure.locator('> svg path[role="graphics-symbol"]').first.is_visible()
+    context.set_offline(False)
+    page.unroute_all()
+    again.click()
+    panel.locator(".ga-explore-chart svg").wait_for()
+    assert panel.locator(CELLS).count() == 20
+    context.close()
+
+
+def test_a_page_from_a_folder_says_what_to_do(browser: Browser, site: Path) -> None:
+    page = browser.new_page()
+    page.goto((site / MODEL / "index.html").as_uri(), wait_until="load")
+    figure = _figure(page, AIME24)
+    figure.get_by_role("button", name="Explore").click()
+    panel = figure.locator("+ section.ga-explore")
+    until(page, "() => document.querySelector('.ga-explore').innerText.includes('folder')")
+    assert "Explore works where the site is served." in panel.inner_text()
+    assert panel.get_by_role("button", name="Try again").count() == 0
+    page.close()
+
+
+def test_a_shared_scale_that_cannot_be_loaded_leaves_the_own(
+    context: BrowserContext, home: str
+) -> None:
+    page = context.new_page()
+    panel = _explore(page, home + MODEL, AIME24)
+    before = _fills(panel)
+    page.route("**/aime25.json", lambda route: route.fulfill(status=404))
+    panel.get_by_label("shared with").check()
+    panel.get_by_text("The colour scale is that of this grid.").wait_for()
+    assert panel.get_by_label("of this grid").is_checked()
+    assert _fills(panel) == before
+    page.close()
+
+
+# --- several, by keyboard, in a small window ----------------------------------------------------
+
+
+def test_by_keyboard_alone_with_two_charts_open(visit: Visit, home: str) -> None:
+    page = visit.page
+    page.goto(home + MODEL, wait_until="load")
+    first, second = (_figure(page, grid) for grid in (AIME24, f"{DYNTS}/r1-qwen/aime25"))
+    for figure in (first, second):
+        figure.get_by_role("button", name="Explore").focus()
+        page.keyboard.press("Enter")
+        figure.locator("+ section .ga-explore-chart svg").wait_for()
+    panel = second.locator("+ section.ga-explore")
+    assert panel.evaluate("(one) => one === document.activeElement")
+    names = []
+    for _ in range(7):
+        page.keyboard.press("Tab")
+        names.append(
+            page.evaluate("() => document.activeElement.type ?? document.activeElement.localName")
+        )
+        assert panel.evaluate("(one) => one.contains(document.activeElement)")
+    assert names == ["button", "radio", "radio", "range", "summary", "button", "button"]
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Home")
+    assert panel.get_by_role("status").inner_text().startswith("1 of 20 cells is within 0.0 points")
+    other = first.locator("+ section.ga-explore")
+    assert other.get_by_role("status").inner_text().startswith("20 of 20")
+    assert len(_domains(page, home)) == 2
+    page.keyboard.press("Escape")
+    assert panel.count() == 0
+    assert other.count() == 1
+    assert len(_domains(page, home)) == 1
+    button = second.get_by_role("button", name="Explore")
+    assert button.evaluate("(one) => one === document.activeElement")
+    assert button.get_attribute("aria-expanded") == "false"
+
+
+@pytest.mark.parametrize("address", [MODEL, SETTING], ids=["model", "setting"])
+def test_it_fits_a_phone_and_follows_the_palette(visit: Visit, home: str, address: str) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 360, "height": 740})
+    panel = _explore(page, home + address, AIME24 if address == MODEL else AFTER)
+    assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 360
+    box = panel.bounding_box()
+    assert box is not None
+    for part in panel.locator("input, button, label, .ga-explore-chart svg").all():
+        inner = part.bounding_box()
+        assert inner is not None
+        assert inner["x"] >= box["x"]
+        assert inner["x"] + inner["width"] <= box["x"] + box["width"] + 0.5
+    colours = []
+    for _ in range(2):
+        css = panel.locator(".ga-explore-chart .mark-text.role-axis-label text").first.evaluate(
+            "(one) => [getComputedStyle(one).fill, getComputedStyle(document.body).backgroundColor]"
+        )
+        ground = colour(css[1], 1, (255, 255, 255))
+        colours.append(colour(css[0], 1, ground))
+        assert contrast(colours[-1], ground) >= 4.5
+        page.locator("label[for^=__palette]:visible").first.click()
+    assert colours[0] != colours[1]
+
+
+# --- other pages, other data --------------------------------------------------------------------
+
+
+def test_instant_navigation_ends_the_charts_of_the_page_before(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    # The theme takes links for its own site's only where the address is the one of its sitemap.
+    home = "https://atlas.example/"
+    base = tmp_path_factory.getbasetemp()
+    project = site_builds.make_project(
+        base / "instant",
+        site_builds.shared_cache(base),
+        site_url=home,
+        theme={"name": "material", "font": False, "features": ["navigation.instant"]},
+    )
+    site_builds.add_tiny_study(project)
+    site = project.built("--strict").site
+
+    def answer(route: Route) -> None:
+        file = site / urlsplit(route.request.url).path.lstrip("/")
+        file = file / "index.html" if file.is_dir() else file
+        policy = _policy(file.read_bytes()) if file.suffix == ".html" else {}
+        route.fulfill(path=file, headers={"content-type": _type(file)} | policy)
+
+    context = browser.new_context(viewport=WIDE)
+    context.route(f"{home}**", answer)
+    visit = Visit(context.new_page(), urlsplit(home).netloc)
+    page = visit.page
+    page.goto(f"{home}studies/tiny/model/", wait_until="networkidle")
+    page.evaluate("() => { window.sameDocument = true; }")
+    for grid in ("tiny/small", "tiny/large"):
+        _explore(page, page.url, grid)
+    assert len(_domains(page, home)) == 2
+    for name, path in (("Small", "model/small/"), ("Model", "tiny/model/")):
+        links = page.locator(".md-nav--primary").get_by_role("link", name=name, exact=True)
+        links.first.click()
+        until(page, "(path) => location.pathname.endsWith(path)", path)
+        until(page, "() => !document.querySelector('.ga-explore')")
+        page.get_by_role("button", name="Explore").first.wait_for()
+        assert page.evaluate("() => window.sameDocument === true")
+        assert _domains(page, home) == []
+    # Each button answers once: a second listener would close what the first one opened.
+    assert page.locator(".ga-explore-open").count() == 2
+    _explore(page, page.url, "tiny/small")
+    assert len(_domains(page, home)) == 1
+    page.go_back()
+    until(page, "() => location.pathname.endsWith('model/small/')")
+    until(page, "() => !document.querySelector('.ga-explore')")
+    assert _domains(page, home) == []
+    assert visit.said == []
+    context.close()
+
+
+def _type(file: Path) -> str:
+    return mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+
+
+@pytest.mark.parametrize("study", ["script", "image", "templates"])
+def test_no_string_from_data_runs_in_a_chart(
+    context: BrowserContext, tmp_path_factory: pytest.TempPathFactory, study: str
+) -> None:
+    site = hostile(tmp_path_factory.getbasetemp()).site
+    address = next((site / f"studies/{study}/facet").glob("*/index.html")).parent.relative_to(site)
+    with site_builds.serving(site) as home:
+        visit = Visit(context.new_page(), urlsplit(home).netloc)
+        page = visit.page
+        page.goto(f"{home}{address.as_posix()}/", wait_until="load")
+        page.get_by_role("button", name="Explore").first.click()
+        panel = page.locator("section.ga-explore")
+        panel.locator(".ga-explore-chart svg").wait_for()
+        panel.get_by_text("Means as numbers").click()
+        cell = panel.locator(CELLS).first
+        cell.scroll_into_view_if_needed()
+        box = cell.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        hint = panel.locator(".ga-explore-hint")
+        hint.wait_for()
+        assert STRINGS[study] in hint.inner_text()
+        assert STRINGS[study] in panel.locator("table").first.inner_text()
+        assert panel.locator("img, script, iframe, b").count() == 0
+        panel.get_by_label("ranks").check()
+        panel.get_by_text("Rank (1 is the best)").wait_for()
+        assert visit.said == []
+        assert visit.elsewhere == []
+        page.close()

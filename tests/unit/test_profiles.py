@@ -1,0 +1,112 @@
+"""Means of rows and columns: which cells they are over, and how sure they are."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from studies import MakeStudy, table
+
+from gridatlas.analyse import Results, analyse
+from gridatlas.profiles import FROM_PARTS, POOLED, LevelMean, profiles
+from gridatlas.statistics.counts import mean_stderr, mean_wilson, wilson
+from gridatlas.study import Grid
+from gridatlas.uncertainty import GridUncertainty, assess
+
+Z = 1.959963984540054
+SHARES = (
+    'format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: "%", decimals: 0}\n'
+    "x: rate\ny: depth\n"
+)
+
+
+def _told(means: tuple[LevelMean, ...]) -> list[tuple[object, ...]]:
+    return [(one.level.key, one.cells, one.mean, one.interval) for one in means]
+
+
+def _results(make_study: MakeStudy, more: str, *rows: str) -> Results:
+    return analyse(make_study(SHARES + more, table(*rows)))
+
+
+def _percent(low: float, high: float) -> object:
+    return pytest.approx((100 * low, 100 * high))
+
+
+def test_a_mean_is_over_the_cells_that_have_a_value(make_study: MakeStudy) -> None:
+    rows = ("1,1,10", "2,1,20", "1,2,40", "2,2,", "3,1,", "3,2,")
+    grid: Grid = analyse(make_study("", table("rate,depth,value", *rows))).grid()
+    found = profiles(grid, GridUncertainty(reason="n is unknown"))
+    assert _told(found.x) == [("1", 2, 25, None), ("2", 1, 20, None), ("3", 0, None, None)]
+    assert _told(found.y) == [("1", 2, 15, None), ("2", 1, 40, None)]
+    assert found.method == ""
+
+
+def test_a_mean_has_the_interval_of_its_trials_together(make_study: MakeStudy) -> None:
+    rows = ("1,1,10,50", "2,1,20,50", "1,2,40,50", "2,2,,", "3,1,,", "3,2,,")
+    results = _results(make_study, "", "rate,depth,value,n", *rows)
+    found = profiles(results.grid(), assess(results).of(results.grid()))
+    assert found.method == POOLED
+    pooled, alone = wilson(25, 100), wilson(10, 50)
+    assert found.x[0].interval == _percent(pooled.low, pooled.high)
+    assert found.x[1].interval == _percent(alone.low, alone.high)  # of one cell: the cell's own
+    assert found.x[2].interval is None
+    both = wilson(15, 100)
+    assert found.y[0].interval == _percent(both.low, both.high)
+
+
+def test_an_aggregate_takes_the_standard_errors_of_its_cells(make_study: MakeStudy) -> None:
+    more = (
+        "facets: [b]\nfactors: {b: {levels: [{id: p, items: 100}, {id: q, items: 50}, "
+        "{id: mean, aggregate: {by: mean}}]}}\ntrials: {items: b, samples: 1}\n"
+    )
+    rows = ("p,1,1,10", "p,2,1,20", "q,1,1,30", "q,2,1,40", "p,1,2,60", "q,1,2,80", "p,2,2,50")
+    results = _results(make_study, more, "b,rate,depth,value", *rows)
+    grid = results.grid(b="mean")
+    found = profiles(grid, assess(results).of(grid))
+    assert found.method == FROM_PARTS
+    # The mean of 20 and 30; of each cell the standard error from its parts.
+    errors = [mean_stderr([(10, 100), (15, 50)]), mean_stderr([(20, 100), (20, 50)])]
+    reach = Z * sqrt(errors[0] ** 2 + errors[1] ** 2) / 2
+    assert found.y[0].mean == 25
+    assert found.y[0].interval == _percent(0.25 - reach, 0.25 + reach)
+    # The cell at 2 × 2 lacks a part and has no value, so this mean is of one cell.
+    assert (found.y[1].cells, found.y[1].mean) == (1, 70)
+
+
+@pytest.mark.parametrize(
+    ("cells", "k", "n"),
+    [
+        ([(3, 10)], 3, 10),
+        ([(3, 10), (5, 10)], 8, 20),
+        ([(0, 7)] * 3, 0, 21),
+        ([(7, 7)] * 3, 21, 21),
+        # Means of shares, not of trials; with as few trials as if each had the fewest.
+        ([(5, 10), (100, 100)], 15, 20),
+    ],
+)
+def test_mean_wilson(cells: list[tuple[int, int]], k: int, n: int) -> None:
+    found, expected = mean_wilson(cells), wilson(k, n)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_a_mean_of_nothing_is_an_error() -> None:
+    with pytest.raises(ValueError, match="at least one cell"):
+        mean_wilson([])
+
+
+@pytest.mark.parametrize("n", [30, 150])
+@pytest.mark.parametrize(
+    "shares",
+    [[0.5] * 5, [0.02] * 5, [0.97] * 4, [0.05, 0.3, 0.5, 0.8, 0.99]],
+    ids=["half", "low", "high", "mixed"],
+)
+def test_it_holds_the_true_mean_as_often_as_it_says(shares: list[float], n: int) -> None:
+    random = np.random.default_rng(7)
+    held = 0
+    grids = 2000
+    for row in random.binomial(n, shares, (grids, len(shares))):
+        interval = mean_wilson([(int(k), n) for k in row])
+        held += interval.low <= np.mean(shares) <= interval.high
+    print(f"n={n}, {shares}: held {held / grids:.3f}")
+    assert held / grids >= 0.94
