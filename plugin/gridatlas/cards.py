@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gridatlas.analyse import Difference, Summary, readings_at, summarise, trials
+from gridatlas.analyse import Difference, readings_at, summarise, trials
 from gridatlas.commands import command_parts
 from gridatlas.panels import Panel
 from gridatlas.picture import format_difference, rows_from_top, value_with_unit
@@ -39,6 +39,8 @@ def card_data(panel: Panel) -> str:
     """
     if len(panel.picture.marks) > CARDS_UP_TO:
         return ""
+    if panel.picture.block:
+        return _for_html(_of_blocks(panel))
     study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
     rows = rows_from_top(study.y)
     points = [(x, y) for y in rows for x in study.x.levels]
@@ -59,6 +61,37 @@ def card_data(panel: Panel) -> str:
     return _for_html({name: one for name, one in content.items() if one not in (None, "", [])})
 
 
+def _of_blocks(panel: Panel) -> dict[str, Any]:
+    """The cards of blocks of cells; the permalink of one is that of its first cell."""
+    study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
+    picture = panel.picture
+    slugs = [mark.key.split(",") for mark in picture.marks]
+    columns = dict(zip([mark.x for mark in picture.marks], [x for x, _ in slugs], strict=True))
+    rows = dict(zip([mark.y for mark in picture.marks], [y for _, y in slugs], strict=True))
+    content = {
+        "title": picture.title,
+        "study": study.id,
+        "grid": panel.grid.address if panel.grid else None,
+        "x": {
+            "label": study.x.label,
+            "unit": study.x.unit,
+            "ids": [columns[label] for label in picture.x_labels],
+            "labels": list(picture.x_labels),
+        },
+        "y": {
+            "label": study.y.label,
+            "unit": study.y.unit,
+            "ids": [rows[label] for label in picture.y_labels],
+            "labels": list(picture.y_labels),
+        },
+        "unit": value_with_unit("", study.metric.unit, difference=panel.grid is None),
+        "value": _small([mark.text or None for mark in picture.marks]),
+        "state": _small([mark.absent or None for mark in picture.marks]),
+        "note": _small([mark.label.partition(": ")[2] for mark in picture.marks]),
+    }
+    return {name: one for name, one in content.items() if one not in (None, "", [])}
+
+
 def _axis(factor: Factor, levels: Sequence[Level]) -> dict[str, Any]:
     return {
         "label": factor.label,
@@ -74,6 +107,8 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
     shown = [cells[x.key, y.key] for x, y in points]
     intervals = by_point(grid, known)
     summary = summarise(grid)
+    best = frozenset((x.key, y.key) for x, y in summary.best) if summary else frozenset()
+    kept = frozenset(point for point, one in intervals.items() if one.kept)
     return {
         "grid": grid.address,
         "unit": value_with_unit("", study.metric.unit),
@@ -86,7 +121,7 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
         "n": [trials(grid, cell) for cell in shown],
         "successes": [cell.successes for cell in shown],
         "tell": [
-            _tell(grid, known, summary, (x.key, y.key)) if cell.value is not None else None
+            _tell(known, best, kept, (x.key, y.key)) if cell.value is not None else None
             for (x, y), cell in zip(points, shown, strict=True)
         ],
         "note": [cell.note or None for cell in shown],
@@ -148,9 +183,15 @@ def _readings(grid: Grid, points: Points) -> dict[str, Any]:
     }
 
 
-def _tell(grid: Grid, known: GridUncertainty, summary: Summary | None, point: Point) -> str:
-    """Whether a cell with a value can be told apart from the best."""
-    best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+def _tell(
+    known: GridUncertainty, best: frozenset[Point], kept: frozenset[Point], point: Point
+) -> str:
+    """Whether a cell with a value can be told apart from the best.
+
+    Args:
+        best: The points of the best values.
+        kept: Those in the confidence set for the best.
+    """
     text = ""
     if point in best:
         text = "Best value. " if len(best) == 1 else f"One of {len(best)} best values. "
@@ -158,7 +199,6 @@ def _tell(grid: Grid, known: GridUncertainty, summary: Summary | None, point: Po
         if known.reason:
             return f"{text}Not testable against other cells: {known.reason}."
         return f"{text}Not tested against other cells: the parts of this aggregate are."
-    kept = {at for at, cell in by_point(grid, known).items() if cell.kept}
     if point in best:
         others = len(kept - best)
         return text + (
