@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
@@ -85,8 +86,7 @@ def test_sources_and_checks_in_closed_boxes_are_printed(printed: dict[str, list[
         if name in ("model", "setting"):
             assert every.count("Where the values come from") >= len(HEATMAPS[name])
             assert every.count("What each reading says") >= len(HEATMAPS[name]) - 1
-            assert every.count("Spread") == 1
-            assert "Range of means by" in every
+            assert "Range of means by" in every, "the last columns of the summary"
         if name == "setting":
             # Of a claim that holds, so that its box is closed: how it is read, and its check.
             assert 'grid(setting="after_t125") > 50).share > 0.5' in every
@@ -202,8 +202,8 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
             ink = max(contrast(one, fill) for one in set(part(text["box"])))
             assert ink >= 4.5, (text, fill)
         for text in heatmap["frame"]:
-            seen = set(part(text["box"]))
-            paper = max(seen, key=part(text["box"]).count)
+            seen = Counter(part(text["box"]))
+            paper = seen.most_common(1)[0][0]
             assert max(contrast(one, paper) for one in seen) >= 4.5, text
         for left, top, _, bottom in heatmap["best"]:
             outline = set(part([left - 1, top + 6, left + 4, bottom - 6]))
@@ -239,7 +239,7 @@ def test_the_focus_can_be_seen(browser: Browser, home: str, forced: Any) -> None
         assert focused.evaluate("(one) => one === document.activeElement")
         seen = _around(page, focused.bounding_box())
         pairs = zip(_pixels(plain), _pixels(seen), strict=True)
-        changed = sum(contrast(one, other) >= 3 for one, other in pairs)
+        changed = sum(one != other and contrast(one, other) >= 3 for one, other in pairs)
         assert changed > 60, f"{focused} in forced colours {forced}"
     context.close()
 
@@ -264,7 +264,6 @@ SCREENS: dict[str, dict[str, Any]] = {
     "200 %": {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2},
     # 1280 × 1024 at 400 %: what WCAG 1.4.10 asks for.
     "320": {"viewport": {"width": 320, "height": 256}, "device_scale_factor": 4},
-    "360": {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2},
 }
 
 
