@@ -396,13 +396,13 @@ def test_back_leads_to_the_cell_again(tiny_home: tuple[Page, str, bool]) -> None
         page.locator(f'[id="{cell}"]').wait_for()
         until(page, AT, [cell, first["top"]])
         assert page.evaluate(PLACE, cell)["visits"] == (visits if instant else None)
-        assert instant or page.evaluate(MARKED, cell)
+        until(page, MARKED, cell)
         page.go_forward()
         page.locator("article h1", has_text="small").wait_for()
         page.go_back()
         page.locator(f'[id="{cell}"]').wait_for()
         until(page, AT, [cell, first["top"]])
-        assert instant or page.evaluate(MARKED, cell)
+        until(page, MARKED, cell)
 
 
 # --- dark ---------------------------------------------------------------------------------------
