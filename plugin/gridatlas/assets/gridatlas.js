@@ -240,6 +240,7 @@
 
   let hovered = null;
   let focused = null;
+  let keyed = false; // whether the reader's last move was with a key
   let quiet = null; // the focused cell whose card was closed
   let pinned = null;
   let shown = null;
@@ -351,6 +352,7 @@
     if (hovered && !event.relatedTarget) leave();
   });
   document.addEventListener("pointerdown", (event) => {
+    keyed = false;
     // Who reaches for a button of the card wants it to stay.
     if (shown && !shown.open && event.target instanceof Element && event.target.closest("[data-ga]")) {
       pinned = shown.cell;
@@ -373,7 +375,8 @@
   document.addEventListener("focusin", (event) => {
     const cell = cellAt(event.target);
     if (focused) clear(mapOf(focused), ["focus"]);
-    focused = cell && cell.matches(":focus-visible") ? cell : null;
+    // The browser gives a permalink's cell the focus: that alone shows no card.
+    focused = keyed ? cell : null;
     quiet = null;
     if (cell) stop(mapOf(cell), cell);
     if (focused) {
@@ -398,6 +401,7 @@
     End: (of, ctrl) => [of.map.nx - 1, ctrl ? of.map.ny - 1 : of.row],
   };
   document.addEventListener("keydown", (event) => {
+    keyed = true;
     if (event.altKey || event.metaKey) return;
     if (event.key === "Escape" && shown) return close();
     const cell = cellAt(event.target);
