@@ -35,7 +35,6 @@ from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import Problem, listed, nearest
 from gridatlas.render import Drawing
 from gridatlas.share import embed_path, share
-from gridatlas.slim import slim
 from gridatlas.words import FILTERS, GLOBALS, figure_anchor
 
 _MARKDOWN_SPECIAL = re.compile(r"""[!"#$&'(*+\-./:<=>@\[\\\]^_`{|}~]""")
@@ -295,7 +294,7 @@ class Templates:
         """
         path = embed_path(plan)
         one = self._figure(plan.panel, path, drawings, set())
-        one |= {"svg": Markup(slim(one["svg"])), "share": None}
+        one["share"] = None
         # What each reading says stands on the page that the title leads to.
         one["table"]["readings"] = {}
         return self._html.get_template(EMBED).render(

@@ -297,9 +297,7 @@ def draw_disagreement(
     legend = "Largest difference between readings" + (f" ({unit})" if unit else "")
     of = layout_of(study)
     if of is not None:
-        values = (
-            [differences.get((x.key, y.key)) for x in study.x.levels] for y in study.y.levels
-        )
+        values = ([differences.get((x.key, y.key)) for x in study.x.levels] for y in study.y.levels)
         return _draw_blocks(
             study,
             of,

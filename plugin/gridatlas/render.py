@@ -18,6 +18,7 @@ from typing import Any
 from gridatlas import store
 from gridatlas.chart import specification
 from gridatlas.picture import Picture
+from gridatlas.slim import slim
 
 PNG_SCALE = 2
 POOL_FROM = 40
@@ -116,7 +117,7 @@ def draw_one(picture: Picture) -> Drawing:
         r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
     ).replace('="currentColor"', f'="{INK}"')
     png = vl_convert.svg_to_png(on_white, scale=PNG_SCALE)
-    return Drawing(svg, png, _json(spec))
+    return Drawing(slim(svg), png, _json(spec))
 
 
 _GROUP = re.compile(r'(<g [^>]*?class="[^"]*") role="graphics-[^"]*"(?: aria-[\w]+="[^"]*")*')
@@ -126,25 +127,12 @@ _ROLE = re.compile(
 _UNSEEN = re.compile(r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>')
 
 
-_TAG = re.compile(r"<(?:g|path|rect|text) [^>]*>")
-_IDLE = re.compile(
-    r' (?:pointer-events="none"|opacity="1"|stroke="[^"]*" stroke-width="0")(?=[ />])'
-)
-_PLACE = re.compile(r' (?:transform|d)="[^"]*"')
-
-
 def _plain(svg: str) -> str:
     """The SVG with its cells as all that a screen reader is told of, and without what isn't seen.
 
     Vega names groups, titles and kinds of marks as well: words that say nothing of the results.
     """
-    svg = _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
-    return _TAG.sub(lambda tag: _PLACE.sub(_cut, _IDLE.sub("", tag[0])), svg)
-
-
-def _cut(place: re.Match[str]) -> str:
-    """Coordinates to a hundredth of a pixel."""
-    return re.sub(r"(\.\d\d)\d+", r"\1", place[0])
+    return _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
 
 
 def _stable(svg: str, picture: Picture) -> str:
@@ -218,7 +206,7 @@ def _drawn_by() -> str:
     """What drawings depend on besides the picture: the libraries' versions and our own code."""
     parts = [f"{name} {version(name)}" for name in ("altair", "vl-convert-python")]
     here = Path(__file__)
-    for source in (here, here.with_name("chart.py")):
+    for source in (here, here.with_name("chart.py"), here.with_name("slim.py")):
         parts.append(hashlib.sha256(source.read_bytes()).hexdigest())
     return "\n".join(parts)
 

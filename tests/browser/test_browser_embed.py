@@ -296,7 +296,7 @@ def test_a_button_copies_exactly_the_text(browser: Browser, hosts: Hosts) -> Non
                 page.keyboard.press("Enter")
             said = share.get_by_role("status").nth(index)
             said.filter(has_text="Copied").wait_for()
-            text = share.locator("pre code").nth(index).text_content()
+            text = share.locator("pre").nth(index).text_content()
             assert page.evaluate("navigator.clipboard.readText()") == text
         # Closed and opened again, there is still one button for each.
         share.locator("summary").click()
@@ -324,7 +324,7 @@ def test_without_a_clipboard_the_text_is_selected(page: Page, home: str, clipboa
     share.get_by_role("button", name="Copy BibTeX").click()
     share.get_by_role("status").filter(has_text="Selected").wait_for()
     selected = page.evaluate("getSelection().toString()")
-    assert selected.strip() == (share.locator("pre code").nth(2).text_content() or "").strip()
+    assert selected.strip() == (share.locator("pre").nth(2).text_content() or "").strip()
 
 
 def test_the_theme_adds_no_second_button(page: Page, home: str) -> None:

@@ -472,7 +472,7 @@
   document.addEventListener("click", async ({ target }) => {
     const button = target.closest?.("details.ga-share button");
     if (!button) return;
-    const text = button.parentElement.nextElementSibling.querySelector("code");
+    const text = button.parentElement.nextElementSibling;
     const said = button.parentElement.querySelector("[role=status]");
     said.textContent = "";
     try {

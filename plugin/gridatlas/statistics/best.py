@@ -90,9 +90,7 @@ def best_set(
     of = np.array(counts).reshape(-1, 2)
     against = of[rivals]
     p = fisher_greater(against[other, 0], against[other, 1], of[one, 0], of[one, 1])
-    found = _smallest_of_kinds(
-        p.reshape(len(counts), len(rivals)), list(kinds.values()), rivals
-    )
+    found = _smallest_of_kinds(p.reshape(len(counts), len(rivals)), list(kinds.values()), rivals)
     return _stay(found, there, len(cells), alpha, test)
 
 
