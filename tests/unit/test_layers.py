@@ -44,6 +44,7 @@ ORDER = [
     {"page"},
     {"build"},
     {"__init__"},
+    {"csp", "notebooks"},
     {"cli", "hosts"},
 ]
 """Stages from first to last; a module imports from its own stage or from earlier ones."""

@@ -19,8 +19,10 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
+from mkdocs.utils import get_relative_url
 
-from gridatlas.build import SCRIPT, STYLESHEET, Site, build
+from gridatlas import csp, notebooks
+from gridatlas.build import ASSETS, SCRIPT, STYLESHEET, Site, build
 from gridatlas.claims import ClaimError
 from gridatlas.hosts.markdown import GridAtlasExtension, number
 from gridatlas.page import Page, fill, page_links
@@ -28,6 +30,9 @@ from gridatlas.problems import only_problems
 from gridatlas.social import with_tags
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
+
+POLICY = f"{ASSETS}/csp.txt"
+"""File of the site that holds the policy as one line, for those who can send it as a header."""
 
 
 class FolderInSite(c.Type[str]):
@@ -66,6 +71,9 @@ class GridAtlasConfig(Config):
 
     strict = c.Type(bool, default=False)
     """Whether a problem in the data fails the build; while serving, it only stands on pages."""
+
+    csp = c.Type(bool, default=False)
+    """Whether each page gets a Content-Security-Policy that allows its scripts by their hashes."""
 
 
 class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
@@ -141,7 +149,12 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def on_page_content(
         self, html: str, *, page: HostPage, config: MkDocsConfig, files: Files
     ) -> str:
-        """Tell MkDocs the anchors that come with the figures, so that links to them are checked."""
+        """Tell MkDocs the anchors that come with the figures, so that links to them are checked.
+
+        Notebooks lose the styles and scripts that the policy would stop.
+        """
+        if self.config.csp:
+            html = notebooks.slim(html, get_relative_url(f"{ASSETS}/notebook.css", page.url))
         ours = self.pages.get(page.file.src_uri)
         if ours:
             page.present_anchor_ids = {*(page.present_anchor_ids or ()), *ours.anchors}
@@ -155,6 +168,40 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         ending = _ending(config)
         figures = {key: page_links(html, ending) for key, html in ours.figures.items()}
         return with_tags(fill(output, figures), ours.head)
+
+    @event_priority(-100)
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Put the policy into all pages, now that nobody changes or adds one any more."""
+        if self.config.csp:
+            self._add_policy(Path(config.site_dir), config.site_url or "")
+
+    def _add_policy(self, site: Path, address: str) -> None:
+        pages = {
+            path.relative_to(site).as_posix(): path
+            for path in sorted(site.rglob("*.html"))
+            if not any(part.startswith(".") for part in path.relative_to(site).parts)
+        }
+        hashes: set[str] = set()
+        refused: dict[csp.Refused, list[str]] = {}
+        for name, path in pages.items():
+            found = csp.scan(_read(path), address)
+            hashes |= found.hashes
+            for one in found.refused:
+                refused.setdefault(one, []).append(name)
+        for one, where in sorted(refused.items(), key=lambda item: (item[1][0], item[0].found)):
+            log.warning(one.message(where))
+        # The server of `mkdocs serve` puts a script into pages that is another each time.
+        if self.serving:
+            return
+        policy = csp.policy(hashes)
+        for path in pages.values():
+            page = csp.with_meta(_read(path), policy)
+            path.write_bytes(page.encode("utf-8", "surrogateescape"))
+        file = site / POLICY
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{policy}\n", encoding="utf-8")
+        log.info("gridatlas: the header for the whole site, also in %s:", POLICY)
+        log.info("Content-Security-Policy: %s", policy)
 
     def _build(self, config: MkDocsConfig) -> Site:
         try:
@@ -242,6 +289,11 @@ def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, fil
 def _ending(config: MkDocsConfig) -> str:
     """What the address of a page has in the place of `index.md`."""
     return "" if config.use_directory_urls else "index.html"
+
+
+def _read(page: Path) -> str:
+    # With its line ends, and with bytes that aren't UTF-8: some pages are the user's own files.
+    return page.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def _free(file: File, taken: dict[str, str]) -> bool:

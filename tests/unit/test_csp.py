@@ -1,0 +1,221 @@
+"""Which inline scripts a page has, what the policy stops in it, and where the policy is put."""
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gridatlas.csp import digest, policy, scan, with_meta
+
+RUN = "sha256-AvyuiL0SD1mVY3NNxR+V2uo+lhk6RMFrytWmRt6CrJQ="
+"""Of `run()`, as `openssl dgst -sha256 -binary | base64` gives it."""
+
+
+def test_a_hash_is_that_of_the_text() -> None:
+    assert digest("run()") == RUN
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<script>run()</script>",
+        "<SCRIPT>run()</ScRiPt >",
+        "<script type=''>run()</script>",
+        "<script type=' Text/JavaScript '>run()</script>",
+        "<script type=module>run()</script>",
+        '<script type="importmap">run()</script>',
+        "<script type=text/javascript1.5>run()</script>",
+        "<script language=JavaScript>run()</script>",
+        "<script type=module language=vbscript>run()</script>",
+        '<script data-a="x>y" data-b=\'<p>\'\n id=a/b>run()</script\n>',
+        "<!-- <script>not()</script> --><script>run()</script>",
+        "<!--><script>run()</script>-->",
+        "<!-- a --!><script>run()</script>",
+        "<p title='<script>not()</script>'><script>run()</script>",
+        "<a href=x\"y><script>run()</script><a href=\">",
+        "<textarea><script>not()</script></textarea><script>run()</script>",
+        "<noscript><script>not()</script></noscript><script>run()</script>",
+        "<style>a::after{content:'<script>not()</script>'}</style><script>run()</script>",
+        "<script src=a.js>not()</script><script>run()</script>",
+        "<script type=application/json>not()</script><script>run()</script>",
+        "<script type=text/x-mathjax-config>not()</script><script>run()</script>",
+        "<script type='text/javascript; charset=utf-8'>not()</script><script>run()</script>",
+        "<script language=vbscript>not()</script><script>run()</script>",
+        "<script></script><script>run()",
+        "<svg><style><![CDATA[a>b<script>not()</script>]]></style></svg><script>run()</script>",
+        "<iframe srcdoc='<script>run()</script>'></iframe>",
+        '<iframe srcdoc="&lt;script type=&quot;module&quot;&gt;run()&lt;/script>"></iframe>',
+    ],
+)
+def test_scripts_that_run_are_found_and_others_are_not(html: str) -> None:
+    found = scan(html)
+    assert found.hashes == {RUN}
+    assert found.refused == frozenset()
+
+
+def test_line_ends_are_those_that_a_browser_reads() -> None:
+    assert digest("a\r\nb\rc") == digest("a\nb\nc")
+
+
+class _Parser(HTMLParser):
+    """Reads scripts by the standard library."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts: list[str] = []
+        self.within = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.within = tag == "script"
+        if self.within:
+            self.scripts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.within:
+            self.scripts[-1] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self.within = False
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "<p>",
+            "</p>",
+            '<p title="<script>">',
+            "<a href='x>y' b=\"</script>\">",
+            "<img alt=a/b src=c>",
+            "<br/>",
+            "text > text",
+            "&lt;script&gt;",
+            "<!-- <script> -->",
+            "<style>p > a {}</style>",
+            "<script>one(1 < 2 && '</p>')</script>",
+            '<script id="a>b" >two("<!-- no")</script >',
+            "<SCRIPT>three()</SCRIPT>",
+        ]
+    )
+)
+
+
+@given(PIECES)
+def test_scripts_are_read_as_by_the_standard_library(pieces: list[str]) -> None:
+    html = "\n".join(pieces)
+    parser = _Parser()
+    parser.feed(html)
+    parser.close()
+    assert scan(html).hashes == {digest(script) for script in parser.scripts}
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("html", "found", "mend"),
+    [
+        ('<button onclick="run()">', 'onclick="run()" of <button>', "addEventListener"),
+        ("<p title='a > b' ONLOAD = run()>", 'onload="run()" of <p>', "addEventListener"),
+        ('<a href=" JavaScript:run()">', 'href=" JavaScript:run()" of <a>', "a button"),
+        ("<form action=javascript:run()>", 'action="javascript:run()" of <form>', "a button"),
+        ("<script src=https://cdn.example/a.js>", "a script from cdn.example", "into docs/"),
+        ("<script src=//cdn.example/a.js>", "a script from cdn.example", "into docs/"),
+        ("<script src='data:,run()'>", "a script within its address (data:)", "into a file"),
+        ("<img src=https://img.example/a.png>", "a picture from img.example", "into docs/"),
+        (
+            "<img srcset='a.png 1x, https://img.example/a.png 2x'>",
+            "a picture from img.example",
+            "into docs/",
+        ),
+        ("<iframe src=https://film.example/1>", "a frame from film.example", "into docs/"),
+        ("<form action=https://mail.example/>", "a form's target from mail.example", "link to"),
+        ("<base href=https://other.example/>", "a base for addresses from other.example", "docs/"),
+        (
+            "<link rel=stylesheet href='https://fonts.googleapis.com/css?family=Roboto'>",
+            "a stylesheet from fonts.googleapis.com",
+            "font: false",
+        ),
+        ("<object data=a.pdf>", '<object> of "a.pdf"', "link to the file"),
+        ("<embed src=a.pdf>", '<embed> of "a.pdf"', "link to the file"),
+        ("<pre class=mermaid>graph</pre>", "the script of a Mermaid diagram", "mermaid.min.js"),
+        (
+            "<script type=application/vnd.jupyter.widget-view+json>{}</script>",
+            "a notebook's widget",
+            "a picture",
+        ),
+        ("<svg><script>run()</script></svg>", 'script "run()" in a drawing', "into a file"),
+        (
+            "<script>x = '<!--<script>'</script>",
+            "with <!-- and <script in it",
+            "into a file",
+        ),
+        ("<iframe srcdoc='<p onclick=run()>'>", 'onclick="run()" of <p>', "addEventListener"),
+    ],
+)
+def test_what_the_policy_stops_is_told_with_what_to_do(html: str, found: str, mend: str) -> None:
+    [refused] = scan(html).refused
+    message = refused.message(["b.html", "a.html", "c.html"])
+    assert message.startswith("csp: a.html and 2 more: ")
+    assert found in message
+    assert mend in message.partition("Mend: ")[2]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a href=https://other.example/>elsewhere</a>",
+        "<link rel=canonical href=https://other.example/>",
+        "<link rel='preconnect' href=https://other.example/>",
+        "<img src=a.png><img src='data:image/png;base64,AA=='>",
+        "<img srcset='data:image/png;base64,AA== 2x'>",
+        "<link rel=icon href='data:,'>",
+        "<script src=https://own.example/a.js></script>",
+        "<script src=HTTPS://OWN.example/a.js></script>",
+        "<script src='http://['></script>",
+        "<p title='onclick=1' data-on-x=1 class=once>",
+        "<p>say onclick=run() and javascript:run()</p>",
+        "<pre class=mermaid>graph</pre><script src=js/mermaid.min.js></script>",
+        "<svg><image href='data:image/png;base64,AA=='/></svg><script src=a.js></script>",
+        "<p onclick=''>",
+    ],
+)
+def test_what_the_policy_allows_is_not_told(html: str) -> None:
+    assert scan(html, "https://own.example/site/").refused == frozenset()
+
+
+# --- the policy and its place -------------------------------------------------------------------
+
+
+def test_the_policy_names_each_hash_once_and_allows_nothing_unsafe_to_scripts() -> None:
+    text = policy(["sha256-b", "sha256-a", "sha256-b"])
+    directives = dict(one.split(" ", 1) for one in text.split("; "))
+    assert directives["script-src"] == "'self' 'sha256-a' 'sha256-b'"
+    assert directives["default-src"] == "'self'"
+    assert directives["style-src"] == "'self' 'unsafe-inline'"
+    assert directives["img-src"] == "'self' data:"
+    assert "unsafe-eval" not in text
+    assert "frame-ancestors" not in text  # nothing that a <meta> can't say
+
+
+META = '\n<meta http-equiv="Content-Security-Policy" content="P" data-gridatlas>'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<!doctype html>\n<html lang=en>\n<head>", "<script>run()</script></head>"),
+        ('<head>\n  <meta charset="utf-8">', "<title>T</title>"),
+        ('<HEAD class="a>b"><META charset=utf-8>\n<meta name=d content="a > b">', "<link>"),
+        ("<!doctype html>\n<html lang=en>", "<title>no head</title>"),
+        ("<!DOCTYPE html>", "<header>a page</header>"),
+        ("", "<p>a piece</p>"),
+    ],
+)
+def test_the_policy_stands_ahead_of_all_that_runs_and_behind_the_encoding(
+    before: str, after: str
+) -> None:
+    once = with_meta(before + after, "P")
+    assert once == before + META + after
+    assert with_meta(once, "P") == once
+    assert with_meta(once, "Q").count("Content-Security-Policy") == 1
