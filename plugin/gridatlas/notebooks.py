@@ -7,6 +7,7 @@ that imports Mermaid from another host. The theme highlights and copies code its
 from __future__ import annotations
 
 import re
+from itertools import count
 
 _WRAPPER = '<div class="jupyter-wrapper">'
 _BLOCK = re.compile(
@@ -46,12 +47,11 @@ def slim(html: str, stylesheet: str) -> str:
     head = _NO_MATHJAX.sub("", head)
     mathjax = "<script src=" in head
     cells, end, tail = body.rpartition("<!-- jupyter-wrapper -->")
-    cells = _CODE.sub(_code, _COPY.sub("", cells)).replace(' class="anchor-link"', _ANCHOR)
+    number = count(1)
+    cells = _CODE.sub(lambda found: _code(found, next(number)), _COPY.sub("", cells))
+    cells = cells.replace(' class="anchor-link"', ' class="headerlink"')
     link = f'<link rel="stylesheet" href="{stylesheet}">\n'
     return _without(head, mathjax) + link + wrapper + cells + end + _without(tail, mathjax)
-
-
-_ANCHOR = ' class="headerlink"'
 
 
 def _without(html: str, mathjax: bool) -> str:
@@ -64,8 +64,12 @@ def _without(html: str, mathjax: bool) -> str:
     return _BLOCK.sub(kept, html)
 
 
-def _code(found: re.Match[str]) -> str:
-    """Code as the theme's own, which it colours and gives a button to copy it."""
+def _code(found: re.Match[str], number: int) -> str:
+    """Code as the theme's own, which it colours and gives a button to copy it.
+
+    The button finds the code by the next id around it; that of a cell is no CSS selector.
+    """
     language = f"language-{found['language']} " if found["language"] else ""
     classes = f"{language}highlight{found['more'].rstrip()}"
-    return f'<div class="{classes}"><pre><span></span><code>{found["code"]}</code></pre>'
+    pre = f'<pre id="cell-{number}">'
+    return f'<div class="{classes}">{pre}<span></span><code>{found["code"]}</code></pre>'

@@ -607,3 +607,21 @@
   else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", setUp);
   else setUp();
 })();
+
+/* Material wraps tables in boxes that scroll sideways: where they do, they can be reached by key. */
+(() => {
+  "use strict";
+  const SCROLLS = ".md-typeset__scrollwrap";
+  const sizes = new ResizeObserver((seen) => {
+    for (const box of new Set(seen.map(({ target }) => target.closest(SCROLLS)))) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  });
+  const watch = () => {
+    sizes.disconnect();
+    for (const one of document.querySelectorAll(`${SCROLLS}, ${SCROLLS} table`)) sizes.observe(one);
+  };
+  // Emits for every page, also those that instant navigation puts in place; then they are wrapped.
+  window.document$?.subscribe(() => setTimeout(watch));
+})();

@@ -1,0 +1,128 @@
+"""Accessibility of every kind of page by axe-core: nothing in ours, and the theme's by name."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import site_builds
+from features import features
+from playwright.sync_api import Browser, Page, ViewportSize
+from site_builds import DYNTS, GRPO
+
+from axe import violations
+from views import AT_REST, until
+
+ATLAS = {
+    "home": "",
+    "code": "claims/",
+    "overview": "studies/",
+    "study": f"studies/{DYNTS}/",
+    "facet": f"studies/{DYNTS}/model/",
+    "model": f"studies/{DYNTS}/model/r1-qwen/",
+    "disputed": f"studies/{GRPO}/setting/after_t125/",
+    "checks": f"studies/{GRPO}/checks/",
+    "missing": "no/such/page/",
+}
+FEATURES = {
+    "problems": "studies/flawed/",
+    "unreadable": "studies/unreadable/",
+    "level in a note": "studies/tiny/model/large/",
+    "notebook": "outputs/",
+}
+PANDAS = {"empty-table-header: <th></th>"}
+"""In what a cell of the notebook put out."""
+THEME = {
+    # The label of a section with a page of its own, which names its list, is an icon; and the lists
+    # of buttons beside blocks of code have no names.
+    "landmark-unique",
+}
+"""What is left of the theme's on this repository's site."""
+SCREENS = [(1280, "light"), (360, "dark")]
+"""Colours don't depend on the width, nor places on the colours."""
+
+
+@pytest.fixture(scope="module", params=SCREENS, ids=lambda screen: f"{screen[0]}-{screen[1]}")
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    width, scheme = request.param
+    context = browser.new_context(
+        viewport=ViewportSize(width=width, height=800),
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        bypass_csp=True,
+    )
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def features_home(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    assert browser.is_connected()
+    site = features(Path(tmp_path_factory.getbasetemp())).site
+    with site_builds.serving(site, site_builds.PREFIX) as address:
+        yield address
+
+
+def rules(found: list[str]) -> set[str]:
+    return {one.partition(":")[0] for one in found}
+
+
+@pytest.mark.parametrize("name", ATLAS)
+def test_a_page_of_this_site_has_no_violation_but_the_theme_s_own(
+    page: Page, home: str, name: str
+) -> None:
+    page.goto(home + ATLAS[name], wait_until="networkidle")
+    ours, theme = violations(page)
+    assert ours == []
+    assert rules(theme) <= THEME, theme
+
+
+def test_the_list_of_the_theme_s_own_is_not_longer_than_it_has_to_be(page: Page, home: str) -> None:
+    page.goto(home + ATLAS["study"], wait_until="networkidle")
+    assert rules(violations(page)[1]) == THEME
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_what_we_render_has_none_where_the_theme_is_as_it_comes(
+    page: Page, features_home: str, name: str
+) -> None:
+    page.goto(features_home + FEATURES[name], wait_until="networkidle")
+    assert set(violations(page)[0]) - PANDAS == set()
+
+
+def test_search_and_its_results_have_none(page: Page, home: str) -> None:
+    page.goto(home, wait_until="networkidle")
+    page.locator("label[for=__search]:visible, [data-md-component=search-query]").first.click()
+    page.keyboard.type("AIME24")
+    page.locator(".md-search-result__item").first.wait_for()
+    until(page, AT_REST)
+    ours, theme = violations(page)
+    assert ours == []
+    assert rules(theme) <= THEME, theme
+
+
+def test_the_drawer_has_none(browser: Browser, home: str) -> None:
+    context = browser.new_context(
+        viewport=ViewportSize(width=360, height=740), reduced_motion="reduce", bypass_csp=True
+    )
+    page = context.new_page()
+    page.goto(home + ATLAS["study"], wait_until="networkidle")
+    page.locator("header label[for=__drawer]").click()
+    until(page, AT_REST)
+    assert page.locator("nav.md-nav--primary").get_by_text("GRPO on two-operand").is_visible()
+    ours, theme = violations(page)
+    assert ours == []
+    assert rules(theme) <= THEME, theme
+    context.close()
+
+
+def test_violations_are_noticed(page: Page, home: str) -> None:
+    page.goto(home + ATLAS["missing"], wait_until="networkidle")
+    page.evaluate(
+        """() => {
+          document.querySelector("article").append(document.createElement("button"));
+          document.querySelector("footer").append(document.createElement("button"));
+        }"""
+    )
+    ours, theme = violations(page)
+    assert ours == ["button-name: <button></button>"]
+    assert "button-name: <button></button>" in theme

@@ -1,0 +1,201 @@
+"""The policy in the built site: all that pages do works under it, and nothing is stopped."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import site_builds
+from features import features
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
+from site_builds import DYNTS, GRPO, PREFIX
+
+from gridatlas.csp import policy
+from views import Visit, until
+
+HEADER = "Content-Security-Policy"
+LISTEN = """() => document.addEventListener("securitypolicyviolation", (event) =>
+  console.error(`stopped: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`))"""
+SEARCH = "[data-md-component=search-query]"
+PAGES = {
+    "home": "",
+    "docs": "data-format/",
+    "overview": "studies/",
+    "study": f"studies/{DYNTS}/",
+    "model": f"studies/{DYNTS}/model/r1-qwen/",
+    "setting": f"studies/{GRPO}/setting/after_t125/",
+    "checks": f"studies/{GRPO}/checks/",
+    "missing": "no/such/page/",
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.getbasetemp()
+
+
+@pytest.fixture(scope="module", params=["meta", "header"])
+def atlas(request: pytest.FixtureRequest, home: str, base: Path) -> Iterator[str]:
+    """Address of this repository's site, whose pages bring the policy; or the server does, too."""
+    if request.param == "meta":
+        yield home
+        return
+    site = site_builds.atlas(base).site
+    text = (site / "assets/gridatlas/csp.txt").read_text("utf-8").strip()
+    with site_builds.serving(site, PREFIX, {HEADER: text}) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def rich(browser: Browser, base: Path) -> Iterator[str]:
+    """Address of a site with notebooks and with scripts of its own, and the policy's header."""
+    assert browser.is_connected()
+    site = features(base).site
+    text = (site / "assets/gridatlas/csp.txt").read_text("utf-8").strip()
+    with site_builds.serving(site, PREFIX, {HEADER: text}) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(
+        viewport=ViewportSize(width=1280, height=800),
+        reduced_motion="reduce",
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    opened.add_init_script(f"({LISTEN})()")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def visit(context: BrowserContext) -> Iterator[Visit]:
+    page = context.new_page()
+    yield Visit(page, "")
+    page.close()
+
+
+def clean(visit: Visit, address: str) -> None:
+    """Nothing was stopped, and nothing asked for elsewhere."""
+    visit.page.wait_for_load_state("networkidle")
+    missing = "error: Failed to load resource: the server responded with a status of 404"
+    assert [one for one in visit.said if not one.startswith(missing)] == []
+    host = urlsplit(address).netloc
+    assert [url for url in visit.elsewhere if urlsplit(url).netloc != host] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_stopped_on_a_page(visit: Visit, atlas: str, name: str) -> None:
+    page = visit.page
+    page.goto(atlas + PAGES[name], wait_until="load")
+    schemes = []
+    for _ in range(2):
+        schemes.append(page.locator("body").get_attribute("data-md-color-scheme"))
+        page.locator("label[for^=__palette]:visible").click()
+    assert sorted(map(str, schemes)) == ["default", "slate"]
+    page.reload()
+    assert page.locator("body").get_attribute("data-md-color-scheme") == schemes[0]
+    search(page, "AIME24")
+    clean(visit, atlas)
+
+
+def search(page: Page, text: str) -> list[str]:
+    """Look for a text in the theme's search; the results' titles."""
+    page.locator(SEARCH).click()
+    page.keyboard.type(text)
+    results = page.locator(".md-search-result__item")
+    results.first.wait_for()
+    return results.locator("h1, h2").all_inner_texts()
+
+
+def test_a_page_that_is_changed_in_place_runs_under_the_same_policy(
+    visit: Visit, atlas: str
+) -> None:
+    page = visit.page
+    page.goto(atlas, wait_until="networkidle")
+    page.evaluate("() => { window.sameDocument = true; }")
+    for title in ("Data format", "Studies"):
+        page.locator("nav.md-nav--primary").get_by_role("link", name=title, exact=True).click()
+        until(page, "(title) => document.title.startsWith(title)", title)
+    search(page, "R1-Qwen")
+    page.locator(".md-search-result__item a").first.click()
+    until(page, "() => document.querySelectorAll('figure.ga-figure svg').length > 1")
+    assert page.evaluate("() => window.sameDocument") is True
+    assert page.locator(f'meta[http-equiv="{HEADER}"]').count() == 1
+    clean(visit, atlas)
+
+
+def test_code_is_copied(visit: Visit, atlas: str) -> None:
+    page = visit.page
+    page.goto(f"{atlas}start/", wait_until="load")
+    code = page.locator("pre > code").first
+    assert copied(page, code) == code.inner_text().rstrip("\n")
+    clean(visit, atlas)
+
+
+def copied(page: Page, code: Locator) -> str:
+    """What the button beside a block of code puts on the clipboard."""
+    page.evaluate("() => navigator.clipboard.writeText('')")
+    code.hover()
+    code.locator("xpath=../..").locator("button").first.click()
+    until(page, "() => navigator.clipboard.readText().then((text) => text !== '')")
+    return str(page.evaluate("() => navigator.clipboard.readText()"))
+
+
+def test_a_script_that_no_hash_allows_is_stopped_and_noticed(
+    visit: Visit, base: Path, browser: Browser
+) -> None:
+    """So that none of these tests passes because it notices nothing."""
+    site = site_builds.atlas(base).site
+    with site_builds.serving(site, PREFIX, {HEADER: policy([])}) as address:
+        visit.page.goto(address, wait_until="load")
+        stopped = [one for one in visit.said if "stopped: script-src-elem inline" in one]
+        assert len(stopped) >= 3
+
+
+# --- pages with scripts of their own, and notebooks ---------------------------------------------
+
+
+@pytest.mark.parametrize("instant", [False, True], ids=["loaded", "changed in place"])
+def test_scripts_of_a_page_run_wherever_the_reader_began(
+    visit: Visit, rich: str, instant: bool
+) -> None:
+    page = visit.page
+    page.goto(rich + ("" if instant else "notes/"), wait_until="networkidle")
+    if instant:
+        page.locator("nav.md-nav--primary").get_by_role("link", name="Notes").click()
+    until(page, "() => document.documentElement.dataset.notes === 'ran'")
+    page.get_by_role("link", name="The other page").click()
+    until(page, "() => document.documentElement.dataset.other === 'ran'")
+    clean(visit, rich)
+
+
+def test_content_tabs_and_annotations_work(visit: Visit, rich: str) -> None:
+    page = visit.page
+    page.goto(f"{rich}notes/", wait_until="load")
+    page.get_by_text("Two", exact=True).click()
+    assert page.get_by_text("The second tab.").is_visible()
+    page.get_by_text("One", exact=True).click()
+    page.locator(".md-annotation__index").first.click(force=True)  # it pulses for ever
+    assert page.get_by_text("An annotation of code").first.is_visible()
+    clean(visit, rich)
+
+
+@pytest.mark.parametrize("name", ["script", "outputs"])
+def test_notebooks_keep_the_policy(visit: Visit, rich: str, name: str) -> None:
+    page = visit.page
+    page.goto(f"{rich}{name}/", wait_until="load")
+    code = page.locator(".jp-CodeCell pre > code").first
+    if name == "script":
+        assert len(set(code.evaluate(COLOURS))) > 2
+    assert copied(page, code) == code.inner_text().rstrip("\n")
+    if name == "outputs":
+        assert page.locator("#chart").inner_text() == "drawn"
+        assert page.locator("table.dataframe").is_visible()
+        width = page.locator(".jp-RenderedImage img").evaluate("(image) => image.naturalWidth")
+        assert width == 24
+    clean(visit, rich)
+
+
+COLOURS = """(code) =>
+  [...code.querySelectorAll("span[class]")].map((one) => getComputedStyle(one).color)"""
