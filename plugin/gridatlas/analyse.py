@@ -279,7 +279,9 @@ def _range_of_means(values: Iterable[tuple[str, Decimal]]) -> Decimal | None:
 
 def trials(grid: Grid, cell: Cell) -> int | None:
     """Trials of a cell: its own n, else by the study's `trials`; None without a read value."""
-    if cell.value is None or not cell.reading or grid.aggregate:
+    if cell.value is None or not cell.reading:
+        return None
+    if (cell.n is None and grid.study.trials is None) or grid.aggregate:
         return None
     if cell.n is not None:
         return cell.n

@@ -47,11 +47,13 @@ def best_badge(grid: Grid, known: GridUncertainty) -> str:
 
 def reproduced_badge(grid: Grid) -> str:
     """How many cells of a grid have a value from a run: `reproduced | not run`."""
-    cells = [readings_at(grid, (x.key, y.key)) for x, y, _ in grid.points()]
-    run = sum(any(cell.run and cell.value is not None for _, cell in said) for said in cells)
+    run = sum(
+        any(cell.run and cell.value is not None for _, cell in readings_at(grid, (x.key, y.key)))
+        for x, y, _ in grid.points()
+    )
     if not run:
         return _badge(grid, "reproduced", "not run", NOTHING)
-    return _badge(grid, "reproduced", f"{run} of {len(cells)} cells run", VALUE)
+    return _badge(grid, "reproduced", f"{run} of {sum(map(len, grid.cells))} cells run", VALUE)
 
 
 def _badge(grid: Grid, label: str, message: str, fill: str, more: str = "") -> str:

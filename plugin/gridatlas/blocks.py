@@ -13,7 +13,7 @@ CELLS_BELOW = 10_000
 per heatmap, and hardly one cell could be pointed at."""
 LEVELS_UP_TO = 200
 """Levels of an axis up to which cells are drawn; with more a cell is narrower than two pixels."""
-BLOCKS_UP_TO = 40
+BLOCKS_UP_TO = 30
 """Blocks along each axis; more along one where the other has fewer."""
 ALONG_UP_TO = 100
 """Blocks along an axis at most."""

@@ -50,13 +50,17 @@ class Site:
     studies: Mapping[str, Results] = field(default_factory=dict)
 
 
-def load_data(data: Path, name: str | None = None) -> Loaded:
+def load_data(
+    data: Path, name: str | None = None, step: Callable[[str], None] | None = None
+) -> Loaded:
     """Read, check and analyse all studies in a data folder.
 
     Args:
         data: The folder with one folder per study.
         name: The folder as it shall stand in messages; as given without.
+        step: Called with what was done, such as `read tuning`.
     """
+    step = step or _say_nothing
     name = data.as_posix() if name is None else name
     if not data.is_dir():
         problem = Problem(
@@ -83,12 +87,14 @@ def load_data(data: Path, name: str | None = None) -> Loaded:
     problems: list[Problem] = []
     for folder in folders:
         study, found = _checked(folder, f"{name}/{folder.name}")
+        step(f"read {folder.name}")
         if study is None or not any(reading.cells for reading in study.readings):
             unreadable[folder.name] = tuple(found)
         else:
             checks[study.id] = check_study(study)
             found += checks[study.id].problems
             results.append(analyse(study, found))
+            step(f"checked {study.id}")
         problems += found
     by_id = {one.study.id: one for one in results}
     claims = {study_id: judge(by_id, study_id) for study_id in by_id}
@@ -97,6 +103,10 @@ def load_data(data: Path, name: str | None = None) -> Loaded:
         results[index] = replace(one, problems=(*one.problems, *found))
         problems += found
     return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
+
+
+def _say_nothing(_: str) -> None:
+    pass
 
 
 def _checked(folder: Path, name: str) -> tuple[Study | None, list[Problem]]:
@@ -130,6 +140,7 @@ def build(
     progress: Callable[[int, int], None] | None = None,
     address: str = "",
     ending: str = "",
+    step: Callable[[str], None] | None = None,
 ) -> Site:
     """Make all pages and files.
 
@@ -143,17 +154,20 @@ def build(
         address: URL of the host's docs folder on the published site, ending with a slash; empty
             where it isn't known.
         ending: What the address of a page has in the place of `index.md`.
+        step: Called with what was done besides, such as `read tuning`.
     """
-    loaded = load_data(data, name)
+    step = step or _say_nothing
+    loaded = load_data(data, name, step)
     problems = list(loaded.problems)
     broken: frozenset[str] = frozenset()
     if templates:
         broken, found = page.check_templates(templates)
         problems += found
-    known = [
-        assess_study(one, loaded.checks[one.study.id], loaded.claims[one.study.id], cache)
-        for one in loaded.results
-    ]
+    known = []
+    for one in loaded.results:
+        study_id = one.study.id
+        known.append(assess_study(one, loaded.checks[study_id], loaded.claims[study_id], cache))
+        step(f"assessed {study_id}")
     plans = _plans(known, loaded.unreadable, into)
     embeds = [embed for one in known for embed in plan.plan_embeds(one, into)]
     pictures = [picture for one in plans for picture in one.pictures]
@@ -161,9 +175,11 @@ def build(
     drawings = draw(pictures, cache, progress)
     site = SiteAddress(address, ending)
     pages, framed, found = page.render_all(plans, embeds, drawings, templates, broken, site)
+    step(f"wrote {len(pages)} pages")
     files: dict[str, str | bytes] = {**assets(cache), **framed}
     for embed in embeds:
         files |= _downloads(embed, drawings[embed.panel.picture])
+        step(f"wrote the files of {grid_path(embed.grid)}")
     pages = tuple(replace(one, head=social.tags(one.plan, site, files)) for one in pages)
     studies = {one.study.id: one for one in loaded.results}
     return Site(pages, files, tuple(problems + found), studies)

@@ -226,7 +226,8 @@ def _small(column: Column) -> Any:
     if len(texts) == 1:
         return texts[0]
     if len(texts) * 2 < len(column) and max(len(str(text)) for text in texts) > 8:
-        return {"of": texts, "at": [texts.index(one) for one in column]}
+        places = {text: place for place, text in enumerate(texts)}
+        return {"of": texts, "at": [places[one] for one in column]}
     return column
 
 

@@ -14,7 +14,6 @@ from gridatlas.picture import (
     KEPT,
     ONE_READING,
     SEVERAL,
-    VALUES_UP_TO,
     Kind,
     Mark,
     Picture,
@@ -45,7 +44,7 @@ def specification(picture: Picture) -> dict[str, Any]:
     Strings from data are only ever values of data, titles and domains, never expressions.
     """
     nx, ny = len(picture.x_labels), len(picture.y_labels)
-    printed = picture.block is None and len(picture.marks) <= VALUES_UP_TO
+    printed = picture.printed
     longest = max((len(mark.text) for mark in picture.marks), default=0) if printed else 0
     font_size = 13 if nx <= 7 else 11
     text = ceil(longest * font_size * 0.6) + 6 if printed else 2
@@ -77,7 +76,9 @@ def specification(picture: Picture) -> dict[str, Any]:
     angle, step = _across(picture.x_labels, width)
     encoding["x"]["axis"]["labelAngle"] = angle
     encoding["y"] |= {"title": picture.y_title, "scale": _positions(picture.y_labels)}
-    steps = (("x", picture.x_labels, step), ("y", picture.y_labels, _round(LINE / height)))
+    # Counted from the first level on, so that numbers are round where the levels are.
+    from_first = picture.y_labels[::-1] if picture.upwards else picture.y_labels
+    steps = (("x", picture.x_labels, step), ("y", from_first, _round(LINE / height)))
     for axis, labels, every in steps:
         if every > 1:
             encoding[axis]["axis"]["values"] = [labels[at] for at in thinned(len(labels), every)]
@@ -98,7 +99,7 @@ def specification(picture: Picture) -> dict[str, Any]:
             "domain": shapes[name],
             "range": [_shape(kind, width + around, height + around) for kind in shapes[name]],
         }
-        size = 40 if name == "kept" else (width + around) ** 2
+        size = 40 if name == "kept" else (max(width, height) + around) ** 2
         layers[name]["encoding"]["size"] = {"value": size}
         if name == "kept":
             inwards = 8 if width > 40 else 6
@@ -196,9 +197,9 @@ def _positions(labels: Sequence[str]) -> Mapping[str, Any]:
 def _shape(kind: str, width: int, height: int) -> str:
     """An SVG path that marks a cell: a frame, a corner, or hatching by the kind of state.
 
-    Coordinates are in half widths of the cell, as Vega scales them.
+    Coordinates are in halves of the cell's longer side, as Vega scales them.
     """
-    unit = width / 2
+    unit = max(width, height) / 2
     w, h = width / 2, height / 2
     if kind == "best":
         w, h = w - 1.25, h - 1.25

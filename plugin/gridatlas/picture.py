@@ -18,6 +18,8 @@ MINUS = "\N{MINUS SIGN}"
 
 VALUES_UP_TO = 400
 """Cells up to which each value is printed in its cell, and small marks stand on the cells."""
+COLUMNS_UP_TO = 30
+"""Columns up to which they are: in more, a page makes them too small to be read."""
 OUTLINED_UP_TO = 20
 """Best cells (blocks with one) up to which they are outlined where values aren't printed."""
 
@@ -80,6 +82,7 @@ class Picture:
         x_labels: From left to right.
         y_labels: From top to bottom.
         domain: Values at the two ends of the colour scale.
+        upwards: Whether the first level of y is at the bottom.
         block: Levels of x and of y in a block, where the marks are blocks; None for cells.
         note: What is not marked, or stands for what, as a caption says it; may be empty.
     """
@@ -97,6 +100,7 @@ class Picture:
     marks: tuple[Mark, ...]
     outline: tuple[Segment, ...] = ()
     outline_label: str = ""
+    upwards: bool = True
     block: tuple[int, int] | None = None
     note: str = ""
 
@@ -105,9 +109,18 @@ class Picture:
         return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
 
     @property
+    def printed(self) -> bool:
+        """Whether each cell has its value printed in it."""
+        return self.block is None and _has_room(len(self.x_labels), len(self.y_labels))
+
+    @property
     def cells(self) -> int:
         """Number of cells (of blocks) that have a value."""
         return sum(mark.value is not None for mark in self.marks)
+
+
+def _has_room(columns: int, rows: int) -> bool:
+    return columns * rows <= VALUES_UP_TO and columns <= COLUMNS_UP_TO
 
 
 def format_value(value: Decimal, decimals: int) -> str:
@@ -182,7 +195,7 @@ def draw_grid(
             decimals=decimals,
             note=_best_note(grid, len(with_best)) + _unmarked_note(grid, kept, "in blocks"),
         )
-    many = len(grid.cells) * len(study.x.levels) > VALUES_UP_TO
+    many = not _has_room(len(study.x.levels), len(study.y.levels))
     outlined = set() if many and len(best) > OUTLINED_UP_TO else best
     marks = []
     for x, y, cell in _drawn(study, grid.points()):
@@ -206,7 +219,7 @@ def draw_grid(
         )
     note = ""
     if many:
-        note = _unmarked_note(grid, kept, f"in a grid of more than {VALUES_UP_TO} cells")
+        note = _unmarked_note(grid, kept, "on cells so small")
         if len(best) > OUTLINED_UP_TO:
             note = f"The {len(best):,} best cells are not outlined. {note}"
     return Picture(
@@ -466,6 +479,7 @@ def _draw_blocks(
         marks=tuple(marks),
         outline=_in_blocks(_outline(study, rows_from_top(study.y)), of, upwards),
         outline_label=", ".join(region.label for region in study.regions),
+        upwards=upwards,
         block=(of.x_size, of.y_size),
         note=f"{rule} {note}".strip(),
     )
@@ -607,6 +621,7 @@ def _frame(study: Study) -> dict[str, Any]:
         "y_title": study.y.title,
         "x_labels": tuple(level.label for level in study.x.levels),
         "y_labels": tuple(level.label for level in rows),
+        "upwards": study.y.direction == "up",
         "outline": _outline(study, rows),
         "outline_label": ", ".join(region.label for region in study.regions),
     }

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from studies import MakeStudy, table
 
 from gridatlas.analyse import analyse, differences
-from gridatlas.chart import specification
+from gridatlas.chart import TALL, specification, thinned
 from gridatlas.picture import (
     ABSENT,
     KEPT,
@@ -325,6 +326,76 @@ def test_a_large_grid_has_no_values_in_its_cells(make_study: MakeStudy) -> None:
     assert "values" in _layers(specification(draw_grid(_grid(make_study, *small))))
     large = [*small, "20,0,1,"]
     assert "values" not in _layers(specification(draw_grid(_grid(make_study, *large))))
+    wide = [f"{x},0,1," for x in range(31)]
+    assert "values" not in _layers(specification(draw_grid(_grid(make_study, *wide))))
+
+
+@pytest.mark.parametrize(
+    ("number", "step", "places"),
+    [
+        (1, 1, [0]),
+        (1, 10, [0]),
+        (2, 10, [0, 1]),
+        (5, 1, [0, 1, 2, 3, 4]),
+        (5, 2, [0, 2, 4]),
+        (6, 2, [0, 2, 5]),
+        (21, 10, [0, 10, 20]),
+        (29, 10, [0, 10, 28]),
+        (31, 10, [0, 10, 20, 30]),
+        (100, 50, [0, 99]),
+        (151, 50, [0, 50, 100, 150]),
+    ],
+)
+def test_labels_are_thinned_but_for_the_first_and_the_last(
+    number: int, step: int, places: list[int]
+) -> None:
+    found = thinned(number, step)
+    assert found == places
+    assert all(b - a >= step for a, b in pairwise(found)) or number <= 2
+
+
+def _axes(make_study: MakeStudy, columns: Sequence[str], rows: int, more: str = "") -> Any:
+    lines = [f"{x},{y},1," for y in range(rows) for x in columns]
+    spec = specification(draw_grid(_grid(make_study, *lines, more=more)))
+    x, y = (spec["encoding"][name]["axis"] for name in "xy")
+    return x.get("values"), x["labelAngle"], y.get("values"), spec["width"], spec["height"]
+
+
+def test_axis_labels_do_not_overlap(make_study: MakeStudy) -> None:
+    numbers = [str(x) for x in range(99)]
+    x, angle, y, width, height = _axes(make_study, numbers, 99)
+    assert (x, angle) == (["0", "10", "20", "30", "40", "50", "60", "70", "80", "98"], 0)
+    assert (y[:2], y[-2:]) == (["0", "5"], ["90", "98"])
+    assert (width, height) == (297, 297)
+    texts = [f"layer-number-{x}" for x in range(99)]
+    x, angle, *_ = _axes(make_study, texts, 10)
+    assert (x[0], x[1], x[-1], angle) == (texts[0], texts[10], texts[98], -40)
+    # Few levels keep all their labels, tilted where they don't fit.
+    x, angle, y, *_ = _axes(make_study, texts[:12], 12)
+    assert (x, angle, y) == (None, -40, None)
+    # Counted from the first level, wherever it is.
+    down = "factors: {depth: {direction: down}}\n"
+    assert _axes(make_study, numbers, 60, down)[2][:2] == ["0", "5"]
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(2, 200), (200, 2), (99, 99), (21, 20), (150, 60)])
+def test_a_grid_without_printed_values_fits_a_page(
+    make_study: MakeStudy, columns: int, rows: int
+) -> None:
+    *_, width, height = _axes(make_study, [str(x) for x in range(columns)], rows)
+    assert width <= 400
+    assert 60 <= height <= TALL or columns == 2
+
+
+def test_the_outline_of_a_small_cell_lies_around_it(make_study: MakeStudy) -> None:
+    for columns, outside in ((5, False), (60, True)):
+        lines = [f"{x},{y},{x == y == 1:d}," for y in range(30) for x in range(columns)]
+        spec = specification(draw_grid(_grid(make_study, *lines)))
+        width = spec["width"] / columns
+        layers = _layers(spec)
+        side = layers["best"]["encoding"]["size"]["value"] ** 0.5
+        assert (side > width) == outside
+        assert (layers["inner"]["mark"]["width"] > width) == outside
 
 
 def test_two_specifications_share_nothing(make_study: MakeStudy) -> None:

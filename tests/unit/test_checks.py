@@ -26,8 +26,8 @@ from gridatlas.checks import (
     is_count,
     passing_share,
 )
-from gridatlas.checks.repeats import _chance_of_equal
-from gridatlas.checks.runs import _chances_of_run
+from gridatlas.checks.repeats import EXACT_UP_TO, _chance_of_equal
+from gridatlas.checks.runs import _chances_of_run, _Neighbours
 from gridatlas.schema import AcceptedEntry
 from gridatlas.study import Study
 
@@ -513,6 +513,55 @@ def test_the_chance_of_equal_lines_is_exact(counts: list[int], times: int, width
     assert _chance_of_equal(counts, times, width) == Fraction(equal, len(orders))
 
 
+@pytest.mark.parametrize(
+    ("counts", "times", "width"), [([9, 4, 4, 1], 3, 4), ([5, 5, 5, 5, 2], 2, 6), ([12, 3], 4, 2)]
+)
+def test_fewer_equal_lines_or_places_are_not_less_likely(
+    counts: list[int], times: int, width: int
+) -> None:
+    """So a bound for large grids may count fewer of both."""
+    exact = _chance_of_equal(counts, times, width)
+    assert exact <= _chance_of_equal(counts, times - 1, width)
+    assert exact <= _chance_of_equal(counts, times, width - 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "repeated", "chance"),
+    [
+        pytest.param(lambda x, y, rng: x, 1, "none", id="one row, everywhere"),
+        pytest.param(lambda x, y, rng: 5, 1, "1", id="one value"),
+        pytest.param(lambda x, y, rng: rng.randrange(400 + y % 150), 0, "none", id="noise"),
+    ],
+)
+def test_lines_of_a_large_grid_are_judged_by_a_bound(
+    make_study: MakeStudy, value: Any, repeated: int, chance: str
+) -> None:
+    size = 150
+    assert size * size > EXACT_UP_TO
+    rng = random.Random(4)
+    grid = "\n".join(" ".join(str(value(x, y, rng)) for x in range(size)) for y in range(size))
+    study = one_grid(make_study, grid, head=HEAD)
+    result = of_kind(study, "repeated-row")[0]
+    if not repeated:
+        assert result.statement == "No row stands twice in one grid (1 grid)."
+        return
+    said = f"1 row is repeated (1 grid); chance explains {chance} of these."
+    assert result.statement == said
+    assert len(result.findings) == (chance == "none")
+    for finding in result.findings:
+        # Neither all rows nor all values are listed.
+        assert "1, 2, 3, 4, 5, 6 and 144 more" in finding.found
+        assert finding.found.endswith(", 20 and 130 more")
+
+
+def test_copied_rows_of_a_large_grid_are_found(make_study: MakeStudy) -> None:
+    rng = random.Random(5)
+    lines = [" ".join(str(rng.randrange(900)) for _ in range(150)) for _ in range(75)]
+    study = one_grid(make_study, "\n".join(lines * 2), head=HEAD)
+    (result,) = of_kind(study, "repeated-row")
+    assert result.statement == "75 rows are repeated (1 grid); chance explains none of these."
+
+
 # --- runs of one value --------------------------------------------------------------------------
 
 RUN = """
@@ -612,7 +661,8 @@ def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
         "row": [[(("", ""), value) for value in line] for line in grid],
         "column": [[(("", ""), value) for value in line] for line in zip(*grid, strict=True)],
     }
-    bound, _, _ = _chances_of_run(stretches, "row", 3)
+    known = {axis: _Neighbours.of(found) for axis, found in stretches.items()}
+    bound, _, _ = _chances_of_run(known, "row", 3)
     # 6 + 4 places; 4·3·2 ways to lay three of the ones, 3·2·1 of the twos; 12·11·10 of any.
     assert bound == Fraction(10 * (24 + 6), 1320)
     assert 0.8 * bound < found / tries < bound

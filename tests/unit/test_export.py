@@ -73,6 +73,13 @@ def test_no_column_is_lost_when_a_csv_is_read_again(
     assert (cell.n, cell.successes, cell.stderr, cell.run) == (10, 5, Decimal("0.25"), "run-1")
 
 
+def test_a_json_has_a_line_for_every_cell(make_study: MakeStudy) -> None:
+    grid = _results(make_study).grid(model="small")
+    text = to_json(grid, UNKNOWN)
+    lines = [line.strip().removesuffix(",") for line in text.splitlines() if '"state"' in line]
+    assert [json.loads(line) for line in lines] == json.loads(text)["cells"]
+
+
 def test_a_csv_has_a_row_for_every_point(make_study: MakeStudy) -> None:
     grid = _results(make_study).grid(model="R1 Qwen")
     rows = list(csv.DictReader(io.StringIO(to_csv(grid), newline="")))

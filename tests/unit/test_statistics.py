@@ -183,6 +183,33 @@ def test_nothing_to_compare(cells, indices, level):
     assert set(found.by) <= {None}
 
 
+def test_cells_with_the_same_counts_are_as_if_each_was_tested_alone():
+    random = np.random.default_rng(2)
+    for cells in ([(int(k), 9) for k in random.integers(0, 10, 40)], [(3, 9)] * 3, [(9, 9)] * 2):
+        k, n = np.array(cells).T
+        first, second = np.divmod(np.arange(len(cells) ** 2), len(cells))
+        p = fisher_greater(k[second], n[second], k[first], n[first]).reshape(len(cells), -1)
+        p[np.diag_indices(len(cells))] = np.inf
+        found = best_set(cells)
+        assert found.by == tuple(p.argmin(axis=1))
+        assert found.p == pytest.approx(p.min(axis=1), rel=1e-12)
+
+
+def test_very_many_different_counts_are_tested_against_the_likeliest_rivals(monkeypatch):
+    random = np.random.default_rng(3)
+    shares = np.linspace(0.2, 0.8, 120)
+    sizes = random.integers(50, 150, 120)
+    cells = [(int(random.binomial(n, p)), int(n)) for n, p in zip(sizes, shares, strict=True)]
+    whole = best_set(cells)
+    monkeypatch.setattr("gridatlas.statistics.best.RIVALS", 20)
+    found = best_set(cells)
+    assert found.test.endswith("against the 20 counts with the highest lower limits")
+    # None leaves that would stay, and here none stays that would leave.
+    assert found.indices == whole.indices
+    assert 0 < len(found.indices) < 60
+    assert len(set(found.by)) <= 20
+
+
 def test_observed_best_is_always_in_the_set():
     random = np.random.default_rng(1)
     for _ in range(20):

@@ -7,13 +7,23 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 
 from gridatlas.checks.chance import CHANCE, how_sure, times_text
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import Account, Axis, Line
 from gridatlas.checks.words import is_are, many
+from gridatlas.problems import listed
 from gridatlas.study import inline
+
+EXACT_UP_TO = 2_000
+"""Cells in equal lines up to which their chance is exact; for more it is a bound."""
+LINES_COUNTED = 4
+PLACES_COUNTED = 200
+"""Lines, and places in them, that such a bound counts at most."""
+_STEPS = 4_000_000
+"""Steps that the chance of one repeat may take: half the kinds of values × places²."""
 
 
 def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
@@ -31,10 +41,12 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
         groups: dict[tuple[Decimal, ...], list[Line]] = {}
         for line in whole:
             groups.setdefault(tuple(v for _, v in line if v is not None), []).append(line)
+        chances = None
         for values, group in groups.items():
             if len(group) < 2 or account.ends.issuperset(values):
                 continue
-            shuffled, alike, seen = _chances_of_repeat(account.ends, lines, whole, group)
+            chances = chances or _Chances(account.ends, lines, whole)
+            shuffled, alike, seen = chances.of_repeat(group)
             if max(shuffled, alike) >= limit:
                 by_chance += 1
                 continue
@@ -48,8 +60,8 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
                     kind,
                     sheet.levels,
                     (point for line in group for point, _ in line),
-                    f"the {axis}s {' and '.join(names)} ({inline(factor.label)}) are the same: "
-                    f"{', '.join(map(plain, values))}",
+                    f"the {axis}s {_names(names)} ({inline(factor.label)}) are the same: "
+                    f"{listed(map(plain, values), 20)}",
                     f"One {axis} may have been copied over another, whose own values are lost "
                     "then. Or they really came out the same.",
                     how_sure(f"such {axis}s", (shuffled, alike), by_second, limit),
@@ -71,37 +83,72 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
     return [account.result(kind, looked, statement, strength, findings)]
 
 
-def _chances_of_repeat(
-    ends: frozenset[Decimal], lines: Sequence[Line], whole: Sequence[Line], group: Sequence[Line]
-) -> tuple[Fraction, Fraction, tuple[int, int]]:
-    """How likely so many equal lines with so many values are in this grid, under two nulls.
+def _names(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) <= 6 else listed(names, 6)
 
-    Both leave the values at the ends of the range where they are, and bound the chance by the sum
-    over all sets of lines that have those in the same places. The first null deals the grid's
-    other values at random. By the second, two lines have the same value in the same place as often
-    as the other pairs of lines have; it is left out (0) below 10 such pairs of values, which are
-    given too: (equal, all).
-    """
-    patterns = Counter(tuple(value in ends for _, value in line) for line in whole)
-    times = len(group)
-    width = [value in ends for _, value in group[0]].count(False)
-    counts = Counter(v for line in lines for _, v in line if v is not None and v not in ends)
-    equal, pairs = 0, 0
-    for place in zip(*lines, strict=True):
-        there = Counter(v for _, v in place if v is not None and v not in ends)
-        pairs += math.comb(there.total(), 2)
-        equal += sum(math.comb(count, 2) for count in there.values())
-    own = width * math.comb(times, 2)
-    equal, pairs = equal - own, pairs - own
-    rate = Fraction(equal + 1, pairs + 2)
-    shuffled, alike = Fraction(0), Fraction(0)
-    for pattern, number in patterns.items():
-        values = pattern.count(False)
-        if number >= times and values >= width:
-            sets = math.comb(number, times)
-            shuffled += sets * _chance_of_equal(counts.values(), times, values)
-            alike += sets * rate ** (values * (times - 1))
-    return shuffled, alike if pairs >= 10 else Fraction(0), (equal, pairs)
+
+class _Chances:
+    """How likely equal lines are in one grid; what all of its repeats need is counted once."""
+
+    def __init__(
+        self, ends: frozenset[Decimal], lines: Sequence[Line], whole: Sequence[Line]
+    ) -> None:
+        self._ends = ends
+        self._same = Counter(tuple(value in ends for _, value in line) for line in whole)
+        self._equal, self._pairs = 0, 0
+        self._counts: Counter[Decimal] = Counter()
+        for place in zip(*lines, strict=True):
+            there = Counter(v for _, v in place if v is not None and v not in ends)
+            self._counts.update(there)
+            self._pairs += math.comb(there.total(), 2)
+            self._equal += sum(math.comb(count, 2) for count in there.values())
+        self._equal_lines = cache(self._equal_lines_of)
+
+    def of_repeat(self, group: Sequence[Line]) -> tuple[Fraction, Fraction, tuple[int, int]]:
+        """How likely so many equal lines with so many values are in this grid, under two nulls.
+
+        Both leave the values at the ends of the range where they are, and bound the chance by the
+        sum over all sets of lines that have those in the same places. The first null deals the
+        grid's other values at random. By the second, two lines have the same value in the same
+        place as often as the other pairs of lines have; it is left out (0) below 10 such pairs of
+        values, which are given too: (equal, all).
+        """
+        width = [value in self._ends for _, value in group[0]].count(False)
+        return self._equal_lines(len(group), width)
+
+    def _equal_lines_of(
+        self, times: int, width: int
+    ) -> tuple[Fraction, Fraction, tuple[int, int]]:
+        own = width * math.comb(times, 2)
+        equal, pairs = self._equal - own, self._pairs - own
+        rate = Fraction(equal + 1, pairs + 2)
+        sets: Counter[int] = Counter()
+        lines = self._bounded(times, width)[0]
+        for pattern, number in self._same.items():
+            values = pattern.count(False)
+            if number >= times and values >= width:
+                sets[values] += math.comb(number, lines)
+        shuffled, alike = Fraction(0), Fraction(0)
+        by_places: dict[int, Fraction] = {}
+        for values, number in sets.items():
+            counted = self._bounded(times, values)[1]
+            if counted not in by_places:
+                by_places[counted] = _chance_of_equal(self._counts.values(), lines, counted)
+            shuffled += number * by_places[counted]
+            alike += number * rate ** (min(values, EXACT_UP_TO) * (lines - 1))
+        return shuffled, alike if pairs >= 10 else Fraction(0), (equal, pairs)
+
+    def _bounded(self, times: int, width: int) -> tuple[int, int]:
+        """Lines and places to count: all, or fewer where it would take too long.
+
+        That fewer lines are equal, or in fewer places, is at least as likely, so this gives an
+        upper bound of the chance.
+        """
+        kinds = sum(count > 1 for count in self._counts.values())
+        if times * width <= EXACT_UP_TO and kinds * width**2 <= _STEPS:
+            return times, width
+        few = math.isqrt(_STEPS // max(1, kinds))
+        return min(times, LINES_COUNTED), min(width, PLACES_COUNTED, max(few, 10))
 
 
 def _chance_of_equal(counts: Iterable[int], times: int, width: int) -> Fraction:
@@ -116,6 +163,8 @@ def _chance_of_equal(counts: Iterable[int], times: int, width: int) -> Fraction:
     ways = [1] + [0] * width
     for count in counts:
         most = min(count // times, width)
+        if not most:
+            continue
         given = [math.perm(count, times * k) // math.factorial(k) for k in range(most + 1)]
         ways = [
             sum(ways[total - k] * given[k] for k in range(min(total, most) + 1))

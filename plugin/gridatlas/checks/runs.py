@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby, pairwise
@@ -37,8 +38,9 @@ def check_runs(account: Account) -> list[CheckResult]:
         if any(len(stretch) >= 3 for found in stretches.values() for stretch in found):
             looked.append(sheet.levels)
         longest = max([longest, *(len(run) for _, run in runs)])
+        known = {axis: _Neighbours.of(found) for axis, found in stretches.items()}
         chances = {
-            (axis, length): _chances_of_run(stretches, axis, length)
+            (axis, length): _chances_of_run(known, axis, length)
             for axis, length in {(axis, len(run)) for axis, run in runs}
         }
         for axis, run in runs:
@@ -98,8 +100,34 @@ def _stretches(ends: frozenset[Decimal], lines: Iterable[Line]) -> list[Stretch]
     return [stretch for stretch in found if stretch]
 
 
+@dataclass(frozen=True, slots=True)
+class _Neighbours:
+    """What the runs along one axis are held against.
+
+    Attributes:
+        counts: How often each value is there.
+        lengths: How many stretches have each length.
+        equal, pairs: Pairs of neighbours that are equal, and all.
+    """
+
+    counts: Mapping[Decimal, int]
+    lengths: Mapping[int, int]
+    equal: int
+    pairs: int
+
+    @classmethod
+    def of(cls, stretches: Sequence[Stretch]) -> _Neighbours:
+        equal = sum(a[1] == b[1] for stretch in stretches for a, b in pairwise(stretch))
+        return cls(
+            Counter(value for stretch in stretches for _, value in stretch),
+            Counter(map(len, stretches)),
+            equal,
+            sum(len(stretch) - 1 for stretch in stretches),
+        )
+
+
 def _chances_of_run(
-    stretches: Mapping[Axis, Sequence[Stretch]], axis: Axis, length: int
+    known: Mapping[Axis, _Neighbours], axis: Axis, length: int
 ) -> tuple[Fraction, Fraction, tuple[int, int]]:
     """How likely a run of this length is anywhere in the grid, under two nulls.
 
@@ -108,15 +136,16 @@ def _chances_of_run(
     outside this run, for smooth grids have longer runs than shuffled ones; the pairs of neighbours
     along `axis` that it counts are given too: (equal, all).
     """
-    counts = Counter(value for stretch in stretches[axis] for _, value in stretch)
-    values = sum(math.perm(count, length) for count in counts.values())
+    counts = known[axis].counts
+    times = Counter(counts.values())
+    values = sum(math.perm(count, length) * number for count, number in times.items())
     places, alike, seen = 0, Fraction(0), (0, 0)
-    for one, found in stretches.items():
-        here = sum(max(0, len(stretch) - length + 1) for stretch in found)
-        steps = [a[1] == b[1] for stretch in found for a, b in pairwise(stretch)]
+    for one, found in known.items():
+        here = sum(max(0, size - length + 1) * number for size, number in found.lengths.items())
         own = length - 1 if one == axis else 0
-        equal, pairs = sum(steps) - own, len(steps) - own
+        equal, pairs = found.equal - own, found.pairs - own
         seen = (equal, pairs) if one == axis else seen
         places += here
         alike += here * Fraction(equal + 1, pairs + 2) ** (length - 1)
-    return Fraction(places * values, math.perm(counts.total(), length)), alike, seen
+    total = sum(counts.values())
+    return Fraction(places * values, math.perm(total, length)), alike, seen

@@ -204,6 +204,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         log.info("Content-Security-Policy: %s", policy)
 
     def _build(self, config: MkDocsConfig) -> Site:
+        say = _from_two_seconds_on()
         try:
             site = build(
                 self._path(config, self.config.data_),
@@ -211,7 +212,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 into=self.config.into,
                 templates=self._templates(config),
                 cache=self._path(config, self.config.cache),
-                progress=_progress(),
+                progress=lambda done, of: say(f"drew {done} of {of} heatmaps"),
+                step=say,
                 address=f"{config.site_url.rstrip('/')}/" if config.site_url else "",
                 ending=_ending(config),
             )
@@ -304,13 +306,13 @@ def _free(file: File, taken: dict[str, str]) -> bool:
     return theirs is None
 
 
-def _progress() -> Callable[[int, int], None]:
-    """Say how far the drawing is, from two seconds on and then every two seconds."""
+def _from_two_seconds_on() -> Callable[[str], None]:
+    """Says how far a build is, from two seconds on and then every two seconds at most."""
     said = [time.monotonic()]
 
-    def progress(done: int, of: int) -> None:
+    def say(done: str) -> None:
         if time.monotonic() - said[0] >= 2:
             said[0] = time.monotonic()
-            log.info("gridatlas: drew %d of %d heatmaps", done, of)
+            log.info("gridatlas: %s", done)
 
-    return progress
+    return say

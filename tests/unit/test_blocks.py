@@ -1,0 +1,352 @@
+"""Large grids in blocks: every cell is in one of them, and each says what it stands for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from studies import HEAD, MakeStudy, table
+
+from gridatlas.analyse import Results, analyse, differences
+from gridatlas.blocks import BLOCKS_UP_TO, Entry, gather, layout
+from gridatlas.chart import specification
+from gridatlas.export import to_csv, to_json
+from gridatlas.figures import data_table, provenance
+from gridatlas.panels import Panel, difference_panels
+from gridatlas.picture import (
+    ABSENT,
+    OUTLINED_UP_TO,
+    SEVERAL,
+    Segment,
+    difference_domain,
+    draw_difference,
+    draw_disagreement,
+    draw_grid,
+    mark_key,
+    own_domain,
+)
+from gridatlas.render import draw_one
+from gridatlas.study import Grid
+from gridatlas.uncertainty import GridUncertainty, assess
+from gridatlas.words import GLOBALS
+
+Value = Callable[[int, int], str]
+
+
+def _results(make_study: MakeStudy, columns: int, rows: int, value: Value, more: str = "") -> Any:
+    lines = [f"{x},{y},{value(x, y)}" for y in range(rows) for x in range(columns)]
+    return analyse(make_study(more, table("rate,depth,value,state", *lines)))
+
+
+def _grid(make_study: MakeStudy, *arguments: Any) -> Grid:
+    results: Results = _results(make_study, *arguments)
+    return results.grid()
+
+
+def _plain(x: int, y: int) -> str:
+    return f"{x},"
+
+
+# --- how cells are put together -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows"), [(1, 1), (20, 20), (99, 101), (200, 1), (3, 200), (49, 200)]
+)
+def test_each_cell_of_a_smaller_grid_is_drawn(columns: int, rows: int) -> None:
+    assert layout(columns, rows) is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "x_size", "y_size", "blocks"),
+    [
+        (100, 100, 4, 4, (25, 25)),
+        (150, 150, 5, 5, (30, 30)),
+        (101, 100, 4, 4, (26, 25)),  # The last block of a row has one cell.
+        (1000, 1000, 40, 40, (25, 25)),  # 34 would do; 40 divides evenly.
+        (997, 1000, 34, 40, (30, 25)),  # A prime number.
+        (201, 1, 3, 1, (67, 1)),  # Few cells, but too narrow to be seen.
+        (1, 20_000, 1, 200, (1, 100)),
+        (20_000, 1, 200, 1, (100, 1)),
+        (10, 5000, 1, 56, (10, 90)),
+    ],
+)
+def test_blocks_are_few_and_of_one_size(
+    columns: int, rows: int, x_size: int, y_size: int, blocks: tuple[int, int]
+) -> None:
+    of = layout(columns, rows)
+    assert of is not None
+    assert (of.x_size, of.y_size) == (x_size, y_size)
+    assert (len(of.x), len(of.y)) == blocks
+    assert [place for span in of.x for place in span] == list(range(columns))
+    assert [place for span in of.y for place in span] == list(range(rows))
+    assert blocks[0] * blocks[1] <= BLOCKS_UP_TO**2
+
+
+def _entry(x: int, y: int) -> Entry:
+    return (None, "missing" if x else "failed") if x <= y % 3 else (Decimal(x), "")
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(101, 103), (1, 20_000), (300, 7)])
+def test_every_cell_is_in_one_block(columns: int, rows: int) -> None:
+    of = layout(columns, rows)
+    assert of is not None
+    entries = [[_entry(x, y) for x in range(columns)] for y in range(rows)]
+    blocks = gather(entries, of)
+    assert sum(block.cells for block in blocks) == columns * rows
+    there = [value for row in entries for value, _ in row if value is not None]
+    assert sum(block.values for block in blocks) == len(there)
+    sums = [block.mean * block.values for block in blocks if block.mean is not None]
+    assert abs(sum(sums) - sum(there)) < Decimal("1e-15")
+    absent = [number for block in blocks for _, number in block.absent]
+    assert sum(absent) == columns * rows - len(there)
+    assert [(block.row, block.column) for block in blocks] == [
+        (row, column) for row in range(len(of.y)) for column in range(len(of.x))
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows[:-1],
+        lambda rows: [*rows, rows[0]],
+        lambda rows: [rows[0][:-1], *rows[1:]],
+    ],
+    ids=["too few rows", "too many rows", "a short row"],
+)
+def test_rows_of_another_grid_are_refused(change: Any) -> None:
+    of = layout(100, 100)
+    assert of is not None
+    rows: list[list[Entry]] = [[(Decimal(1), "")] * 100 for _ in range(100)]
+    with pytest.raises(ValueError, match="10000 cells"):
+        gather(change(rows), of)
+
+
+# --- what is drawn ------------------------------------------------------------------------------
+
+
+def _states(x: int, y: int) -> str:
+    """The best value at (99, 99); blocks without values, with some, and with a disputed one."""
+    if x < 4 and y < 4:
+        return ",oom"
+    if x < 4 and y < 8:
+        return ",failed" if y < 6 else ",missing"
+    if (x, y) in ((10, 10), (11, 10)):
+        return ",missing"
+    return {(20, 20): "5,disputed", (99, 99): "90,"}.get((x, y), f"{x % 4},")
+
+
+def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
+    grid = _grid(make_study, 100, 100, _states)
+    picture = draw_grid(grid, kept=frozenset({("1", "1"), ("2", "1")}))
+    assert picture.block == (4, 4)
+    assert len(picture.marks) == 625
+    assert picture.cells == 623
+    assert (picture.x_labels[0], picture.x_labels[-1]) == ("0 to 3", "96 to 99")
+    assert (picture.y_labels[0], picture.y_labels[-1]) == ("96 to 99", "0 to 3")
+    assert picture.legend == "Accuracy, mean of 4 × 4 cells"
+    # From the top left.
+    assert [mark.key for mark in picture.marks[:2]] == ["0,96", "4,96"]
+    by_key = {mark.key: mark for mark in picture.marks}
+    said = {key: mark.label.partition(": ")[2] for key, mark in by_key.items()}
+    assert by_key["0,0"].label.startswith("Rate 0 to 3, Depth 0 to 3: ")
+    assert said["0,0"] == "no value in 16 cells (16 out of memory)"
+    assert said["0,4"] == "no value in 16 cells (8 run failed, 8 missing)"
+    assert said["8,8"] == "mean 1, from 0 to 3, 16 cells (2 missing)"
+    assert said["96,96"] == "mean 7, from 0 to 90, 16 cells, has the best"
+    assert by_key["0,0"].absent == ABSENT["oom"]
+    assert by_key["0,4"].absent == SEVERAL
+    assert [mark.key for mark in picture.marks if mark.best] == ["96,96"]
+    assert not any(mark.kept or mark.disputed for mark in picture.marks)
+    assert picture.note == (
+        "The 10,000 cells are drawn in 625 blocks of 4 × 4; the colour of a block is the mean of "
+        "its values. Outlined: the block with the best cell (90 at Rate 99, Depth 99). Not marked "
+        "in blocks, but told in the downloads: 1 disputed value, 2 cells that may be the best."
+    )
+    # The scale is that of the blocks, and the drawing has a mark for each.
+    assert picture.domain == own_domain([grid]) == (19 / 14, 6.9375)
+    drawing = draw_one(picture)
+    assert drawing.svg.count('role="graphics-symbol"') == 625
+    assert len(json.loads(drawing.spec)["data"]["values"]) == 625
+
+
+def test_a_y_axis_of_blocks_may_point_down(make_study: MakeStudy) -> None:
+    more = "factors: {depth: {direction: down}}\n"
+    picture = draw_grid(_grid(make_study, 1, 20_000, lambda _x, y: f"{y},", more))
+    assert picture.y_labels[0] == "0 to 199"
+    assert [mark.text for mark in picture.marks[:2]] == ["100", "300"]
+    assert [mark.key for mark in picture.marks if mark.best] == ["0,19800"]
+
+
+def test_levels_that_are_texts_are_told_apart(make_study: MakeStudy) -> None:
+    """Also those that read like a block of two others."""
+    levels = ["a", "b", "a to b", *(f"t{x}" for x in range(199))]
+    lines = [f"{level},1,{place}" for place, level in enumerate(levels)]
+    study = make_study("", table("rate,depth,value", *lines))
+    picture = draw_grid(analyse(study).grid())
+    assert picture.block == (3, 1)
+    assert picture.x_labels[:2] == ("a to a to b", "t0 to t2")
+    levels = [*levels[:2], *(f"t{x}" for x in range(202)), "a to b"]
+    more = f"factors: {{rate: {{levels: {json.dumps(levels)}}}}}\n"
+    lines = [f"{level},1,1" for level in levels]
+    picture = draw_grid(analyse(make_study(more, table("rate,depth,value", *lines))).grid())
+    assert len(set(picture.x_labels)) == len(picture.x_labels)
+
+
+def test_many_best_cells_are_not_outlined(make_study: MakeStudy) -> None:
+    for columns, rows, what in ((100, 100, "blocks with a best cell"), (30, 30, "best cells")):
+        picture = draw_grid(_grid(make_study, columns, rows, lambda x, _: f"{x // 10},"))
+        assert not any(mark.best for mark in picture.marks)
+        assert re.search(rf"The \d+ {what} .*are not outlined\.", picture.note)
+    few = draw_grid(_grid(make_study, OUTLINED_UP_TO, 30, lambda _, y: f"{y},"))
+    assert sum(mark.best for mark in few.marks) == OUTLINED_UP_TO
+    assert few.note == ""
+
+
+def test_small_marks_stand_on_printed_values_only(make_study: MakeStudy) -> None:
+    def value(x: int, y: int) -> str:
+        return "5,disputed" if (x, y) == (1, 1) else f"{x},"
+
+    grid = _grid(make_study, 21, 20, value)
+    picture = draw_grid(grid, kept=frozenset({("3", "3")}))
+    assert not any(mark.kept or mark.disputed for mark in picture.marks)
+    assert picture.note == (
+        "Not marked on cells so small, but told in the downloads: 1 disputed value, "
+        "1 cell that may be the best."
+    )
+    labels = {mark.key: mark.label for mark in picture.marks}
+    assert labels["1,1"].endswith("5 (disputed)")
+    assert labels["3,3"].endswith(", may be the best")
+
+
+def test_a_region_is_outlined_on_blocks(make_study: MakeStudy) -> None:
+    boxes = f"[{{rate: {list(range(8))}, depth: {list(range(2, 101))}}}]"
+    more = f"regions: [{{label: seen, boxes: {boxes}}}]\n"
+    picture = draw_grid(_grid(make_study, 100, 101, _plain, more))
+    # 26 blocks up; the one at the top has one row of cells, and the box begins in mid-block.
+    assert picture.outline == (
+        Segment(0, 0, 2, 0),
+        Segment(0, 25.5, 2, 25.5),
+        Segment(0, 0, 0, 25.5),
+        Segment(2, 0, 2, 25.5),
+    )
+
+
+def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy) -> None:
+    lines = [
+        f"{model},{x},{y},{(x % 4) * factor},"
+        for model, factor in (("a", 1), ("b", 3))
+        for y in range(100)
+        for x in range(100)
+    ]
+    lines[0] = "a,0,0,,oom"
+    study = make_study(
+        HEAD + "facets: [model]\ncompare: [model]\n", table("model,rate,depth,value,state", *lines)
+    )
+    results = analyse(study)
+    (difference,) = differences(results, study.facet("model"))
+    picture = draw_difference(difference)
+    assert len(picture.marks) == 625
+    assert {mark.text for mark in picture.marks} == {"+3"}
+    first = next(mark for mark in picture.marks if mark.key == "0,0")
+    assert first.label.endswith(": mean +3, from 0 to +6, 16 cells (1 out of memory)")
+    assert difference_domain([difference]) == picture.domain == (-3.2, 3.2)
+    (panel,) = difference_panels((difference,))
+    assert panel.caption.endswith("the colour of a block is the mean of its values.")
+    apart = draw_disagreement(results.grid(model="a"), {("0", "0"): Decimal(2)}, (0, 2))
+    assert apart.cells == 1
+    assert len(apart.marks) == 625
+
+
+def test_a_link_to_a_cell_leads_to_its_block(make_study: MakeStudy) -> None:
+    grid = _grid(make_study, 100, 100, _plain)
+    study = grid.study
+    keys = {mark.key for mark in draw_grid(grid).marks}
+    for x, y, key in (("0", "0", "0,0"), ("3", "4", "0,4"), ("99", "50", "96,48")):
+        found = mark_key(study, study.x.level(x), study.y.level(y))
+        assert found == key
+        assert found in keys
+        assert GLOBALS["point_anchor"](grid, (x, y)) == f"grid/{key}"
+
+
+# --- the page and the downloads -----------------------------------------------------------------
+
+
+def test_a_table_of_very_many_cells_is_in_the_download_only(make_study: MakeStudy) -> None:
+    for columns, rows, there in ((50, 50, True), (50, 51, False), (100, 100, False)):
+        grid = _grid(make_study, columns, rows, _plain)
+        known = GridUncertainty(reason="n is unknown")
+        found = data_table(Panel(draw_grid(grid), "", grid, uncertainty=known))
+        assert bool(found["rows"]) == there
+        assert found["too_many"] == (0 if there else columns * rows)
+        assert found["sources"] != []
+        assert len(to_csv(grid).splitlines()) == columns * rows + 1
+        assert len(json.loads(to_json(grid, known))["cells"]) == columns * rows
+
+
+def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None:
+    lines = [f"{x},1,1,note {x},page {x}" for x in range(60)]
+    study = make_study("", table("rate,depth,value,note,place", *lines))
+    grid = analyse(study).grid()
+    sources = provenance(grid)
+    assert sum(one["cells"] for one in sources) == 60
+    assert (len(sources), sources[-1]["cells"]) == (21, 40)
+    assert sources[-1]["place"] == "other places and runs, which the downloads name"
+    notes = data_table(Panel(draw_grid(grid), "", grid))["notes"]
+    assert (len(notes), notes[-1]) == (21, "40 more notes are in the downloads.")
+
+
+def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> None:
+    grid = _grid(make_study, 21, 3, _plain)
+    told = GLOBALS["levels_text"]
+    assert told(grid.study.y) == "0, 1, 2"
+    assert told(grid.study.x) == "0 to 20, 21 levels"
+
+
+# --- what is not computed says so ---------------------------------------------------------------
+
+
+def _counts(make_study: MakeStudy, columns: int, rows: int) -> Results:
+    head = (
+        'format: 1\ntitle: T\nmetric: {name: Pass@1, unit: "%", range: [0, 100]}\n'
+        "x: rate\ny: depth\nfacets: [task, model]\ncompare: [model]\ntrials: {items: task}\n"
+        "factors: {task: {levels: [{id: p, items: 4}, {id: q, items: 4}]}}\n"
+    )
+    lines = [
+        f"{task},{model},{x},{y},{25 * ((x + y) % 5)}"
+        for task in "pq"
+        for model in "ab"
+        for y in range(rows)
+        for x in range(columns)
+    ]
+    return analyse(make_study(head, table("task,model,rate,depth,value", *lines)))
+
+
+def test_statistics_have_limits_that_are_told(
+    make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = _counts(make_study, 6, 5)
+    monkeypatch.setattr("gridatlas.uncertainty.COMPARED_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.uncertainty.SETTINGS_UP_TO", 29)
+    known = assess(results)
+    assert {len(one.cells) for one in known.grids.values()} == {30}
+    assert {one.reason for one in known.differences.values()} == {
+        "levels are not tested against one another above 29 cells in a grid"
+    }
+    assert {(one.rows, one.reason) for one in known.defaults.values()} == {
+        ((), "mean ranks are not computed above 29 settings")
+    }
+    monkeypatch.setattr("gridatlas.uncertainty.CELLS_UP_TO", 29)
+    known = assess(results)
+    assert {(len(one.cells), one.reason) for one in known.grids.values()} == {
+        (0, "intervals and tests are not computed above 29 cells in a grid")
+    }
+
+
+def test_a_large_grid_s_specification_has_no_text_per_cell(make_study: MakeStudy) -> None:
+    spec = specification(draw_grid(_grid(make_study, 100, 100, _plain)))
+    assert "values" not in {layer["name"] for layer in spec["layer"]}
