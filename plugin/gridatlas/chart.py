@@ -53,7 +53,6 @@ def specification(picture: Picture) -> dict[str, Any]:
     if not printed:
         height = max(height, min(30, ceil(120 / ny)))
         height = min(height, max(TALL // ny, 2))
-    small = min(width, height) < SMALL
     shapes = {
         "best": ["best"] if any(mark.best for mark in picture.marks) else [],
         "absent": list(dict.fromkeys(mark.absent for mark in picture.marks if mark.absent)),
@@ -92,7 +91,27 @@ def specification(picture: Picture) -> dict[str, Any]:
     }
     if printed:
         layers["values"]["mark"]["fontSize"] = font_size
-    for name in layers_drawn:
+    _set_shapes(spec, layers, shapes, width, height)
+    if picture.outline:
+        _set_outline(spec, layers["outline"], picture, width, height)
+    return spec
+
+
+def _set_shapes(
+    spec: dict[str, Any],
+    layers: Mapping[str, dict[str, Any]],
+    shapes: Mapping[str, Sequence[str]],
+    width: int,
+    height: int,
+) -> None:
+    """Size and place the small marks on the cells.
+
+    Args:
+        shapes: The kinds of marks of each layer.
+        width, height: Of a cell, in pixels.
+    """
+    small = min(width, height) < SMALL
+    for name in (name for name, kinds in shapes.items() if kinds):
         shape = layers[name]["encoding"]["shape"]
         around = 5 if small and name == "best" else 0
         shape["scale"] = {
@@ -124,29 +143,32 @@ def specification(picture: Picture) -> dict[str, Any]:
         layers["inner"]["mark"] |= {"width": width + inside, "height": height + inside}
     if "absent" in layers and small:
         layers["absent"]["mark"]["strokeWidth"] = 0.5
-    if picture.outline:
-        outline = layers["outline"]
-        spec["layer"].insert(spec["layer"].index(outline), halo := deepcopy(outline))
-        halo["mark"] |= {"stroke": "#000", "strokeWidth": 3.5}
-        halo["name"] = "halo"
-        del halo["encoding"]["strokeDash"]
-        outline["encoding"]["strokeDash"]["scale"] = {
-            "domain": [picture.outline_label],
-            "range": [[5, 3]],
-        }
-        halo["data"] = outline["data"] = {
-            "values": [
-                {
-                    "left": edge.x * width,
-                    "top": edge.y * height,
-                    "right": edge.x2 * width,
-                    "bottom": edge.y2 * height,
-                    "label": picture.outline_label,
-                }
-                for edge in picture.outline
-            ]
-        }
-    return spec
+
+
+def _set_outline(
+    spec: dict[str, Any], outline: dict[str, Any], picture: Picture, width: int, height: int
+) -> None:
+    """Put the edges of regions in, white dashes on a black line."""
+    spec["layer"].insert(spec["layer"].index(outline), halo := deepcopy(outline))
+    halo["mark"] |= {"stroke": "#000", "strokeWidth": 3.5}
+    halo["name"] = "halo"
+    del halo["encoding"]["strokeDash"]
+    outline["encoding"]["strokeDash"]["scale"] = {
+        "domain": [picture.outline_label],
+        "range": [[5, 3]],
+    }
+    halo["data"] = outline["data"] = {
+        "values": [
+            {
+                "left": edge.x * width,
+                "top": edge.y * height,
+                "right": edge.x2 * width,
+                "bottom": edge.y2 * height,
+                "label": picture.outline_label,
+            }
+            for edge in picture.outline
+        ]
+    }
 
 
 def _across(labels: Sequence[str], width: int) -> tuple[int, int]:

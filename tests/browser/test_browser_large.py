@@ -1,4 +1,4 @@
-"""Large grids in a browser: no printed values, labels apart, blocks with their rule, little weight."""
+"""Large grids in a browser: no printed values, labels apart, blocks with their rule."""
 
 import gzip
 import json

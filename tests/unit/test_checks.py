@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 import yaml

@@ -116,9 +116,7 @@ class _Chances:
         width = [value in self._ends for _, value in group[0]].count(False)
         return self._equal_lines(len(group), width)
 
-    def _equal_lines_of(
-        self, times: int, width: int
-    ) -> tuple[Fraction, Fraction, tuple[int, int]]:
+    def _equal_lines_of(self, times: int, width: int) -> tuple[Fraction, Fraction, tuple[int, int]]:
         own = width * math.comb(times, 2)
         equal, pairs = self._equal - own, self._pairs - own
         rate = Fraction(equal + 1, pairs + 2)

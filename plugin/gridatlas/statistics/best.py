@@ -24,7 +24,6 @@ from gridatlas.statistics.counts import Better, Counts, Floats, arrays, directio
 from gridatlas.statistics.fisher import fisher_greater
 from gridatlas.statistics.paired import outcome_table, sign_flips
 
-
 RIVALS = 200
 """Different counts that each cell is tested against, where there are more of them."""
 
@@ -77,8 +76,8 @@ def best_set(
     k, n = arrays([cell for cell in cells if cell is not None])
     k = k if sign > 0 else n - k
     kinds: dict[tuple[float, float], list[int]] = {}
-    for index, one in enumerate(zip(k.tolist(), n.tolist(), strict=True)):
-        kinds.setdefault(one, []).append(index)
+    for index, count in enumerate(zip(k.tolist(), n.tolist(), strict=True)):
+        kinds.setdefault(count, []).append(index)
     counts = list(kinds)
     rivals = list(range(len(counts)))
     test = "Fisher's exact test, one-sided"
@@ -112,7 +111,7 @@ def _smallest_of_kinds(
                 row[own] = np.inf
             least = row.min(initial=np.inf)
             if np.isfinite(least):
-                equal = [kinds[rivals[at]] for at in np.flatnonzero(row == least)]
+                equal = [kinds[rivals[at]] for at in np.flatnonzero(row == least).tolist()]
                 firsts = [of[1] if of[0] == cell else of[0] for of in equal]
                 found[cell] = float(least), min(firsts)
         for cell in cells[2:]:  # As the second: to all of them the first is another.
@@ -179,5 +178,5 @@ def _stay(
     for index, one in zip(there, found, strict=True):
         if one is not None:
             smallest[index], by[index] = one[0], there[one[1]]
-    stay = tuple(i for i in there if (found := smallest[i]) is None or found > level)
+    stay = tuple(i for i in there if (least := smallest[i]) is None or least > level)
     return BestSet(stay, tuple(smallest), tuple(by), level, len(there), test)
