@@ -21,9 +21,7 @@ PAGES = {
     "home": "",
     "docs": "data-format/",
     "overview": "studies/",
-    "study": f"studies/{DYNTS}/",
     "model": f"studies/{DYNTS}/model/r1-qwen/",
-    "setting": f"studies/{GRPO}/setting/after_t125/",
     "checks": f"studies/{GRPO}/checks/",
     "missing": "no/such/page/",
 }
@@ -177,7 +175,7 @@ def test_content_tabs_and_annotations_work(visit: Visit, rich: str) -> None:
     assert page.get_by_text("The second tab.").is_visible()
     page.get_by_text("One", exact=True).click()
     page.locator(".md-annotation__index").first.click(force=True)  # it pulses for ever
-    assert page.get_by_text("An annotation of code").first.is_visible()
+    page.get_by_text("An annotation of code").locator("visible=true").first.wait_for()
     clean(visit, rich)
 
 

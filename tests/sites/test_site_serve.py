@@ -58,7 +58,7 @@ class Served:
 def served(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("serve")
     project = site_builds.make_project(
-        folder / "project", site_builds.shared_cache(base), {"templates": "overrides"}
+        folder / "project", site_builds.shared_cache(base), {"templates": "overrides", "csp": True}
     )
     site_builds.add_tiny_study(project)
     project.write("overrides/overview.md.jinja", "# Our grids\n\n[it](tiny/index.md)\n")
@@ -101,6 +101,13 @@ def test_an_edited_cell(served: Served) -> None:
     assert "Learning rate 0.1, Batch size 8: 19.5 %, best" in labels
     # Once, however often the site was built again.
     assert len(page.select('link[href$="gridatlas/gridatlas.css"]')) == 1
+
+
+def test_pages_have_no_policy_which_would_stop_the_reloading(served: Served) -> None:
+    page = served.page("studies/tiny/")
+    assert page is not None
+    assert page.select('[http-equiv="Content-Security-Policy"]') == []
+    assert "livereload" in str(page)
 
 
 def test_an_edited_study(served: Served) -> None:

@@ -1,0 +1,243 @@
+"""What Material does with the pages: instant navigation, search, content tabs, the drawer."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import site_builds
+from features import features
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
+from site_builds import DYNTS, GRPO
+
+from views import AT_REST, Visit, until
+
+NAVIGATION = "nav.md-nav--primary"
+MODEL = f"studies/{DYNTS}/model/r1-qwen/"
+CELL = "r1-qwen/aime24/0.4,2000"
+SHOWN = """(address) => location.href === address
+  && document.querySelector("link[rel=canonical]").href.endsWith(location.pathname)"""
+MARK = "() => { window.sameDocument = true; }"
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(
+        viewport=ViewportSize(width=1280, height=800), reduced_motion="reduce"
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def visit(context: BrowserContext) -> Iterator[Visit]:
+    page = context.new_page()
+    yield Visit(page, "")
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def rich(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    assert browser.is_connected()
+    site = features(Path(tmp_path_factory.getbasetemp())).site
+    with site_builds.serving(site, site_builds.PREFIX) as address:
+        yield address
+
+
+# --- instant navigation -------------------------------------------------------------------------
+
+
+def follow(page: Page, title: str, address: str) -> None:
+    """Go to a page by a link of the navigation or of the text."""
+    page.get_by_role("link", name=title, exact=True).locator("visible=true").first.click()
+    at(page, address)
+
+
+def at(page: Page, address: str) -> None:
+    """Wait until a page is shown, which is later than its address is."""
+    until(page, SHOWN, address)
+
+
+def test_pages_are_changed_in_place_with_their_styles_and_scripts_once(
+    visit: Visit, home: str
+) -> None:
+    page = visit.page
+    page.goto(f"{home}studies/", wait_until="networkidle")
+    page.evaluate(MARK)
+    follow(page, "DynTS: local window size and retention ratio", f"{home}studies/{DYNTS}/")
+    follow(page, "R1-Qwen", home + MODEL)
+    assert page.evaluate("() => window.sameDocument") is True
+    for kind in ('link[href$="gridatlas.css"]', 'script[src$="gridatlas.js"]'):
+        assert page.locator(kind).count() == 1, kind
+    assert page.locator("figure.ga-figure > svg").count() == 5
+    hidden = page.locator("article .ga-hidden").first
+    assert hidden.evaluate("(one) => getComputedStyle(one).position") == "absolute"
+    # As after loading it.
+    shown = page.locator("article").inner_text()
+    page.reload(wait_until="networkidle")
+    assert page.locator("article").inner_text() == shown
+    assert visit.said == []
+    assert visit.failed == []
+
+
+SEEN = """(id) => {
+  const { top, bottom } = document.getElementById(id).getBoundingClientRect();
+  return top > 0 && bottom < window.innerHeight;
+}"""
+
+
+def test_back_and_forward_return_to_the_page_and_the_place(visit: Visit, home: str) -> None:
+    page = visit.page
+    page.goto(home + MODEL, wait_until="networkidle")
+    page.evaluate(MARK)
+    page.locator(f'article table a[href$="#{CELL}"]').click()
+    until(page, "() => !!document.querySelector('figure :target')")
+    follow(page, "Model compared", f"{home}studies/{DYNTS}/model/")
+    page.go_back()
+    at(page, f"{home}{MODEL}#{CELL}")
+    until(page, SEEN, CELL)
+    page.go_back()
+    at(page, home + MODEL)
+    page.go_forward()
+    at(page, f"{home}{MODEL}#{CELL}")
+    page.go_forward()
+    at(page, f"{home}studies/{DYNTS}/model/")
+    assert page.locator("figure.ga-figure > svg").count() == 15
+    assert page.evaluate("() => window.sameDocument") is True
+    assert visit.said == []
+
+
+def test_the_palette_is_kept_from_page_to_page(visit: Visit, home: str) -> None:
+    page = visit.page
+    page.goto(f"{home}studies/", wait_until="networkidle")
+    before = page.locator("body").get_attribute("data-md-color-scheme")
+    page.locator("label[for^=__palette]:visible").click()
+    follow(page, "GRPO on two-operand digit tasks", f"{home}studies/{GRPO}/")
+    after = page.locator("body").get_attribute("data-md-color-scheme")
+    assert {before, after} == {"default", "slate"}
+    inks = page.locator("article, figure.ga-figure > svg").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one).color)"
+    )
+    assert len(inks) > 2
+    assert len(set(inks)) == 1
+    page.locator("label[for^=__palette]:visible").click()  # the other tests share the browser
+
+
+# --- search -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "title", "teaser", "address"),
+    [
+        ("R1-Qwen", "R1-Qwen: Pass@1", "R1-Qwen", MODEL),
+        ("AIME24", "AIME24: Pass@1", "AIME24", f"studies/{DYNTS}/benchmark/aime24/"),
+        (
+            "after 1.25",
+            "After GRPO, temperature 1.25",
+            "After",
+            f"studies/{GRPO}/setting/after_t125/",
+        ),
+        ("after", "After GRPO", "After", f"studies/{GRPO}/setting/after_t"),
+        ("52.0 %", "R1-Qwen", "52.0", MODEL),
+    ],
+    ids=["model", "benchmark", "setting", "settings", "best value"],
+)
+def test_search_finds(
+    visit: Visit, home: str, words: str, title: str, teaser: str, address: str
+) -> None:
+    page = visit.page
+    page.goto(home, wait_until="networkidle")
+    page.locator("[data-md-component=search-query]").click()
+    page.keyboard.type(words)
+    results = page.locator(".md-search-result__item")
+    results.first.wait_for()
+    found = results.filter(has=page.locator(f'a[href^="{home}{address}"]')).first
+    found.wait_for()
+    assert title in found.locator("h1, h2").first.inner_text()
+    assert teaser in found.inner_text()
+
+
+def test_the_index_holds_words_and_no_charts(
+    home: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    site = site_builds.atlas(tmp_path_factory.getbasetemp()).site
+    text = (site / "search/search_index.json").read_text("utf-8")
+    generated = [one for one in json.loads(text)["docs"] if one["location"].startswith("studies/")]
+    assert len(generated) > 60
+    assert not [
+        one["location"] for one in generated if "vega" in one["text"] or "<svg" in one["text"]
+    ]
+    assert not [one for one in generated if "data-gridatlas" in one["text"]]
+
+
+# --- tabs and notes -----------------------------------------------------------------------------
+
+
+def test_heatmaps_in_tabs_and_notes_are_drawn_as_elsewhere(visit: Visit, rich: str) -> None:
+    page = visit.page
+    page.goto(f"{rich}studies/tiny/", wait_until="networkidle")
+    figures = page.locator(".tabbed-block figure.ga-figure")
+    sizes = [one.bounding_box() for one in figures.all()]
+    assert len(sizes) == 2
+    assert all(size and size["width"] > 200 and size["height"] > 150 for size in sizes)
+    page.get_by_text("Words", exact=True).click()
+    assert page.get_by_text("No heatmap in this tab.").is_visible()
+    assert not figures.first.is_visible()
+    page.get_by_text("Heatmaps 1", exact=True).click()
+    assert [one.bounding_box() for one in figures.all()] == sizes
+    page.goto(f"{rich}studies/tiny/model/large/", wait_until="networkidle")
+    note = page.locator(".admonition")
+    figure = note.locator("figure.ga-figure")
+    outer, inner = note.bounding_box(), figure.bounding_box()
+    assert outer is not None
+    assert inner is not None
+    assert inner["x"] > outer["x"]
+    assert inner["x"] + inner["width"] < outer["x"] + outer["width"]
+    figure.get_by_text("Data table").click()
+    assert figure.locator("table").first.is_visible()
+    page.locator(".md-annotation__index").first.click(force=True)
+    page.get_by_text("What the annotation says.").wait_for()
+    assert visit.said == []
+
+
+# --- the drawer ---------------------------------------------------------------------------------
+
+
+ON_TOP = """(element) => {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}"""
+
+
+def on_top(locator: Locator) -> list[Locator]:
+    """Those that a finger reaches: the levels of the navigation lie on top of one another."""
+    return [one for one in locator.all() if one.is_visible() and one.evaluate(ON_TOP)]
+
+
+def test_on_a_phone_the_drawer_leads_to_every_page(browser: Browser, home: str) -> None:
+    context = browser.new_context(
+        viewport=ViewportSize(width=360, height=740), reduced_motion="reduce", has_touch=True
+    )
+    page = context.new_page()
+    page.goto(home, wait_until="networkidle")
+    for title, address in [
+        ("Studies", "studies/"),
+        ("DynTS: local window size and retention ratio", f"studies/{DYNTS}/"),
+        ("Model", f"studies/{DYNTS}/model/"),
+        ("R1-Qwen", MODEL),
+        ("R1-Llama", f"studies/{DYNTS}/model/r1-llama/"),
+        ("Checks", f"studies/{DYNTS}/checks/"),
+        ("GRPO on two-operand digit tasks", f"studies/{GRPO}/"),
+        ("Home", ""),
+    ]:
+        page.locator("header label[for=__drawer]").tap()
+        until(page, AT_REST)
+        link = page.locator(NAVIGATION).get_by_role("link", name=title, exact=True)
+        while not (found := on_top(link)):
+            [back] = on_top(page.locator(f"{NAVIGATION} label.md-nav__title"))
+            back.tap()
+            until(page, AT_REST)
+        found[0].tap()
+        page.wait_for_url(home + address)
+        until(page, AT_REST)
+    context.close()
