@@ -23,12 +23,12 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test check format lock screenshots bench lighthouse clean
+.PHONY: help site serve test test-reproduce check format lock screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
 
 help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 site: $(VENV)/.installed-site ## Build the website into site/
 	$(BIN)/mkdocs build --strict --clean
@@ -43,6 +43,12 @@ test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of the
 	$(BIN)/python tests/browser/install.py
 	$(BIN)/python -m pytest $(ARGS)
 
+# No model or data set is looked up: the tests make their own.
+test-reproduce: export HF_HUB_OFFLINE := 1
+test-reproduce: export TOKENIZERS_PARALLELISM := false
+test-reproduce: $(VENV)/.installed-test $(VENV)/.installed-reproduce ## Run the tests of the evaluation scripts (installs PyTorch)
+	$(BIN)/python -m pytest $(ARGS) tests/reproduce
+
 check: $(VENV)/.installed-check ## Check format, style and types
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -55,7 +61,7 @@ format: $(VENV)/.installed-check ## Format the code and mend what can be mended
 lock: $(VENV)/.made ## Write requirements.lock anew (ARGS=--upgrade for newer versions)
 	$(PIP) install uv
 	$(BIN)/uv pip compile pyproject.toml \
-		--extra mkdocs --extra parquet --group test --group check --group bench \
+		--extra mkdocs --extra parquet --extra reproduce --group test --group check --group bench \
 		--universal --python-version 3.11 --fork-strategy fewest \
 		--no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock $(ARGS)
@@ -92,6 +98,11 @@ $(VENV)/.made:
 $(VENV)/.installed-site: $(VENV)/.made pyproject.toml requirements.lock
 	@echo "Installing into $(VENV): the first time takes a minute or two."
 	$(PIP) install --constraint requirements.lock --editable ".[mkdocs,parquet]"
+	@touch $@
+
+$(VENV)/.installed-reproduce: $(VENV)/.installed-site
+	@echo "Installing PyTorch and what else the evaluation scripts need: some minutes, the first time."
+	$(PIP) install --constraint requirements.lock --editable ".[reproduce]"
 	@touch $@
 
 $(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-bench: $(VENV)/.installed-%: $(VENV)/.installed-site

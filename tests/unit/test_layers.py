@@ -21,6 +21,7 @@ ORDER = [
     {"text"},
     {"tables", "yaml_lines"},
     {"load"},
+    {"reproduce"},
     {"cells"},
     {"validate"},
     {"analyse"},
@@ -129,6 +130,23 @@ def _users(library: str) -> set[str]:
 @pytest.mark.parametrize(("library", "module"), ONLY_IN.items())
 def test_a_library_is_imported_in_its_own_module_only(library: str, module: str) -> None:
     assert _users(library) == {module}
+
+
+EXTRA = {"accelerate", "datasets", "math_verify", "ray", "torch", "transformers", "trl"}
+"""What the extra `reproduce` brings."""
+
+
+@pytest.mark.parametrize("library", sorted(EXTRA))
+def test_what_the_extra_brings_is_imported_in_reproduce_only(library: str) -> None:
+    assert {name for name in _users(library) if not name.startswith("reproduce.")} == set()
+
+
+def test_reproduce_knows_only_the_form_of_the_data() -> None:
+    core = set()
+    for name, path in MODULES.items():
+        if name.startswith("reproduce"):
+            core |= {one for one in _of_ours(_imports(path)) if not one.startswith("reproduce")}
+    assert core <= {"problems", "schema", "load", "tables", "text"}
 
 
 def test_jinja_is_imported_for_pages_and_for_claims_only() -> None:

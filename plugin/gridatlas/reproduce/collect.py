@@ -1,0 +1,323 @@
+"""From the records of runs to a reading of a study. Needs no PyTorch."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from gridatlas.load import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
+from gridatlas.problems import listed, nearest, shown
+from gridatlas.reproduce.errors import CannotRun, WrongUsage
+from gridatlas.reproduce.files import compact, indented, write_whole
+from gridatlas.reproduce.records import RunFolder
+from gridatlas.reproduce.runs import differences
+from gridatlas.reproduce.tally import (
+    CollectedRun,
+    Tally,
+    collected_runs,
+    incomplete,
+    manifest_as_json,
+    outcomes_as_json,
+)
+from gridatlas.reproduce.units import Cell, cell_of
+from gridatlas.schema import level_number
+from gridatlas.tables import read_table
+
+RUNS = "runs"
+_COUNTS = ("n", "successes", "stderr", "run")
+_ID = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+
+Line = dict[str, str]
+"""One row of the reading's table, by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The study that a reading is made for."""
+
+    source: StudySource
+    folder: Path
+    name: str
+    reading: str
+    file: str
+    named: bool
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """All factors: facets, x and y."""
+        return (*self.source.file.facets, self.source.file.x, self.source.file.y)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the reading's table."""
+        return (*self.factors, self.source.file.metric.column, *_COUNTS)
+
+
+def collect(
+    runs: Sequence[Path], data: Path, study: str, reading: str, label: str | None = None
+) -> Iterator[str]:
+    """Write what the runs measured as a reading of a study; give what there is to say about it.
+
+    Cells that aren't complete are left out and told of. Rows of the reading that other runs
+    measured are kept.
+
+    Args:
+        runs: Folders of runs.
+        data: The folder with one folder per study.
+        study, reading: Their ids.
+        label: Of the reading, for the entry that `study.yml` needs.
+
+    Raises:
+        CannotRun: For runs or a study that don't fit.
+    """
+    target = _target(data, study, reading)
+    found = collected_runs([RunFolder.open(folder) for folder in runs])
+    for run in found:
+        _check(run, target, study)
+    lines = _lines(found, target)
+    for run in found:
+        base = target.folder / RUNS / run.run
+        write_whole(base.with_name(f"{run.run}.json"), indented(manifest_as_json(run)))
+        content = f"{compact(outcomes_as_json(run))}\n"
+        write_whole(base.with_name(f"{run.run}.outcomes.json"), content.encode())
+    if lines:
+        write_whole(target.folder / target.file, _csv(lines, target.columns))
+    yield from _report(found, target, label, bool(lines))
+
+
+# --- what is asked for ----------------------------------------------------------------------------
+
+
+def _target(data: Path, study: str, reading: str) -> _Target:
+    folder, name = data / study, f"{data.as_posix()}/{study}"
+    if not _ID.fullmatch(reading):
+        raise WrongUsage(
+            f"the reading's id {shown(reading)}",
+            "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit",
+            "correct --reading",
+        )
+    if not (folder / STUDY_FILE).is_file():
+        there = [path.parent.name for path in data.glob(f"*/{STUDY_FILE}")]
+        near = nearest(study, there)
+        raise WrongUsage(
+            f"there is no {name}/{STUDY_FILE}",
+            f"one of the studies: {listed(sorted(there))}" if there else f"a study in {data}",
+            f"write --study {near}" if near else f"write {STUDY_FILE} first, or correct --data",
+        )
+    source, problems = read_study(folder, name)
+    if source is None:
+        raise CannotRun(
+            "\n".join(map(str, problems)), f"a {STUDY_FILE} that can be read", "mend it first"
+        )
+    entry = next((one for one in source.file.readings if one.id == reading), None)
+    file = entry.file if entry else f"{reading}.csv"
+    if not file.endswith(".csv") or Path(file).is_absolute() or ".." in Path(file).parts:
+        raise CannotRun(
+            f"the reading {reading} has the file {shown(file)}",
+            "a CSV file in the study's folder",
+            f"give it such a file in {name}/{STUDY_FILE}, or collect into another reading",
+        )
+    if entry is None and any(one.file == file for one in source.readings):
+        raise CannotRun(
+            f"{file} is the file of another reading",
+            "a file for this reading alone",
+            "give --reading another id",
+        )
+    return _Target(source, folder, name, reading, file, entry is not None)
+
+
+def _check(run: CollectedRun, target: _Target, study: str) -> None:
+    if run.manifest["study"] != study:
+        raise WrongUsage(
+            f"the run {run.run} measures the study {shown(run.manifest['study'])}",
+            f"runs of the study {study}",
+            f"correct --study, or leave the run out: its arguments were "
+            f"{shown(' '.join(run.manifest['arguments']))}",
+        )
+    for one in run.tallies:
+        factors = [factor for factor, _ in one.cell]
+        if sorted(target.factors) != factors:
+            raise CannotRun(
+                f"the run {run.run} varies {listed(factors)}",
+                f"the study's factors: {listed(target.factors)}",
+                f"correct facets, x and y in {target.name}/{STUDY_FILE}",
+            )
+        for factor, level in one.cell:
+            levels = _levels(target, factor)
+            if levels is not None and level not in levels:
+                raise CannotRun(
+                    f"the run {run.run} has cells at {factor} {shown(level)}",
+                    f"one of its levels: {listed(levels, 30)}",
+                    f"add the level in {target.name}/{STUDY_FILE}",
+                )
+
+
+def _levels(target: _Target, factor: str) -> list[str] | None:
+    entry = target.source.file.factors.get(factor)
+    return None if entry is None or entry.levels is None else [one.id for one in entry.levels]
+
+
+def _scale(target: _Target) -> int:
+    """What a share of 1 is in the metric's unit."""
+    metric = target.source.file.metric
+    if metric.unit == "%" or metric.range == (Decimal(0), Decimal(100)):
+        return 100
+    if metric.range == (Decimal(0), Decimal(1)):
+        return 1
+    raise CannotRun(
+        f"the metric {metric.name} has neither the unit % nor the range [0, 1] or [0, 100]",
+        "a share of right answers, which is what the records have",
+        f"give the metric its unit or range in {target.name}/{STUDY_FILE}",
+    )
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def _lines(runs: Sequence[CollectedRun], target: _Target) -> list[Line]:
+    """The rows of the runs' complete cells and those of other runs that are there, in order."""
+    scale = _scale(target)
+    lines: dict[Cell, Line] = {}
+    for line in _kept(runs, target):
+        lines[_cell(line, target)] = line
+    for run in runs:
+        for one in run.tallies:
+            if not one.complete:
+                continue
+            if one.cell in lines:
+                raise CannotRun(
+                    f"{_words(one.cell)} is measured by the runs {lines[one.cell]['run']} and "
+                    f"{run.run}",
+                    "each cell once in a reading",
+                    f"leave one run out, collect it into another reading, or remove "
+                    f"{target.name}/{target.file} to begin anew",
+                )
+            lines[one.cell] = _line(one, run.run, target, scale)
+    return [lines[cell] for cell in sorted(lines, key=lambda cell: _order(cell, target))]
+
+
+def _kept(runs: Sequence[CollectedRun], target: _Target) -> Iterator[Line]:
+    """The rows of a reading that is there, but for those of the runs collected now."""
+    path = target.folder / target.file
+    if not path.exists():
+        return
+    table, problems = read_table(path, f"{target.name}/{target.file}")
+    if table is None or problems or table.columns != target.columns:
+        found = "\n".join(map(str, problems)) or (
+            f"{target.name}/{target.file} has the columns {listed(table.columns if table else ())}"
+        )
+        raise CannotRun(
+            found,
+            f"a file that this command wrote, with the columns {listed(target.columns)}",
+            "remove it to begin anew, or collect into another reading",
+        )
+    now = {run.run for run in runs}
+    for row in table.rows:
+        line = dict(zip(table.columns, row.values, strict=True))
+        if line["run"] not in now:
+            yield line
+
+
+def _cell(line: Line, target: _Target) -> Cell:
+    return cell_of([(factor, line[factor]) for factor in target.factors])
+
+
+def _line(one: Tally, run: str, target: _Target, scale: int) -> Line:
+    metric = target.source.file.metric
+    places = Decimal(1).scaleb(-max(metric.decimals or 0, 4 if scale == 1 else 2))
+    value = Decimal(scale * one.successes) / one.n
+    stderr = None if one.stderr is None else Decimal(scale * one.stderr)
+    return {
+        **dict(one.cell),
+        metric.column: str(value.quantize(places)),
+        "n": str(one.n),
+        "successes": str(one.successes),
+        "stderr": "" if stderr is None else str(stderr.quantize(places)),
+        "run": run,
+    }
+
+
+def _order(cell: Cell, target: _Target) -> list[tuple[int, Decimal, str]]:
+    """Facets as listed, then rows of y, then x: by their place, else their number, else text."""
+    levels = dict(cell)
+    factors = (*target.source.file.facets, target.source.file.y, target.source.file.x)
+    keys = []
+    for factor in factors:
+        level, known = levels[factor], _levels(target, factor)
+        number = level_number(level)
+        if known is not None and level in known:
+            keys.append((0, Decimal(known.index(level)), ""))
+        else:
+            keys.append((1, number, "") if number is not None else (2, Decimal(0), level))
+    return keys
+
+
+def _csv(lines: Sequence[Line], columns: Sequence[str]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue().encode()
+
+
+# --- what is said ---------------------------------------------------------------------------------
+
+
+def _report(
+    runs: Sequence[CollectedRun], target: _Target, label: str | None, written: bool
+) -> Iterator[str]:
+    done = sum(one.complete for run in runs for one in run.tallies)
+    of = sum(len(run.tallies) for run in runs)
+    if written:
+        yield f"{target.name}/{target.file}: {done} of {of} cells"
+    else:
+        yield f"No cell of {of} is complete: {target.name}/{target.file} isn't written."
+    for run in runs:
+        yield f"{target.name}/{RUNS}/{run.run}.json"
+        limit = run.manifest["settings"].get("limit")
+        if limit is not None:
+            yield f"  a try: only the first {limit} items (--limit)"
+        for line in incomplete(run):
+            yield f"  absent: {line}"
+    yield from _differing(runs)
+    if written and not target.named:
+        yield from _entry(target, label)
+
+
+def _differing(runs: Sequence[CollectedRun]) -> Iterator[str]:
+    """The settings in which the runs of one reading differ."""
+    for run in runs[1:]:
+        found = differences(
+            {"settings": runs[0].manifest["settings"]}, {"settings": run.manifest["settings"]}
+        )
+        for key, first, second in found:
+            yield f"  note: {key} is {first} in {runs[0].run} and {second} in {run.run}"
+
+
+def _entry(target: _Target, label: str | None) -> Iterator[str]:
+    """What `study.yml` must say for the reading to be shown."""
+    entry: Mapping[str, str] = {"id": target.reading, "file": target.file}
+    if label is not None:
+        entry = {**entry, "label": label}
+    yield ""
+    yield f"To show it, add to {target.name}/{STUDY_FILE}:"
+    yield ""
+    yield "readings:"
+    if not target.source.file.readings:
+        yield f"  - {{id: cells, file: {DEFAULT_TABLE}}}"
+    text = ", ".join(f"{key}: {_yaml(value)}" for key, value in entry.items())
+    yield f"  - {{{text}}}"
+
+
+def _yaml(value: str) -> str:
+    return value if _ID.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _words(cell: Cell) -> str:
+    return listed((f"{factor} {level}" for factor, level in cell), 20)

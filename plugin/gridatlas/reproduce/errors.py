@@ -1,0 +1,66 @@
+"""Why a run can't go on, told in one message."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gridatlas.problems import printable
+
+
+class CannotRun(click.ClickException):
+    """A run that can't go on as things are; click prints it without a traceback.
+
+    Attributes:
+        found: What is there.
+        expected: What would have been right.
+        mend: What to do about it.
+    """
+
+    def __init__(self, found: str, expected: str, mend: str) -> None:
+        self.found, self.expected, self.mend = found, expected, mend
+        super().__init__(
+            f"{_lines(found)}\n  expected: {_lines(expected)}\n  mend:     {_lines(mend)}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # It travels between the processes of Ray.
+        return type(self), (self.found, self.expected, self.mend)
+
+
+class WrongUsage(CannotRun):
+    """A run that isn't what was asked for: exit 2."""
+
+    exit_code = 2
+
+
+def not_written(path: Path, error: OSError) -> CannotRun:
+    """The message for a file that can't be written: disk full, or no permission."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return CannotRun(
+            f"no space to write {path}{_free(path)}",
+            "room for the records; what was written before is whole and counts",
+            "free some space, or move the run's folder to a larger disk, and give the same command "
+            "again: it goes on where it stopped",
+        )
+    return CannotRun(
+        f"{path} can't be written: {error.strerror or error}",
+        "a folder that can be written to",
+        "correct its permissions, or name another folder with --out",
+    )
+
+
+def _free(path: Path) -> str:
+    for folder in path.parents:
+        if folder.is_dir():
+            return f" ({shutil.disk_usage(folder).free / 2**20:.1f} MiB free)"
+    return ""
+
+
+def _lines(text: str) -> str:
+    """Text that a terminal shows as it is; only its line breaks are kept."""
+    return "\n".join(map(printable, text.split("\n")))

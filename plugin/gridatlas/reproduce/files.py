@@ -1,0 +1,102 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gridatlas.reproduce.errors import not_written
+
+TEMPORARY = ".tmp"
+"""Ending of a file that is being written."""
+
+
+def compact(value: Any) -> str:
+    """JSON on one line: keys sorted, no spaces, text as it is."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def indented(value: Mapping[str, Any]) -> bytes:
+    """JSON for people: keys sorted, a line per value, and one per entry of a list of mappings."""
+    parts = []
+    for key, one in sorted(value.items()):
+        if isinstance(one, list) and one and all(isinstance(entry, dict) for entry in one):
+            text = "[\n    " + ",\n    ".join(map(compact, one)) + "\n  ]"
+        else:
+            text = json.dumps(one, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+            text = text.replace("\n", "\n  ")
+        parts.append(f"  {compact(key)}: {text}")
+    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
+
+
+def digest(value: Any) -> str:
+    """Sha256 of a JSON value, in hex; the same for the same value whatever the order of keys."""
+    return hashlib.sha256(compact(value).encode()).hexdigest()
+
+
+def write_whole(path: Path, data: bytes, *, replace: bool = True) -> bool:
+    """Write a file so that after a crash at any moment it is there whole, or as it was before.
+
+    It is written under another name in the same folder, brought to the disk, and renamed.
+
+    Args:
+        replace: False leaves a file that is there already as it is.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        CannotRun: For a full disk, or a folder that can't be written to.
+    """
+    # Another process, here or on another machine, may be writing the same file.
+    temporary = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}{TEMPORARY}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(temporary, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if replace:
+                os.replace(temporary, path)
+            else:
+                _give_name(temporary, path)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        _sync_folder(path.parent)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise not_written(path, error) from error
+    return True
+
+
+def _give_name(temporary: Path, path: Path) -> None:
+    """Rename, but not over a file that is there."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if path.exists():
+            raise FileExistsError(path) from None
+        os.replace(temporary, path)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring a folder's new name to the disk, where the file system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,155 @@
+"""The options that all evaluation scripts share."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gridatlas.reproduce.engine import Engine, Shard, run_units
+from gridatlas.reproduce.records import RunFolder
+from gridatlas.reproduce.runs import Manifest
+from gridatlas.reproduce.units import Unit
+from gridatlas.reproduce.workers import Devices, WorkerFactory
+
+_SHARD = re.compile(r"(\d+)/(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the shared options say; see their help."""
+
+    out: Path
+    seed: int
+    limit: int | None
+    dry_run: bool
+    engine: Engine
+    address: str | None
+    shard: Shard | None
+    device: str
+    workers: int | None
+
+    def settings(self) -> dict[str, Any]:
+        """Those that determine results, for the manifest; the seed is in its `seeds`."""
+        return {"limit": self.limit}
+
+    def run(
+        self,
+        manifest: Manifest,
+        units: Sequence[Unit],
+        worker_factory: WorkerFactory,
+        key: Callable[[Unit], Hashable] | None = None,
+    ) -> RunFolder:
+        """Begin the run, or go on with it, and do its units."""
+        folder = RunFolder.start(self.out, manifest)
+        run_units(
+            units,
+            worker_factory,
+            folder=folder,
+            key=key,
+            engine=self.engine,
+            address=self.address,
+            shard=self.shard,
+            devices=Devices(gpus=0 if self.device == "cpu" else 1, workers=self.workers),
+        )
+        return folder
+
+
+class _ShardType(click.ParamType):  # type: ignore[type-arg]
+    name = "i/n"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Shard:
+        if isinstance(value, tuple):
+            return value
+        found = _SHARD.fullmatch(str(value).strip())
+        if not found or not 1 <= int(found[1]) <= int(found[2]):
+            self.fail(f'"{value}" is no part; write 1/4 for the first of four parts', param, ctx)
+        return int(found[1]), int(found[2])
+
+
+def run_options(
+    out: str, *, seed: int = 0, device: str = "cuda"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a click command the shared options, as its parameter `options`.
+
+    Args:
+        out: Default of `--out`.
+        seed: Default of `--seed`.
+        device: Default of `--device`.
+    """
+    options = [
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path, file_okay=False),
+            default=Path(out),
+            show_default=True,
+            help="Folder of the run. A run that is there is gone on with.",
+        ),
+        click.option(
+            "--seed", type=int, default=seed, show_default=True, help="Base of all seeds."
+        ),
+        click.option(
+            "--limit",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Only the first N items, for a try; a run of its own.",
+        ),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            help="Print the units, tokens, memory and GPU hours expected, and run nothing.",
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(["local", "ray"]),
+            default="local",
+            show_default=True,
+            help="local: in this process. ray: a worker per GPU, on one or more machines.",
+        ),
+        click.option(
+            "--address",
+            metavar="HOST:PORT",
+            help="Of a Ray cluster, or auto; without it Ray is started on this machine.",
+        ),
+        click.option(
+            "--shard",
+            type=_ShardType(),
+            help="Only the i-th of n parts, for job arrays; all parts may share --out.",
+        ),
+        click.option(
+            "--device",
+            default=device,
+            show_default=True,
+            metavar="NAME",
+            help="cuda, cuda:1, …, cpu, or auto: a GPU where there is one.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="With --engine ray: number of workers; else one per GPU, or one on the CPU.",
+        ),
+    ]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        names = RunOptions.__dataclass_fields__
+
+        @functools.wraps(command)
+        def called(**values: Any) -> Any:
+            chosen = RunOptions(**{name: values.pop(name) for name in names})
+            if chosen.address is not None and chosen.engine != "ray":
+                raise click.UsageError("--address is of a Ray cluster; add --engine ray")
+            return command(options=chosen, **values)
+
+        for option in reversed(options):
+            called = option(called)
+        return called
+
+    return decorate

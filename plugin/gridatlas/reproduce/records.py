@@ -1,0 +1,348 @@
+"""Records: one file per unit of work, written whole, so that a run can stop at any moment.
+
+A run's folder has `run.json` (the manifest, written first), `plan.json` (its units), `records/`
+with a file per finished unit, and `work/` for what can be made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from gridatlas.problems import shown
+from gridatlas.reproduce.errors import CannotRun, WrongUsage, not_written
+from gridatlas.reproduce.files import compact, digest, indented, write_whole
+from gridatlas.reproduce.progress import tell
+from gridatlas.reproduce.runs import Manifest, differences, flat
+from gridatlas.reproduce.units import Unit, seed_of, units_of_plan
+
+__all__ = ["BrokenRecord", "Row", "RunFolder", "SettingsDiffer", "Unit", "seed_of"]
+
+RUN_FILE = "run.json"
+PLAN_FILE = "plan.json"
+RECORDS = "records"
+WORK = "work"
+RESUMED = "resumed"
+BROKEN = ".broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One graded sample.
+
+    Attributes:
+        item: The question.
+        sample: Number of the sample of this question, from 0.
+        seed: Of its random numbers; see `seed_of`.
+        text: What was generated.
+        tokens: How many tokens that is.
+        finish: `stop`, or `length` where the limit ended it.
+        prediction: The answer found in the text, or None.
+        gold: The right answer.
+        seconds: Time taken; samples made together share it.
+        peak_kv_bytes: Largest KV cache of the sample, where there is one.
+        prunes: How often the cache was pruned.
+    """
+
+    item: str
+    sample: int
+    seed: int
+    text: str
+    tokens: int
+    finish: Literal["stop", "length"]
+    prediction: str | None
+    gold: str
+    correct: bool
+    seconds: float
+    peak_kv_bytes: int | None = None
+    prunes: int | None = None
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "item": (str,),
+    "sample": (int,),
+    "seed": (int,),
+    "text": (str,),
+    "tokens": (int,),
+    "finish": (str,),
+    "prediction": (str, type(None)),
+    "gold": (str,),
+    "correct": (bool,),
+    "seconds": (int, float),
+    "peak_kv_bytes": (int, type(None)),
+    "prunes": (int, type(None)),
+}
+
+
+class BrokenRecord(Exception):
+    """A unit's file that isn't whole, or isn't this run's; says why."""
+
+
+class SettingsDiffer(WrongUsage):
+    """The folder has a run with other settings; `differences` are (key, then, now)."""
+
+    def __init__(self, folder: str, found: Sequence[tuple[str, str, str]]) -> None:
+        self.folder, self.differences = folder, tuple(found)
+        super().__init__(
+            f"{folder} has a run with other settings\n{_table(self.differences)}",
+            "the settings with which the run was started",
+            "name another folder with --out, or give the settings of then",
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.folder, self.differences)
+
+
+def _table(found: Sequence[tuple[str, str, str]]) -> str:
+    rows = [("setting", "then", "now"), *found]
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    return "\n".join(f"    {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows)
+
+
+_FOLLOWING = ("plan", "cells", "units", "rows")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The folder of one run; may be sent to other processes and machines that share the disk.
+
+    Attributes:
+        folder: Absolute path.
+        run: The run's id.
+        settings: Hash of everything that determines its results.
+    """
+
+    folder: Path
+    run: str
+    settings: str
+    tell: Callable[[str], None] = tell
+
+    @classmethod
+    def start(
+        cls, folder: Path, manifest: Manifest, tell: Callable[[str], None] = tell
+    ) -> RunFolder:
+        """Begin a run, or go on with the one that is there.
+
+        Another machine, other packages or other code are told of and recorded.
+
+        Raises:
+            SettingsDiffer: Where the folder has a run with other settings.
+            CannotRun: Where the folder can't be used.
+        """
+        folder = folder.absolute()
+        if not (folder / RUN_FILE).exists():
+            _write_first(folder, manifest)
+        there = _read_manifest(folder)
+        found = differences(there, manifest.identity())
+        if found:
+            # What follows from the settings is told only where it is all that differs.
+            causes = [one for one in found if one[0] not in _FOLLOWING]
+            raise SettingsDiffer(str(folder), causes or found)
+        with contextlib.suppress(OSError):
+            (folder / WORK).mkdir(exist_ok=True)
+        started = cls(folder, manifest.run, manifest.digest[:16], tell)
+        started.note_environment(manifest.environment, manifest.now)
+        return started
+
+    @classmethod
+    def open(cls, folder: Path, tell: Callable[[str], None] = tell) -> RunFolder:
+        """The run in a folder, to read it.
+
+        Raises:
+            CannotRun: Where the folder has none.
+        """
+        folder = folder.absolute()
+        there = _read_manifest(folder)
+        return cls(folder, str(there["run"]), str(there["hash"])[:16], tell)
+
+    # --- what the run is ------------------------------------------------------------------------
+
+    def manifest(self) -> dict[str, Any]:
+        """The manifest, with `resumed`: what was different when the run was taken up again."""
+        manifest = _read_manifest(self.folder)
+        resumed = [
+            json.loads(path.read_text("utf-8"))
+            for path in sorted((self.folder / RESUMED).glob("*.json"))
+        ]
+        return manifest | {"resumed": sorted(resumed, key=lambda one: (one["at"], compact(one)))}
+
+    def plan(self) -> tuple[Unit, ...]:
+        """All units of the run, done or not, in the order in which they were planned.
+
+        Raises:
+            CannotRun: Where the file isn't there or isn't whole.
+        """
+        path = self.folder / PLAN_FILE
+        try:
+            units = units_of_plan(json.loads(path.read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            raise CannotRun(
+                f"{path} can't be read: {error}",
+                "the units of the run, as the script wrote them",
+                "start the run again in another folder",
+            ) from error
+        return units
+
+    def note_environment(self, environment: Mapping[str, Any], at: str) -> None:
+        """Tell and record what of the machine, the packages and the code isn't as at the start."""
+        then = _read_manifest(self.folder)
+        found = differences({key: then.get(key) for key in environment}, environment)
+        if not found:
+            return
+        now = flat(environment)
+        content = {key: now.get(key) for key, _, _ in found}
+        name = f"{digest(content)[:10]}.json"
+        entry = {"at": at, "differs": content}
+        if write_whole(self.folder / RESUMED / name, indented(entry), replace=False):
+            self.tell(f"The run goes on with other than it was started with:\n{_table(found)}")
+
+    # --- units ----------------------------------------------------------------------------------
+
+    def path(self, unit: Unit) -> Path:
+        """Where the unit's records stand once it is done."""
+        return self.folder / RECORDS / unit.path
+
+    def missing(self, units: Iterable[Unit]) -> list[Unit]:
+        """The units that aren't done; a file that isn't whole is told and set aside."""
+        return [unit for unit in units if not self._is_done(unit)]
+
+    def _is_done(self, unit: Unit) -> bool:
+        try:
+            return self.find(unit) is not None
+        except BrokenRecord as broken:
+            self._set_aside(self.path(unit), str(broken))
+            return False
+
+    def _set_aside(self, path: Path, why: str) -> None:
+        aside = path.with_name(path.name + BROKEN)
+        try:
+            os.replace(path, aside)
+        except FileNotFoundError:  # another process was faster
+            return
+        except OSError as error:
+            raise not_written(aside, error) from error
+        self.tell(f"{path} {why}: set aside as {aside.name}, and done again")
+
+    def write(self, unit: Unit, rows: Sequence[Row]) -> None:
+        """Write the rows of a finished unit, whole or not at all.
+
+        Raises:
+            ValueError: Where these aren't the unit's rows.
+            CannotRun: For a full disk, or a folder that can't be written to.
+        """
+        if len(rows) != unit.rows:
+            raise ValueError(f"{len(rows)} rows for a unit of {unit.rows}")
+        if len({(row.item, row.sample) for row in rows}) != len(rows):
+            raise ValueError("two rows are the same sample of the same item")
+        head = {"run": self.run, "settings": self.settings, "unit": unit.as_json()}
+        lines = [compact(head), *(compact(asdict(row)) for row in rows)]
+        write_whole(self.path(unit), "".join(f"{line}\n" for line in lines).encode())
+
+    def read(self, unit: Unit) -> list[Row]:
+        """The rows of a unit that is done.
+
+        Raises:
+            CannotRun: Where it isn't done, or its file isn't whole.
+        """
+        try:
+            rows = self.find(unit)
+        except BrokenRecord as broken:
+            found = f"{self.path(unit)} {broken}"
+        else:
+            if rows is not None:
+                return rows
+            found = f"there is no {self.path(unit)}"
+        mend = "give the run's command again: it does what is missing"
+        raise CannotRun(found, "the records of a finished unit", mend)
+
+    def find(self, unit: Unit) -> list[Row] | None:
+        """The rows of a unit, or None where it isn't done.
+
+        Raises:
+            BrokenRecord: Where its file isn't whole, or isn't this run's.
+        """
+        try:
+            data = self.path(unit).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise CannotRun(
+                f"{self.path(unit)} can't be read: {error.strerror or error}",
+                "a file that can be read",
+                "correct its permissions",
+            ) from error
+        return _rows(data, unit, self.settings)
+
+
+def _rows(data: bytes, unit: Unit, settings: str) -> list[Row]:
+    lines = data.split(b"\n")
+    if lines.pop() or len(lines) < unit.rows + 1:
+        raise BrokenRecord(f"is half-written ({max(len(lines) - 1, 0)} of {unit.rows} rows)")
+    if len(lines) > unit.rows + 1:
+        raise BrokenRecord(f"has more than its {unit.rows} rows")
+    try:
+        head, *rows = (json.loads(line) for line in lines)
+    except ValueError as error:
+        raise BrokenRecord("has a line that is not JSON") from error
+    if not isinstance(head, dict) or head.get("unit") != unit.as_json():
+        raise BrokenRecord("is of another unit")
+    if head.get("settings") != settings:
+        raise BrokenRecord("is of a run with other settings")
+    return [_row(row) for row in rows]
+
+
+def _row(content: Any) -> Row:
+    if not isinstance(content, dict) or content.keys() != _TYPES.keys():
+        raise BrokenRecord(f"has a row with other than the keys {', '.join(_TYPES)}")
+    for key, types in _TYPES.items():
+        value = content[key]
+        if not isinstance(value, types) or (isinstance(value, bool) and types != (bool,)):
+            raise BrokenRecord(f"has a row whose {key} is {shown(value)}")
+    return Row(**content)
+
+
+# --- run.json and plan.json -----------------------------------------------------------------------
+
+
+def _write_first(folder: Path, manifest: Manifest) -> None:
+    if any((folder / RECORDS).glob("*.jsonl")):
+        raise CannotRun(
+            f"{folder} has records, and no {RUN_FILE} that says of which run",
+            "a run's folder as it was left, or a new one",
+            f"bring {RUN_FILE} back, or name another folder with --out",
+        )
+    # The plan first: where the manifest is, everything is. Of several processes that start
+    # together one writes, and the others compare.
+    write_whole(folder / PLAN_FILE, f"{compact(manifest.plan)}\n".encode())
+    write_whole(folder / RUN_FILE, indented(manifest.as_json()), replace=False)
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / RUN_FILE
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise CannotRun(
+            f"{folder} has no {RUN_FILE}",
+            "the folder of a run",
+            "name the folder that the script was given with --out",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise CannotRun(
+            f"{path} can't be read: {error}",
+            "the manifest of a run, as the script wrote it",
+            "bring it back, or start the run again in another folder",
+        ) from error
+    known = isinstance(manifest, dict) and {"format", "run", "hash", "study"} <= manifest.keys()
+    if not known or manifest["format"] != 1:
+        raise CannotRun(
+            f"{path} isn't a manifest of format 1",
+            "the manifest of a run, as the script wrote it",
+            "update gridatlas, or name another folder",
+        )
+    return manifest

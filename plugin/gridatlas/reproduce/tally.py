@@ -1,0 +1,195 @@
+"""From records to cells: trials, successes, the standard error, and the outcome of each item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from gridatlas.problems import listed
+from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.records import BrokenRecord, Row, RunFolder
+from gridatlas.reproduce.units import Cell, Unit
+
+Over = Literal["items", "units"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One cell of a run.
+
+    Attributes:
+        done, of: Units; a cell with fewer done than planned has no counts.
+        n, successes: Graded samples, and those that are right.
+        stderr: Standard error of the share of successes; None where it can't be told.
+        items: Ids, in the order of the plan.
+        samples: Graded samples per item.
+        correct: Successes per item.
+    """
+
+    cell: Cell
+    done: int
+    of: int
+    n: int = 0
+    successes: int = 0
+    stderr: float | None = None
+    items: tuple[str, ...] = ()
+    samples: tuple[int, ...] = ()
+    correct: tuple[int, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of its units are done."""
+        return self.done == self.of
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedRun:
+    """One run, from all folders that have a part of it."""
+
+    manifest: Mapping[str, Any]
+    tallies: tuple[Tally, ...]
+
+    @property
+    def run(self) -> str:
+        """The run's id."""
+        return str(self.manifest["run"])
+
+
+def collected_runs(folders: Iterable[RunFolder]) -> list[CollectedRun]:
+    """The runs in some folders; those of one run (shards on separate disks) are put together.
+
+    Raises:
+        CannotRun: Where two folders have the same unit with other outcomes.
+    """
+    runs: dict[tuple[str, str], list[RunFolder]] = {}
+    for folder in folders:
+        same = runs.setdefault((folder.run, folder.settings), [])
+        if folder.folder not in [one.folder for one in same]:
+            same.append(folder)
+    return [_collected(same) for _, same in sorted(runs.items())]
+
+
+def _collected(folders: Sequence[RunFolder]) -> CollectedRun:
+    manifests = [folder.manifest() for folder in folders]
+    manifest = min(manifests, key=lambda one: str(one["started"]))
+    resumed = [one for each in manifests for one in each["resumed"]]
+    over: Over = manifest["stderr_over"]
+    cells: dict[Cell, list[Unit]] = {}
+    for unit in folders[0].plan():
+        cells.setdefault(unit.cell, []).append(unit)
+    tallies = tuple(
+        tally(cell, {unit: _rows(folders, unit) for unit in units}, over)
+        for cell, units in cells.items()
+    )
+    return CollectedRun({**manifest, "resumed": resumed}, tallies)
+
+
+def _rows(folders: Sequence[RunFolder], unit: Unit) -> list[Row] | None:
+    """The rows of a unit from the folder that has it; a file that isn't whole is told."""
+    found: list[tuple[RunFolder, list[Row]]] = []
+    for folder in folders:
+        try:
+            rows = folder.find(unit)
+        except BrokenRecord as broken:
+            folder.tell(f"{folder.path(unit)} {broken}: not counted; the run's command mends it")
+            continue
+        if rows is not None:
+            found.append((folder, rows))
+    for folder, rows in found[1:]:
+        if _outcomes(rows) != _outcomes(found[0][1]):
+            raise CannotRun(
+                f"{found[0][0].path(unit)} and {folder.path(unit)} have other outcomes",
+                "each unit once, or twice the same",
+                "collect only one of the two folders",
+            )
+    return found[0][1] if found else None
+
+
+def _outcomes(rows: Sequence[Row]) -> list[tuple[str, int, bool]]:
+    return [(row.item, row.sample, row.correct) for row in rows]
+
+
+def tally(cell: Cell, units: Mapping[Unit, Sequence[Row] | None], over: Over = "items") -> Tally:
+    """Count one cell.
+
+    Args:
+        units: The cell's units with their rows, None for those that aren't done.
+        over: What the standard error is taken over: items (questions), or units, where each is a
+            sample of its own, such as a training seed.
+    """
+    done = [rows for rows in units.values() if rows is not None]
+    if len(done) < len(units):
+        return Tally(cell, len(done), len(units))
+    items: dict[str, list[bool]] = {}
+    for row in (row for rows in done for row in rows):
+        items.setdefault(row.item, []).append(row.correct)
+    clusters = items.values() if over == "items" else [[r.correct for r in rows] for rows in done]
+    every = [correct for outcomes in items.values() for correct in outcomes]
+    return Tally(
+        cell,
+        len(done),
+        len(units),
+        n=len(every),
+        successes=sum(every),
+        stderr=clustered_stderr([(sum(one), len(one)) for one in clusters]),
+        items=tuple(items),
+        samples=tuple(map(len, items.values())),
+        correct=tuple(map(sum, items.values())),
+    )
+
+
+def clustered_stderr(clusters: Sequence[tuple[int, int]]) -> float | None:
+    """Standard error of the share of successes, taken over clusters of trials.
+
+    Clusters are independent of one another; the trials of one needn't be. With m clusters of equal
+    size it is the standard deviation of their shares, divided by √m; with one trial per cluster
+    that is the binomial √(p (1 − p) / (m − 1)). For unequal sizes it is that of a ratio
+    (Cochran 1977, Sampling Techniques, § 6.3).
+
+    Args:
+        clusters: (successes, trials) each.
+
+    Returns:
+        None for fewer than two clusters, and where all have the same share: a spread of 0 would
+        say that the value is certain.
+    """
+    m, trials = len(clusters), sum(n for _, n in clusters)
+    if m < 2:
+        return None
+    share = Fraction(sum(k for k, _ in clusters), trials)
+    squares = sum((k - share * n) ** 2 for k, n in clusters)
+    variance = squares * m / (m - 1) / trials**2
+    return math.sqrt(variance) or None
+
+
+def outcomes_as_json(run: CollectedRun) -> dict[str, Any]:
+    """Per complete cell the successes of each item, for tests that pair cells item by item."""
+    lists: dict[tuple[str, ...], int] = {}
+    cells = [
+        {
+            "cell": dict(one.cell),
+            "items": lists.setdefault(one.items, len(lists)),
+            "samples": one.samples[0] if len(set(one.samples)) == 1 else list(one.samples),
+            "correct": list(one.correct),
+        }
+        for one in run.tallies
+        if one.complete
+    ]
+    return {"run": run.run, "items": [list(one) for one in lists], "cells": cells}
+
+
+def manifest_as_json(run: CollectedRun) -> dict[str, Any]:
+    """The manifest with how far each cell is."""
+    cells = [{"levels": dict(one.cell), "done": one.done, "of": one.of} for one in run.tallies]
+    return {**run.manifest, "cells": cells}
+
+
+def incomplete(run: CollectedRun) -> Iterator[str]:
+    """A line for each cell that isn't complete."""
+    for one in run.tallies:
+        if not one.complete:
+            levels = listed((f"{factor} {level}" for factor, level in one.cell), 20)
+            yield f"{levels}: {one.done} of {one.of} units"

@@ -1,0 +1,89 @@
+"""A run of the toy script's units, and a study that they are cells of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_run import toy_rows, toy_units
+
+from gridatlas.reproduce.records import RunFolder, Unit
+from gridatlas.reproduce.runs import Manifest
+from gridatlas.reproduce.units import plan_as_json
+
+STUDY = """format: 1
+title: A demo
+metric: {name: "Pass@1", column: pass_at_1, unit: "%", range: [0, 100], decimals: 1}
+x: ratio
+y: local_window
+facets: [model]
+"""
+
+ENVIRONMENT = {
+    "commit": "0" * 40,
+    "dirty": False,
+    "packages": {"torch": "2.13.0"},
+    "python": "3.12.1",
+    "platform": "Linux",
+    "gpu": {"name": "H100", "memory": 80, "driver": "550", "cuda": "13.0"},
+}
+
+MakeManifest = Callable[..., Manifest]
+MakeRun = Callable[..., RunFolder]
+
+
+@pytest.fixture
+def make_manifest() -> MakeManifest:
+    """A manifest that doesn't depend on this machine: `make_manifest(units, seeds=1)`."""
+
+    def make(units: list[Unit] | None = None, **changes: Any) -> Manifest:
+        content = {
+            "study": "demo",
+            "script": "toy_run",
+            "settings": {"temperature": 0.6, "window": {"kind": "last", "size": 500}},
+            "model": {"id": "toy", "revision": "abc", "sha256": None},
+            "data": None,
+            "seeds": 0,
+            "plan": plan_as_json(toy_units(2, 3) if units is None else units),
+            "arguments": ("--out", "a"),
+            "environment": ENVIRONMENT,
+            "now": "2026-05-01T12:00:00Z",
+        }
+        return Manifest(**(content | changes))
+
+    return make
+
+
+@pytest.fixture
+def told() -> list[str]:
+    """What a run's folder has told."""
+    return []
+
+
+@pytest.fixture
+def make_run(tmp_path: Path, make_manifest: MakeManifest, told: list[str]) -> MakeRun:
+    """A run's folder in which all units but `but` are done: `make_run(units, but=units[:1])`."""
+
+    def make(
+        units: list[Unit], name: str = "run", but: list[Unit] = (), **changes: Any
+    ) -> RunFolder:
+        manifest = make_manifest(units, **changes)
+        run = RunFolder.start(tmp_path / name, manifest, told.append)
+        for unit in units:
+            if unit not in but:
+                run.write(unit, toy_rows(unit, 0))
+        return run
+
+    return make
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder with the study `demo`, which has one reading of one cell."""
+    folder = tmp_path / "data" / "demo"
+    folder.mkdir(parents=True)
+    (folder / "study.yml").write_text(STUDY)
+    (folder / "cells.csv").write_text("model,local_window,ratio,pass_at_1\ntoy,500,0.1,50.0\n")
+    return folder.parent

@@ -1,0 +1,208 @@
+"""Ray: a lost process, a lost machine and a failing worker lose nothing that was done."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy_run
+from toy_run import ToyFactory, toy_rows, toy_units
+
+from conftest import MakeRun
+from gridatlas.reproduce import cluster
+from gridatlas.reproduce.engine import run_units
+from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.records import Row, RunFolder, Unit
+from gridatlas.reproduce.workers import Devices
+
+# Ray's own warnings aren't ours to mend.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+UNITS = toy_units(6, 2)
+"""Six groups of four units."""
+ON_CPU = Devices(gpus=0, workers=2)
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Any]:
+    """Ray on one machine that plays two: each has room for one worker."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        # The workers import this file.
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        # A lost machine is noticed within seconds, not half a minute.
+        patch.setenv("RAY_health_check_initial_delay_ms", "0")
+        patch.setenv("RAY_health_check_period_ms", "500")
+        patch.setenv("RAY_health_check_failure_threshold", "4")
+        machines = _two_machines(Cluster)
+        ray.init(address=machines.address, logging_level="error", log_to_driver=False)
+        ray.machines = machines
+        yield ray
+        ray.shutdown()
+        machines.shutdown()
+
+
+def _two_machines(make: Any) -> Any:
+    head = {"num_cpus": 1, "include_dashboard": False}
+    for last in (False, True):
+        machines = make()
+        try:
+            machines.add_node(**head)
+            machines.add_node(num_cpus=1)
+        except Exception:  # Ray gives a machine 30 s to start, which a busy one may not make
+            machines.shutdown()
+            if last:
+                raise
+        else:
+            return machines
+    raise AssertionError
+
+
+def item_of(unit: Unit) -> str | None:
+    return unit.item
+
+
+def run(folder: RunFolder, factory: Any, **more: Any) -> int:
+    return run_units(
+        UNITS,
+        factory,
+        folder=folder,
+        key=item_of,
+        engine="ray",
+        **({"devices": ON_CPU, "retries": 2} | more),
+    )
+
+
+def outcomes(folder: RunFolder) -> list[list[tuple[str, int, int]]]:
+    return [[(row.text, row.sample, row.seed) for row in folder.read(unit)] for unit in UNITS]
+
+
+def expected() -> list[list[tuple[str, int, int]]]:
+    return [[(row.text, row.sample, row.seed) for row in toy_rows(unit, 0)] for unit in UNITS]
+
+
+def test_a_crashed_worker_is_replaced(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    (trap / "1").touch()
+    (trap / "2").touch()
+    folder = make_run(UNITS, but=UNITS[3:], name="run")
+    told = folder.folder / "told"
+    assert run(_telling(folder, told), ToyFactory(0, trap=trap)) == len(UNITS) - 3
+    assert list(trap.iterdir()) == []
+    assert told.read_text().count("A worker was lost (") == 2
+    assert outcomes(folder) == expected()
+
+
+@dataclass(frozen=True)
+class Failing:
+    """Makes workers that raise an error at one item."""
+
+    error: Exception
+    at: str = "q2"
+    in_factory: bool = False
+
+    def __call__(self) -> Failing:
+        if self.in_factory:
+            raise self.error
+        return self
+
+    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+        for unit in group:
+            if unit.item == self.at:
+                raise self.error
+            yield unit, toy_rows(unit, 0)
+
+
+def test_what_a_worker_cannot_do_is_told_at_once(ray: Any, make_run: MakeRun) -> None:
+    folder = make_run(UNITS, but=UNITS)
+    error = CannotRun("no model is at ./model", "a model", "name another one")
+    with pytest.raises(CannotRun) as raised:
+        run(folder, Failing(error, in_factory=True))
+    assert raised.value.message == error.message
+
+
+def test_a_group_that_fails_again_and_again_is_told_at_the_end(ray: Any, make_run: MakeRun) -> None:
+    folder = make_run(UNITS, but=UNITS)
+    with pytest.raises(CannotRun) as raised:
+        run(folder, Failing(ValueError("odd\nvalue")), retries=1)
+    assert raised.value.found == (
+        "1 group of units failed 2 times, with {'local_window': '500', 'model': 'toy', "
+        "'ratio': '0.1'}, q2: ValueError: odd"
+    )
+    assert {unit.item for unit in folder.missing(UNITS)} == {"q2"}
+
+
+def test_a_worker_that_cannot_start_is_told(ray: Any, make_run: MakeRun) -> None:
+    folder = make_run(UNITS, but=UNITS)
+    with pytest.raises(CannotRun, match="no worker can be started: ValueError: odd"):
+        run(folder, Failing(ValueError("odd"), in_factory=True), retries=0)
+
+
+def test_without_a_gpu_in_the_cluster_that_is_told(ray: Any, make_run: MakeRun) -> None:
+    with pytest.raises(CannotRun, match="Ray knows of no GPU"):
+        run(make_run(UNITS, but=UNITS), ToyFactory(0), devices=Devices())
+
+
+def test_a_folder_that_is_not_shared_is_told(
+    ray: Any, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_run(UNITS, but=UNITS)
+    monkeypatch.setattr(cluster, "_SEEN_WITHIN", 0.0)
+    # The workers have a RunFolder of their own, so this is as if the driver saw another disk.
+    monkeypatch.setattr(RunFolder, "path", lambda self, unit: Path("/nowhere") / unit.path)
+    with pytest.raises(CannotRun, match=r"they aren't in .* here"):
+        run(folder, ToyFactory(0))
+
+
+def test_the_command_joins_a_cluster(ray: Any, tmp_path: Path) -> None:
+    command = [sys.executable, toy_run.__file__, "--out", str(tmp_path / "run"), "--engine", "ray"]
+    address = ("--address", ray.machines.address, "--workers", "2")
+    done = subprocess.run([*command, *address], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].startswith("24 of 24 units")
+    assert len(list((tmp_path / "run/records").glob("*.jsonl"))) == 24
+
+
+# Last, for it takes one of the two machines away.
+def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
+    folder = make_run(UNITS, but=UNITS)
+    [machine] = ray.machines.worker_nodes
+
+    def lose() -> None:
+        while len(list(folder.folder.glob("records/*.jsonl"))) < 4:
+            time.sleep(0.01)
+        ray.machines.remove_node(machine, allow_graceful=False)
+
+    losing = threading.Thread(target=lose)
+    losing.start()
+    told = tmp_path / "told"
+    assert run(_telling(folder, told), ToyFactory(0, delay=0.15)) == len(UNITS)
+    losing.join()
+    assert told.read_text().count("A worker was lost (") == 1
+    assert outcomes(folder) == expected()
+
+
+@dataclass(frozen=True)
+class _Telling:
+    file: Path
+
+    def __call__(self, message: str) -> None:
+        with self.file.open("a") as file:
+            file.write(f"{message}\n")
+
+
+def _telling(folder: RunFolder, file: Path) -> RunFolder:
+    """The folder, telling what it has to tell into a file: also from other processes."""
+    return RunFolder(folder.folder, folder.run, folder.settings, _Telling(file))

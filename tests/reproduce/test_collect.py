@@ -1,0 +1,381 @@
+"""From records to a reading: counts, standard errors worked out by hand, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from toy_run import toy_rows
+
+from conftest import STUDY, MakeRun
+from gridatlas.cli import main
+from gridatlas.reproduce.records import Row, RunFolder, Unit
+from gridatlas.reproduce.tally import clustered_stderr, tally
+
+CELL = (("local_window", "500"), ("model", "toy"), ("ratio", "0.1"))
+
+
+def called(*arguments: object) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)), prog_name="gridatlas")
+
+
+def collected(data: Path, *runs: Path | RunFolder, reading: str = "ours") -> Result:
+    folders = [run.folder if isinstance(run, RunFolder) else run for run in runs]
+    options = ("--data", data, "--study", "demo", "--reading", reading)
+    return called("collect", *folders, *options)
+
+
+def graded(unit: Unit, *correct: Sequence[int]) -> list[Row]:
+    """Rows of a unit by item: `graded(unit, [1, 0], [1, 1])`."""
+    assert unit.item is not None
+    ids = [unit.item] if len(correct) == 1 else [f"p{number}" for number in range(len(correct))]
+    row = toy_rows(replace(unit, rows=1), 0)[0]
+    return [
+        replace(row, item=item, sample=sample, correct=bool(one))
+        for item, outcomes in zip(ids, correct, strict=True)
+        for sample, one in enumerate(outcomes)
+    ]
+
+
+# --- standard errors ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("clusters", "stderr"),
+    [
+        # Shares 1, 0.5, 0, 0.5 of 2 trials each: mean 0.5, squared deviations 0.25 + 0 + 0.25 + 0
+        # = 0.5; variance 0.5 / 3; of the mean 0.5 / 3 / 4 = 1 / 24.
+        ([(2, 2), (1, 2), (0, 2), (1, 2)], math.sqrt(1 / 24)),
+        # One trial each, 3 of 10: 0.3 × 0.7 / (10 - 1) = 0.0233….
+        ([(1, 1)] * 3 + [(0, 1)] * 7, math.sqrt(0.3 * 0.7 / 9)),
+        # The trials of one item all alike: as if each item were one trial, 0.5 × 0.5 / (4 - 1).
+        ([(5, 5), (5, 5), (0, 5), (0, 5)], math.sqrt(0.25 / 3)),
+        # Sizes 1 and 3: share 1 / 2, residuals 1 - 0.5 and 1 - 1.5, squares 0.25 + 0.25;
+        # times 2 / 1, by 4² = 16: 1 / 16.
+        ([(1, 1), (1, 3)], 0.25),
+        # Alike, or only one: nothing tells how far they would differ.
+        ([(1, 2), (2, 4)], None),
+        ([(0, 1)] * 200, None),
+        ([(3, 10)], None),
+    ],
+)
+def test_standard_errors(clusters: list[tuple[int, int]], stderr: float | None) -> None:
+    found = clustered_stderr(clusters)
+    assert found == (None if stderr is None else pytest.approx(stderr, rel=1e-12))
+
+
+def test_standard_error_of_questions_is_over_questions() -> None:
+    units = [Unit(CELL, f"q{number}", 2) for number in range(4)]
+    outcomes = [[1, 1], [1, 0], [0, 0], [0, 1]]
+    rows = {unit: graded(unit, one) for unit, one in zip(units, outcomes, strict=True)}
+    found = tally(CELL, rows)
+    assert (found.n, found.successes) == (8, 4)
+    assert found.stderr == pytest.approx(math.sqrt(1 / 24))  # as above
+    assert (found.items, found.samples) == (("q0", "q1", "q2", "q3"), (2, 2, 2, 2))
+    assert found.correct == (2, 1, 0, 1)
+
+
+def test_standard_error_of_training_seeds_is_over_seeds() -> None:
+    units = [Unit(CELL, f"seed{number}", 4) for number in range(3)]
+    # The same four problems for each of three models: 3, 1 and 2 of 4 are right.
+    outcomes = [([1], [1], [1], [0]), ([1], [0], [0], [0]), ([1], [0], [1], [0])]
+    rows = {unit: graded(unit, *one) for unit, one in zip(units, outcomes, strict=True)}
+    over_units, over_items = tally(CELL, rows, "units"), tally(CELL, rows, "items")
+    assert (over_units.n, over_units.successes) == (12, 6)
+    # Shares 0.75, 0.25, 0.5: squared deviations 0.125; by 2 and by 3: 1 / 48.
+    assert over_units.stderr == pytest.approx(math.sqrt(1 / 48))
+    # By problem 3, 1, 2, 0 of 3: shares 1, 1/3, 2/3, 0, mean 1/2; squared deviations
+    # 1/4 + 1/36 + 1/36 + 1/4 = 5/9; by 3 and by 4: 5 / 108.
+    assert over_items.stderr == pytest.approx(math.sqrt(5 / 108))
+    for one in (over_units, over_items):
+        assert (one.items, one.samples) == (("p0", "p1", "p2", "p3"), (3, 3, 3, 3))
+        assert one.correct == (3, 1, 2, 0)
+
+
+# --- the reading --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def units() -> list[Unit]:
+    """Two cells with four questions each, two samples per question."""
+    return [
+        Unit((*CELL[:2], ("ratio", ratio)), f"q{number}", 2)
+        for number in range(4)
+        for ratio in ("0.2", "0.1")
+    ]
+
+
+@pytest.fixture
+def run(units: list[Unit], make_run: MakeRun) -> RunFolder:
+    """At 0.1 the questions have 2, 1, 0, 1 right; at 0.2 2, 2, 1, and the last isn't done."""
+    run = make_run(units, but=units)
+    right = {"0.1": [[1, 1], [1, 0], [0, 0], [0, 1]], "0.2": [[1, 1], [1, 1], [1, 0]]}
+    for ratio, outcomes in right.items():
+        mine = [unit for unit in units if unit.levels["ratio"] == ratio]
+        for unit, one in zip(mine, outcomes, strict=False):
+            run.write(unit, graded(unit, one))
+    return run
+
+
+def test_complete_cells_become_rows_and_others_stay_absent(
+    data: Path, run: RunFolder, units: list[Unit]
+) -> None:
+    result = collected(data, run)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        f"{data}/demo/ours.csv: 1 of 2 cells\n"
+        f"{data}/demo/runs/{run.run}.json\n"
+        "  absent: local_window 500, model toy, ratio 0.2: 3 of 4 units\n"
+        "\n"
+        f"To show it, add to {data}/demo/study.yml:\n"
+        "\n"
+        "readings:\n"
+        "  - {id: cells, file: cells.csv}\n"
+        "  - {id: ours, file: ours.csv}\n"
+    )
+    # √(1 / 24) = 0.20412…, as worked out above
+    first = f"toy,0.1,500,50.00,8,4,20.41,{run.run}\n"
+    head = "model,ratio,local_window,pass_at_1,n,successes,stderr,run\n"
+    assert (data / "demo/ours.csv").read_text() == head + first
+    run.write(units[-2], graded(units[-2], [0, 1]))
+    result = collected(data, run)
+    assert result.stdout.startswith(f"{data}/demo/ours.csv: 2 of 2 cells\n")
+    assert "absent" not in result.stdout
+    # 2, 2, 1, 1 of 2: mean 0.75, squared deviations 4 / 16; by 3 and by 4: 1 / 48 = 0.1443²
+    second = f"toy,0.2,500,75.00,8,6,14.43,{run.run}\n"
+    assert (data / "demo/ours.csv").read_text() == head + first + second
+
+
+def test_outcomes_are_there_item_by_item(data: Path, run: RunFolder) -> None:
+    collected(data, run)
+    text = (data / f"demo/runs/{run.run}.outcomes.json").read_text()
+    assert text == (
+        '{"cells":[{"cell":{"local_window":"500","model":"toy","ratio":"0.1"},'
+        '"correct":[2,1,0,1],"items":0,"samples":2}],'
+        f'"items":[["q0","q1","q2","q3"]],"run":"{run.run}"}}\n'
+    )
+
+
+def test_manifest_says_how_far_each_cell_is(data: Path, run: RunFolder) -> None:
+    collected(data, run)
+    content = json.loads((data / f"demo/runs/{run.run}.json").read_text())
+    assert content == run.manifest() | {
+        "cells": [
+            {"levels": dict(CELL) | {"ratio": "0.2"}, "done": 3, "of": 4},
+            {"levels": dict(CELL), "done": 4, "of": 4},
+        ]
+    }
+
+
+def test_reading_passes_the_check(data: Path, run: RunFolder) -> None:
+    collected(data, run)
+    entries = "readings:\n  - {id: cells, file: cells.csv}\n  - {id: ours, file: ours.csv}\n"
+    (data / "demo/study.yml").write_text(STUDY + entries)
+    result = called("check", data)
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "demo: 1 grid, 1 value, 2 readings\n0 problems\n",
+    )
+    # Named as it is now, it needs no more words.
+    assert "readings:" not in collected(data, run).stdout
+
+
+def test_the_same_records_give_the_same_bytes(data: Path, run: RunFolder) -> None:
+    def files() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+
+    collected(data, run)
+    first = files()
+    assert len(first) == 5
+    copy = run.folder.with_name("copy")
+    shutil.copytree(run.folder, copy)
+    collected(data, copy, run)
+    assert files() == first
+
+
+def test_a_run_without_a_complete_cell_writes_how_far_it_is(
+    data: Path, units: list[Unit], make_run: MakeRun
+) -> None:
+    run = make_run(units, but=units[:2])
+    result = collected(data, run)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == (
+        f"No cell of 2 is complete: {data}/demo/ours.csv isn't written."
+    )
+    assert not (data / "demo/ours.csv").exists()
+    assert (data / f"demo/runs/{run.run}.json").exists()
+
+
+def test_a_half_written_record_is_told_and_not_counted(
+    data: Path, run: RunFolder, units: list[Unit]
+) -> None:
+    path = run.path(units[1])
+    path.write_bytes(path.read_bytes()[:-5])
+    result = collected(data, run)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"{path} is half-written (1 of 2 rows): not counted; the run's command mends it\n"
+    )
+    assert "ratio 0.1: 3 of 4 units" in result.stdout
+    assert path.exists()
+
+
+def test_label_and_limit_are_told(data: Path, units: list[Unit], make_run: MakeRun) -> None:
+    run = make_run(units, settings={"limit": 4})
+    options = ("--data", data, "--study", "demo", "--reading", "ours", "--label", 'Ours: "x"')
+    lines = called("collect", run.folder, *options).stdout.splitlines()
+    assert lines[2] == "  a try: only the first 4 items (--limit)"
+    assert lines[-1] == r'  - {id: ours, file: ours.csv, label: "Ours: \"x\""}'
+
+
+def test_rows_of_other_runs_are_kept_in_order(
+    data: Path, units: list[Unit], make_run: MakeRun
+) -> None:
+    later = [replace(unit, cell=(*unit.cell[1:], ("local_window", "1000"))) for unit in units]
+    one, two = make_run(units, "one"), make_run(later, "two", settings={"temperature": 1})
+    collected(data, two)
+    result = collected(data, one)
+    assert "temperature" not in result.stdout
+    rows = (data / "demo/ours.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[1:3] for row in rows] == [
+        ["0.1", "500"],
+        ["0.2", "500"],
+        ["0.1", "1000"],
+        ["0.2", "1000"],
+    ]
+    assert [row.rpartition(",")[2] for row in rows] == [one.run] * 2 + [two.run] * 2
+    table = (data / "demo/ours.csv").read_bytes()
+    (data / "demo/ours.csv").unlink()
+    result = collected(data, two, one)
+    assert (data / "demo/ours.csv").read_bytes() == table
+    first, second = sorted((one, two), key=lambda run: run.run)
+    values = {one.run: "0.6", two.run: "1"}
+    assert (
+        f"  note: settings.temperature is {values[first.run]} in {first.run} and "
+        f"{values[second.run]} in {second.run}\n"
+    ) in result.stdout
+
+
+# --- what doesn't fit ---------------------------------------------------------------------------
+
+
+def test_a_cell_of_two_runs_is_refused(data: Path, units: list[Unit], make_run: MakeRun) -> None:
+    one, two = make_run(units, "one"), make_run(units, "two", seeds=1)
+    collected(data, one)
+    table = (data / "demo/ours.csv").read_bytes()
+    result = collected(data, two)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: local_window 500, model toy, ratio 0.2 is measured by the runs {one.run} and "
+        f"{two.run}\n"
+        "  expected: each cell once in a reading\n"
+        "  mend:     leave one run out, collect it into another reading, or remove "
+        f"{data}/demo/ours.csv to begin anew\n"
+    )
+    assert (data / "demo/ours.csv").read_bytes() == table
+    assert not (data / f"demo/runs/{two.run}.json").exists()
+
+
+def test_one_unit_with_two_outcomes_is_refused(
+    data: Path, run: RunFolder, units: list[Unit]
+) -> None:
+    copy = run.folder.with_name("copy")
+    shutil.copytree(run.folder, copy)
+    RunFolder.open(copy).write(units[1], graded(units[1], [0, 0]))
+    result = collected(data, run, copy)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {run.path(units[1])} and {copy}")
+
+
+REFUSED = [
+    ("x: ratio\n", "x: rate\n", "the run RUN varies local_window, model, ratio\n"),
+    ('unit: "%", range: [0, 100], ', "", "the metric Pass@1 has neither the unit % nor the range"),
+    (
+        "facets: [model]\n",
+        "facets: [model]\nfactors: {ratio: {levels: [0.1, 0.3]}}\n",
+        'the run RUN has cells at ratio "0.2"\n  expected: one of its levels: 0.1, 0.3\n',
+    ),
+    (
+        "facets: [model]\n",
+        "facets: [model]\nreadings: [{id: ours, file: ours.parquet}]\n",
+        'the reading ours has the file "ours.parquet"\n',
+    ),
+    (
+        "facets: [model]\n",
+        "facets: [model]\nreadings: [{id: old, file: ours.csv}]\n",
+        "ours.csv is the file of another reading\n",
+    ),
+    ("title: A demo\n", "", 'DATA/demo/study.yml:1, "title": problem [missing-key]\n'),
+]
+
+
+@pytest.mark.parametrize(("line", "instead", "message"), REFUSED)
+def test_a_study_that_does_not_fit_is_refused(
+    line: str, instead: str, message: str, data: Path, run: RunFolder
+) -> None:
+    assert line in STUDY
+    (data / "demo/study.yml").write_text(STUDY.replace(line, instead))
+    result = collected(data, run)
+    assert result.exit_code == 1
+    message = message.replace("RUN", run.run).replace("DATA", str(data))
+    assert result.stderr.startswith(f"Error: {message}")
+    assert "Traceback" not in result.stderr
+    assert not (data / "demo/runs").exists()
+
+
+def test_a_reading_of_shares_is_given_in_shares(data: Path, run: RunFolder) -> None:
+    text = STUDY.replace('unit: "%", range: [0, 100], decimals: 1', "range: [0, 1]")
+    (data / "demo/study.yml").write_text(text)
+    collected(data, run)
+    row = (data / "demo/ours.csv").read_text().splitlines()[1]
+    assert row == f"toy,0.1,500,0.5000,8,4,0.2041,{run.run}"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("model,local_window,ratio,pass_at_1\ntoy,1,1,1\n", "demo/ours.csv has the columns model"),
+        ("", "demo/ours.csv: problem [empty-file]"),
+    ],
+)
+def test_a_file_of_somebody_else_is_left_alone(
+    content: str, message: str, data: Path, run: RunFolder
+) -> None:
+    (data / "demo/ours.csv").write_text(content)
+    result = collected(data, run)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {data}/{message}")
+    assert (data / "demo/ours.csv").read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--study": "dmeo"}, "there is no DATA/dmeo/study.yml\n  expected: one of the studies: d"),
+        ({"--data": "/nowhere"}, "there is no /nowhere/demo/study.yml\n"),
+        ({"--reading": "../x"}, 'the reading\'s id "../x"\n'),
+        ({"--study": "other"}, 'the run RUN measures the study "demo"\n'),
+    ],
+)
+def test_wrong_usage(changes: dict[str, str], message: str, data: Path, run: RunFolder) -> None:
+    shutil.copytree(data / "demo", data / "other")
+    chosen = {"--data": str(data), "--study": "demo", "--reading": "ours"} | changes
+    result = called("collect", run.folder, *(word for pair in chosen.items() for word in pair))
+    assert result.exit_code == 2
+    message = message.replace("RUN", run.run).replace("DATA", str(data))
+    assert result.stderr.startswith(f"Error: {message}")
+
+
+def test_without_a_run_it_is_wrong_usage(data: Path, tmp_path: Path) -> None:
+    result = called("collect", "--study", "demo", "--reading", "ours")
+    assert result.exit_code == 2
+    assert "Missing argument 'RUN...'" in result.stderr
+    result = collected(data, tmp_path / "nothing")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {tmp_path}/nothing has no run.json\n")
