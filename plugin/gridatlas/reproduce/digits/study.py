@@ -1,0 +1,272 @@
+"""The study of digits as units of work: train each seed's models, then answer every cell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from gridatlas.reproduce.digits.grpo import Grpo, train_on
+from gridatlas.reproduce.digits.model import ModelSize, load_model, new_tokenizer, sampled
+from gridatlas.reproduce.digits.problems import Problem, answer_width, held_out, training
+from gridatlas.reproduce.digits.supervised import Supervised, train_start
+from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.progress import tell
+from gridatlas.reproduce.records import Row
+from gridatlas.reproduce.units import Unit, cell_of, seed_of
+
+BEFORE = "before"
+X, Y = "x_digits", "y_digits"
+
+
+@dataclass(frozen=True, slots=True)
+class DigitsStudy:
+    """Everything that determines the results.
+
+    Attributes:
+        digits: Largest number of digits of either number; the grid has digits × digits cells.
+        region: Largest number of digits of either number in GRPO's problems.
+        temperatures: Of GRPO's rollouts; a setting each.
+        seeds: Of training; each gives a model of its own per setting.
+        operation: `+` or `*`.
+        n: Graded answers per cell and model.
+        items: Different problems per cell, at most; each is asked n / items times. A cell never
+            has more than half of the problems that there are.
+        temperature: At which all models answer.
+        base: Seed of the held-out problems and of all answers; the same for all models.
+    """
+
+    digits: int = 6
+    region: int = 4
+    temperatures: tuple[Decimal, ...] = (Decimal("1.0"), Decimal("1.25"))
+    seeds: tuple[int, ...] = (1, 2, 3)
+    operation: str = "+"
+    n: int = 200
+    items: int = 100
+    temperature: Decimal = Decimal("0.6")
+    base: int = 0
+    size: ModelSize = field(default_factory=ModelSize)
+    supervised: Supervised = field(default_factory=Supervised)
+    grpo: Grpo = field(default_factory=Grpo)
+
+    def settings(self) -> dict[str, Any]:
+        """For the manifest; the base seed and the training seeds are its `seeds`."""
+        content = asdict(self)
+        for key in ("seeds", "base"):
+            del content[key]
+        content["temperature"] = str(self.temperature)
+        content["temperatures"] = [str(one) for one in self.temperatures]
+        return content
+
+    @property
+    def names(self) -> dict[str, Decimal | None]:
+        """The settings' levels, each with the temperature of its rollouts."""
+        return {BEFORE: None} | {setting_of(one): one for one in self.temperatures}
+
+    @property
+    def cells(self) -> tuple[tuple[int, int], ...]:
+        """(digits of x, digits of y) of all cells."""
+        levels = range(1, self.digits + 1)
+        return tuple((x, y) for x in levels for y in levels)
+
+    @property
+    def train_region(self) -> tuple[tuple[int, int], ...]:
+        """The cells that GRPO's problems come from."""
+        return tuple(cell for cell in self.cells if max(cell) <= self.region)
+
+    def problems(self, cell: tuple[int, int]) -> tuple[Problem, ...]:
+        """The held-out problems of a cell; their number divides n."""
+        found = held_out(cell, self.operation, self.digits, self.items, self.base)
+        most = max(count for count in range(1, len(found) + 1) if self.n % count == 0)
+        return found[:most]
+
+    def units(self) -> list[Unit]:
+        """All units: seed by seed, setting by setting."""
+        return [
+            Unit(cell_of({"setting": setting, "seed": seed, X: x, Y: y}), None, self.n)
+            for seed in self.seeds
+            for setting in self.names
+            for x, y in self.cells
+        ]
+
+
+def setting_of(temperature: Decimal) -> str:
+    """The level of a rollout temperature: `after_t100` for 1.0."""
+    return f"after_t{int(temperature * 100)}"
+
+
+def model_of(unit: Unit) -> tuple[str, str]:
+    """(seed, setting): units of one model are done together."""
+    return unit.levels["seed"], unit.levels["setting"]
+
+
+@dataclass(frozen=True, slots=True)
+class DigitsWorker:
+    """Trains what is missing, and answers.
+
+    Attributes:
+        work_folder: For models and checkpoints; what is there isn't trained again.
+        device: `cpu`, `cuda`, …
+    """
+
+    study: DigitsStudy
+    work_folder: Path
+    device: str
+    quiet: bool = False
+
+    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+        """Answer the cells of one model."""
+        seed, setting = model_of(group[0])
+        model = load_model(self._model(int(seed), setting)).to(self.device)
+        for unit in group:
+            yield unit, self._answers(model, unit)
+
+    # --- models ---------------------------------------------------------------------------------
+
+    def _model(self, seed: int, setting: str) -> Path:
+        """The folder of a trained model; it is there whole or not at all."""
+        folder = self.work_folder / f"seed-{seed}" / setting
+        if folder.is_dir():
+            return folder
+        temperature = self.study.names[setting]
+        told = _Steps(f"seed {seed}, {setting}", self.quiet)
+        if temperature is None:
+            how = self.study.supervised
+            problems = self._training(self.study.cells, f"supervised/{seed}")
+            told.of = how.steps
+            model = train_start(self.study.size, how, problems, seed, self.device, told.step)
+        else:
+            start = self._model(seed, BEFORE)
+            problems = self._training(self.study.train_region, f"grpo/{seed}")
+            told.of = self.study.grpo.max_steps
+            model = train_on(
+                start,
+                self.study.grpo,
+                problems,
+                float(temperature),
+                seed,
+                answer_width(self.study.operation, self.study.digits) + 1,
+                folder.with_name(f"{setting}.checkpoints"),
+                self.device,
+                told.step,
+            )
+        _save_whole(model, folder)
+        return folder
+
+    def _training(self, cells: tuple[tuple[int, int], ...], name: str) -> Iterator[Problem]:
+        without = frozenset(one for cell in self.study.cells for one in self.study.problems(cell))
+        return training(
+            cells, self.study.operation, self.study.digits, without, f"{self.study.base}/{name}"
+        )
+
+    # --- answers --------------------------------------------------------------------------------
+
+    def _answers(self, model: Any, unit: Unit) -> list[Row]:
+        levels = unit.levels
+        problems = self.study.problems((int(levels[X]), int(levels[Y])))
+        asked = [
+            (problem, sample)
+            for problem in problems
+            for sample in range(unit.rows // len(problems))
+        ]
+        seeds = [seed_of(self.study.base, problem.name, sample) for problem, sample in asked]
+        longest = answer_width(self.study.operation, self.study.digits) + 1
+        started = time.monotonic()
+        texts = sampled(
+            model,
+            [problem for problem, _ in asked],
+            seeds,
+            float(self.study.temperature),
+            longest,
+        )
+        seconds = round((time.monotonic() - started) / len(asked), 6)
+        return [
+            Row(
+                item=problem.name,
+                sample=sample,
+                seed=seed,
+                text=text,
+                tokens=len(text) + ended,
+                finish="stop" if ended else "length",
+                prediction=text if ended else None,
+                gold=problem.answer,
+                correct=ended and text == problem.answer,
+                seconds=seconds,
+            )
+            for (problem, sample), seed, (text, ended) in zip(asked, seeds, texts, strict=True)
+        ]
+
+
+class _Steps:
+    """Tells every ten seconds how far a training is."""
+
+    def __init__(self, name: str, quiet: bool) -> None:
+        self.name, self.quiet, self.of = name, quiet, 0
+        self._told = time.monotonic()
+
+    def step(self, done: int) -> None:
+        """Count a step."""
+        if not self.quiet and (time.monotonic() - self._told > 10 or done == self.of):
+            self._told = time.monotonic()
+            tell(f"{self.name}: {done} of {self.of} steps of training")
+
+
+def _save_whole(model: Any, folder: Path) -> None:
+    """Save a model and the characters it knows under another name, and rename the folder."""
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
+    shutil.rmtree(temporary, ignore_errors=True)
+    model.save_pretrained(temporary)
+    new_tokenizer().save_pretrained(temporary)
+    try:
+        temporary.rename(folder)
+    except OSError:
+        # Another process, with the same seeds, was faster: its model is the same.
+        if not folder.is_dir():
+            raise
+        shutil.rmtree(temporary)
+
+
+@dataclass(frozen=True, slots=True)
+class DigitsFactory:
+    """Makes the worker, in whatever process it shall work."""
+
+    study: DigitsStudy
+    work_folder: Path
+    device: str = "auto"
+
+    def __call__(self) -> DigitsWorker:
+        """A worker on the device; `auto` is a GPU where there is one.
+
+        Raises:
+            CannotRun: For a GPU that isn't there.
+        """
+        import torch
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # a bar per loaded model of a few layers
+        there = torch.cuda.is_available()
+        device = ("cuda" if there else "cpu") if self.device == "auto" else self.device
+        if device.startswith("cuda") and not there:
+            raise CannotRun(
+                f"--device {device}, but PyTorch finds no GPU",
+                "a GPU with its driver, and a PyTorch built for it",
+                "give --device cpu: this study is small enough for it",
+            )
+        return DigitsWorker(self.study, self.work_folder, device)
+
+
+def expected(study: DigitsStudy) -> Mapping[str, int]:
+    """What a run does, for `--dry-run`: models, steps of training, answers."""
+    trained = len(study.seeds)
+    after = trained * len(study.temperatures)
+    return {
+        "supervised steps": trained * study.supervised.steps,
+        "GRPO steps": after * study.grpo.max_steps,
+        "rollouts": after * study.grpo.max_steps * study.grpo.prompts * study.grpo.num_generations,
+        "answers": sum(unit.rows for unit in study.units()),
+    }
