@@ -180,7 +180,8 @@ def build(
     for embed in embeds:
         files |= _downloads(embed, drawings[embed.panel.picture])
         step(f"wrote the files of {grid_path(embed.grid)}")
-    pages = tuple(replace(one, head=social.tags(one.plan, site, files)) for one in pages)
+    described = {f"{grid_path(one.grid)}.png": one.panel.picture.description for one in embeds}
+    pages = tuple(replace(one, head=social.tags(one.plan, site, files, described)) for one in pages)
     studies = {one.study.id: one for one in loaded.results}
     return Site(pages, files, tuple(problems + found), studies)
 

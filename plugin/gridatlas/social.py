@@ -9,7 +9,6 @@ from html import escape
 
 from gridatlas.address import SiteAddress
 from gridatlas.figures import grid_path
-from gridatlas.picture import describe_grid
 from gridatlas.plan import PagePlan
 
 Tag = tuple[str, str]
@@ -19,11 +18,17 @@ _THERE = re.compile(r"""<meta\s[^>]*?\b(?:property|name)=["']?((?:og|twitter):[\
 _HEAD_ENDS = re.compile(r"</head\s*>", re.IGNORECASE)
 
 
-def tags(plan: PagePlan, site: SiteAddress, files: Mapping[str, str | bytes]) -> tuple[Tag, ...]:
+def tags(
+    plan: PagePlan,
+    site: SiteAddress,
+    files: Mapping[str, str | bytes],
+    described: Mapping[str, str],
+) -> tuple[Tag, ...]:
     """The tags of one page; its picture and address only where the site's address is known.
 
     Args:
         files: The site's files, with the pictures among them.
+        described: What the pictures show, by their path.
     """
     found = [
         ("og:type", "website"),
@@ -42,7 +47,7 @@ def tags(plan: PagePlan, site: SiteAddress, files: Mapping[str, str | bytes]) ->
             ("og:image:type", "image/png"),
             ("og:image:width", str(width)),
             ("og:image:height", str(height)),
-            ("og:image:alt", describe_grid(plan.main_grid)),
+            ("og:image:alt", described[image]),
             ("twitter:card", "summary_large_image"),
         ]
     return tuple((name, " ".join(content.split())) for name, content in found)

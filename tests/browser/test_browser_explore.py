@@ -366,7 +366,7 @@ def test_where_it_cannot_be_loaded_the_picture_stays_and_it_can_be_tried_again(
     assert text.startswith("The chart can't be shown. ")
     assert said in text
     assert "The heatmap and its data table are whole without it." in text
-    assert figure.locator('> svg path[role="graphics-symbol"]').first.is_visible()
+    assert figure.locator('> svg path[role="button"]').first.is_visible()
     context.set_offline(False)
     page.unroute_all()
     again.click()
@@ -474,7 +474,7 @@ def test_instant_navigation_ends_the_charts_of_the_page_before(
     home = "https://atlas.example/"
     base = tmp_path_factory.getbasetemp()
     project = site_builds.make_project(
-        base / "instant",
+        base / "explore-instant",
         site_builds.shared_cache(base),
         site_url=home,
         theme={"name": "material", "font": False, "features": ["navigation.instant"]},

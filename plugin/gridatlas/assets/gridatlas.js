@@ -428,6 +428,17 @@
   });
   window.addEventListener("resize", () => shown && put(shown.cell));
   window.addEventListener("hashchange", target);
+  // The theme would load the page anew for a link within it, and the browser mark nothing.
+  document.addEventListener(
+    "click",
+    (event) => {
+      const link = event.target instanceof Element && event.target.closest("a[href*='#']");
+      if (!link || card.contains(link) || link.origin !== location.origin) return;
+      const here = link.pathname === location.pathname && link.search === location.search;
+      if (here && link.hash && document.querySelector(".ga-figure")) event.stopPropagation();
+    },
+    true,
+  );
 
   /** A new page: by loading it, or by the theme's instant navigation. */
   const begin = () => {
