@@ -102,6 +102,10 @@ def search(page: Page, text: str) -> list[str]:
     page.locator(SEARCH).click()
     page.keyboard.type(text)
     results = page.locator(".md-search-result__item")
+    results.first.wait_for(state="attached")
+    page.wait_for_timeout(200)  # the theme closes it once, shortly after the page was changed
+    if not results.first.is_visible():
+        page.locator(SEARCH).click()
     results.first.wait_for()
     return results.locator("h1, h2").all_inner_texts()
 
