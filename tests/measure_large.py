@@ -24,7 +24,7 @@ examples:
   python tests/measure_large.py --sizes 60 150             smaller grids only
   python tests/measure_large.py --out docs/measured-large.md
 """
-SIZES = (20, 60, 100, 150, 400, 1000)
+SIZES = (20, 60, 99, 100, 150, 400, 1000)
 TRIALS = 150
 SEED = 20261121
 QUIET = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}

@@ -44,15 +44,8 @@ def specification(picture: Picture) -> dict[str, Any]:
     Strings from data are only ever values of data, titles and domains, never expressions.
     """
     nx, ny = len(picture.x_labels), len(picture.y_labels)
-    printed = picture.printed
-    longest = max((len(mark.text) for mark in picture.marks), default=0) if printed else 0
     font_size = 13 if nx <= 7 else 11
-    text = ceil(longest * font_size * 0.6) + 6 if printed else 2
-    width = min(max(ceil(PLOT_WIDTH / nx), text), max(64, text))
-    height = max(min(width, 42), 30 if ny <= 12 and nx <= 12 else 2)
-    if not printed:
-        height = max(height, min(30, ceil(120 / ny)))
-        height = min(height, max(TALL // ny, 2))
+    width, height = _cell_size(picture, font_size)
     shapes = {
         "best": ["best"] if any(mark.best for mark in picture.marks) else [],
         "absent": list(dict.fromkeys(mark.absent for mark in picture.marks if mark.absent)),
@@ -61,7 +54,7 @@ def specification(picture: Picture) -> dict[str, Any]:
     }
     layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
     spec: dict[str, Any] = deepcopy(
-        _template(picture.kind, printed, layers_drawn, bool(picture.outline))
+        _template(picture.kind, picture.printed, layers_drawn, bool(picture.outline))
     )
     spec |= {
         "title": spec["title"] | {"text": picture.title},
@@ -70,17 +63,7 @@ def specification(picture: Picture) -> dict[str, Any]:
         "height": height * ny,
     }
     spec["data"] = {"values": [_row(mark) for mark in picture.marks]}
-    encoding = spec["encoding"]
-    encoding["x"] |= {"title": picture.x_title, "scale": _positions(picture.x_labels)}
-    angle, step = _across(picture.x_labels, width)
-    encoding["x"]["axis"]["labelAngle"] = angle
-    encoding["y"] |= {"title": picture.y_title, "scale": _positions(picture.y_labels)}
-    # Counted from the first level on, so that numbers are round where the levels are.
-    from_first = picture.y_labels[::-1] if picture.upwards else picture.y_labels
-    steps = (("x", picture.x_labels, step), ("y", from_first, _round(LINE / height)))
-    for axis, labels, every in steps:
-        if every > 1:
-            encoding[axis]["axis"]["values"] = [labels[at] for at in thinned(len(labels), every)]
+    _label_axes(spec["encoding"], picture, width, height)
     layers = {layer["name"]: layer for layer in spec["layer"]}
     color = layers["cells"]["encoding"]["color"]
     color["scale"]["domain"] = list(picture.domain)
@@ -89,7 +72,7 @@ def specification(picture: Picture) -> dict[str, Any]:
         "gradientLength": max(width * nx, 120),
         "format": f".{picture.decimals}f",
     }
-    if printed:
+    if picture.printed:
         layers["values"]["mark"]["fontSize"] = font_size
     _set_shapes(spec, layers, shapes, width, height)
     if picture.outline:
@@ -169,6 +152,35 @@ def _set_outline(
             for edge in picture.outline
         ]
     }
+
+
+def _cell_size(picture: Picture, font_size: int) -> tuple[int, int]:
+    """Width and height of a cell in pixels."""
+    nx, ny = len(picture.x_labels), len(picture.y_labels)
+    text = 2
+    if picture.printed:
+        longest = max((len(mark.text) for mark in picture.marks), default=0)
+        text = ceil(longest * font_size * 0.6) + 6
+    width = min(max(ceil(PLOT_WIDTH / nx), text), max(64, text))
+    height = max(min(width, 42), 30 if ny <= 12 and nx <= 12 else 2)
+    if not picture.printed:
+        height = max(height, min(30, ceil(120 / ny)))
+        height = min(height, max(TALL // ny, 2))
+    return width, height
+
+
+def _label_axes(encoding: Any, picture: Picture, width: int, height: int) -> None:
+    """Titles, positions and labels of both axes; labels are thinned so that none overlap."""
+    encoding["x"] |= {"title": picture.x_title, "scale": _positions(picture.x_labels)}
+    encoding["y"] |= {"title": picture.y_title, "scale": _positions(picture.y_labels)}
+    angle, step = _across(picture.x_labels, width)
+    encoding["x"]["axis"]["labelAngle"] = angle
+    # Counted from the first level on, so that numbers are round where the levels are.
+    from_first = picture.y_labels[::-1] if picture.upwards else picture.y_labels
+    steps = (("x", picture.x_labels, step), ("y", from_first, _round(LINE / height)))
+    for axis, labels, every in steps:
+        if every > 1:
+            encoding[axis]["axis"]["values"] = [labels[at] for at in thinned(len(labels), every)]
 
 
 def _across(labels: Sequence[str], width: int) -> tuple[int, int]:

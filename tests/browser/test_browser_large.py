@@ -198,3 +198,13 @@ def test_a_block_has_a_card(browser: Browser, large: str) -> None:
     text = page.locator(".ga-card").inner_text()
     assert "First 100 to 104, Second 45 to 49" in text
     page.close()
+
+
+@pytest.mark.parametrize(("name", "offered"), [("60 by 60", 1), ("150 by 150", 0)])
+def test_exploring_is_offered_where_each_cell_is_drawn(
+    browser: Browser, large: str, name: str, offered: int
+) -> None:
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(f"{large}studies/{_id(name)}/", wait_until="load")
+    assert page.locator("[data-ga-explore]").count() == offered
+    page.close()

@@ -201,6 +201,7 @@ def test_very_many_different_counts_are_tested_against_the_likeliest_rivals(monk
     sizes = random.integers(50, 150, 120)
     cells = [(int(random.binomial(n, p)), int(n)) for n, p in zip(sizes, shares, strict=True)]
     whole = best_set(cells)
+    monkeypatch.setattr("gridatlas.statistics.best.COUNTS_UP_TO", 20)
     monkeypatch.setattr("gridatlas.statistics.best.RIVALS", 20)
     found = best_set(cells)
     assert found.test.endswith("against the 20 counts with the highest lower limits")

@@ -500,7 +500,8 @@
 (() => {
   "use strict";
   const here = document.currentScript.src;
-  const LINK = '.ga-downloads a[href$=".vl.json"]';
+  // Not of blocks: the files behind them hold up to a million cells.
+  const LINK = '.ga-downloads:not(.ga-blocks) a[href$=".vl.json"]';
   const open = new Map(); // panels by their buttons
   let failures = 0;
 

@@ -24,8 +24,10 @@ from gridatlas.statistics.counts import Better, Counts, Floats, arrays, directio
 from gridatlas.statistics.fisher import fisher_greater
 from gridatlas.statistics.paired import outcome_table, sign_flips
 
-RIVALS = 200
-"""Different counts that each cell is tested against, where there are more of them."""
+COUNTS_UP_TO = 200
+"""Different counts up to which each cell is tested against all others."""
+RIVALS = 50
+"""Different counts that each cell is tested against where there are more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +61,9 @@ def best_set(
     That test's level holds at any n and any share, where that of a normal approximation doesn't at
     30 trials or near 0 and 1. It pays for this with some power. Trials count as independent.
 
-    Cells with the same counts are tested once. Where more than `RIVALS` counts differ, each cell is
-    tested only against those whose share has the highest lower limit (Wilson, 95 %): whichever
-    they are, a cell can only stay longer than among all, so the set's level holds.
+    Cells with the same counts are tested once. Where more than `COUNTS_UP_TO` counts differ, each
+    cell is tested only against the `RIVALS` whose share has the highest lower limit (Wilson, 95 %):
+    whichever they are, a cell that stays among all stays, so the set's level holds.
 
     Args:
         cells: Counts per cell; None where there are none.
@@ -81,14 +83,14 @@ def best_set(
     counts = list(kinds)
     rivals = list(range(len(counts)))
     test = "Fisher's exact test, one-sided"
-    if len(counts) > RIVALS:
+    if len(counts) > COUNTS_UP_TO:
         lows = [wilson(successes, int(trials)).low for successes, trials in counts]
         rivals = sorted(sorted(rivals, key=lambda at: -lows[at])[:RIVALS])
         test += f", against the {RIVALS} counts with the highest lower limits"
-    one, other = np.divmod(np.arange(len(counts) * len(rivals)), max(1, len(rivals)))
-    of = np.array(counts).reshape(-1, 2)
-    against = of[rivals]
-    p = fisher_greater(against[other, 0], against[other, 1], of[one, 0], of[one, 1])
+    table = np.array(counts, dtype=np.float64).reshape(-1, 2)
+    beaten = np.repeat(table, len(rivals), axis=0)
+    winning = np.tile(table[rivals], (len(counts), 1))
+    p = fisher_greater(winning[:, 0], winning[:, 1], beaten[:, 0], beaten[:, 1])
     found = _smallest_of_kinds(p.reshape(len(counts), len(rivals)), list(kinds.values()), rivals)
     return _stay(found, there, len(cells), alpha, test)
 
