@@ -150,7 +150,8 @@ def test_the_button_moves_nothing_when_it_comes(browser: Browser, home: str) -> 
         held.append(route)
 
     page.route("**/gridatlas.js", hold)
-    page.goto(home + MODEL, wait_until="commit")
+    with page.expect_request("**/gridatlas.js"):
+        page.goto(home + MODEL, wait_until="commit")
     until(page, "() => !!document.querySelector('.md-footer')")
     height = "() => document.querySelector('.ga-gallery').getBoundingClientRect().height"
     before = page.evaluate(height)
@@ -375,10 +376,19 @@ def test_where_it_cannot_be_loaded_the_picture_stays_and_it_can_be_tried_again(
     context.close()
 
 
-def test_a_page_from_a_folder_says_what_to_do(browser: Browser, site: Path) -> None:
+def test_a_page_from_a_folder_says_what_to_do(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Of a site without a policy: to one, a file's own folder is another place."""
+    base = tmp_path_factory.getbasetemp()
+    project = site_builds.make_project(
+        base / "explore-folder", site_builds.shared_cache(base), use_directory_urls=False
+    )
+    site_builds.add_tiny_study(project)
+    site = project.built("--strict").site
     page = browser.new_page()
-    page.goto((site / MODEL / "index.html").as_uri(), wait_until="load")
-    figure = _figure(page, AIME24)
+    page.goto((site / "studies/tiny/model/small/index.html").as_uri(), wait_until="load")
+    figure = _figure(page, "tiny/small")
     figure.get_by_role("button", name="Explore").click()
     panel = figure.locator("+ section.ga-explore")
     until(page, "() => document.querySelector('.ga-explore').innerText.includes('folder')")
