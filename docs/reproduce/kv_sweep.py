@@ -1,0 +1,297 @@
+# %% [markdown]
+# # Pass@1 over local window and ratio
+#
+# A reasoning model answers each question of a benchmark several times, and keeps only part of its
+# KV cache while it decodes. Each cell is the share of right answers at one local window and one
+# ratio. Every cell of the study can be measured by itself.
+#
+# | level | on the hub |
+# |---|---|
+# | `--model r1-qwen` | `deepseek-ai/DeepSeek-R1-Distill-Qwen-7B` |
+# | `--model r1-llama` | `deepseek-ai/DeepSeek-R1-Distill-Llama-8B` |
+# | `--benchmark aime24` | `HuggingFaceH4/aime_2024`, 30 questions |
+# | `--benchmark aime25` | `yentinglin/aime_2025`, 30 questions |
+# | `--benchmark amc23` | `math-ai/amc23`, split `test`, 40 questions |
+# | `--benchmark gpqa_d` | `Idavidrein/gpqa`, `gpqa_diamond`, 198 questions; gated |
+#
+# Other models of the families Llama and Qwen2 and other questions work, too: an id or a folder with
+# `--model`, a JSONL file with `--data`.
+
+# %% [markdown]
+# ## Run it
+#
+# With Grid Atlas's extra `reproduce` installed. The first command needs no GPU:
+#
+# ```sh
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --dry-run
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --ratio 0.1 --local-window 500
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --out runs/r1-qwen-aime24
+# gridatlas collect runs/r1-qwen-aime24 --study dynts-window-ratio --reading ours
+# ```
+#
+# A model in a folder, questions in a file, and one part of four of a job array:
+#
+# ```sh
+# python docs/reproduce/kv_sweep.py --model r1-qwen=./model --benchmark aime24 --data questions.jsonl
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --shard 1/4 --out runs/shared
+# ```
+#
+# Stop it at any moment and give the same command again: it goes on with what is missing. The
+# default scorer, `importance`, needs a predictor, which `train_predictor.py` trains: none is
+# published. `streaming`, `h2o`, `snapkv`, `r-kv` and `random` need none.
+
+# %% [markdown]
+# ## What stays in the cache
+#
+# When the cache holds at least `--trigger` tokens after a step, its last W (`--local-window`) stay,
+# and of the other L − W the k = int((L − W) · ratio) with the highest scores: the same in all layers
+# and heads. Positions stay those of the text. All scorers have this budget.
+#
+# Tokens of the prompt, `</think>` and all after it have the score +∞. With `--protect-question tie`,
+# as published, they compete for the k places, and the earlier token wins: at window 3000 and ratio
+# 0.1, k is 200, and the end of a longer prompt is lost. With `always` the prompt stays beside the k.
+
+# %%
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+import click
+
+from gridatlas.reproduce.errors import WrongUsage
+from gridatlas.reproduce.kv.models import about_model, choose_model, load_config, pinned
+from gridatlas.reproduce.kv.predictor import about_predictor
+from gridatlas.reproduce.kv.questions import BENCHMARKS, Data, load_benchmark, read_jsonl
+from gridatlas.reproduce.kv.sampling import Sampling
+from gridatlas.reproduce.kv.scorers import NAMES
+from gridatlas.reproduce.kv.sweep import (
+    RATIOS,
+    WINDOWS,
+    Sweep,
+    SweepFactory,
+    expected,
+    question_of,
+)
+from gridatlas.reproduce.options import RunOptions, run_options
+from gridatlas.reproduce.progress import tell
+from gridatlas.reproduce.runs import manifest
+
+STUDY = "dynts-window-ratio"
+
+# %% [markdown]
+# ## What determines the results
+#
+# The model and the data are pinned: without `--model-revision` and `--data-revision` the commits
+# that the hub has now are looked up, told, and written into the run's `run.json` with everything
+# else. A run that is taken up again must find the same.
+
+
+# %%
+def questions_for(benchmark: str, data: Path | None, revision: str | None) -> Data:
+    """The benchmark's questions, from a file or from the hub."""
+    if data is None:
+        return load_benchmark(benchmark, revision)
+    if revision is not None:
+        raise WrongUsage(
+            f"--data-revision {revision} for the file {data}",
+            "a revision only for a benchmark on the hub",
+            "leave --data-revision out",
+        )
+    return read_jsonl(data)
+
+
+def number_of_questions(benchmark: str, data: Path | None) -> int:
+    """How many questions there are, without the hub."""
+    if data is None and benchmark in BENCHMARKS:
+        return BENCHMARKS[benchmark].number
+    return len(questions_for(benchmark, data, None).questions)
+
+
+def ratio(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple:
+    """The ratios as exact decimal numbers, without the zeros at their ends."""
+    try:
+        return tuple(Decimal(one).normalize() for one in values) or RATIOS
+    except InvalidOperation as error:
+        raise click.BadParameter("write it as 0.1") from error
+
+
+# %% [markdown]
+# ## The command line
+
+
+# %%
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--model",
+    required=True,
+    help="r1-qwen, r1-llama, an id on the hub, or a folder; r1-qwen=FOLDER for a copy of a level.",
+)
+@click.option("--model-revision", metavar="COMMIT", help="On the hub; else its present one.")
+@click.option(
+    "--benchmark",
+    required=True,
+    help=f"{', '.join(BENCHMARKS)}, or with --data any name.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help='Its questions, a JSON object per line: {"id", "question", "answer", "choices"?}.',
+)
+@click.option("--data-revision", metavar="COMMIT", help="On the hub; else its present one.")
+@click.option(
+    "--scorer",
+    type=click.Choice(NAMES),
+    default="importance",
+    show_default=True,
+    help="What tokens are ranked by; full keeps all.",
+)
+@click.option(
+    "--predictor",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the scorer importance's predictor. [default: runs/predictor-MODEL]",
+)
+@click.option(
+    "--local-window",
+    "windows",
+    type=click.IntRange(min=0),
+    multiple=True,
+    help=f"May be given several times. [default: {', '.join(map(str, WINDOWS))}]",
+)
+@click.option(
+    "--ratio",
+    "ratios",
+    multiple=True,
+    callback=ratio,
+    help=f"May be given several times. [default: {', '.join(map(str, RATIOS))}]",
+)
+@click.option(
+    "--trigger",
+    type=click.IntRange(min=1),
+    default=5000,
+    show_default=True,
+    help="Tokens in the cache at which it is pruned.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Answers per question.",
+)
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Samples decoded together. [default: all]",
+)
+@click.option(
+    "--max-new-tokens",
+    type=click.IntRange(min=1),
+    default=16_384,
+    show_default=True,
+    help="Of one answer.",
+)
+@click.option(
+    "--protect-question",
+    "protect",
+    type=click.Choice(["tie", "always"]),
+    default="tie",
+    show_default=True,
+    help="See above; tie is as published.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["official", "boxed"]),
+    default="official",
+    show_default=True,
+    help="official: the bare question. boxed: asks for a boxed answer.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["bfloat16", "float16", "float32"]),
+    default="bfloat16",
+    show_default=True,
+)
+@click.option(
+    "--attention", type=click.Choice(["sdpa", "eager"]), default="sdpa", show_default=True
+)
+@run_options("runs/kv")
+@click.pass_context
+def main(
+    context: click.Context,
+    options: RunOptions,
+    model: str,
+    model_revision: str | None,
+    benchmark: str,
+    data: Path | None,
+    data_revision: str | None,
+    predictor: Path | None,
+    batch: int | None,
+    max_new_tokens: int,
+    **chosen: object,
+) -> None:
+    """Measure Pass@1 over local window and ratio, for one model and one benchmark.
+
+    Without --out the run's folder is runs/kv/<id of the run>: other settings, another folder.
+
+    \b
+    Examples:
+      kv_sweep.py --model r1-qwen --benchmark aime24 --dry-run
+      kv_sweep.py --model r1-qwen --benchmark aime24 --ratio 0.1 --local-window 500
+      kv_sweep.py --model r1-llama --benchmark gpqa_d --scorer r-kv --out runs/r-kv
+      kv_sweep.py --model ./model --benchmark mine --data questions.jsonl --scorer full --limit 2
+    """
+    given = context.get_parameter_source
+    if chosen["scorer"] == "full" and (chosen["windows"] or given("ratios").name != "DEFAULT"):
+        raise click.UsageError("--scorer full keeps all: it has neither --local-window nor --ratio")
+    choice = choose_model(model, model_revision)
+    chosen["windows"] = chosen["windows"] or WINDOWS
+    sweep = Sweep(
+        choice.level,
+        benchmark,
+        batch=min(batch or chosen["samples"], chosen["samples"]),
+        sampling=Sampling(max_new_tokens=max_new_tokens),
+        **chosen,
+    )
+    try:
+        sweep.budgets()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if options.dry_run:
+        number = number_of_questions(benchmark, data)
+        for line in expected(sweep, min(number, options.limit or number), choice.shape):
+            click.echo(line)
+        return
+    questions = questions_for(benchmark, data, data_revision)
+    choice = pinned(choice)
+    about = about_model(choice)
+    for what in (questions.about(), about):
+        if what["revision"]:
+            tell(f"{what['id']} at {what['revision']}")
+    asked = questions.questions[: options.limit]
+    settings = sweep.settings() | options.settings()
+    if sweep.scorer == "importance":
+        predictor = (predictor or Path(f"runs/predictor-{choice.level}")).absolute()
+        width = load_config(choice).hidden_size
+        settings["predictor"] = about_predictor(predictor, about, width)["sha256"]
+    else:
+        predictor = None
+    units = sweep.units([one.id for one in asked])
+    plan = manifest(
+        STUDY,
+        "kv_sweep",
+        settings,
+        units,
+        seeds=options.seed,
+        model=about,
+        data=questions.about(),
+    )
+    if given("out").name == "DEFAULT":
+        options = replace(options, out=options.out / plan.run)
+    factory = SweepFactory(sweep, asked, options.seed, choice, about, predictor, options.device)
+    folder = options.run(plan, units, factory, key=question_of)
+    tell(f"The records are in {folder.folder}")
+
+
+if __name__ == "__main__":
+    main()

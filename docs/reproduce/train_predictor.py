@@ -1,0 +1,236 @@
+# %% [markdown]
+# # Train the importance predictor
+#
+# DynTS ranks the tokens of a thought by how much attention the answer will pay them. A small
+# perceptron says so from a token's last hidden state; no trained one is published. This script
+# makes its labels from correct answers of the model and trains it. The model isn't changed.
+#
+# | | |
+# |---|---|
+# | predictor | hidden → 8192 → 2048 → 1, no biases, Softplus after every layer |
+# | label | attention that the token receives from the answer: mean over layers, heads and the tokens after `</think>`, without what a token gives itself |
+# | target | label · 10,000 (Llama), 10 · label^0.3 / 0.3 (Qwen) |
+# | tokens | those of the thought |
+# | loss | squared error, times 5 where 4 ≤ target < 5 |
+# | training | AdamW at 5e-4, β 0.9 and 0.95, weight decay 0.01, cosine with 10 % warm-up, batches of 256 tokens, 15 epochs |
+#
+# Which questions the published one was trained on is unknown. Take others than those of the
+# benchmarks that it is measured on.
+
+# %% [markdown]
+# ## Run it
+#
+# Answers to questions of your own with the whole cache, then the predictor from the correct ones:
+#
+# ```sh
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark train --data train.jsonl --scorer full --out runs/traces
+# python docs/reproduce/train_predictor.py --model r1-qwen --run runs/traces --data train.jsonl
+# ```
+#
+# Or from a file with a line per correct answer, `{"id", "question", "text"}`, in which the text is
+# the thought, `</think>` and the answer:
+#
+# ```sh
+# python docs/reproduce/train_predictor.py --model r1-qwen --traces traces.jsonl --out runs/predictor-r1-qwen
+# ```
+
+# %%
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from gridatlas.reproduce.devices import choose_device
+from gridatlas.reproduce.files import digest
+from gridatlas.reproduce.kv.models import (
+    about_model,
+    choose_model,
+    ends_of,
+    load_model,
+    load_tokenizer,
+    pinned,
+)
+from gridatlas.reproduce.kv.predictor import PredictorSize, save_predictor
+from gridatlas.reproduce.kv.questions import read_jsonl
+from gridatlas.reproduce.kv.traces import traces_of_file, traces_of_run
+from gridatlas.reproduce.kv.training import Training, labels_of, train
+from gridatlas.reproduce.progress import tell
+from gridatlas.reproduce.runs import environment, utc_now
+
+# %% [markdown]
+# ## Labels, then training
+#
+# Labels are kept in the folder's `work/`, a file per answer: a run that is stopped goes on there.
+
+
+# %%
+class Every:
+    """Tells something every ten seconds."""
+
+    def __init__(self) -> None:
+        self.told = time.monotonic()
+
+    def __call__(self, message: str, last: bool) -> None:
+        """Tell it, if it is time or the last."""
+        if last or time.monotonic() - self.told > 10:
+            self.told = time.monotonic()
+            tell(message)
+
+
+# %% [markdown]
+# ## The command line
+
+
+# %%
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--model",
+    required=True,
+    help="r1-qwen, r1-llama, an id on the hub, or a folder; r1-qwen=FOLDER for a copy of a level.",
+)
+@click.option("--model-revision", metavar="COMMIT", help="On the hub; else its present one.")
+@click.option(
+    "--run",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of a run of kv_sweep.py --scorer full; its correct answers are taken.",
+)
+@click.option(
+    "--data", type=click.Path(path_type=Path, dir_okay=False), help="The questions of that run."
+)
+@click.option(
+    "--traces",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help='Correct answers, a JSON object per line: {"id", "question", "text", "choices"?}.',
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["official", "boxed"]),
+    default="official",
+    show_default=True,
+    help="How the questions of --traces were asked.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the predictor. [default: runs/predictor-MODEL]",
+)
+@click.option(
+    "--first",
+    type=click.IntRange(min=1),
+    default=8192,
+    show_default=True,
+    help="Width of the first layer.",
+)
+@click.option(
+    "--second",
+    type=click.IntRange(min=1),
+    default=2048,
+    show_default=True,
+    help="Width of the second layer.",
+)
+@click.option("--epochs", type=click.IntRange(min=1), default=15, show_default=True)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N answers.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--dtype",
+    type=click.Choice(["bfloat16", "float16", "float32"]),
+    default="bfloat16",
+    show_default=True,
+    help="What the model computes with.",
+)
+@click.option(
+    "--device",
+    default="cuda",
+    show_default=True,
+    metavar="NAME",
+    help="cuda, cuda:1, …, cpu, or auto: a GPU where there is one.",
+)
+@click.option("--dry-run", is_flag=True, help="Print how much there is to train on, and stop.")
+def main(
+    model: str,
+    model_revision: str | None,
+    run: Path | None,
+    data: Path | None,
+    traces: Path | None,
+    profile: str,
+    out: Path | None,
+    first: int,
+    second: int,
+    epochs: int,
+    limit: int | None,
+    seed: int,
+    dtype: str,
+    device: str,
+    dry_run: bool,
+) -> None:
+    """Train the predictor of the scorer importance on correct answers of a model.
+
+    \b
+    Examples:
+      train_predictor.py --model r1-qwen --run runs/traces --data train.jsonl
+      train_predictor.py --model r1-llama --traces traces.jsonl --dry-run
+      train_predictor.py --model ./model --traces traces.jsonl --device cpu --dtype float32
+    """
+    if (run is None) == (traces is None):
+        raise click.UsageError("give --run or --traces, one of the two")
+    if (run is None) != (data is None):
+        raise click.UsageError("--run and --data belong together: the answers and their questions")
+    choice = pinned(choose_model(model, model_revision))
+    about = about_model(choice)
+    tokenizer = load_tokenizer(choice)
+    if run is not None:
+        found = traces_of_run(run, read_jsonl(data).questions, tokenizer, about)
+    else:
+        found = traces_of_file(traces, tokenizer, profile)
+    found = found[:limit]
+    tokens = sum(len(one.answer) for one in found)
+    size, how = PredictorSize(first, second), Training(epochs=epochs)
+    tell(f"{len(found):,} answers, {tokens:,} tokens: about {tokens * epochs // how.batch:,} steps")
+    if dry_run:
+        return
+    folder = out or Path(f"runs/predictor-{choice.level}")
+    where = choose_device(device)
+    backbone = load_model(choice, where, dtype, "sdpa")
+    say = Every()
+    labelled = labels_of(
+        backbone,
+        found,
+        ends_of(backbone, tokenizer).thought,
+        folder / "work" / digest([about, dtype])[:12],
+        lambda done: say(f"labels: {done:,} of {len(found):,} answers", done == len(found)),
+    )
+    family, hidden = backbone.config.model_type, backbone.config.hidden_size
+    del backbone
+    predictor = train(
+        labelled,
+        family,
+        size,
+        how,
+        seed,
+        where,
+        lambda step, of, loss: say(
+            f"training: {step:,} of {of:,} steps, loss {loss:.4f}", step == of
+        ),
+    )
+    save_predictor(
+        predictor,
+        folder,
+        size,
+        {
+            "model": about,
+            "hidden": hidden,
+            "training": asdict(how),
+            "seed": seed,
+            "dtype": dtype,
+            "answers": len(labelled),
+            "tokens": sum(len(one.received) for one in labelled),
+            "made": utc_now(),
+            **environment(),
+        },
+    )
+    tell(f"The predictor is in {folder}")
+
+
+if __name__ == "__main__":
+    main()

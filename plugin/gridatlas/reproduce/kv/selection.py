@@ -1,0 +1,110 @@
+"""The rule of the budget: which tokens of a KV cache stay."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Protect = Literal["tie", "always"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much of a cache stays when it is pruned.
+
+    A cache of L tokens is pruned after a step that leaves L ≥ `trigger`. Its last `window` tokens
+    stay, and of the rest the k = int((L − window) · ratio) with the highest scores.
+
+    Attributes:
+        window: Local window: recent tokens that always stay.
+        ratio: Share of the older tokens that stays; 0 ≤ ratio < 1, exact.
+        trigger: Length at which the cache is pruned.
+        protect: What becomes of the prompt's tokens. `tie`: they have the score +∞, as `</think>`
+            and all after it have, and compete for the k places with these. `always`: they stay
+            beside the k.
+
+    Raises:
+        ValueError: For sizes that never prune.
+    """
+
+    window: int
+    ratio: Decimal
+    trigger: int
+    protect: Protect = "tie"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.ratio < 1:
+            raise ValueError(f"the ratio {self.ratio} isn't at least 0 and below 1")
+        if not 0 <= self.window < self.trigger:
+            raise ValueError(
+                f"the local window {self.window} isn't smaller than the trigger {self.trigger}"
+            )
+
+    def places(self, length: int) -> int:
+        """The k of a cache with so many tokens; without rounding errors of binary fractions."""
+        return int(max(length - self.window, 0) * self.ratio)
+
+    def kept(self, length: int, question: int) -> int:
+        """Tokens that stay of a cache of this length.
+
+        Args:
+            question: Tokens of the prompt that are still in it, outside the window.
+        """
+        beside = question if self.protect == "always" else 0
+        return min(length, self.window + self.places(length) + beside)
+
+    def bound(self, prompt: int) -> int:
+        """The largest number of tokens that the cache of a prompt of this length ever holds.
+
+        With `always` a long prompt can leave nothing to remove at the trigger: the cache grows
+        until (L − window) · (1 − ratio) exceeds the prompt.
+        """
+        longest = max(self.trigger, prompt)
+        if self.protect == "always":
+            longest = max(longest, self.window + math.floor(prompt / (1 - self.ratio)) + 1)
+        return longest
+
+
+def select(scores: Tensor, protected: Tensor, question: Tensor, budget: Budget) -> Tensor:
+    """The indices that stay, in order; per row equally many, the same for all layers and heads.
+
+    Among equal scores the earlier token stays, so of a prompt that is longer than k its first k
+    tokens do.
+
+    Args:
+        scores: [rows, L]; higher stays.
+        protected: [rows, L]; True for tokens whose score is +∞.
+        question: [rows, L]; True for tokens of the prompt, alike in all rows.
+        budget: See `Budget`.
+
+    Returns:
+        [rows, kept] indices, ascending.
+    """
+    import torch
+
+    rows, length = scores.shape
+    older = max(length - budget.window, 0)
+    places = budget.places(length)
+    ranked = scores[:, :older].float().masked_fill(protected[:, :older], math.inf)
+    if budget.protect == "always":
+        ahead = question[:, :older]
+        places = min(places + int(ahead[0].sum()), older)
+        # Ahead of +∞, which others may have.
+        order = _order(ranked)
+        first = torch.gather(ahead, 1, order).to(torch.int8)
+        order = torch.gather(order, 1, first.argsort(dim=1, descending=True, stable=True))
+    else:
+        order = _order(ranked)
+    chosen = order[:, :places].sort(dim=1).values
+    window = torch.arange(older, length, device=scores.device).expand(rows, -1)
+    return torch.cat([chosen, window], dim=1)
+
+
+def _order(scores: Tensor) -> Tensor:
+    """Indices from the highest score to the lowest; equal ones from the earlier to the later."""
+    return scores.argsort(dim=1, descending=True, stable=True)

@@ -1,0 +1,89 @@
+"""Correct answers of a model to train its predictor on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from gridatlas.problems import shown
+from gridatlas.reproduce.errors import CannotRun, WrongUsage
+from gridatlas.reproduce.kv.questions import Profile, Question, prompt_ids
+from gridatlas.reproduce.kv.training import Trace
+from gridatlas.reproduce.records import BrokenRecord, RunFolder
+
+
+def traces_of_file(path: Path, tokenizer: Any, profile: Profile) -> list[Trace]:
+    """Traces from a file with a JSON object per line: id, question, text; choices if any.
+
+    Raises:
+        CannotRun: For a file that can't be read, with the line.
+    """
+    found = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotRun(
+            f"{path} can't be read: {error}",
+            "a file with a JSON object per line",
+            "correct --traces",
+        ) from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            content = json.loads(line)
+            name, question, text = (str(content[key]) for key in ("id", "question", "text"))
+            asked = Question(name, question, "", tuple(content.get("choices") or ()))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CannotRun(
+                f"{path}, line {number}: {shown(line)}",
+                '{"id": "1", "question": "…", "text": "thought</think>answer"}',
+                "correct the line",
+            ) from error
+        found.append(_trace(tokenizer, asked, name, text, profile))
+    return found
+
+
+def traces_of_run(
+    folder: Path, questions: Iterable[Question], tokenizer: Any, model: dict[str, Any]
+) -> list[Trace]:
+    """The correct answers of a run of kv_sweep.py with the whole cache, in the plan's order.
+
+    Args:
+        questions: The run's.
+        model: What the manifest must say of the model.
+
+    Raises:
+        WrongUsage: For a run of another model or scorer.
+    """
+    run = RunFolder.open(folder)
+    manifest = run.manifest()
+    settings = manifest["settings"]
+    if settings.get("scorer") != "full" or manifest["model"] != model:
+        raise WrongUsage(
+            f"{folder} is a run of {(manifest['model'] or {}).get('id')} with the scorer "
+            f"{settings.get('scorer')}",
+            f"a run of {model['id']}, of the same revision, with --scorer full",
+            "make one with kv_sweep.py --scorer full, and give its folder with --run",
+        )
+    by_id = {one.id: one for one in questions}
+    found = []
+    for unit in run.plan():
+        try:
+            rows = run.find(unit) or []
+        except BrokenRecord as broken:
+            run.tell(f"{run.path(unit)} {broken}: left out")
+            continue
+        for row in rows:
+            if row.correct and row.finish == "stop" and row.item in by_id:
+                name = f"{row.item}/{row.sample}"
+                asked = by_id[row.item]
+                found.append(_trace(tokenizer, asked, name, row.text, settings["profile"]))
+    return found
+
+
+def _trace(tokenizer: Any, asked: Question, name: str, text: str, profile: Profile) -> Trace:
+    answer = tokenizer(text, add_special_tokens=False)["input_ids"]
+    return Trace(name, tuple(prompt_ids(tokenizer, asked, profile)), tuple(answer))

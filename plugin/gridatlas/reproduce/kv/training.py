@@ -1,0 +1,156 @@
+"""Trains the importance predictor on labelled traces; the model itself isn't changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.files import write_whole
+from gridatlas.reproduce.kv.labels import Labelled, labelled
+from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How the predictor is trained; the published values.
+
+    Attributes:
+        batch: Tokens per step. The paper gives the number without saying of what.
+        rate: Highest learning rate of AdamW; a tenth of the steps leads up to it, and half a
+            cosine down to 0.
+        low, high, weight: Tokens whose target is at least low and below high count so often.
+    """
+
+    epochs: int = 15
+    batch: int = 256
+    rate: float = 5e-4
+    betas: tuple[float, float] = (0.9, 0.95)
+    decay: float = 0.01
+    warm_up: float = 0.1
+    low: float = 4.0
+    high: float = 5.0
+    weight: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A correct answer to train on.
+
+    Attributes:
+        id: Of the question and sample.
+        prompt: Ids of the prompt's tokens.
+        answer: Ids of what the model wrote: thought, `</think>` and answer.
+    """
+
+    id: str
+    prompt: tuple[int, ...]
+    answer: tuple[int, ...]
+
+
+def target(received: Tensor, family: str) -> Tensor:
+    """What the predictor learns: labels · 10,000 for Llama, 10 · x^0.3 / 0.3 for Qwen."""
+    return received * 10_000 if family == "llama" else 10 * received**0.3 / 0.3
+
+
+def labels_of(
+    model: Any,
+    traces: Sequence[Trace],
+    thought_end: int,
+    folder: Path,
+    told: Callable[[int], None] = lambda done: None,
+) -> list[Labelled]:
+    """The labels of all traces, from the folder where they were made before.
+
+    Args:
+        folder: For one file per trace, written whole.
+        told: Given the number of traces that are done.
+
+    Raises:
+        CannotRun: Where no trace has both a thought and an answer.
+    """
+    from safetensors.torch import load, save
+
+    found = []
+    for number, trace in enumerate(traces, 1):
+        ids = [*trace.prompt, *trace.answer]
+        name = hashlib.sha256(",".join(map(str, [len(trace.prompt), *ids])).encode()).hexdigest()
+        path = folder / f"{name[:20]}.safetensors"
+        if path.exists():
+            there = load(path.read_bytes())
+            found.append(Labelled(there["hidden"], there["received"]))
+        elif (one := labelled(model, ids, len(trace.prompt), thought_end)) is not None:
+            one = Labelled(one.hidden.cpu().contiguous(), one.received.cpu().contiguous())
+            write_whole(path, save({"hidden": one.hidden, "received": one.received}))
+            found.append(one)
+        told(number)
+    if not found:
+        raise CannotRun(
+            f"none of {len(traces)} traces has a thought, </think> and an answer after it",
+            "correct answers of this model, from its first token to its end",
+            "make some with kv_sweep.py --scorer full, and give its folder with --run",
+        )
+    return found
+
+
+def train(
+    found: Sequence[Labelled],
+    family: str,
+    size: PredictorSize,
+    how: Training,
+    seed: int,
+    device: Any,
+    told: Callable[[int, int, float], None] = lambda step, of, loss: None,
+) -> Any:
+    """A predictor trained on labelled traces; in bfloat16 on a GPU, with weights of full precision.
+
+    Args:
+        family: `llama` or `qwen2`.
+        told: Given the step, their number and the loss.
+    """
+    import torch
+
+    hidden = torch.cat([one.hidden for one in found])
+    wanted = target(torch.cat([one.received for one in found]).float(), family)
+    counts = torch.where((wanted >= how.low) & (wanted < how.high), how.weight, 1.0)
+    predictor = new_predictor(hidden.shape[1], size, seed).to(device)
+    steps_per_epoch = -(-len(wanted) // how.batch)
+    steps = how.epochs * steps_per_epoch
+    optimiser = torch.optim.AdamW(
+        predictor.parameters(), lr=how.rate, betas=how.betas, weight_decay=how.decay
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: _share(step, steps, how.warm_up)
+    )
+    order = torch.Generator().manual_seed(seed)
+    step = 0
+    for _ in range(how.epochs):
+        for index in torch.randperm(len(wanted), generator=order).split(how.batch):
+            given = hidden[index].to(device).float()
+            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+                said = predictor(given)
+            error = (said.float() - wanted[index].to(device)) ** 2
+            loss = (error * counts[index].to(device)).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            step += 1
+            told(step, steps, float(loss.detach()))
+    return predictor.eval()
+
+
+def _share(step: int, steps: int, warm_up: float) -> float:
+    """The learning rate's share of its highest value."""
+    import math
+
+    up = max(round(warm_up * steps), 1)
+    if step < up:
+        return (step + 1) / up
+    return 0.5 * (1 + math.cos(math.pi * (step - up) / max(steps - up, 1)))
