@@ -43,6 +43,7 @@ import click
 
 from gridatlas.reproduce.devices import choose_device
 from gridatlas.reproduce.files import digest
+from gridatlas.reproduce.kv.memory import enough_memory
 from gridatlas.reproduce.kv.models import (
     about_model,
     choose_model,
@@ -191,28 +192,29 @@ def main(
         return
     folder = out or Path(f"runs/predictor-{choice.level}")
     where = choose_device(device)
-    backbone = load_model(choice, where, dtype, "sdpa")
-    say = Every()
-    labelled = labels_of(
-        backbone,
-        found,
-        ends_of(backbone, tokenizer).thought,
-        folder / "work" / digest([about, dtype])[:12],
-        lambda done: say(f"labels: {done:,} of {len(found):,} answers", done == len(found)),
-    )
-    family, hidden = backbone.config.model_type, backbone.config.hidden_size
-    del backbone
-    predictor = train(
-        labelled,
-        family,
-        size,
-        how,
-        seed,
-        where,
-        lambda step, of, loss: say(
-            f"training: {step:,} of {of:,} steps, loss {loss:.4f}", step == of
-        ),
-    )
+    with enough_memory(f"{choice.source} and its predictor"):
+        backbone = load_model(choice, where, dtype, "sdpa")
+        say = Every()
+        labelled = labels_of(
+            backbone,
+            found,
+            ends_of(backbone, tokenizer).thought,
+            folder / "work" / digest([about, dtype])[:12],
+            lambda done: say(f"labels: {done:,} of {len(found):,} answers", done == len(found)),
+        )
+        family, hidden = backbone.config.model_type, backbone.config.hidden_size
+        del backbone
+        predictor = train(
+            labelled,
+            family,
+            size,
+            how,
+            seed,
+            where,
+            lambda step, of, loss: say(
+                f"training: {step:,} of {of:,} steps, loss {loss:.4f}", step == of
+            ),
+        )
     save_predictor(
         predictor,
         folder,

@@ -1,4 +1,4 @@
-"""Tiny models with random weights, saved as transformers saves them, and loaded from their folder."""
+"""Tiny models with random weights, saved as transformers saves them."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ are equal to it, 3300 and 0.33 are not.
 
 from __future__ import annotations
 
+import atexit
 import json
 import queue
 import re
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TextIO
 
 from gridatlas.reproduce.errors import CannotRun
@@ -80,7 +82,11 @@ def open_grade(answer: str, gold: str) -> Grade | None:
     """What math-verify says, in this process and without a limit; None for an unreadable gold."""
     from math_verify import parse, verify
 
-    right = parse(gold, parsing_timeout=None) or parse(f"${gold}$", parsing_timeout=None)
+    right = [
+        found
+        for text in (gold, f"${gold}$")
+        for found in parse(text, fallback_mode="no_fallback", parsing_timeout=None)
+    ]
     if not right:
         return None
     found = parse(answer, parsing_timeout=None)
@@ -178,6 +184,14 @@ class Grader:
                     except OSError:  # what was left to write to a process that has ended
                         continue
             self._process = None
+
+
+@cache
+def shared_grader() -> Grader:
+    """The grader of this process: math-verify takes seconds to load."""
+    grader = Grader()
+    atexit.register(grader.close)
+    return grader
 
 
 def _pass_on(stream: TextIO, lines: queue.SimpleQueue[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,3 +127,22 @@ def out_of_memory(error: Exception, rows: int, option: str) -> CannotRun:
         if rows > 1
         else "free the GPU of other programs, or use a larger one",
     )
+
+
+@contextmanager
+def enough_memory(what: str) -> Iterator[None]:
+    """Tells that a GPU's memory ran out in what is done while this is open.
+
+    Raises:
+        CannotRun: In place of PyTorch's own error.
+    """
+    import torch
+
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError as error:
+        raise CannotRun(
+            f"the GPU's memory ran out: {str(error).splitlines()[0]}",
+            f"room for {what}",
+            "free the GPU of other programs, or use a larger one; what was made is kept",
+        ) from error

@@ -142,8 +142,12 @@ def _question(content: Any) -> Question:
     if not isinstance(content, dict):
         raise ValueError("it isn't a JSON object")
     for key in ("id", "question", "answer"):
-        if not isinstance(content.get(key), str | int) or isinstance(content[key], bool):
-            raise ValueError(f"{key} is {shown(content.get(key))}")
+        if key not in content:
+            raise ValueError(f"{key} is missing")
+        if not isinstance(content[key], str | int) or isinstance(content[key], bool):
+            raise ValueError(f"{key} is {shown(content[key])}")
+        if not str(content[key]).strip():
+            raise ValueError(f"{key} is empty")
     choices = content.get("choices") or []
     if not isinstance(choices, list) or not all(isinstance(one, str) for one in choices):
         raise ValueError("choices is no list of texts")

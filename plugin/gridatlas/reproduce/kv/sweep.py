@@ -10,7 +10,7 @@ from typing import Any
 
 from gridatlas.reproduce.devices import choose_device
 from gridatlas.reproduce.kv.decode import Decoding, Ends, Sample
-from gridatlas.reproduce.kv.grading import Grader
+from gridatlas.reproduce.kv.grading import shared_grader
 from gridatlas.reproduce.kv.memory import (
     GIB,
     SPARE,
@@ -125,7 +125,7 @@ class SweepWorker:
         self.sweep, self.questions, self.seed = sweep, questions, seed
         self.model, self.tokenizer, self.predictor = model, tokenizer, predictor
         self.ends: Ends = ends_of(model, tokenizer)
-        self.grader = Grader()
+        self.grader = shared_grader()
 
     def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
         """Decode the question's beginning once, then cell by cell.
@@ -248,6 +248,7 @@ STEP = 0.030
 TYPICAL = 8_000
 """Tokens of an answer, assumed for the estimate."""
 _PROMPT = 300
+_SHARED = "; as much as the caches again, or in the RAM, for the beginning that the cells share"
 
 
 def expected(sweep: Sweep, questions: int, shape: Shape) -> list[str]:
@@ -277,7 +278,7 @@ def expected(sweep: Sweep, questions: int, shape: Shape) -> list[str]:
         f"{answers * limit:,} tokens at most ({limit:,} per answer)",
         f"{(weights + caches + SPARE) / GIB:.1f} GiB of GPU memory: weights {weights / GIB:.1f}, "
         f"caches {caches / GIB:.1f} ({rows} samples of at most {cache:,} tokens), "
-        f"spare {SPARE / GIB:.1f}",
+        f"spare {SPARE / GIB:.1f}" + ("" if sweep.scorer == "full" else _SHARED),
         f"GPU time, an estimate at {STEP * 1000:.0f} ms a step: {hours(typical)} with "
         f"{typical:,} tokens per answer, {hours(limit)} if all run to the limit",
     ]

@@ -1,0 +1,155 @@
+"""What a pruned cache must do, worked out from the whole sequence with a mask, in loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import torch
+
+from gridatlas.reproduce.kv.selection import Budget
+
+
+@dataclass
+class Masked:
+    """Full attention in which tokens that were removed can't be seen.
+
+    Attributes:
+        logits: [tokens, vocabulary].
+        attention: [layers, heads, tokens, tokens].
+        keys: [layers, kv heads, tokens, d].
+        hidden: [tokens, width].
+    """
+
+    logits: np.ndarray
+    attention: np.ndarray
+    keys: np.ndarray
+    hidden: np.ndarray
+
+
+def full_attention(model: Any, ids: Sequence[int], seen: np.ndarray) -> Masked:
+    """One pass; `seen[i, j]` says whether token i attends to token j. The model is eager."""
+    mask = torch.where(torch.tensor(seen), 0.0, torch.finfo(torch.float32).min)[None, None]
+    with torch.inference_mode():
+        out = model(
+            input_ids=torch.tensor([list(ids)]),
+            attention_mask=mask,
+            position_ids=torch.arange(len(ids))[None],
+            output_attentions=True,
+            output_hidden_states=True,
+            use_cache=True,
+        )
+    return Masked(
+        out.logits[0].numpy(),
+        torch.stack(out.attentions)[:, 0].numpy(),
+        torch.stack([layer.keys[0] for layer in out.past_key_values.layers]).numpy(),
+        out.hidden_states[-1][0].numpy(),
+    )
+
+
+Scores = Callable[[Masked, list[int]], dict[int, float]]
+"""The scores of the tokens in the cache, from a pass over all tokens so far."""
+
+
+def streaming(found: Masked, cache: list[int]) -> dict[int, float]:
+    return {position: position for position in cache}
+
+
+def h2o(found: Masked, cache: list[int]) -> dict[int, float]:
+    received = found.attention.mean(axis=(0, 1)).sum(axis=0)
+    return {position: received[position] for position in cache}
+
+
+def _over_cache(found: Masked, cache: list[int], rows: int) -> np.ndarray:
+    """[layers, heads, rows, cache]: the last rows' attention, if only the cache were there."""
+    part = found.attention[:, :, -rows:][..., cache].astype(np.float64)
+    return part / part.sum(axis=-1, keepdims=True)
+
+
+def snapkv(found: Masked, cache: list[int]) -> dict[int, float]:
+    flat = _over_cache(found, cache, 32).mean(axis=(0, 1, 2))
+    pooled = [flat[max(0, i - 2) : i + 3].mean() for i in range(len(cache))]
+    return dict(zip(cache, pooled, strict=True))
+
+
+def r_kv(found: Masked, cache: list[int]) -> dict[int, float]:
+    layers, kv_heads = found.keys.shape[:2]
+    weights = _over_cache(found, cache, 8).mean(axis=2)
+    total = np.zeros(len(cache))
+    for layer in range(layers):
+        shared = weights[layer].reshape(kv_heads, -1, len(cache)).mean(axis=1)
+        for head in range(kv_heads):
+            keys = found.keys[layer, head][cache].astype(np.float64)
+            means = []
+            for i, own in enumerate(keys):
+                alike = [
+                    0.0 if i == j else own @ other / np.linalg.norm(own) / np.linalg.norm(other)
+                    for j, other in enumerate(keys)
+                ]
+                near = [j for j, value in enumerate(alike) if value > 0.5]
+                if near:
+                    alike[near[-1]] = 0.0
+                means.append(sum(alike) / len(alike))
+            redundancy = np.exp(means) / np.exp(means).sum()
+            importance = [shared[head][max(0, i - 3) : i + 4].max() for i in range(len(cache))]
+            total += 0.1 * np.array(importance) - 0.9 * redundancy
+    return dict(zip(cache, total / layers / kv_heads, strict=True))
+
+
+def kept(
+    cache: list[int], scores: dict[int, float], budget: Budget, prompt: int, thought: int | None
+) -> list[int]:
+    """The positions that stay, by the rule's words.
+
+    Args:
+        thought: Position of the first `</think>`; it and all after it have the score +∞.
+    """
+    older = cache[: max(len(cache) - budget.window, 0)]
+    window = cache[len(older) :]
+    places = int(Fraction(len(older)) * Fraction(str(budget.ratio)))
+
+    def score(position: int) -> float:
+        infinite = position < prompt or (thought is not None and position >= thought)
+        return float("inf") if infinite else scores[position]
+
+    beside = [one for one in older if one < prompt] if budget.protect == "always" else []
+    ranked = sorted(set(older) - set(beside), key=lambda one: (-score(one), one))
+    return sorted([*beside, *ranked[:places]]) + window
+
+
+@dataclass
+class Expected:
+    """What decoding must have done: logits per pass, and the positions kept at each prune."""
+
+    logits: np.ndarray
+    kept: list[list[int]]
+    longest: int
+
+
+def decoded(
+    model: Any, ids: Sequence[int], prompt: int, budget: Budget, score: Scores, end_of_thought: int
+) -> Expected:
+    """Work through a sequence: the prompt in one pass, then token by token.
+
+    Args:
+        ids: Prompt and answer; the answer's last token was drawn, and never given to the model.
+    """
+    given = len(ids) - 1
+    thought = next((i for i in range(prompt, given) if ids[i] == end_of_thought), None)
+    seen = np.zeros((given, given), dtype=bool)
+    seen[:prompt, :prompt] = np.tri(prompt, dtype=bool)
+    cache, history, longest = list(range(prompt)), [], prompt
+    for last in range(prompt - 1, given):
+        if last >= prompt:
+            cache = [*cache, last]
+            seen[last, cache] = True
+        longest = max(longest, len(cache))
+        if len(cache) >= budget.trigger:
+            so_far = full_attention(model, ids[: last + 1], seen[: last + 1, : last + 1])
+            cache = kept(cache, score(so_far, cache), budget, prompt, thought)
+            history.append(cache)
+    logits = full_attention(model, ids[:given], seen).logits[prompt - 1 :]
+    return Expected(logits, history, longest)

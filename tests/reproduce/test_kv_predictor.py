@@ -1,0 +1,192 @@
+"""The importance predictor: its labels, that it learns them, and that it is kept with its model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny
+import torch
+from masked import full_attention
+
+from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.kv import training
+from gridatlas.reproduce.kv.labels import attention_from_answer, labelled
+from gridatlas.reproduce.kv.models import about_model, choose_model, load_model
+from gridatlas.reproduce.kv.predictor import (
+    PredictorSize,
+    about_predictor,
+    load_predictor,
+    new_predictor,
+    save_predictor,
+)
+from gridatlas.reproduce.kv.training import Trace, Training, labels_of, target, train
+
+CPU = torch.device("cpu")
+SIZE = PredictorSize(64, 32)
+
+
+def ids_of(number: int, seed: int) -> list[int]:
+    """Random tokens but `</think>`."""
+    drawn = torch.randint(tiny.THOUGHT, (number,), generator=torch.Generator().manual_seed(seed))
+    return [int(one) for one in drawn]
+
+
+@pytest.fixture(scope="module", params=tiny.FAMILIES)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.save_tiny(tmp_path_factory.mktemp("models") / "tiny", request.param)
+
+
+def model_of(folder: Path, attention: str) -> Any:
+    return load_model(choose_model(str(folder)), CPU, "float32", attention)
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_labels_are_the_answers_attention(folder: Path, attention: str) -> None:
+    ids = [*ids_of(50, 1), tiny.THOUGHT, *ids_of(20, 2)]
+    hidden, found = attention_from_answer(model_of(folder, attention), ids, 51)
+    every = np.tri(len(ids), dtype=bool)
+    whole = full_attention(model_of(folder, "eager"), ids, every)
+    weights = whole.attention.copy()
+    diagonal = np.arange(len(ids))
+    weights[:, :, diagonal, diagonal] = 0
+    expected = weights[:, :, 51:].mean(axis=(0, 1, 2))
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(hidden.numpy(), whole.hidden, rtol=1e-4, atol=1e-5)
+
+
+def test_only_the_thought_is_trained_on(folder: Path) -> None:
+    model = model_of(folder, "sdpa")
+    ids = [*ids_of(30, 1), tiny.THOUGHT, *ids_of(20, 2)]
+    hidden, received = attention_from_answer(model, ids, 31)
+    one = labelled(model, ids, 10, tiny.THOUGHT)
+    assert one is not None
+    assert torch.equal(one.received, received[10:30])
+    assert torch.equal(one.hidden, hidden[10:30])
+    # The answer begins after the last `</think>`.
+    twice = labelled(model, [*ids_of(12, 1), tiny.THOUGHT, 3, tiny.THOUGHT, 4], 10, tiny.THOUGHT)
+    assert twice is not None
+    assert len(twice.received) == 4
+    for without in (
+        ids_of(30, 1),
+        [*ids_of(10, 1), tiny.THOUGHT, 1],
+        [*ids_of(20, 1), tiny.THOUGHT],
+    ):
+        assert labelled(model, without, 10, tiny.THOUGHT) is None
+
+
+def test_targets() -> None:
+    labels = torch.tensor([0.0, 1e-4, 5e-4])
+    assert target(labels, "llama").tolist() == pytest.approx([0, 1, 5])
+    # 10 · 0.0001^0.3 / 0.3
+    assert target(labels, "qwen2").tolist() == pytest.approx([0, 2.103191, 3.408551], rel=1e-5)
+
+
+def test_predictor_has_its_layers() -> None:
+    predictor = new_predictor(3584, PredictorSize(), 0)
+    kinds = [type(layer).__name__ for layer in predictor]
+    assert kinds == ["Linear", "Softplus"] * 3 + ["Flatten"]
+    shapes = [tuple(one.shape) for one in predictor.parameters()]
+    assert shapes == [(8192, 3584), (2048, 8192), (1, 2048)]
+
+
+def test_predictor_learns_and_is_kept(folder: Path, tmp_path: Path) -> None:
+    model = model_of(folder, "sdpa")
+    traces = [
+        Trace(str(seed), tuple(ids_of(10, seed)), (*ids_of(60, seed), tiny.THOUGHT, 5, 6, 7))
+        for seed in range(2)
+    ]
+    found = labels_of(model, traces, tiny.THOUGHT, tmp_path / "work")
+    family = model.config.model_type
+    how = Training(epochs=300, batch=32, rate=1e-2)
+    losses: list[float] = []
+    predictor = train(found, family, SIZE, how, 0, CPU, lambda step, of, loss: losses.append(loss))
+    assert len(losses) == 300 * 4
+    assert np.mean(losses[-4:]) < 0.01 * np.mean(losses[:4])
+    hidden = torch.cat([one.hidden for one in found])
+    wanted = target(torch.cat([one.received for one in found]), family)
+    with torch.inference_mode():
+        said = predictor(hidden)
+    assert float(torch.corrcoef(torch.stack([said, wanted]))[0, 1]) > 0.99
+    again = train(found, family, SIZE, how, 0, CPU)
+    assert torch.equal(again(hidden), predictor(hidden))
+
+    about = about_model(choose_model(str(folder)))
+    save_predictor(predictor, tmp_path, SIZE, {"model": about, "hidden": 32})
+    there = about_predictor(tmp_path, about, 32)
+    loaded = load_predictor(tmp_path, there, CPU, "float32")
+    with torch.inference_mode():
+        assert torch.equal(loaded(hidden), said)
+        short = load_predictor(tmp_path, there, CPU, "bfloat16")(hidden.bfloat16()).float()
+    assert float((short - said).abs().max()) < 0.1 * float(said.max())
+
+
+def test_labels_are_made_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(folder, "sdpa")
+    traces = [Trace("a", (1, 2), (3, 4, tiny.THOUGHT, 5)), Trace("b", (1, 2), (3, 4))]
+    first = labels_of(model, traces, tiny.THOUGHT, tmp_path)
+    assert len(first) == 1
+    made: list[Any] = []
+    monkeypatch.setattr(training, "labelled", lambda *arguments: made.append(arguments))
+    second = labels_of(model, traces, tiny.THOUGHT, tmp_path)
+    assert torch.equal(first[0].received, second[0].received)
+    assert len(made) == 1  # of the second trace, which has no answer
+    with pytest.raises(CannotRun, match=r"none of 1 traces has a thought, </think> and an answer"):
+        labels_of(model, traces[1:], tiny.THOUGHT, tmp_path)
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+MODEL = {"id": "m", "revision": None, "sha256": "a" * 64}
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    save_predictor(new_predictor(32, SIZE, 0), tmp_path, SIZE, {"model": MODEL, "hidden": 32})
+    return tmp_path
+
+
+def test_no_predictor_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun) as refused:
+        about_predictor(tmp_path, MODEL, 32)
+    assert refused.value.message == (
+        f"there is no predictor in {tmp_path}\n"
+        "  expected: predictor.safetensors and predictor.json, which the scorer importance needs; "
+        "none is published\n"
+        "  mend:     train one (python docs/reproduce/train_predictor.py --model … --out "
+        f"{tmp_path}), name another folder with --predictor, or take another --scorer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "hidden"),
+    [({**MODEL, "id": "other"}, 32), ({**MODEL, "sha256": "b"}, 32), (MODEL, 64)],
+)
+def test_predictor_of_another_model_is_refused(
+    kept: Path, model: dict[str, Any], hidden: int
+) -> None:
+    with pytest.raises(CannotRun) as refused:
+        about_predictor(kept, model, hidden)
+    assert refused.value.message == (
+        f"the predictor in {kept} is for m (width 32), and the model is {model['id']} "
+        f"(width {hidden})\n"
+        "  expected: a predictor that was trained on this model's hidden states\n"
+        "  mend:     name its folder with --predictor, or train one: python "
+        f"docs/reproduce/train_predictor.py --model … --out {kept}"
+    )
+
+
+def test_damaged_predictor_is_refused(kept: Path) -> None:
+    about = about_predictor(kept, MODEL, 32)
+    weights = kept / "predictor.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
+    with pytest.raises(CannotRun, match=r"it isn't the file that predictor\.json speaks of"):
+        load_predictor(kept, about, CPU, "float32")
+    (kept / "predictor.json").write_text(json.dumps({"model": MODEL}))
+    with pytest.raises(CannotRun, match=r"predictor\.json can't be read: KeyError\('hidden'\)"):
+        about_predictor(kept, MODEL, 32)

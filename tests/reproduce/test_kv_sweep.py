@@ -1,0 +1,509 @@
+"""The scripts of the KV study, run as they are, with tiny models loaded from their folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import tiny
+import torch
+from click.testing import CliRunner, Result
+from huggingface_hub.errors import HfHubHTTPError
+
+from gridatlas.reproduce.collect import collect
+from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.kv import memory, models, sweep
+from gridatlas.reproduce.kv.memory import GIB, Shape, check_fits, shape_of
+from gridatlas.reproduce.kv.models import SHAPES, about_model, choose_model
+from gridatlas.reproduce.kv.questions import read_jsonl
+from gridatlas.reproduce.kv.sweep import Sweep, SweepFactory
+from gridatlas.reproduce.records import RunFolder
+from gridatlas.reproduce.units import seed_of
+
+SCRIPTS = Path(__file__).parents[2] / "docs" / "reproduce"
+STUDY = """format: 1
+title: A try
+metric: {name: "Pass@1", column: pass_at_1, unit: "%", range: [0, 100], decimals: 1}
+x: ratio
+y: local_window
+facets: [model, benchmark]
+"""
+SMALL = [
+    *("--local-window", "6", "--local-window", "12", "--ratio", "0.10", "--ratio", "0.5"),
+    *("--trigger", "40", "--samples", "2", "--max-new-tokens", "90"),
+    *("--device", "cpu", "--dtype", "float32"),
+]
+
+
+def page(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two models, questions, answers to train on, and a study."""
+    folder = tmp_path_factory.mktemp("kv")
+    for number, family in enumerate(tiny.FAMILIES):
+        tiny.save_tiny(folder / family, family, seed=number)
+    lines = [{"id": f"q{i}", "question": f"what is {i}+{i}?", "answer": i + i} for i in range(9)]
+    lines[1] |= {"answer": "B", "choices": ["1", "2", "3", "4"]}
+    (folder / "q.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    traces = [
+        {"id": f"t{i}", "question": f"what is {i}?", "text": f"it is {i}, i say.</think>{i}."}
+        for i in range(4)
+    ]
+    (folder / "traces.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in traces))
+    study = folder / "data" / "dynts-window-ratio"
+    study.mkdir(parents=True)
+    (study / "study.yml").write_text(STUDY)
+    (study / "cells.csv").write_text(
+        "model,benchmark,local_window,ratio,pass_at_1\nr1-qwen,aime24,6,0.1,50.0\n"
+    )
+    return folder
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(here: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+
+    def invoke(script: str, *arguments: str) -> Result:
+        return CliRunner().invoke(page(script).main, arguments, catch_exceptions=False)
+
+    yield invoke
+    torch.set_num_threads(threads)
+
+
+def on_tiny(family: str = "qwen2") -> list[str]:
+    level = {"qwen2": "r1-qwen", "llama": "r1-llama"}[family]
+    return ["--model", f"{level}=./{family}", "--benchmark", "aime24", "--data", "q.jsonl"]
+
+
+def read(folder: Path) -> dict[tuple[str, ...], list[dict[str, Any]]]:
+    """The rows of a run without their seconds, by window, ratio and item."""
+    run = RunFolder.open(folder)
+    found = {}
+    for unit in run.plan():
+        rows = [json.loads(line) for line in run.path(unit).read_text().splitlines()[1:]]
+        for row in rows:
+            assert row.pop("seconds") >= 0
+        levels = unit.levels
+        found[levels.get("local_window", ""), levels.get("ratio", ""), str(unit.item)] = rows
+    return found
+
+
+# --- what a run measures --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_predictor_then_sweep_then_collect(run: Run, here: Path, family: str) -> None:
+    level = on_tiny(family)[1].partition("=")[0]
+    made = run(
+        "train_predictor",
+        *("--model", f"./{family}", "--traces", "traces.jsonl", "--out", f"runs/predictor-{level}"),
+        *("--first", "16", "--second", "8", "--epochs", "2", "--device", "cpu"),
+        *("--dtype", "float32"),
+    )
+    assert made.exit_code == 0, made.output
+    about = json.loads((here / f"runs/predictor-{level}/predictor.json").read_text())
+    assert (about["answers"], about["hidden"], about["model"]["id"]) == (4, 32, family)
+
+    done = run("kv_sweep", *on_tiny(family), *SMALL, "--limit", "3", "--out", f"runs/{family}")
+    assert done.exit_code == 0, done.output
+    assert "12 of 12 units" in done.stderr
+    manifest = RunFolder.open(here / "runs" / family).manifest()
+    assert manifest["study"] == "dynts-window-ratio"
+    assert manifest["seeds"] == 0
+    assert manifest["model"]["id"] == family
+    assert manifest["data"]["id"] == "q.jsonl"
+    assert manifest["settings"]["predictor"] == about["sha256"]
+    assert manifest["settings"]["ratios"] == ["0.1", "0.5"]
+    rows = read(here / "runs" / family)
+    assert len(rows) == 2 * 2 * 3
+    per_token = 2 * 2 * 2 * 8 * 4  # keys and values, layers, heads, their width, bytes
+    for (_, _, item), pair in rows.items():
+        assert [row["sample"] for row in pair] == [0, 1]
+        for row in pair:
+            assert row["seed"] == seed_of(0, item, row["sample"])
+            assert 1 <= row["tokens"] <= 90
+            assert row["finish"] == ("length" if row["tokens"] == 90 else "stop")
+            assert row["peak_kv_bytes"] % per_token == 0
+            assert row["peak_kv_bytes"] <= 40 * per_token
+            assert row["prunes"] == 0 or row["peak_kv_bytes"] == 40 * per_token
+            assert not row["correct"] or row["prediction"] is not None
+    assert any(row["prunes"] for pair in rows.values() for row in pair)
+    # The cells share their random numbers: until the first prune they are the same.
+    begun = {pair[0]["text"][:15] for (_, _, item), pair in rows.items() if item == "q0"}
+    assert len(begun) == 1
+
+    told = list(collect([here / "runs" / family], here / "data", "dynts-window-ratio", family))
+    assert told
+    table = (here / "data" / "dynts-window-ratio" / f"{family}.csv").read_text().splitlines()
+    assert table[0] == "model,benchmark,ratio,local_window,pass_at_1,n,successes,stderr,run"
+    assert len(table) == 1 + 4
+    assert table[1].startswith(f"{level},aime24,0.1,6,")
+
+
+def test_full_has_one_cell_and_its_answers_train_a_predictor(run: Run, here: Path) -> None:
+    arguments = [*on_tiny(), "--scorer", "full", "--samples", "2", "--max-new-tokens", "60"]
+    arguments += ["--device", "cpu", "--dtype", "float32", "--limit", "2", "--out", "runs/full"]
+    assert run("kv_sweep", *arguments).exit_code == 0
+    found = RunFolder.open(here / "runs" / "full")
+    assert {unit.cell for unit in found.plan()} == {(("benchmark", "aime24"), ("model", "r1-qwen"))}
+    given = ["--model", "r1-qwen=./qwen2", "--run", "runs/full", "--data", "q.jsonl"]
+    # What a model of random weights says is never right.
+    none = run("train_predictor", *given, "--out", "runs/none", "--device", "cpu")
+    assert none.exit_code == 1
+    assert "none of 0 traces has a thought, </think> and an answer after it" in none.output
+    for unit in found.plan():
+        path = found.path(unit)
+        lines = path.read_text().splitlines()
+        for number in (1, 2):
+            row = json.loads(lines[number])
+            row |= {"correct": True, "finish": "stop", "text": "it is 4</think>4"}
+            lines[number] = json.dumps(row)
+        path.write_text("".join(f"{line}\n" for line in lines))
+    made = run("train_predictor", *given, "--dry-run")
+    assert "4 answers, 36 tokens" in made.output
+    other = run("train_predictor", "--model", "./llama", *given[2:], "--dry-run")
+    assert other.exit_code == 2
+    assert "runs/full is a run of qwen2 with the scorer full" in other.output
+
+
+def test_samples_in_two_batches_are_the_same_samples(run: Run, here: Path) -> None:
+    given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--limit", "1", "--samples", "3"]
+    assert run("kv_sweep", *given, "--out", "runs/one").exit_code == 0
+    assert run("kv_sweep", *given, "--batch", "2", "--out", "runs/two").exit_code == 0
+    one, two = read(here / "runs" / "one"), read(here / "runs" / "two")
+    assert one == two
+
+
+def test_two_shards_equal_one_whole(run: Run, here: Path) -> None:
+    given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "3"]
+    assert run("kv_sweep", *given, "--out", "runs/whole").exit_code == 0
+    for part in ("1/2", "2/2"):
+        assert run("kv_sweep", *given, "--out", "runs/parts", "--shard", part).exit_code == 0
+    assert read(here / "runs" / "whole") == read(here / "runs" / "parts")
+
+
+def test_single_cell_is_the_cell_of_the_sweep(run: Run, here: Path) -> None:
+    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "2"]
+    assert run("kv_sweep", *given, "--out", "runs/sweep").exit_code == 0
+    single = [*on_tiny(), *SMALL[8:], "--scorer", "h2o", "--limit", "2"]
+    # As the site's cards give it, in a folder of its own.
+    done = run("kv_sweep", *single, "--local-window", "12", "--ratio", "0.1")
+    assert done.exit_code == 0, done.output
+    (folder,) = (here / "runs" / "kv").iterdir()
+    assert folder.name == RunFolder.open(folder).run
+    rows = read(here / "runs" / "sweep")
+    assert read(folder) == {key: rows[key] for key in rows if key[:2] == ("12", "0.1")}
+
+
+def test_killed_run_goes_on_and_its_reading_is_the_same(run: Run, here: Path) -> None:
+    given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--limit", "8"]
+    command = [sys.executable, str(SCRIPTS / "kv_sweep.py"), *given, "--out", "runs/killed"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    records = here / "runs" / "killed" / "records"
+    while not any(records.glob("*.jsonl")):
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    killed = RunFolder.open(here / "runs" / "killed")
+    left = len(killed.missing(killed.plan()))
+    assert 0 < left < 32
+    done = run("kv_sweep", *given, "--out", "runs/killed")
+    assert f"{32 - left} of 32 units" in done.stderr or "32 of 32 units" in done.stderr
+    assert run("kv_sweep", *given, "--out", "runs/unbroken").exit_code == 0
+
+    def reading(name: str) -> dict[str, bytes]:
+        data = here / f"data-{name}"
+        shutil.copytree(here / "data", data)
+        list(collect([here / "runs" / name], data, "dynts-window-ratio", "ours"))
+        study = data / "dynts-window-ratio"
+        outcomes = next((study / "runs").glob("*.outcomes.json"))
+        return {"cells": (study / "ours.csv").read_bytes(), outcomes.name: outcomes.read_bytes()}
+
+    assert reading("killed") == reading("unbroken")
+    assert read(here / "runs" / "killed") == read(here / "runs" / "unbroken")
+    # Nothing is done again, and other settings are refused.
+    assert "32 of 32 units" in run("kv_sweep", *given, "--out", "runs/killed").stderr
+    other = run("kv_sweep", *given, "--out", "runs/killed", "--protect-question", "always")
+    assert other.exit_code == 2
+    assert 'settings.protect  "tie"  "always"' in other.output
+
+
+# --- what a run takes -----------------------------------------------------------------------------
+
+
+def test_dry_run_needs_neither_model_nor_data(run: Run, here: Path) -> None:
+    told = run("kv_sweep", "--model", "r1-llama", "--benchmark", "gpqa_d", "--dry-run")
+    assert told.output == (
+        "3,960 units: 20 cells × 198 questions, 5 samples each\n"
+        "324,403,200 tokens at most (16,384 per answer)\n"
+        "19.5 GiB of GPU memory: weights 15.0, caches 3.1 (5 samples of at most 5,000 tokens), "
+        "spare 1.5; as much as the caches again, or in the RAM, for the beginning that the cells "
+        "share\n"
+        "GPU time, an estimate at 30 ms a step: 4 d 20 h with 8,000 tokens per answer, 16 d 9 h "
+        "if all run to the limit\n"
+    )
+    limited = run("kv_sweep", *on_tiny(), *SMALL, "--limit", "2", "--dry-run")
+    assert limited.output.startswith("8 units: 4 cells × 2 questions, 2 samples each\n")
+    assert not (here / "runs" / "kv_sweep").exists()
+
+
+@pytest.mark.parametrize("level", SHAPES)
+def test_shapes_are_those_of_the_models(level: str) -> None:
+    from transformers import AutoModelForCausalLM
+
+    from gridatlas.reproduce.kv.bench import config_of
+
+    config = config_of(level)
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config)
+    assert SHAPES[level].parameters == sum(one.numel() for one in model.parameters())
+    assert shape_of(config) == SHAPES[level]
+
+
+def test_estimate_of_the_whole_study_is_that_of_others() -> None:
+    """Both models and all benchmarks: 200 to 450 hours."""
+    hours = 0.0
+    for level in SHAPES:
+        for number in (30, 30, 40, 198):
+            plan = Sweep(level, "aime24")
+            first = sweep.TYPICAL - (plan.trigger - 300)
+            hours += number * (plan.trigger - 300 + 20 * first) * sweep.STEP / 3600
+    assert 200 < hours < 450
+
+
+def test_too_little_memory_says_what_would_fit() -> None:
+    shape = Shape(8 * 10**9, 32, 8, 128)
+    check_fits(shape, 2, 5000, 5, None, "--batch")
+    check_fits(shape, 2, 5000, 5, 20 * GIB, "--batch")
+    with pytest.raises(CannotRun) as refused:
+        check_fits(shape, 2, 5000, 5, 18 * GIB, "--batch")
+    assert refused.value.message == (
+        "18.0 GiB of GPU memory are free; the weights take 14.9 GiB and 5 caches of 5,000 tokens "
+        "3.1 GiB\n"
+        "  expected: 19.5 GiB free, with 1.5 GiB for all else\n"
+        "  mend:     --batch 2 would fit"
+    )
+    with pytest.raises(CannotRun, match="use a GPU with at least 17 GiB free"):
+        check_fits(shape, 2, 5000, 5, 12 * GIB, "--batch")
+
+
+def test_memory_that_runs_out_is_told() -> None:
+    error = torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
+    assert memory.out_of_memory(error, 5, "--batch").message == (
+        "the GPU's memory ran out with 5 samples at a time: CUDA out of memory.\n"
+        "  expected: room for the weights and the caches\n"
+        "  mend:     give --batch 2, or free the GPU of other programs"
+    )
+
+
+def test_memory_that_runs_out_in_training_is_told() -> None:
+    with pytest.raises(CannotRun) as refused, memory.enough_memory("a model"):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
+    assert refused.value.message == (
+        "the GPU's memory ran out: CUDA out of memory.\n"
+        "  expected: room for a model\n"
+        "  mend:     free the GPU of other programs, or use a larger one; what was made is kept"
+    )
+
+
+def test_worker_can_be_made_in_another_process(here: Path) -> None:
+    questions = read_jsonl(here / "q.jsonl").questions
+    choice = choose_model(f"r1-qwen={here / 'qwen2'}")
+    plan = Sweep("r1-qwen", "aime24", scorer="h2o", dtype="float32")
+    factory = SweepFactory(plan, questions, 0, choice, about_model(choice), None, "cpu")
+    sent = pickle.loads(pickle.dumps(factory))
+    assert sent == factory
+    assert type(sent().model).__name__ == "Qwen2ForCausalLM"
+
+
+def test_beginning_goes_to_the_ram_where_the_gpu_is_full(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "1"]
+    assert run("kv_sweep", *given, "--out", "runs/room").exit_code == 0
+    monkeypatch.setattr("gridatlas.reproduce.kv.decode.room_for", lambda device, needed: False)
+    assert run("kv_sweep", *given, "--out", "runs/no-room").exit_code == 0
+    assert read(here / "runs" / "room") == read(here / "runs" / "no-room")
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+OFFLINE = (
+    "can't be had from the hub (HF_HUB_OFFLINE is set)",
+    "expected: a connection to huggingface.co, the right id and revision",
+)
+REFUSED = {
+    "no GPU": (
+        [*on_tiny(), "--scorer", "streaming"],
+        1,
+        ["no GPU: this PyTorch", "expected: a GPU for --device cuda", "add --device cpu for a try"],
+    ),
+    "no predictor": (
+        [*on_tiny(), "--predictor", "none"],
+        1,
+        ["there is no predictor in", "none is published"],
+    ),
+    "data not reachable": (
+        ["--model", "./qwen2", "--benchmark", "aime24"],
+        1,
+        ["the data set HuggingFaceH4/aime_2024", *OFFLINE, "--data file.jsonl"],
+    ),
+    "model not reachable": (
+        ["--model", "r1-qwen", "--benchmark", "aime24", "--data", "q.jsonl"],
+        1,
+        ["the model deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", *OFFLINE, "--model ./folder"],
+    ),
+    "no folder": (
+        ["--model", "./none", "--benchmark", "aime24", "--data", "q.jsonl"],
+        2,
+        ["the model ./none: there is no folder ./none", "mend:     correct --model"],
+    ),
+    "a folder without a model": (
+        ["--model", "./data", "--benchmark", "aime24", "--data", "q.jsonl"],
+        1,
+        ["can't be read:", "a model as transformers saves it"],
+    ),
+    "no benchmark": (
+        ["--model", "./qwen2", "--benchmark", "math500"],
+        2,
+        ["the benchmark math500", "aime24, aime25, amc23, gpqa_d, or another with --data"],
+    ),
+    "no data": (
+        ["--model", "./qwen2", "--benchmark", "b", "--data", "none.jsonl"],
+        1,
+        ["none.jsonl can't be read", "correct --data"],
+    ),
+    "a window that never prunes": (
+        [*on_tiny(), "--trigger", "500", "--local-window", "500"],
+        2,
+        ["the local window 500 isn't smaller than the trigger 500"],
+    ),
+    "a ratio that never prunes": (
+        [*on_tiny(), "--ratio", "1.0"],
+        2,
+        ["the ratio 1 isn't at least 0 and below 1"],
+    ),
+    "no ratio": ([*on_tiny(), "--ratio", "a"], 2, ["write it as 0.1"]),
+    "full with a ratio": (
+        [*on_tiny(), "--scorer", "full", "--ratio", "0.1"],
+        2,
+        ["--scorer full keeps all: it has neither --local-window nor --ratio"],
+    ),
+    "a revision of a file": (
+        [*on_tiny(), "--data-revision", "abc"],
+        2,
+        ["--data-revision abc for the file q.jsonl", "leave --data-revision out"],
+    ),
+    "a revision of a folder": (
+        [*on_tiny(), "--model-revision", "abc"],
+        2,
+        ["--model-revision abc for the folder ./qwen2", "leave --model-revision out"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_run_is_told(
+    run: Run, arguments: list[str], code: int, words: list[str]
+) -> None:
+    told = run("kv_sweep", *arguments, "--out", "runs/refused")
+    assert told.exit_code == code, told.output
+    for one in words:
+        assert one in told.output
+
+
+def test_other_family_is_told(run: Run, here: Path) -> None:
+    (here / "gpt").mkdir(exist_ok=True)
+    (here / "gpt" / "config.json").write_text('{"model_type": "gpt2"}')
+    told = run("kv_sweep", "--model", "./gpt", "--benchmark", "b", "--data", "q.jsonl")
+    assert told.exit_code == 1
+    assert "is of the family gpt2\n  expected: a Llama or Qwen2 model" in told.output
+
+
+def test_tokenizer_that_does_not_fit_is_told(here: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(here / "llama", tmp_path / "llama")
+    tokenizer = tiny.new_tokenizer()
+    tokenizer.chat_template = None
+    tokenizer.save_pretrained(folder)
+    (folder / "chat_template.jinja").unlink(missing_ok=True)
+    with pytest.raises(CannotRun, match="has no chat template"):
+        models.load_tokenizer(choose_model(str(folder)))
+
+    class Plain:
+        unk_token_id = 0
+
+        def convert_tokens_to_ids(self, token: str) -> int:
+            return 0
+
+    with pytest.raises(CannotRun, match="the tokenizer has no token </think>"):
+        models.ends_of(None, Plain())
+
+
+def test_levels_of_models(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(here)
+    hub = "deepseek-ai/DeepSeek-R1-Distill-Llama-8B"
+    for text, level, source in [
+        ("r1-llama", "r1-llama", hub),
+        (hub, "r1-llama", hub),
+        ("./llama", "llama", str(here / "llama")),
+        ("r1-llama=llama", "r1-llama", str(here / "llama")),
+        ("Some/Model_7B", "model_7b", "Some/Model_7B"),
+    ]:
+        choice = choose_model(text)
+        assert (choice.level, choice.source) == (level, source)
+    about = about_model(choose_model("./llama"))
+    assert about["id"] == "llama"
+    assert about != about_model(choose_model("./qwen2"))
+
+
+def test_errors_of_the_hub_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert issubclass(HfHubHTTPError, OSError)
+    refused = pytest.raises(CannotRun, match=r"the model a/b can't be had from the hub")
+    with refused, models.Reaching("model", "a/b", "--model"):
+        raise OSError("a/b is not a valid model identifier")
+    with pytest.raises(KeyError), models.Reaching("model", "a/b", "--model"):
+        raise KeyError("a fault of our own isn't told as one of the hub")
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kv_sweep", "train_predictor", "bench_kv"])
+def test_page_runs_nothing_and_has_help(name: str) -> None:
+    module = page(name)
+    told = CliRunner().invoke(module.main, ["--help"])
+    assert told.exit_code == 0
+    assert "Examples:" in told.output
+    text = (SCRIPTS / f"{name}.py").read_text()
+    assert text.startswith("# %% [markdown]\n# # ")
+    examples = [line for line in told.output.splitlines() if line.strip().startswith(f"{name}.py")]
+    assert len(examples) >= 3
