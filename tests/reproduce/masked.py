@@ -66,7 +66,9 @@ def h2o(found: Masked, cache: list[int]) -> dict[int, float]:
 def _over_cache(found: Masked, cache: list[int], rows: int) -> np.ndarray:
     """[layers, heads, rows, cache]: the last rows' attention, if only the cache were there."""
     part = found.attention[:, :, -rows:][..., cache].astype(np.float64)
-    return part / part.sum(axis=-1, keepdims=True)
+    total = part.sum(axis=-1, keepdims=True)
+    # A query may be older than all that stayed.
+    return np.divide(part, total, out=np.zeros_like(part), where=total > 0)
 
 
 def snapkv(found: Masked, cache: list[int]) -> dict[int, float]:

@@ -31,7 +31,8 @@ from gridatlas.reproduce.units import seed_of
 
 PROMPT = [tiny.VOCABULARY[one] for one in ["<user>", *"what is 6?", "<assistant>", "<think>"]]
 SEEDS = [seed_of(0, "q", sample) for sample in range(3)]
-BUDGET = Budget(8, Decimal("0.4"), 36)
+BUDGET = Budget(8, Decimal("0.7"), 40)
+"""k is 22: the prompt's 13 tokens stay, and 9 by their scores."""
 SAMPLING = Sampling(temperature=1.5, top_p=1.0, top_k=100, max_new_tokens=70)
 """So warm that `</think>` comes up."""
 LONGEST = len(PROMPT) + SAMPLING.max_new_tokens
@@ -159,6 +160,7 @@ def test_pruned_decoding_is_masked_full_attention(
     assert ended
 
 
+@pytest.mark.parametrize("name", ["h2o", "snapkv", "r-kv"])
 @pytest.mark.parametrize("protect", ["tie", "always"])
 @pytest.mark.parametrize(
     ("window", "ratio", "trigger"),
@@ -169,13 +171,17 @@ def test_pruned_decoding_is_masked_full_attention(
         (2, "0.3", 6),  # the prompt is longer than the trigger
     ],
 )
-def test_budgets(models: Models, protect: Any, window: int, ratio: str, trigger: int) -> None:
+def test_budgets(
+    models: Models, name: str, protect: Any, window: int, ratio: str, trigger: int
+) -> None:
     budget = Budget(window, Decimal(ratio), trigger, protect)
     model = models("llama", "eager")
-    scorer = scorer_of("h2o", SEEDS[:1])
+    scorer = scorer_of(name, SEEDS[:1])
     decoding = Recorded(model, PROMPT, SEEDS[:1], SAMPLING, GOES_ON, scorer, budget).run()
     ids = [*PROMPT, *decoding.samples[0].tokens]
-    expected = masked.decoded(model, ids, len(PROMPT), budget, masked.h2o, tiny.THOUGHT)
+    expected = masked.decoded(
+        model, ids, len(PROMPT), budget, expected_scores(name, 0), tiny.THOUGHT
+    )
     assert decoding.kept[0] == expected.kept != []
     assert_same(decoding.logits[0], expected.logits)
     assert decoding.samples[0].peak == expected.longest <= budget.bound(len(PROMPT))
@@ -200,14 +206,14 @@ def test_full_keeps_all(models: Models) -> None:
 @pytest.mark.parametrize("name", PRUNING)
 def test_forked_cells_are_those_decoded_alone(models: Models, name: str) -> None:
     model = models("llama", "sdpa")
-    ends = Ends(tiny.THOUGHT, frozenset(tiny.VOCABULARY[one] for one in "7kq"))
+    ends = Ends(tiny.THOUGHT, frozenset({tiny.VOCABULARY["7"]}))
     seeds = [seed_of(0, "forks", sample) for sample in range(6)]
-    budgets = [BUDGET, Budget(20, Decimal("0.1"), 36), Budget(3, Decimal("0.8"), 36, "always")]
+    budgets = [BUDGET, Budget(20, Decimal("0.1"), 40), Budget(3, Decimal("0.3"), 40, "always")]
 
     def new(budget: Budget | None) -> Decoding:
         return Decoding(model, PROMPT, seeds, SAMPLING, ends, scorer_of(name, seeds), budget)
 
-    begun = new(None).run(until=36).prepare_forks()
+    begun = new(None).run(until=40).prepare_forks()
     forked = [begun.fork(budget).run() for budget in budgets]
     alone = [new(budget).run() for budget in budgets]
     for one, other in zip(forked, alone, strict=True):

@@ -49,49 +49,69 @@ def queries_seen(model: Any, see: OnLayer, last: int | None = None) -> Iterator[
         yield
 
 
-def weights(queries: Tensor, keys: Tensor, first: int | None = None) -> Tensor:
+def weights(
+    queries: Tensor, keys: Tensor, own: Tensor | None = None, positions: Tensor | None = None
+) -> Tensor:
     """Attention weights [rows, heads, n, L] in single precision, as eager attention has them.
+
+    Without positions the queries are those of the last n keys. In a pruned cache a query's
+    neighbours may be gone, and it may even be older than all that stay: then its weights are 0.
 
     Args:
         queries: [rows, heads, n, d].
         keys: [rows, kv heads, L, d].
-        first: Index among the keys of the first query's own; by default the queries are the last.
+        own: [rows or 1, n] absolute positions of the queries.
+        positions: [rows or 1, L] absolute positions of the keys.
     """
     import torch
 
-    n, length = queries.shape[2], keys.shape[2]
-    first = length - n if first is None else first
+    own, positions = _positions(queries, keys, own, positions)
     grouped = _grouped(queries, keys.shape[1]).float()
     logits = torch.einsum("bkgnd,bkld->bkgnl", grouped, keys.float())
     logits = logits / math.sqrt(queries.shape[-1])
-    later = (
-        torch.arange(length, device=keys.device)
-        > (torch.arange(first, first + n, device=keys.device)[:, None])
-    )
-    return torch.softmax(logits.masked_fill(later, -math.inf), dim=-1).flatten(1, 2)
+    later = (positions[:, None, :] > own[:, :, None])[:, None, None]
+    shares = torch.softmax(logits.masked_fill(later, -math.inf), dim=-1)
+    return shares.masked_fill(later, 0).flatten(1, 2)
 
 
-def received(queries: Tensor, keys: Tensor, *, diagonal: bool = True) -> Tensor:
+def received(
+    queries: Tensor,
+    keys: Tensor,
+    own: Tensor | None = None,
+    positions: Tensor | None = None,
+    *,
+    diagonal: bool = True,
+) -> Tensor:
     """What each key receives: the weights' mean over heads, summed over the queries; [rows, L].
 
     Args:
-        queries: [rows, heads, n, d], the last n tokens'.
-        keys: [rows, kv heads, L, d].
+        queries, keys, own, positions: See `weights`.
         diagonal: Whether what a token gives itself counts.
     """
     import torch
 
-    n, length = queries.shape[2], keys.shape[2]
-    total = torch.zeros(keys.shape[0], length, device=keys.device)
-    for start in range(0, n, CHUNK):
-        part = queries[:, :, start : start + CHUNK]
-        first = length - n + start
-        found = weights(part, keys, first)
+    own, positions = _positions(queries, keys, own, positions)
+    total = torch.zeros(keys.shape[0], keys.shape[2], device=keys.device)
+    for start in range(0, queries.shape[2], CHUNK):
+        part = own[:, start : start + CHUNK]
+        found = weights(queries[:, :, start : start + CHUNK], keys, part, positions)
         if not diagonal:
-            own = torch.arange(part.shape[2], device=keys.device)
-            found[:, :, own, first + own] = 0
+            itself = (positions[:, None, :] == part[:, :, None])[:, None]
+            found = found.masked_fill(itself, 0)
         total += found.mean(dim=1).sum(dim=1)
     return total
+
+
+def _positions(
+    queries: Tensor, keys: Tensor, own: Tensor | None, positions: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Those that were given, or those of the last keys."""
+    import torch
+
+    if own is None or positions is None:
+        positions = torch.arange(keys.shape[2], device=keys.device)[None]
+        own = positions[:, keys.shape[2] - queries.shape[2] :]
+    return own, positions
 
 
 def _grouped(queries: Tensor, kv_heads: int) -> Tensor:

@@ -181,17 +181,21 @@ class Observed(Scorer):
 
     def scores(self, cache: Any, positions: Tensor) -> Tensor:
         """The mean over the layers."""
-        found = [
-            self.layer_scores(queries, cache.layers[layer].keys)
-            for layer, queries in sorted(self.queries.items())
-        ]
+        import torch
+
+        found = []
+        for layer, queries in sorted(self.queries.items()):
+            # They are the last that were decoded; of their own tokens some may have been removed.
+            back = torch.arange(1 - queries.shape[2], 1, device=positions.device)
+            own = positions[:, -1:] + back
+            found.append(self.layer_scores(queries, cache.layers[layer].keys, own, positions))
         total = found[0]
         for one in found[1:]:
             total = total + one
         return total / len(found)
 
-    def layer_scores(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """[rows, L] of one layer."""
+    def layer_scores(self, queries: Tensor, keys: Tensor, own: Tensor, positions: Tensor) -> Tensor:
+        """[rows, L] of one layer; arguments as `attention.weights` has them."""
         raise NotImplementedError
 
 
@@ -206,11 +210,11 @@ class SnapKV(Observed):
     window = 32
     kernel = 5
 
-    def layer_scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+    def layer_scores(self, queries: Tensor, keys: Tensor, own: Tensor, positions: Tensor) -> Tensor:
         """Mean over heads and queries, then over neighbours that there are."""
         import torch
 
-        found = received(queries, keys) / queries.shape[2]
+        found = received(queries, keys, own, positions) / queries.shape[2]
         pooled: Tensor = torch.nn.functional.avg_pool1d(
             found[:, None],
             self.kernel,
@@ -240,11 +244,11 @@ class RKV(Observed):
     mix = 0.1
     similar = 0.5
 
-    def layer_scores(self, queries: Tensor, keys: Tensor) -> Tensor:
+    def layer_scores(self, queries: Tensor, keys: Tensor, own: Tensor, positions: Tensor) -> Tensor:
         """Mean over the heads."""
         import torch
 
-        found = weights(queries, keys).mean(dim=2)
+        found = weights(queries, keys, own, positions).mean(dim=2)
         rows, heads, length = found.shape
         found = found.view(rows, keys.shape[1], heads // keys.shape[1], length).mean(dim=2)
         importance = torch.nn.functional.max_pool1d(
