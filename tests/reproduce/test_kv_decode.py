@@ -224,6 +224,25 @@ def test_forked_cells_are_those_decoded_alone(models: Models, name: str) -> None
     assert len({str([sample.tokens for sample in one.samples]) for one in forked}) > 1
 
 
+@pytest.mark.parametrize("name", PRUNING)
+def test_samples_that_end_leave_the_others_as_they_are(models: Models, name: str) -> None:
+    model = models("qwen2", "sdpa")
+    ends = Ends(tiny.THOUGHT, frozenset({tiny.VOCABULARY["7"]}))
+    seeds = [seed_of(0, "leave", sample) for sample in range(6)]
+
+    def samples(own: list[int]) -> list[tuple[list[int], int]]:
+        scorer = scorer_of(name, own)
+        done = Decoding(model, PROMPT, own, SAMPLING, ends, scorer, BUDGET).run().samples
+        return [(one.tokens, one.prunes) for one in done]
+
+    together = samples(seeds)
+    assert together == [samples([seed])[0] for seed in seeds]
+    lengths = [len(tokens) for tokens, _ in together]
+    # The first sample ends, and a later one is pruned after that.
+    assert lengths[0] < max(lengths[1:])
+    assert max(prunes for _, prunes in together) >= 2
+
+
 def test_cells_share_their_random_numbers_and_samples_do_not(models: Models) -> None:
     model = models("llama", "sdpa")
     runs = [
