@@ -16,7 +16,7 @@ from gridatlas.words import figure_anchor
 
 NARROWEST = 340
 """Width of a frame, in pixels, below which its texts take too many lines."""
-BESIDE, LINE, OTHERS = 24, 19, 150
+BESIDE, LINE, OTHERS = 24, 19, 165
 """Pixels: around the heatmap, of a line of text, and what lies below the heatmap besides it."""
 
 

@@ -404,7 +404,7 @@ def test_a_shared_scale_that_cannot_be_loaded_leaves_the_own(
     panel = _explore(page, home + MODEL, AIME24)
     before = _fills(panel)
     page.route("**/aime25.json", lambda route: route.fulfill(status=404))
-    panel.get_by_label("shared with").check()
+    panel.get_by_label("shared with").click()
     panel.get_by_text("The colour scale is that of this grid.").wait_for()
     assert panel.get_by_label("of this grid").is_checked()
     assert _fills(panel) == before

@@ -194,7 +194,7 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
 
     for heatmap in heatmaps:
         for cell, text in zip(heatmap["cells"], heatmap["texts"], strict=True):
-            asked = tuple(int(one) for one in re.findall(r"\d+", cell["fill"]))
+            asked = tuple(bytes.fromhex(cell["fill"].removeprefix("#")))
             left, top, _, bottom = cell["box"]
             # Within the lines between cells and their outlines, left of the value.
             fill = part([left + 4, (top + bottom) / 2 - 1, left + 5, (top + bottom) / 2 + 1])[0]

@@ -11,13 +11,13 @@ from gridatlas.picture import Kind, Mark, Picture
 from gridatlas.render import draw_one
 
 SVG = "{http://www.w3.org/2000/svg}"
-STEPS = 61
+STEPS = 60
+COLUMNS = 30
 
 
 def _picture(kind: Kind, low: float, high: float) -> Picture:
-    """One row of cells whose values go from one end of the colour scale to the other."""
+    """Rows of cells whose values go from one end of the colour scale to the other."""
     values = [low + (high - low) * step / (STEPS - 1) for step in range(STEPS)]
-    labels = tuple(map(str, range(STEPS)))
     return Picture(
         kind=kind,
         title="",
@@ -25,13 +25,17 @@ def _picture(kind: Kind, low: float, high: float) -> Picture:
         legend="",
         x_title="",
         y_title="",
-        x_labels=labels,
-        y_labels=("1",),
+        x_labels=tuple(map(str, range(COLUMNS))),
+        y_labels=tuple(map(str, range(STEPS // COLUMNS))),
         domain=(low, high),
         decimals=2,
         marks=tuple(
-            Mark(f"{x},1", x, "1", value, f"{value:.2f}", f"cell {value:.2f}")
-            for x, value in zip(labels, values, strict=True)
+            Mark(f"{x},{y}", str(x), str(y), value, f"{value:.2f}", f"cell {value:.2f}")
+            for (y, x), value in zip(
+                ((y, x) for y in range(STEPS // COLUMNS) for x in range(COLUMNS)),
+                values,
+                strict=True,
+            )
         ),
     )
 
