@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
+from mkdocs.utils.yaml import yaml_load
 
 import packages
 
@@ -194,7 +194,7 @@ def new_project(tool: str, plugin: Any = None, **config: Any) -> Project:
     """A project with the theme of this repository's site, the search and one plugin."""
     folder = FOLDER / "projects" / tool
     shutil.rmtree(folder, ignore_errors=True)
-    ours = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["theme"]
+    ours = yaml_load((ROOT / "mkdocs.yml").read_text("utf-8"))["theme"]
     theme = {key: ours[key] for key in ("name", "font", "features", "palette")}
     project = Project(folder)
     base = {
