@@ -89,6 +89,26 @@ def test_what_we_render_has_none_where_the_theme_is_as_it_comes(
     assert set(violations(page)[0]) - PANDAS == set()
 
 
+@pytest.mark.parametrize("name", ["study", "model", "disputed", "checks"])
+def test_an_open_card_has_none(page: Page, home: str, name: str) -> None:
+    page.goto(home + ATLAS[name], wait_until="networkidle")
+    cell = page.locator(".ga-figure svg path[role=button]").nth(7)
+    cell.focus()
+    page.keyboard.press("Enter")
+    page.locator(".ga-card[role=dialog]").wait_for()
+    assert violations(page)[0] == []
+
+
+def test_an_open_chart_and_open_boxes_have_none(page: Page, home: str) -> None:
+    page.goto(home + ATLAS["model"], wait_until="networkidle")
+    page.get_by_role("button", name="Explore").first.click()
+    page.locator(".ga-explore-chart svg").wait_for()
+    page.evaluate(
+        "() => document.querySelectorAll('.ga-figure details').forEach((one) => (one.open = true))"
+    )
+    assert violations(page)[0] == []
+
+
 def test_search_and_its_results_have_none(page: Page, home: str) -> None:
     page.goto(home, wait_until="networkidle")
     page.locator("label[for=__search]:visible, [data-md-component=search-query]").first.click()
