@@ -188,7 +188,7 @@ def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: P
     losing = threading.Thread(target=lose)
     losing.start()
     told = tmp_path / "told"
-    assert run(_telling(folder, told), ToyFactory(0, delay=0.15)) == len(UNITS)
+    assert run(_telling(folder, told), ToyFactory(0, delay=0.6)) == len(UNITS)
     losing.join()
     assert told.read_text().count("A worker was lost (") == 1
     assert outcomes(folder) == expected()
