@@ -62,24 +62,24 @@ class Results:
 
 
 def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
-    """The readings that give at least one cell of these grids, shown or not."""
+    """The accounts that give at least one cell of these grids, shown or not."""
     wanted = {grid.levels for grid in grids}
     return tuple(
-        reading for reading in study.readings if wanted & {levels for levels, _ in reading.cells}
+        reading for reading in study.accounts if wanted & {levels for levels, _ in reading.cells}
     )
 
 
 def readings_at(grid: Grid, point: Point) -> tuple[tuple[Reading, Cell], ...]:
-    """What each reading that gives a cell says of it, in the order of the readings."""
+    """What each account that gives a cell says of it, in the order of the readings."""
     key = (grid.levels, point)
     return tuple(
-        (reading, reading.cells[key]) for reading in grid.study.readings if key in reading.cells
+        (reading, reading.cells[key]) for reading in grid.study.accounts if key in reading.cells
     )
 
 
 def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
     """Choose each cell among the readings, and compute the aggregates that no reading prints."""
-    every = {levels for reading in study.readings for levels, _ in reading.cells}
+    every = {levels for reading in study.accounts for levels, _ in reading.cells}
     grids = {
         levels: _chosen_grid(study, levels)
         for levels in product(*([level.key for level in facet.levels] for facet in study.facets))
@@ -116,7 +116,7 @@ def choose(study: Study, levels: Levels, point: Point) -> Cell:
     """The cell that is shown, by the study's rule (`primary`, `agreement` or `median`)."""
     given = [
         (reading, reading.cells[levels, point])
-        for reading in study.readings
+        for reading in study.accounts
         if (levels, point) in reading.cells
     ]
     if not given:
@@ -321,12 +321,13 @@ class Difference:
     """`second` minus `first`, cell by cell; None where either has no value.
 
     Attributes:
+        facet: Whose levels differ; None for two accounts of one grid.
         cells: As in `Grid`: one row per level of y, one value per level of x.
     """
 
     first: Grid
     second: Grid
-    facet: Factor
+    facet: Factor | None
     cells: tuple[tuple[Decimal | None, ...], ...]
 
     @property
@@ -348,7 +349,9 @@ class Difference:
 
     @property
     def levels(self) -> tuple[Level, Level]:
-        """The two levels compared: (first, second)."""
+        """The two levels compared: (first, second); ValueError for accounts of one grid."""
+        if self.facet is None:
+            raise ValueError("two accounts of one grid have the same levels")
         index = self.first.study.facets.index(self.facet)
         return self.first.names[index], self.second.names[index]
 
@@ -385,8 +388,8 @@ class Difference:
                 yield x, y, value
 
 
-def subtract(second: Grid, first: Grid, facet: Factor) -> Difference:
-    """The difference of two grids of one study that differ in the level of `facet`."""
+def subtract(second: Grid, first: Grid, facet: Factor | None) -> Difference:
+    """The difference of two grids of one study that differ in the level of `facet`, or of one."""
     cells = tuple(
         tuple(
             None if a.value is None or b.value is None else b.value - a.value

@@ -9,6 +9,7 @@ from gridatlas.analyse import Results
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.readings import Comparison, compare
+from gridatlas.reproduction import Reproduction, reproduction
 from gridatlas.study import Study
 from gridatlas.uncertainty import Uncertainty, assess
 
@@ -22,6 +23,7 @@ class Assessment:
     claims: tuple[Judged, ...]
     comparison: Comparison
     uncertainty: Uncertainty
+    reproduction: Reproduction | None = None
 
     @property
     def study(self) -> Study:
@@ -37,5 +39,10 @@ def assess_study(
 ) -> Assessment:
     """Judge one study; statistics come from the store where their inputs are the same."""
     return Assessment(
-        results, checks, claims, compare(results.study), assess(results, cache_folder)
+        results,
+        checks,
+        claims,
+        compare(results.study),
+        assess(results, cache_folder),
+        reproduction(results, cache_folder),
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from html import escape
 
-from gridatlas.analyse import readings_at, summarise
+from gridatlas.analyse import summarise
 from gridatlas.picture import format_value, value_with_unit
+from gridatlas.reproduction import Reproduction, in_words
 from gridatlas.study import Grid
 from gridatlas.uncertainty import GridUncertainty
 
@@ -45,15 +46,24 @@ def best_badge(grid: Grid, known: GridUncertainty) -> str:
     return _badge(grid, label, message, VALUE, sure)
 
 
-def reproduced_badge(grid: Grid) -> str:
-    """How many cells of a grid have a value from a run: `reproduced | not run`."""
-    run = sum(
-        any(cell.run and cell.value is not None for _, cell in readings_at(grid, (x.key, y.key)))
-        for x, y, _ in grid.points()
-    )
-    if not run:
-        return _badge(grid, "reproduced", "not run", NOTHING)
-    return _badge(grid, "reproduced", f"{run} of {sum(map(len, grid.cells))} cells run", VALUE)
+def reproduced_badge(grid: Grid, known: Reproduction | None) -> str:
+    """How much of a grid was measured again: `reproduced | 12 of 20 agree, 3 differ`.
+
+    Where the shown values are themselves from runs there is nothing that they could agree with:
+    `measured | 20 of 20 cells`.
+    """
+    label = "reproduced"
+    own = sum(bool(cell.run) and cell.value is not None for _, _, cell in grid.points())
+    if own:
+        return _badge(grid, "measured", f"{own} of {sum(map(len, grid.cells))} cells", VALUE)
+    rerun = known.of(grid.levels) if known else None
+    if rerun is None or not rerun.begun:
+        return _badge(grid, label, "not run", NOTHING)
+    counts = rerun.counts
+    message = f"{counts.get('agrees', 0)} of {len(rerun.cells)} agree"
+    if counts.get("differs"):
+        message += f", {counts['differs']} differ"
+    return _badge(grid, label, message, VALUE, f". {in_words(counts)}")
 
 
 def _badge(grid: Grid, label: str, message: str, fill: str, more: str = "") -> str:

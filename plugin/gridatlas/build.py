@@ -18,6 +18,7 @@ from gridatlas.page import Page
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import DataProblems, Problem, only_problems
 from gridatlas.render import Drawing, bundle, draw
+from gridatlas.reproduction import Reproduction
 from gridatlas.study import Study
 from gridatlas.uncertainty import GridUncertainty
 from gridatlas.validate import validate
@@ -141,6 +142,7 @@ def build(
     address: str = "",
     ending: str = "",
     step: Callable[[str], None] | None = None,
+    page_of: Callable[[str], str] = lambda _: "",
 ) -> Site:
     """Make all pages and files.
 
@@ -155,6 +157,8 @@ def build(
             where it isn't known.
         ending: What the address of a page has in the place of `index.md`.
         step: Called with what was done besides, such as `read tuning`.
+        page_of: Gives the path, below the host's docs folder, of the page of a script, whose path
+            is below the repository; empty where it has none.
     """
     step = step or _say_nothing
     loaded = load_data(data, name, step)
@@ -168,7 +172,8 @@ def build(
         study_id = one.study.id
         known.append(assess_study(one, loaded.checks[study_id], loaded.claims[study_id], cache))
         step(f"assessed {study_id}")
-    plans = _plans(known, loaded.unreadable, into)
+    plans = _plans(known, loaded.unreadable, into, page_of)
+    again = {one.study.id: one.reproduction for one in known}
     embeds = [embed for one in known for embed in plan.plan_embeds(one, into)]
     pictures = [picture for one in plans for picture in one.pictures]
     pictures += [embed.panel.picture for embed in embeds]
@@ -178,7 +183,7 @@ def build(
     step(f"wrote {len(pages)} pages")
     files: dict[str, str | bytes] = {**assets(cache), **framed}
     for embed in embeds:
-        files |= _downloads(embed, drawings[embed.panel.picture])
+        files |= _downloads(embed, drawings[embed.panel.picture], again[embed.grid.study.id])
         step(f"wrote the files of {grid_path(embed.grid)}")
     described = {f"{grid_path(one.grid)}.png": one.panel.picture.description for one in embeds}
     pages = tuple(replace(one, head=social.tags(one.plan, site, files, described)) for one in pages)
@@ -186,7 +191,9 @@ def build(
     return Site(pages, files, tuple(problems + found), studies)
 
 
-def _downloads(embed: EmbedPlan, drawing: Drawing) -> dict[str, str | bytes]:
+def _downloads(
+    embed: EmbedPlan, drawing: Drawing, reproduction: Reproduction | None
+) -> dict[str, str | bytes]:
     """A grid's files by their paths, but for its page for frames."""
     grid, path = embed.grid, grid_path(embed.grid)
     known = embed.panel.uncertainty or GridUncertainty()
@@ -195,19 +202,23 @@ def _downloads(embed: EmbedPlan, drawing: Drawing) -> dict[str, str | bytes]:
         f"{path}.png": drawing.png,
         f"{path}.vl.json": drawing.spec,
         f"{path}.csv": export.to_csv(grid),
-        f"{path}.json": export.to_json(grid, known),
+        f"{path}.json": export.to_json(grid, known, embed.panel.rerun),
         f"{path}.best.svg": badges.best_badge(grid, known),
-        f"{path}.reproduced.svg": badges.reproduced_badge(grid),
+        f"{path}.reproduced.svg": badges.reproduced_badge(grid, reproduction),
     }
 
 
 def _plans(
-    known: list[Assessment], unreadable: Mapping[str, tuple[Problem, ...]], into: str
+    known: list[Assessment],
+    unreadable: Mapping[str, tuple[Problem, ...]],
+    into: str,
+    page_of: Callable[[str], str],
 ) -> list[PagePlan]:
     pages = {study_id: f"{into}/{study_id}/index.md" for study_id in unreadable}
     plans = [plan.plan_overview(known, into, pages)]
     for one in known:
-        plans += plan.plan_study(one, into)
+        script = one.study.reproduce.script if one.study.reproduce else ""
+        plans += plan.plan_study(one, into, page_of(script) if script else "")
     plans += [
         plan.plan_unreadable(study_id, problems, into) for study_id, problems in unreadable.items()
     ]

@@ -14,9 +14,10 @@ from gridatlas.analyse import Difference, readings_at, summarise, trials
 from gridatlas.commands import command_parts
 from gridatlas.panels import Panel
 from gridatlas.picture import format_difference, rows_from_top, value_with_unit
+from gridatlas.reproduction import CellRerun, Rerun
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.uncertainty import GridUncertainty, by_point
-from gridatlas.words import between, cell_text, printed
+from gridatlas.words import between, cell_text, difference_ends, printed
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""
@@ -44,12 +45,17 @@ def card_data(panel: Panel) -> str:
     study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
     rows = rows_from_top(study.y)
     points = [(x, y) for y in rows for x in study.x.levels]
-    if isinstance(panel.shows, Difference):
+    if panel.rerun is not None and panel.again:
+        said = _of_rerun(panel, panel.rerun, points)
+        said["command"] = command_parts(panel.rerun.grid, rows)
+    elif isinstance(panel.shows, Difference):
         said = _of_difference(panel.shows, points)
     elif panel.uncertainty is None:
         said = _of_disagreement(panel, panel.shows, points)
     else:
         said = _of_grid(panel.shows, panel.uncertainty, points)
+        if panel.rerun is not None and panel.rerun.begun:
+            said["readings"] = [*said["readings"], _measured_again(panel.rerun, points)]
         said["command"] = command_parts(panel.shows, rows)
     content = {
         "title": panel.picture.title,
@@ -130,6 +136,80 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
     }
 
 
+def _of_rerun(panel: Panel, rerun: Rerun, points: Points) -> dict[str, Any]:
+    """The cards of what was measured again, or of its difference from what was published."""
+    study = rerun.grid.study
+    cells = [rerun.cells.get((x.key, y.key)) for x, y in points]
+    unit = value_with_unit("", study.metric.unit, difference=panel.grid is None)
+    decimals = study.metric.decimals or 0
+    values: Column
+    if panel.grid is None:
+        values = [
+            format_difference(one.difference, decimals)
+            if one and one.difference is not None
+            else None
+            for one in cells
+        ]
+    else:
+        values = [one and printed(study, one.again) for one in cells]
+    return {
+        "grid": rerun.grid.address,
+        "unit": unit,
+        "value": values,
+        "state": [
+            None if value is not None else one.verdict if one else STATE_LABELS["missing"]
+            for one, value in zip(cells, values, strict=True)
+        ],
+        "tell": [one and _told_of(one, study) for one in cells],
+        "from": [one and _origin(study, one.again) for one in cells],
+        "readings": [
+            {
+                "label": "Published",
+                "at": _small([one and _account(one.published, study, rerun.grid) for one in cells]),
+            },
+            {
+                "label": "Measured again",
+                "at": _small([one and _account(one.again, study, rerun.again) for one in cells]),
+            },
+        ],
+    }
+
+
+def _account(cell: Cell, study: Study, grid: Grid) -> str | None:
+    """A value with its trials."""
+    if cell.value is None:
+        return None
+    n = cell.n if cell.run else trials(grid, cell)
+    return cell_text(study, cell) + (f", n = {n}" if n else "")
+
+
+def _told_of(one: CellRerun, study: Study) -> str | None:
+    """The verdict, and what it rests on."""
+    if one.reason:
+        return f"Not testable: {one.reason}."
+    if one.interval is None:
+        if one.progress is None:
+            return None
+        return f"{one.progress.done} of {one.progress.of} units of work are done."
+    ends = difference_ends(one.interval, study)
+    return f"{one.verdict.capitalize()}. 95 % interval of the difference: {ends} ({one.method})."
+
+
+def _measured_again(rerun: Rerun, points: Points) -> dict[str, Any]:
+    """What a published cell's card says of the run that measured it again."""
+    study = rerun.grid.study
+
+    def said(point: Point) -> str | None:
+        one = rerun.cells.get(point)
+        if one is None or one.verdict == "not run":
+            return None
+        if one.again.value is None:
+            return f"{one.verdict}"
+        return f"{printed(study, one.again)}: {one.verdict} (run {one.again.run})"
+
+    return {"label": "Measured again", "at": _small([said((x.key, y.key)) for x, y in points])}
+
+
 def _of_difference(difference: Difference, points: Points) -> dict[str, Any]:
     study = difference.first.study
     values = {(x.key, y.key): value for x, y, value in difference.points()}
@@ -192,7 +272,7 @@ def _tell(
         best: The points of the best values.
         kept: Those in the confidence set for the best.
     """
-    text = ""
+    text, basis = "", "item by item" if known.paired else "on the counts alone"
     if point in best:
         text = "Best value. " if len(best) == 1 else f"One of {len(best)} best values. "
     if known.level is None:
@@ -202,14 +282,14 @@ def _tell(
     if point in best:
         others = len(kept - best)
         return text + (
-            f"On the counts alone {others} other {'cell' if others == 1 else 'cells'} may be the "
-            "best as well."
+            f"{basis[0].upper()}{basis[1:]} {others} other "
+            f"{'cell' if others == 1 else 'cells'} may be the best as well."
             if others
             else "No other cell may be the best (95 % set)."
         )
     if point in kept:
-        return "May be the best: no other cell beats it on the counts alone (95 % set)."
-    return "Not the best: another cell beats it on the counts alone (95 % set)."
+        return f"May be the best: no other cell beats it {basis} (95 % set)."
+    return f"Not the best: another cell beats it {basis} (95 % set)."
 
 
 def _origin(study: Study, cell: Cell) -> str | None:

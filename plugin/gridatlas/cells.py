@@ -310,7 +310,9 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
             ]
         cells[levels, point] = repeats[0] if len(repeats) == 1 else _merged(repeats, file.repeats)
     label = entry.label or (entry.id if file.readings else "Cells of the study")
-    return Reading(entry.id, label, entry, cells, tuple(outside)), problems
+    with_value = [cell for cell in cells.values() if cell.value is not None]
+    measured = bool(with_value) and all(cell.run for cell in with_value)
+    return Reading(entry.id, label, entry, cells, tuple(outside), measured), problems
 
 
 def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:

@@ -12,7 +12,10 @@ from gridatlas.picture import (
     ABSENT,
     DISPUTED,
     KEPT,
+    NOT_COMPARED,
+    NOT_RUN,
     ONE_READING,
+    RUNNING,
     SEVERAL,
     Kind,
     Mark,
@@ -255,6 +258,9 @@ def _shape(kind: str, width: int, height: int) -> str:
         ABSENT["oom"]: level,
         ABSENT["disputed"]: rising + falling,
         ONE_READING: [],
+        NOT_RUN: [],
+        RUNNING: rising,
+        NOT_COMPARED: falling,
         SEVERAL: rising + falling + level,
     }[kind]
     return frame + "".join(_path(line, unit) for line in lines)

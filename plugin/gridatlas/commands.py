@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gridatlas.schema import PLACEHOLDER
-from gridatlas.study import Grid, Level
+from gridatlas.study import Grid, Level, Study
 
 
 def command(grid: Grid, x: Level, y: Level) -> str:
@@ -25,6 +25,19 @@ def command(grid: Grid, x: Level, y: Level) -> str:
     levels = _facets(grid) | {study.x.id: x.key, study.y.id: y.key}
     words = ["python", study.reproduce.script, *shlex.split(study.reproduce.args)]
     return " ".join(_filled(word, levels) for word in words)
+
+
+def command_form(study: Study) -> str:
+    """The command with the names of factors in braces; empty for a study without."""
+    if study.reproduce is None:
+        return ""
+    return f"python {study.reproduce.script} {study.reproduce.args}"
+
+
+def commands(grid: Grid, rows: Sequence[Level]) -> list[str]:
+    """The commands of all cells of a grid, row by row; none where `command` is empty."""
+    found = (command(grid, x, y) for y in rows for x in grid.study.x.levels)
+    return [one for one in found if one]
 
 
 def command_parts(grid: Grid, rows: Sequence[Level]) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from gridatlas.analyse import readings_at, readings_of, trials
 from gridatlas.profiles import LevelMean, profiles
+from gridatlas.reproduction import Rerun
 from gridatlas.schema import level_number
 from gridatlas.study import Cell, Grid, Point, Reading
 from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
@@ -34,8 +35,8 @@ def to_csv(grid: Grid) -> str:
     return text.getvalue()
 
 
-def to_json(grid: Grid, known: GridUncertainty) -> str:
-    """The grid with its names, its cells and where each value comes from."""
+def to_json(grid: Grid, known: GridUncertainty, rerun: Rerun | None = None) -> str:
+    """The grid with its names, its cells, where each value comes from, and what was run again."""
     study = grid.study
     metric = study.metric
     intervals = by_point(grid, known)
@@ -63,12 +64,13 @@ def to_json(grid: Grid, known: GridUncertainty) -> str:
         },
     }
     levels = {level.key: _level(level.key) for level in (*study.x.levels, *study.y.levels)}
-    several = len(study.readings) > 1
+    several = len(study.accounts) > 1
     cells = (
         {study.x.id: levels[x.key], study.y.id: levels[y.key]}
         | _cell(grid, cell)
         | _interval(intervals.get((x.key, y.key)))
         | (_read(grid, (x.key, y.key)) if several else {})
+        | _rerun(rerun, (x.key, y.key))
         for x, y, cell in grid.points()
     )
     # One cell per line: small enough for a million of them, and lines can be compared.
@@ -136,6 +138,22 @@ def _read(grid: Grid, point: Point) -> dict[str, Any]:
             for reading, cell in said
         ]
     }
+
+
+def _rerun(rerun: Rerun | None, point: Point) -> dict[str, Any]:
+    """The cell measured again, and its verdict; nothing where it isn't run."""
+    one = rerun.cells.get(point) if rerun else None
+    if one is None or one.verdict == "not run":
+        return {}
+    content: dict[str, Any] = {"verdict": one.verdict}
+    if one.again.value is not None:
+        content |= {"value": float(one.again.value), "n": one.again.n, "run": one.again.run}
+    if one.interval is not None:
+        ends = (one.interval.low, one.interval.high)
+        content |= {"difference_95": [round(limit, 4) for limit in ends], "method": one.method}
+    if one.reason:
+        content["reason"] = one.reason
+    return {"reproduced": content}
 
 
 def _level(key: str) -> str | int | float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import ValidationError
 
 from gridatlas.problems import Problem, listed, nearest, shown
+from gridatlas.runs import RunFiles, read_runs
 from gridatlas.schema import FORMAT, ReadingEntry, StudyFile
 from gridatlas.tables import Table, read_table
 from gridatlas.text import read_text
@@ -29,6 +30,7 @@ class StudySource:
     lines: Mapping[KeyPath, int]
     readings: tuple[ReadingEntry, ...]
     tables: Mapping[str, Table]
+    runs: RunFiles = field(default_factory=RunFiles)
 
     def line(self, *path: str | int) -> int | None:
         """Line of a key in `study.yml`, or of the nearest key around it."""
@@ -65,7 +67,9 @@ def read_study(folder: Path, name: str) -> tuple[StudySource | None, list[Proble
         problems += found
         if table is not None:
             tables[reading.id] = table
-    return StudySource(folder.name, study_name, file, lines, readings, tables), problems
+    runs, found = read_runs(folder, name)
+    problems += found
+    return StudySource(folder.name, study_name, file, lines, readings, tables, runs), problems
 
 
 def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:

@@ -34,6 +34,8 @@ from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import Problem, listed, nearest
 from gridatlas.render import Drawing
+from gridatlas.reproduction import Reproduction
+from gridatlas.rerun_tables import rerun_rows, run_facts
 from gridatlas.share import embed_path, share
 from gridatlas.words import FILTERS, GLOBALS, figure_anchor
 
@@ -239,7 +241,7 @@ class Templates:
         figures = {
             gallery.key: self._gallery(gallery, plan, drawings, seen) for gallery in plan.galleries
         }
-        figures |= self._problems(plan) | self._claims(plan)
+        figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "parts": plan.parts, "title": plan.title}
         body = template.render(**context, link=link, figure=partial(_placeholder, figures))
@@ -313,6 +315,28 @@ class Templates:
         template = self._html.get_template("claims.html.jinja")
         link = partial(_link, plan.path)
         return {"claims": template.render(**plan.context, link=link).strip()}
+
+    def _runs(self, plan: PagePlan) -> dict[str, str]:
+        """What stands below the heatmaps of the page Reproduction, and its runs."""
+        known: Reproduction | None = plan.context.get("reproduction")
+        if known is None or plan.path != plan.context["reproduction_page"]:
+            return {}
+        commands = plan.context["commands"]
+        template = self._html.get_template("rerun.html.jinja")
+        found = {
+            f"cells-{at}": template.render(
+                one=one, rows=rerun_rows(one), commands=commands.get(one.grid.levels, ())
+            ).strip()
+            for at, one in enumerate(known.begun)
+        }
+        if known.runs:
+            template = self._html.get_template("runs.html.jinja")
+            found["runs"] = template.render(runs=known.runs, facts=run_facts).strip()
+        waiting = [one.grid for one in known.reruns if not one.begun]
+        waiting += [one.grid for one in known.own]
+        template = self._html.get_template("commands.html.jinja")
+        found["commands"] = template.render(grids=waiting, commands=commands).strip()
+        return found
 
     def _problems(self, plan: PagePlan) -> dict[str, str]:
         problems = plan.context.get("problems") or ()

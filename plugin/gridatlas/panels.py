@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas import analyse
-from gridatlas.analyse import Difference
+from gridatlas.analyse import Difference, subtract
 from gridatlas.assessment import Assessment
 from gridatlas.picture import (
+    NOT_COMPARED,
+    NOT_RUN,
+    RUNNING,
     Picture,
     difference_domain,
+    draw_again,
     draw_difference,
     draw_disagreement,
     draw_grid,
     own_domain,
 )
+from gridatlas.reproduction import Rerun, Verdict
 from gridatlas.study import Grid, Levels, Point
 from gridatlas.uncertainty import GridUncertainty
 
@@ -34,6 +40,8 @@ class Panel:
         compact: Without its data table and downloads, where it only stands for its study.
         shared: Whether its colour scale is that of other heatmaps beside it.
         uncertainty: Of a grid; None for a difference.
+        rerun: What was measured again of the grid's cells, where something is compared.
+        again: Whether the heatmap is of what was measured again, not of what was published.
     """
 
     picture: Picture
@@ -42,6 +50,8 @@ class Panel:
     compact: bool = False
     shared: bool = False
     uncertainty: GridUncertainty | None = None
+    rerun: Rerun | None = None
+    again: bool = False
 
     @property
     def grid(self) -> Grid | None:
@@ -113,9 +123,82 @@ def grid_panels(
             compact,
             shared,
             known.uncertainty.of(grid),
+            known.reproduction.of(grid.levels) if known.reproduction else None,
         )
         for grid, picture in zip(grids, drawn, strict=True)
     )
+
+
+SIGNS: Mapping[Verdict, str] = {"agrees": "=", "differs": "≠", "too few to tell": "?"}
+"""What stands after a difference; a cell that isn't testable has none."""
+
+
+def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
+    """What was published, what was measured again on the same scale, and the difference."""
+    grid, again = rerun.grid, rerun.again
+    difference = subtract(again, grid, None)
+    keys = {(x.key, y.key): f"{x.slug},{y.slug}" for x, y, _ in grid.points()}
+    reasons = {
+        keys[point]: RUNNING if one.verdict == "running" else NOT_RUN
+        for point, one in rerun.cells.items()
+        if one.again.value is None and one.again.state == "missing"
+    }
+    unpublished = {
+        keys[point]: NOT_COMPARED
+        for point, one in rerun.cells.items()
+        if one.published.value is None and one.again.value is not None
+    }
+    signs = {
+        keys[point]: f"{SIGNS[one.verdict]} {one.verdict}"
+        for point, one in rerun.cells.items()
+        if one.verdict in SIGNS
+    }
+    domain = own_domain((grid, again))
+    told = list(dict.fromkeys(one.verdict for one in rerun.cells.values() if one.verdict in SIGNS))
+    pictures: tuple[tuple[Picture, Grid | Difference, bool], ...] = (
+        (draw_again(draw_grid(grid, domain), f"{grid.label}, published"), grid, False),
+        (
+            draw_again(draw_grid(again, domain), f"{grid.label}, measured again", reasons),
+            again,
+            True,
+        ),
+        (
+            draw_again(
+                draw_difference(difference),
+                f"{grid.label}, measured again − published",
+                reasons | unpublished,
+                signs,
+            ),
+            difference,
+            True,
+        ),
+    )
+    captions = (
+        "Colour scale shared with the values measured again.",
+        "Colour scale shared with the published values.",
+        f"Colour scale centred on 0. {_signs_told(pictures[2][0], told)}",
+    )
+    return tuple(
+        Panel(
+            picture,
+            _captioned(caption.strip(), picture),
+            shows,
+            compact=True,
+            shared=True,
+            uncertainty=None if second else known.uncertainty.of(grid),
+            rerun=rerun,
+            again=second,
+        )
+        for (picture, shows, second), caption in zip(pictures, captions, strict=True)
+    )
+
+
+def _signs_told(picture: Picture, told: Sequence[Verdict]) -> str:
+    """What the signs of a heatmap stand for; where there is no room for them, that."""
+    if not picture.printed:
+        return "Verdicts have no room in its cells: they are told below it, or in the JSON."
+    signs = [f"{SIGNS[one]} {one}" for one in SIGNS if one in told]
+    return f"{', '.join(signs)}." if signs else ""
 
 
 def difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:

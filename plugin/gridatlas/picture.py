@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from types import MappingProxyType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -34,6 +35,10 @@ DISPUTED = "disputed: no two readings agree"
 """How the legend names a value that is shown although it is disputed."""
 SEVERAL = "no value: several reasons"
 """How the legend names a block whose cells have no value for more than one reason."""
+NOT_RUN, RUNNING = "not run", "running"
+"""How the legend names cells that aren't measured again, or not yet."""
+NOT_COMPARED = "nothing to compare"
+"""How the legend names a cell that was measured again, and isn't published."""
 KEPT = "may be the best (95 % set)"
 """How the legend names the cells in the confidence set for the best."""
 
@@ -352,6 +357,38 @@ def draw_disagreement(
         marks=tuple(marks),
         **_frame(study),
     )
+
+
+def draw_again(
+    picture: Picture,
+    title: str,
+    absent: Mapping[str, str] = MappingProxyType({}),
+    signs: Mapping[str, str] = MappingProxyType({}),
+) -> Picture:
+    """A heatmap with another title, other reasons for missing values, and signs after values.
+
+    Args:
+        picture: Of cells, or of blocks, to which signs and reasons don't apply.
+        absent: Why there is no value, as the legend says it, by the key of the mark.
+        signs: A sign and, after a space, what it says in words, by the key of the mark.
+    """
+    described = title + picture.description.removeprefix(picture.title)
+    picture = replace(picture, title=title, description=described)
+    if picture.block:
+        return picture
+
+    def changed(mark: Mark) -> Mark:
+        if mark.value is None:
+            reason = absent.get(mark.key, mark.absent)
+            where = mark.label.partition(": ")[0]
+            return replace(mark, absent=reason, label=f"{where}: {reason}")
+        if mark.key not in signs:
+            return mark
+        sign, _, words = signs[mark.key].partition(" ")
+        text = f"{mark.text} {sign}" if mark.text else ""
+        return replace(mark, text=text, label=f"{mark.label}, {words}")
+
+    return replace(picture, marks=tuple(map(changed, picture.marks)))
 
 
 # --- blocks of a large grid ---------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 from gridatlas import analyse
 from gridatlas.assessment import Assessment
 from gridatlas.claims import Judged, keyword
+from gridatlas.commands import command_form, commands
 from gridatlas.panels import (
     SIDE_BY_SIDE,
     Gallery,
@@ -19,11 +20,11 @@ from gridatlas.panels import (
     disagreement_panels,
     grid_panels,
     lead_panels,
+    rerun_panels,
 )
-from gridatlas.picture import (
-    Picture,
-)
+from gridatlas.picture import Picture, rows_from_top
 from gridatlas.problems import Problem, only_problems
+from gridatlas.reproduction import Reproduction
 from gridatlas.schema import level_key
 from gridatlas.study import Factor, Grid, Level, Levels, Study, inline
 
@@ -112,14 +113,21 @@ def plan_overview(
     )
 
 
-def plan_study(known: Assessment, into: str) -> list[PagePlan]:
-    """All pages of one study: its own, one per facet, and one per level that has a grid."""
+def plan_study(known: Assessment, into: str, script_page: str = "") -> list[PagePlan]:
+    """All pages of one study: its own, one per facet, and one per level that has a grid.
+
+    Args:
+        script_page: Path of the page of the script that measures cells again; empty without.
+    """
     pages = [_study_page(known, into)]
     for facet in known.study.facets:
         pages.append(_facet_page(known, facet, into))
         levels = known.results.levels(facet.id)
         pages += [_level_page(known, facet, level, into) for level in levels]
-    return [*pages, _checks_page(known, into)]
+    pages.append(_checks_page(known, into))
+    if known.reproduction is not None:
+        pages.append(_reproduction_page(known, known.reproduction, into, script_page))
+    return pages
 
 
 def plan_embeds(known: Assessment, into: str) -> list[EmbedPlan]:
@@ -307,6 +315,46 @@ def _checks_page(known: Assessment, into: str) -> PagePlan:
     )
 
 
+def _reproduction_page(
+    known: Assessment, found: Reproduction, into: str, script_page: str
+) -> PagePlan:
+    study = known.study
+    own = bool(found.own)
+    return PagePlan(
+        path=_reproduction_path(known, into),
+        template="reproduction.md.jinja",
+        trail=("Studies", study.title),
+        nav_title="Reproduction",
+        title=f"{'Runs' if own else 'Reproduction'} of {study.title}",
+        description=f"{study.title}: what runs measured"
+        + ("." if own else " again, cell by cell, and whether it agrees with what was published."),
+        context=_context(known, into)
+        | {
+            "script_page": script_page,
+            "form": command_form(study),
+            "commands": {
+                grid.levels: commands(grid, rows_from_top(study.y))
+                for grid in known.results.grids.values()
+                if len(grid.cells) * len(grid.cells[0]) <= COMMANDS_UP_TO
+            },
+        },
+        parts=tuple(
+            Part(one.grid.label, (Gallery(f"rerun-{at}", rerun_panels(known, one)),))
+            for at, one in enumerate(found.begun)
+        ),
+        edit=f"{study.id}/study.yml",
+        is_index=False,
+    )
+
+
+def _reproduction_path(known: Assessment, into: str) -> str:
+    """Path of a study's page Reproduction; empty where it has none."""
+    return f"{into}/{known.study.id}/reproduction/index.md" if known.reproduction else ""
+
+
+COMMANDS_UP_TO = 2_500
+"""Cells of a grid up to which the page Reproduction lists the command of each."""
+
 _NAMED = re.compile(r"""(\w+)\s*=\s*(?:["']([^"']*)["']|([\d.]+))""")
 
 
@@ -337,6 +385,8 @@ def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[
         "known": known.uncertainty,
         "home": f"{home}/index.md",
         "checks_page": f"{home}/checks/index.md",
+        "reproduction_page": _reproduction_path(known, into),
+        "reproduction": known.reproduction,
         "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
         "level_pages": {
             (facet.id, level.key): f"{home}/{facet.id}/{level.slug}/index.md"
@@ -345,7 +395,7 @@ def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[
         },
         "targets": _targets(known, into, facet),
         "reading_labels": {reading.id: reading.label for reading in study.readings},
-        "readings": study.readings,
+        "readings": study.accounts,
         "problems": only_problems(results.problems),
     }
 

@@ -150,11 +150,11 @@ class Comparison:
 
 
 def compare(study: Study) -> Comparison:
-    """Compare every reading with every other one, cell by cell, as numbers (47.0 is 47)."""
+    """Compare every account with every other one, cell by cell, as numbers (47.0 is 47)."""
     outside = tuple(one for reading in study.readings for one in _outside(study, reading))
-    if len(study.readings) == 1:
-        return Comparison((study.readings[0].id,), (), (), (), outside, ())
-    values = {reading.id: _values(reading) for reading in study.readings}
+    if len(study.accounts) == 1:
+        return Comparison((study.accounts[0].id,), (), (), (), outside, ())
+    values = {reading.id: _values(reading) for reading in study.accounts}
     order = {at: place for place, at in enumerate(_places(study))}
     every = sorted({at for given in values.values() for at in given}, key=order.__getitem__)
     disagreements, alone = [], []
@@ -164,7 +164,7 @@ def compare(study: Study) -> Comparison:
             alone.append(Alone(levels, point, given[0][0]))
         if len({value for _, value in given}) > 1:
             disagreements.append(Disagreement(levels, point, tuple(given)))
-    pairs = list(combinations(study.readings, 2))
+    pairs = list(combinations(study.accounts, 2))
     return Comparison(
         tuple(values),
         tuple(_pair(study, first, second, values) for first, second in pairs),
@@ -181,7 +181,7 @@ def _values(reading: Reading) -> dict[At, Decimal]:
 
 def _places(study: Study) -> Iterator[At]:
     """Every cell that a reading may have, facet by facet and row by row."""
-    there = {levels for reading in study.readings for levels, _ in reading.cells}
+    there = {levels for reading in study.accounts for levels, _ in reading.cells}
     orders = [{level.key: i for i, level in enumerate(facet.levels)} for facet in study.facets]
     for levels in sorted(
         there, key=lambda one: [order[key] for order, key in zip(orders, one, strict=True)]

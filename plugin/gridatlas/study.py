@@ -107,13 +107,76 @@ MISSING = Cell(None, "missing")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All cells that one source gives; `outside` holds those at levels the study doesn't have."""
+    """All cells that one source gives; `outside` holds those at levels the study doesn't have.
+
+    Attributes:
+        measured: Whether runs measured it: each of its values names one.
+    """
 
     id: str
     label: str
     entry: ReadingEntry
     cells: Mapping[tuple[Levels, Point], Cell]
     outside: tuple[tuple[tuple[tuple[str, str], ...], Cell], ...] = ()
+    measured: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What a run gave in one cell, item by item.
+
+    Attributes:
+        samples: Graded samples per item.
+        correct: Those that are right.
+    """
+
+    items: tuple[str, ...]
+    samples: tuple[int, ...]
+    correct: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many of a cell's units of work a run has done."""
+
+    done: int
+    of: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether all are done."""
+        return self.done == self.of
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution of an evaluation script, as `runs/<run>.json` has it.
+
+    Attributes:
+        started: UTC, ISO 8601.
+        stderr_over: What standard errors are taken over: `items`, or `units`, where each unit is a
+            sample of its own, such as a training seed.
+        commit: Of the code; None where it isn't known, as is `dirty`, whether it was changed since.
+        gpu: As the manifest has it; None without one, empty where that isn't known.
+        limit: Number of items of a mere try; None for a whole run.
+        told: What else the manifest has, in its order: (name, value) as texts.
+        cells: How far each cell is.
+        outcomes: Of complete cells, where the run has them.
+    """
+
+    id: str
+    script: str
+    started: str
+    stderr_over: Literal["items", "units"]
+    arguments: tuple[str, ...]
+    commit: str | None
+    dirty: bool | None
+    packages: Mapping[str, str]
+    gpu: Mapping[str, object] | None
+    limit: int | None
+    told: tuple[tuple[str, str], ...]
+    cells: Mapping[tuple[Levels, Point], Progress]
+    outcomes: Mapping[tuple[Levels, Point], Outcomes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +189,15 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One experiment, checked: every reading's cells lie on its factors."""
+    """One experiment, checked: every reading's cells lie on its factors.
+
+    Attributes:
+        runs: By their ids.
+        accounts: The readings that shown values come from: those that no run measured; in a study
+            that has only measured ones, these.
+        reruns: The measured readings beside published ones: compared with them, never shown in
+            their place.
+    """
 
     id: str
     title: str
@@ -148,6 +219,16 @@ class Study:
     claims: tuple[ClaimEntry, ...] = ()
     claim_lines: tuple[int, ...] = ()
     reproduce: ReproduceEntry | None = None
+    runs: Mapping[str, Run] = field(default_factory=dict)
+    accounts: tuple[Reading, ...] = field(init=False, repr=False, compare=False)
+    reruns: tuple[Reading, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Looked at for every cell.
+        published = tuple(one for one in self.readings if not one.measured)
+        reruns = tuple(one for one in self.readings if one.measured) if published else ()
+        object.__setattr__(self, "accounts", published or self.readings)
+        object.__setattr__(self, "reruns", reruns)
 
     def facet(self, facet_id: str) -> Factor:
         """The facet with this id; KeyError where there is none."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from gridatlas import store
 from gridatlas.analyse import Difference, Results, differences, share_scale, trials
+from gridatlas.outcomes import Shares, all_paired, as_input, shares_by_item
 from gridatlas.study import Cell, Grid, Levels, Point, Study
 
 ALPHA = 0.05
@@ -25,6 +26,8 @@ CELLS_UP_TO = 100_000
 """Cells of a grid up to which intervals and tests are computed."""
 COMPARED_UP_TO = 10_000
 """Cells of a grid up to which levels are tested against one another, cell by cell."""
+PAIRED_UP_TO = 100
+"""Cells of a grid up to which they are tested against one another item by item."""
 SETTINGS_UP_TO = 2_500
 """Settings up to which mean rank and mean regret are computed; each has 2,000 resamples."""
 
@@ -61,6 +64,7 @@ class GridUncertainty:
         level: One-sided level at which a cell leaves the set for the best.
         chi2, df, p: Homogeneity of all cells.
         x_p, y_p: p of the main effect of each axis.
+        paired: Whether cells are tested against one another item by item.
     """
 
     reason: str = ""
@@ -77,6 +81,7 @@ class GridUncertainty:
     cells: Mapping[str, CellUncertainty] = field(default_factory=dict)
     x_means: Mapping[str, Ends] = field(default_factory=dict)
     y_means: Mapping[str, Ends] = field(default_factory=dict)
+    paired: bool = False
 
     @property
     def kept(self) -> int:
@@ -86,13 +91,18 @@ class GridUncertainty:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceUncertainty:
-    """Level against level, cell by cell: how many differ after Holm's correction."""
+    """Level against level, cell by cell: how many differ after Holm's correction.
+
+    Attributes:
+        paired: Whether the tests are of outcomes item by item.
+    """
 
     reason: str = ""
     test: str = ""
     cells: int = 0
     differ: int = 0
     higher: int = 0
+    paired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +196,7 @@ def _places(study: Study) -> list[str]:
 def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
     """Everything about a study's uncertainty, from the store where its inputs are the same."""
     inputs = json.dumps(_inputs(results), sort_keys=True)
-    key = store.key_of(_computed_by(), inputs)
+    key = store.key_of(computed_by(), inputs)
     stored = store.read(cache_folder, key) if cache_folder else None
     if stored is not None:
         return _from_json(json.loads(stored))
@@ -214,8 +224,11 @@ def _inputs(results: Results) -> Any:
             (
                 levels,
                 [
-                    (str(cell.value), cell.state, cell.successes, trials(grid, cell))
-                    for _, _, cell in grid.points()
+                    [
+                        *(str(cell.value), cell.state, cell.successes, trials(grid, cell)),
+                        *as_input(study, levels, (x.key, y.key), cell),
+                    ]
+                    for x, y, cell in grid.points()
                 ]
                 if _size(study) <= CELLS_UP_TO
                 else [],
@@ -230,7 +243,8 @@ def _size(study: Study) -> int:
 
 
 @cache
-def _computed_by() -> str:
+def computed_by() -> str:
+    """What statistics depend on besides their inputs: our code, and the libraries' versions."""
     here = Path(__file__)
     files = [here, *sorted(here.with_name("statistics").glob("*.py"))]
     sources = [file.read_text("utf-8") for file in files]
@@ -327,12 +341,17 @@ def _assess(results: Results) -> Uncertainty:
     for facet in results.study.facets:
         for difference in differences(results, facet):
             first, second = difference.first.levels, difference.second.levels
-            compared[key_of_levels(first, second)] = _difference(counts[first], counts[second])
+            compared[key_of_levels(first, second)] = _difference(
+                counts[first],
+                counts[second],
+                shares_by_item(difference.first),
+                shares_by_item(difference.second),
+            )
     return Uncertainty(grids, compared, _defaults(results, counts))
 
 
 def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertainty:
-    from gridatlas.statistics.best import best_set
+    from gridatlas.statistics.best import best_set, best_set_paired
     from gridatlas.statistics.counts import mean_wilson, wilson
     from gridatlas.statistics.differences import homogeneity
 
@@ -341,7 +360,14 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
     study = grid.study
     scale = share_scale(study) or 1
     points = list(counts)
-    chosen = best_set([counts[point] for point in points], study.metric.better, ALPHA)
+    by_item = shares_by_item(grid)
+    shares = [by_item.get(point) for point in points]
+    paired = len(points) <= PAIRED_UP_TO and all_paired(shares)
+    chosen = (
+        best_set_paired([one.values for one in shares if one], study.metric.better, ALPHA)
+        if paired
+        else best_set([counts[point] for point in points], study.metric.better, ALPHA)
+    )
     items = _items(grid)
     kept = {points[index] for index in chosen.indices}
     kinds: dict[tuple[int, int, bool], CellUncertainty] = {}
@@ -382,6 +408,7 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
         cells=cells,
         x_means={place: mean(at) for place, at in _along(points, 0).items()},
         y_means={place: mean(at) for place, at in _along(points, 1).items()},
+        paired=paired,
     )
 
 
@@ -457,9 +484,13 @@ def _parts_of(results: Results, grid: Grid) -> list[Levels]:
 
 
 def _difference(
-    first: tuple[Mapping[str, Counts], str], second: tuple[Mapping[str, Counts], str]
+    first: tuple[Mapping[str, Counts], str],
+    second: tuple[Mapping[str, Counts], str],
+    shares1: Mapping[str, Shares],
+    shares2: Mapping[str, Shares],
 ) -> DifferenceUncertainty:
     from gridatlas.statistics.differences import difference, holm
+    from gridatlas.statistics.paired import paired_p
 
     if first[1] or second[1]:
         return DifferenceUncertainty(first[1] or second[1])
@@ -468,19 +499,30 @@ def _difference(
         return DifferenceUncertainty(
             f"levels are not tested against one another above {COMPARED_UP_TO:,} cells in a grid"
         )
-    pairs = [(*second[0][point], *first[0][point]) for point in points]
-    p_of = {pair: difference(*pair).p for pair in dict.fromkeys(pairs)}
-    adjusted = holm([p_of[pair] for pair in pairs])
+    # One test for all cells: what is named on the page holds for each.
+    paired = bool(points) and all(
+        point in shares1 and shares1[point].pairs_with(shares2.get(point)) for point in points
+    )
+    if paired:
+        tests = [paired_p(shares2[point].values, shares1[point].values) for point in points]
+        adjusted = holm([one.p for one in tests])
+        name = " and ".join(dict.fromkeys(one.test for one in tests))
+    else:
+        pairs = [(*second[0][point], *first[0][point]) for point in points]
+        p_of = {pair: difference(*pair).p for pair in dict.fromkeys(pairs)}
+        adjusted = holm([p_of[pair] for pair in pairs])
+        name = "two-sided Fisher exact tests"
     significant = [
         second[0][point][0] / second[0][point][1] > first[0][point][0] / first[0][point][1]
         for point, p in zip(points, adjusted, strict=True)
         if p <= ALPHA
     ]
     return DifferenceUncertainty(
-        test="two-sided Fisher exact tests, Holm's correction",
+        test=f"{name}, Holm's correction",
         cells=len(points),
         differ=len(significant),
         higher=sum(significant),
+        paired=paired,
     )
 
 

@@ -13,6 +13,7 @@ from itertools import product
 from typing import cast
 
 from gridatlas.cells import OPTIONAL_COLUMNS, check_columns, column, factor_ids, read_readings
+from gridatlas.fit_runs import fit_runs
 from gridatlas.load import StudySource
 from gridatlas.problems import Problem, listed, nearest, shown
 from gridatlas.schema import (
@@ -64,6 +65,8 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         return None, problems
     readings, found = read_readings(source, factors, tables)
     problems += found
+    runs, found = fit_runs(source, factors, readings)
+    problems += found
     file = source.file
     study = Study(
         id=source.id,
@@ -91,6 +94,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
             source.line("accepted", index) or 1 for index in range(len(file.accepted))
         ),
         reproduce=file.reproduce,
+        runs=runs,
     )
     return study, problems
 
@@ -283,7 +287,19 @@ def _check_arguments(source: StudySource) -> list[Problem]:
         for axis in (source.file.x, source.file.y)
         if axis not in named
     ]
-    return problems
+    return problems + _check_margin(source)
+
+
+def _check_margin(source: StudySource) -> list[Problem]:
+    """A margin as wide as the metric's range would call everything the same."""
+    file = source.file
+    margin = file.reproduce.margin if file.reproduce else None
+    ends = file.metric.range or ((Decimal(0), Decimal(100)) if file.metric.unit == "%" else None)
+    if margin is None or ends is None or 2 * margin < ends[1] - ends[0]:
+        return []
+    found, expected = str(margin), f"less than half the metric's range of {ends[0]} to {ends[1]}"
+    path = ("reproduce", "margin")
+    return [_In(source).problem("wrong-value", path, found, expected, "write a smaller margin")]
 
 
 def _factor(

@@ -13,6 +13,8 @@ from markupsafe import Markup
 
 from gridatlas import analyse, picture
 from gridatlas.claims import Judged
+from gridatlas.reproduction import VERDICTS, Reproduction, Verdict, in_words, summed
+from gridatlas.statistics.interval import Interval
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study, inline
 from gridatlas.uncertainty import Uncertainty, by_point
 
@@ -65,6 +67,13 @@ def between(low: float, high: float, study: Study) -> str:
     return f"{low:.{decimals}f} to {high:.{decimals}f}"
 
 
+def difference_ends(interval: Interval, study: Study) -> str:
+    """The interval of a difference in the metric's decimals: `−4.1 to +3.1`."""
+    ends = (Decimal(repr(end)) for end in (interval.low, interval.high))
+    low, high = (picture.format_difference(end, study.metric.decimals or 0) for end in ends)
+    return f"{low} to {high}"
+
+
 def _p_value(p: float | None) -> str:
     """A p-value with two significant digits, never rounded to 0 or 1."""
     if p is None:
@@ -115,6 +124,20 @@ def _levels_text(factor: Factor) -> str:
 def _point_anchor(grid: Grid, point: Point) -> str:
     study = grid.study
     return _cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
+
+
+def _verdicts_of(found: Reproduction, grids: Iterable[Grid]) -> dict[Verdict, int]:
+    """Number of cells of some grids by verdict."""
+    return summed(one for grid in grids if (one := found.of(grid.levels)))
+
+
+def _trials_text(grid: Grid) -> str:
+    """The trials behind each published value of a grid: `150`, `30 to 150` or `not known`."""
+    found = {analyse.trials(grid, cell) for _, _, cell in grid.points() if cell.value is not None}
+    known = sorted(n for n in found if n is not None)
+    if len(known) < len(found) or not known:
+        return "not known"
+    return f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
 
 
 OUTCOMES = {"true": "holds", "false": "doesn't hold", "undecidable": "undecidable"}
@@ -198,6 +221,10 @@ GLOBALS: Mapping[str, Any] = {
     "figure_anchor": figure_anchor,
     "point_anchor": _point_anchor,
     "cell_text": cell_text,
+    "verdicts": in_words,
+    "verdicts_of": _verdicts_of,
+    "all_verdicts": VERDICTS,
+    "trials_text": _trials_text,
     "claim_outcome": _claim_outcome,
     "claim_counts": _claim_counts,
     "claims_by_source": _claims_by_source,

@@ -204,6 +204,35 @@ def add_tiny_study(project: Project, name: str = "tiny") -> None:
     project.write(f"data/{name}/cells.csv", TINY_CELLS)
 
 
+def add_reproduced_study(project: Project, name: str = "again") -> None:
+    """Put a study with a run into a project: cells that agree, differ, are running, aren't run."""
+    study = TINY_STUDY.replace("label: Small}", "label: Small, items: 2000}")
+    project.write(
+        f"data/{name}/study.yml",
+        study
+        + "trials: {items: model, samples: 5}\n"
+        + "readings:\n  - {id: paper, file: cells.csv, label: Figure}\n"
+        + "  - {id: ours, file: ours.csv, label: Our run}\n"
+        + 'reproduce: {script: docs/tune.py, args: "{model} {rate} {batch}", margin: 4}\n',
+    )
+    project.write(f"data/{name}/cells.csv", TINY_CELLS)
+    project.write(
+        f"data/{name}/ours.csv",
+        "model,batch,rate,accuracy,n,successes,run\n"
+        "small,8,0.1,11.0,10000,1100,tune-1\nsmall,8,0.2,30.0,10000,3000,tune-1\n",
+    )
+    cells = [("0.1", "8", 9), ("0.2", "8", 9), ("0.1", "16", 4), ("0.2", "16", 0)]
+    run = {
+        "format": 1, "run": "tune-1", "study": name, "script": "tune",
+        "started": "2026-05-01T12:00:00Z", "model": {"id": "org/<b>small</b>"}, "gpu": None,
+        "cells": [
+            {"levels": {"model": "small", "rate": rate, "batch": batch}, "done": done, "of": 9}
+            for rate, batch, done in cells
+        ],
+    }  # fmt: skip
+    project.write(f"data/{name}/runs/tune-1.json", json.dumps(run))
+
+
 @functools.cache
 def shared_cache(base: Path) -> Path:
     """The drawings of this test run."""

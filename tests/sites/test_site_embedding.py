@@ -402,7 +402,7 @@ def test_badges(atlas: Build, study: str, grid: str) -> None:
         ("small,8,0.1,3,,\nsmall,8,0.2,1,,\n", ["1.0 % at 0.2 × 8", "not run"]),
         (
             "small,8,0.1,3,,r1\nsmall,8,0.2,3,,\n",
-            ["3.0 % at 0.1 × 8 and 1 more", "1 of 2 cells run"],
+            ["3.0 % at 0.1 × 8 and 1 more", "1 of 2 cells"],
         ),
     ],
     ids=["no-value", "lower", "ties-and-a-run"],
@@ -413,7 +413,7 @@ def test_badges_of_other_grids(tmp_path: Path, cells: str, said: list[str]) -> N
     project.write("data/s/study.yml", study)
     project.write("data/s/cells.csv", f"model,batch,rate,accuracy,state,run\n{cells}")
     grid = load(project.folder / "data")["s"].grid(model="small")
-    badges = [best_badge(grid, GridUncertainty()), reproduced_badge(grid)]
+    badges = [best_badge(grid, GridUncertainty()), reproduced_badge(grid, None)]
     found = [[one.text for one in ElementTree.fromstring(badge).iter(f"{SVG}text")][1]
              for badge in badges]  # fmt: skip
     assert found == said

@@ -55,6 +55,7 @@ def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
                     ],
                 ],
                 ["Checks", f"{dynts}checks/", []],
+                ["Reproduction", f"{dynts}reproduction/", []],
             ],
         ],
         [

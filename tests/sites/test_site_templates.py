@@ -83,6 +83,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     project.write(f"overrides/{name}", changed)
     project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)
     project.write("data/broken/study.yml", "format: 2\n")
+    site_builds.add_reproduced_study(project)
     site = pages()
     assert [one.kind for one in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]

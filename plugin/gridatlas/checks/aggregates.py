@@ -87,9 +87,9 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
     readings = {reading.id: reading for reading in study.readings}
     wanted: dict[Levels, set[Point]] = {}
     for index, factor in enumerate(study.facets):
-        if len(study.readings) < 2 or not any(level.aggregate for level in factor.levels):
+        if len(study.accounts) < 2 or not any(level.aggregate for level in factor.levels):
             continue
-        for levels, point in dict.fromkeys(at for one in study.readings for at in one.cells):
+        for levels, point in dict.fromkeys(at for one in study.accounts for at in one.cells):
             if not factor.level(levels[index]).aggregate:
                 continue
             shown = choose(study, levels, point)

@@ -85,9 +85,9 @@ class Account:
 
 def supplying(study: Study) -> frozenset[str]:
     """Ids of the readings that supply at least one shown value."""
-    if len(study.readings) == 1:
-        return frozenset(reading.id for reading in study.readings)
-    every = dict.fromkeys(at for reading in study.readings for at in reading.cells)
+    if len(study.accounts) == 1:
+        return frozenset(reading.id for reading in study.accounts)
+    every = dict.fromkeys(at for reading in study.accounts for at in reading.cells)
     shown = (choose(study, levels, point) for levels, point in every)
     return frozenset(cell.reading for cell in shown if cell.value is not None)
 

@@ -104,7 +104,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Make the site, and add what no file of the user's stands in the place of."""
-        self.site = self._build(config)
+        self.site = self._build(config, files)
         self.pages = {}
         taken = {file.dest_uri: file.src_uri for file in files}
         made = {
@@ -203,8 +203,18 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         log.info("gridatlas: the header for the whole site, also in %s:", POLICY)
         log.info("Content-Security-Policy: %s", policy)
 
-    def _build(self, config: MkDocsConfig) -> Site:
+    def _build(self, config: MkDocsConfig, files: Files) -> Site:
         say = _from_two_seconds_on()
+
+        def page_of(script: str) -> str:
+            """The path of a script below the docs folder, where another plugin makes it a page."""
+            path = self._path(config, script)
+            docs = Path(config.docs_dir).resolve()
+            if not path.is_relative_to(docs):
+                return ""
+            file = files.get_file_from_path(path.relative_to(docs).as_posix())
+            return file.src_uri if file and file.is_documentation_page() else ""
+
         try:
             site = build(
                 self._path(config, self.config.data_),
@@ -216,6 +226,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 step=say,
                 address=f"{config.site_url.rstrip('/')}/" if config.site_url else "",
                 ending=_ending(config),
+                page_of=page_of,
             )
         except OSError as error:
             message = f"gridatlas: {error.strerror}: {error.filename}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, Context, Decimal
 from math import sqrt
 from typing import Literal
@@ -12,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from gridatlas.statistics.interval import Interval
+
 Counts = tuple[int, int]
 """(successes, trials) of a cell."""
 Better = Literal["higher", "lower"]
@@ -19,14 +20,6 @@ Floats = NDArray[np.float64]
 
 _EXACT = Context(prec=60)
 """Enough digits that a product of a printed value and a number of trials is exact."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """From `low` to `high`, both included."""
-
-    low: float
-    high: float
 
 
 def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval:

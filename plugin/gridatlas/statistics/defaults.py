@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from gridatlas.statistics.counts import Better, Counts, Floats, Interval, arrays, direction
+from gridatlas.statistics.counts import Better, Counts, Floats, arrays, direction
+from gridatlas.statistics.interval import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,264 @@
+"""Hold the files of runs against the study that they are beside."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gridatlas.load import StudySource
+from gridatlas.problems import Problem, listed, nearest, shown
+from gridatlas.runs import COLLECT, FOLDER, CellOutcomes, RunFile, levels_text
+from gridatlas.study import Cell, Factor, Levels, Outcomes, Point, Progress, Reading, Run
+
+At = tuple[Levels, Point]
+
+TOLD = ("model", "data", "seeds", "settings", "python", "platform", "resumed")
+"""Keys of a manifest that the page tells as they are, in this order."""
+
+
+def fit_runs(
+    source: StudySource, factors: Mapping[str, Factor], readings: Sequence[Reading]
+) -> tuple[dict[str, Run], list[Problem]]:
+    """The runs by their ids, with all that doesn't fit the study or its readings.
+
+    A run of another study, or with cells at levels that this one doesn't have, is left out.
+    """
+    runs: dict[str, Run] = {}
+    problems: list[Problem] = []
+    known = {factor: {level.key for level in one.levels} for factor, one in factors.items()}
+    for file in source.runs.runs:
+        found = list(_misfits(file, source, factors))
+        problems += found
+        if any(one.severity == "problem" for one in found):
+            continue
+        cells = {
+            _at(one.levels, source): Progress(one.done, one.of)
+            for one in file.manifest.cells
+            if all(key in known[factor] for factor, key in one.levels.items())
+        }
+        outcomes, found = _outcomes(file, source, cells)
+        problems += found
+        runs[file.manifest.run] = _run(file, cells, outcomes)
+    for reading in readings:
+        problems += _named(source, reading, runs)
+    return runs, problems
+
+
+def _at(levels: Mapping[str, str], source: StudySource) -> At:
+    file = source.file
+    return tuple(levels[facet] for facet in file.facets), (levels[file.x], levels[file.y])
+
+
+def _run(file: RunFile, cells: Mapping[At, Progress], outcomes: Mapping[At, Outcomes]) -> Run:
+    manifest = file.manifest
+    limit = manifest.settings.get("limit")
+    return Run(
+        id=manifest.run,
+        script=manifest.script,
+        started=manifest.started,
+        stderr_over=manifest.stderr_over,
+        arguments=manifest.arguments,
+        commit=manifest.commit,
+        dirty=manifest.dirty,
+        packages=manifest.packages,
+        gpu=manifest.gpu if "gpu" in file.tree else {},
+        limit=limit if isinstance(limit, int) and not isinstance(limit, bool) else None,
+        told=tuple((key, _text(file.tree[key])) for key in TOLD if file.tree.get(key)),
+        cells=cells,
+        outcomes=outcomes,
+    )
+
+
+def _text(value: Any) -> str:
+    """A manifest's value in words: `id gpt2, revision main`."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(one)}" for key, one in value.items() if one is not None)
+    if isinstance(value, list):
+        return "; ".join(map(_text, value)) or "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# --- a run's files against the study ------------------------------------------------------------
+
+
+def _misfits(
+    file: RunFile, source: StudySource, factors: Mapping[str, Factor]
+) -> Iterator[Problem]:
+    if file.manifest.study != source.id:
+        yield Problem(
+            "wrong-run",
+            file.name,
+            f"a run of the study {shown(file.manifest.study)}",
+            f"a run of the study {shown(source.id)}",
+            "move its files into the folder of that study",
+            column="study",
+        )
+        return
+    listed_in = {factor for factor, one in source.file.factors.items() if one.levels is not None}
+    cells = (one.levels for one in file.manifest.cells)
+    yield from _unknown_levels(file.name, cells, factors, listed_in)
+    twice = [
+        cell
+        for cell, times in Counter(
+            tuple(sorted(one.levels.items())) for one in file.manifest.cells
+        ).items()
+        if times > 1
+    ]
+    if twice:
+        found = f"{levels_text(dict(twice[0]))} twice"
+        yield Problem("wrong-run", file.name, found, "each cell once", COLLECT, column="cells")
+
+
+def _unknown_levels(
+    name: str,
+    cells: Iterable[Mapping[str, str]],
+    factors: Mapping[str, Factor],
+    fixed: Collection[str],
+) -> Iterator[Problem]:
+    """Each wrong set of factors, and each unknown level, once.
+
+    Args:
+        fixed: Factors whose levels `study.yml` lists. Of others a run may have cells at levels at
+            which none is complete yet, so that no table has them.
+    """
+    known = {factor: {level.key for level in one.levels} for factor, one in factors.items()}
+    told: set[tuple[str, ...]] = set()
+    for index, levels in enumerate(cells):
+        if levels.keys() != known.keys():
+            if (which := tuple(sorted(levels))) not in told:
+                told.add(which)
+                yield Problem(
+                    "unknown-factor",
+                    name,
+                    f"a cell with {listed(sorted(levels)) or 'no factor'}",
+                    f"the study's factors: {listed(known)}",
+                    f"correct facets, x and y in study.yml, or {COLLECT}",
+                    column=f"cells.{index}",
+                )
+            continue
+        for factor, key in levels.items():
+            if key not in known[factor] and (factor, key) not in told:
+                told.add((factor, key))
+                yield Problem(
+                    "unknown-level",
+                    name,
+                    shown(key),
+                    f"a level of {factor}: {listed(sorted(known[factor]), 30)}",
+                    f"add {key} under factors.{factor}.levels in study.yml, or remove the run",
+                    column=f"cells.{index}.{factor}",
+                    severity="problem" if factor in fixed else "note",
+                )
+
+
+def _outcomes(
+    file: RunFile, source: StudySource, cells: Mapping[At, Progress]
+) -> tuple[dict[At, Outcomes], list[Problem]]:
+    if file.outcomes is None:
+        return {}, []
+    lists = file.outcomes.items
+    found: dict[At, Outcomes] = {}
+    problems: list[Problem] = []
+    wanted = {source.file.x, source.file.y, *source.file.facets}
+    for index, one in enumerate(file.outcomes.cells):
+        wrong = ""
+        at = _at(one.cell, source) if one.cell.keys() == wanted else None
+        if at is None or at not in cells or not cells[at].complete:
+            wrong, expected = "a cell that the run hasn't done", "only complete cells of the run"
+        elif at in found:
+            wrong, expected = "a cell again", "each cell once"
+        elif one.items >= len(lists):
+            wrong, expected = f"the list of items {one.items}", f"one of {len(lists)}, from 0"
+        else:
+            wrong, expected = _counts(one, len(lists[one.items]))
+        if wrong or at is None:
+            problems.append(
+                Problem(
+                    "wrong-outcomes",
+                    file.outcomes_name,
+                    f"{wrong} ({levels_text(one.cell)})",
+                    expected,
+                    COLLECT,
+                    column=f"cells.{index}",
+                )
+            )
+            continue
+        items = lists[one.items]
+        samples = one.samples * len(items) if len(one.samples) == 1 else one.samples
+        found[at] = Outcomes(items, samples, one.correct)
+    return found, problems
+
+
+def _counts(one: CellOutcomes, items: int) -> tuple[str, str]:
+    """What is wrong with a cell's counts, and what was expected; empty where nothing is."""
+    if len(one.correct) != items or len(one.samples) not in (1, items):
+        return f"{len(one.correct)} of {items} counts", "one for each item"
+    samples = one.samples * items if len(one.samples) == 1 else one.samples
+    for correct, of in zip(one.correct, samples, strict=True):
+        if correct > of:
+            return f"{correct} right of {of}", "at most as many as samples"
+    return "", ""
+
+
+# --- the readings against the runs --------------------------------------------------------------
+
+
+def _named(source: StudySource, reading: Reading, runs: Mapping[str, Run]) -> Iterator[Problem]:
+    """What a reading says of runs that aren't there, or say something else."""
+    name = source.tables[reading.id].name
+    known = source.runs.names
+    if not known:
+        return  # The column may name runs that are kept elsewhere.
+    with_value = {at: cell for at, cell in reading.cells.items() if cell.value is not None}
+    without = [cell for cell in with_value.values() if not cell.run]
+    if without and len(without) < len(with_value):
+        yield Problem(
+            "mixed-runs",
+            name,
+            f"{len(without)} of {len(with_value)} values without a run",
+            "a run for each value, or for none: a reading is measured by runs, or is published",
+            "name the runs, or put the other rows into a reading of their own",
+            without[0].line,
+            "run",
+        )
+    told: set[str] = set()
+    for at, cell in with_value.items():
+        if not cell.run:
+            continue
+        if cell.run not in known:
+            if cell.run not in told:
+                told.add(cell.run)
+                near = nearest(cell.run, known)
+                expected = f"a run with a file {FOLDER}/<run>.json: {listed(sorted(known))}"
+                mend = "add the run's file, which gridatlas collect writes"
+                yield Problem(
+                    "run-without-file",
+                    name,
+                    f"the run {shown(cell.run)}",
+                    expected,
+                    f"write {near} instead of {cell.run}, or {mend}" if near else mend,
+                    cell.line,
+                    "run",
+                )
+        elif cell.run in runs:
+            yield from _against(name, cell, at, runs[cell.run])
+
+
+def _against(name: str, cell: Cell, at: At, run: Run) -> Iterator[Problem]:
+    """A value against the run that it is from."""
+    progress, outcomes = run.cells.get(at), run.outcomes.get(at)
+    found = ""
+    if progress is None:
+        found, expected = f"a cell that the run {run.id} hasn't", "a cell of the run"
+    elif not progress.complete:
+        found = f"a value, of {progress.done} of {progress.of} units of the run {run.id}"
+        expected = "no value before all units are done"
+    elif outcomes is not None and cell.repeats == 1:
+        counts = sum(outcomes.correct), sum(outcomes.samples)
+        given = cell.successes, cell.n
+        if None not in given and given != counts:
+            found = f"{given[0]} of {given[1]}"
+            expected = f"{counts[0]} of {counts[1]}, as the outcomes of the run {run.id} say"
+    if found:
+        yield Problem("wrong-run", name, found, expected, COLLECT, cell.line, "run")

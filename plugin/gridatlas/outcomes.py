@@ -1,0 +1,65 @@
+"""What runs gave item by item, for tests that pair cells: which cells can be compared so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gridatlas import store
+from gridatlas.study import Cell, Grid, Levels, Outcomes, Point, Study
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """A cell item by item: the share of right samples of each item, and which run gave them."""
+
+    run: str
+    items: tuple[str, ...]
+    values: tuple[float, ...]
+
+    def pairs_with(self, other: Shares | None) -> bool:
+        """Whether one run asked both the same items."""
+        return other is not None and (self.run, self.items) == (other.run, other.items)
+
+
+def shares_by_item(grid: Grid) -> dict[str, Shares]:
+    """The cells of a grid whose run has their outcomes, by their places, `<place>,<place>`."""
+    if not grid.study.runs:
+        return {}
+    found = {}
+    for j, (y, row) in enumerate(zip(grid.study.y.levels, grid.cells, strict=True)):
+        for i, (x, cell) in enumerate(zip(grid.study.x.levels, row, strict=True)):
+            outcomes = _outcomes_of(grid.study, grid.levels, (x.key, y.key), cell)
+            if outcomes is not None:
+                counts = zip(outcomes.correct, outcomes.samples, strict=True)
+                values = tuple(k / n for k, n in counts)
+                found[f"{i},{j}"] = Shares(cell.run, outcomes.items, values)
+    return found
+
+
+def all_paired(cells: Sequence[Shares | None]) -> bool:
+    """Whether each of at least two cells can be compared with each item by item."""
+    first = cells[0] if len(cells) > 1 else None
+    return first is not None and all(first.pairs_with(other) for other in cells)
+
+
+def as_input(study: Study, levels: Levels, point: Point, cell: Cell) -> tuple[Any, ...]:
+    """All of a cell's outcomes that a result depends on, as JSON can have it."""
+    found = _outcomes_of(study, levels, point, cell)
+    if found is None:
+        return ()
+    return cell.run, store.key_of(json.dumps(found.items)), found.samples, found.correct
+
+
+def _outcomes_of(study: Study, levels: Levels, point: Point, cell: Cell) -> Outcomes | None:
+    """What the run of a cell gave item by item, where items are what varies.
+
+    Where each unit is a sample of its own, such as a training seed, to pair items would test these
+    trained models only.
+    """
+    run = study.runs.get(cell.run)
+    if run is None or run.stderr_over != "items" or cell.value is None:
+        return None
+    return run.outcomes.get((levels, point))

@@ -1,0 +1,110 @@
+"""What the page Reproduction tells in tables: verdicts cell by cell, and what each run was."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from gridatlas.analyse import trials
+from gridatlas.figures import TABLE_UP_TO
+from gridatlas.picture import format_difference, rows_from_top, value_with_unit
+from gridatlas.reproduction import CellRerun, Rerun
+from gridatlas.study import Cell, Grid, Level, Run, Study
+from gridatlas.words import cell_text, difference_ends
+
+GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class RerunRow:
+    """One cell in words: `x` and `y` are its levels, the rest is empty where there is nothing."""
+
+    x: Level
+    y: Level
+    published: str
+    again: str
+    difference: str
+    interval: str
+    verdict: str
+    note: str
+    run: str
+
+
+def rerun_rows(rerun: Rerun) -> list[RerunRow]:
+    """The cells of a grid in reading order; none where there are too many for a table."""
+    study = rerun.grid.study
+    if len(rerun.cells) > TABLE_UP_TO:
+        return []
+    points = [(x, y) for y in rows_from_top(study.y) for x in study.x.levels]
+    return [
+        _row(rerun, x, y, rerun.cells[x.key, y.key])
+        for x, y in points
+        if (x.key, y.key) in rerun.cells
+    ]
+
+
+def _row(rerun: Rerun, x: Level, y: Level, one: CellRerun) -> RerunRow:
+    study = rerun.grid.study
+    difference = ""
+    if one.difference is not None:
+        text = format_difference(one.difference, study.metric.decimals or 0)
+        difference = value_with_unit(text, study.metric.unit, difference=True)
+    note = one.reason or one.method
+    if one.progress is not None:
+        note = f"{one.progress.done} of {one.progress.of} units of work done"
+    return RerunRow(
+        x,
+        y,
+        _said(rerun.grid, one.published, study),
+        _said(rerun.again, one.again, study) if one.again.reading else "",
+        difference,
+        difference_ends(one.interval, study) if one.interval else "",
+        one.verdict,
+        note,
+        one.again.run,
+    )
+
+
+def _said(grid: Grid, cell: Cell, study: Study) -> str:
+    n = cell.n if cell.run else trials(grid, cell)
+    return cell_text(study, cell) + (f" (n = {n:,})" if n and cell.value is not None else "")
+
+
+def run_facts(run: Run) -> list[tuple[str, str]]:
+    """What a run was, as (name, text); what isn't known is said so."""
+    done = sum(one.complete for one in run.cells.values())
+    begun = sum(0 < one.done < one.of for one in run.cells.values())
+    cells = f"{done:,} of {len(run.cells):,} done"
+    facts = [("Cells", cells + (f", {begun:,} begun" if begun else ""))]
+    if run.limit is not None:
+        facts.append(("A try", f"only the first {run.limit:,} items"))
+    facts += [
+        ("Script", run.script),
+        ("Arguments", shlex.join(run.arguments) or "none"),
+        ("Started", run.started),
+        ("Code", _code(run)),
+    ]
+    facts += [(key.capitalize(), text) for key, text in run.told]
+    facts.append(("GPU", _gpu(run)))
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(run.packages.items()))
+    return [*facts, ("Packages", packages or "not known")]
+
+
+def _code(run: Run) -> str:
+    if run.commit is None:
+        return "commit not known"
+    changed = {True: ", changed since", False: ", unchanged", None: ", not known whether changed"}
+    return f"commit {run.commit}{changed[run.dirty]}"
+
+
+def _gpu(run: Run) -> str:
+    if run.gpu is None:
+        return "none: it ran on the CPU"
+    if not run.gpu:
+        return "not known"
+    memory = run.gpu.get("memory")
+    parts = [str(run.gpu.get("name") or "not known")]
+    if isinstance(memory, int):
+        parts.append(f"{memory / GIB:.0f} GiB")
+    parts += [f"{key} {run.gpu[key]}" for key in ("driver", "cuda") if run.gpu.get(key)]
+    return ", ".join(parts)

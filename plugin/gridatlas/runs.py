@@ -1,0 +1,231 @@
+"""The files of runs beside a study: what each was, how far it is, and its outcomes by item."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from gridatlas.problems import Problem, listed, shown
+from gridatlas.schema import LevelKey
+from gridatlas.text import read_text
+
+FOLDER = "runs"
+OUTCOMES = ".outcomes.json"
+FORMAT = 1
+COLLECT = "write it again with gridatlas collect"
+Count = Annotated[int, Field(ge=0, strict=True)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class _Part(BaseModel):
+    """Of a file that a program wrote; what a later one adds is no mistake."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class CellProgress(_Part):
+    """How many units of work of a cell are done."""
+
+    levels: dict[str, LevelKey]
+    done: Count
+    of: Annotated[int, Field(ge=1, strict=True)]
+
+
+class Manifest(_Part):
+    """`runs/<run>.json`: the keys that are read; `tree` of its file has all."""
+
+    format: Literal[1]
+    run: Text
+    study: Text
+    script: Text
+    started: Text
+    arguments: tuple[str, ...] = ()
+    stderr_over: Literal["items", "units"] = "items"
+    settings: dict[str, Any] = Field(default_factory=dict)
+    commit: str | None = None
+    dirty: bool | None = None
+    packages: dict[str, str] = Field(default_factory=dict)
+    gpu: dict[str, Any] | None = None
+    cells: tuple[CellProgress, ...]
+
+
+def _each(value: Any) -> Any:
+    return value if isinstance(value, list) else (value,)
+
+
+class CellOutcomes(_Part):
+    """A complete cell's outcomes; `samples` is one number where all items have as many."""
+
+    cell: dict[str, LevelKey]
+    items: Count
+    samples: Annotated[tuple[Annotated[int, Field(ge=1, strict=True)], ...], BeforeValidator(_each)]
+    correct: tuple[Count, ...]
+
+
+class OutcomesContent(_Part):
+    """`runs/<run>.outcomes.json`."""
+
+    run: Text
+    items: tuple[tuple[str, ...], ...]
+    cells: tuple[CellOutcomes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A run's files as read, `name` and `outcomes_name` as they shall stand in messages.
+
+    Attributes:
+        tree: All that the manifest has.
+    """
+
+    name: str
+    outcomes_name: str
+    manifest: Manifest
+    tree: Mapping[str, Any]
+    outcomes: OutcomesContent | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The runs of a study whose files can be read, and the ids of all that have files."""
+
+    runs: tuple[RunFile, ...] = ()
+    names: frozenset[str] = frozenset()
+
+
+def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
+    """Read the run files of one study's folder.
+
+    Args:
+        folder: The study's folder.
+        name: The folder's path as it shall stand in messages.
+    """
+    here = folder / FOLDER
+    files = sorted(here.glob("*.json"))
+    manifests = [file for file in files if not file.name.endswith(OUTCOMES)]
+    runs: list[RunFile] = []
+    problems: list[Problem] = []
+    for file in manifests:
+        run_name = f"{name}/{FOLDER}/{file.name}"
+        outcomes_name = f"{name}/{FOLDER}/{file.stem}{OUTCOMES}"
+        tree, found = _read_json(file, run_name)
+        problems += found
+        manifest = _typed(Manifest, tree, run_name, problems)
+        if manifest is None or tree is None:
+            continue
+        if manifest.run != file.stem:
+            problems.append(_other_name(run_name, manifest.run, file.stem))
+            continue
+        outcomes = None
+        path = here / f"{file.stem}{OUTCOMES}"
+        if path.exists():
+            content, found = _read_json(path, outcomes_name)
+            problems += found
+            outcomes = _typed(OutcomesContent, content, outcomes_name, problems)
+            if outcomes is not None and outcomes.run != manifest.run:
+                problems.append(_other_name(outcomes_name, outcomes.run, manifest.run))
+                outcomes = None
+        runs.append(RunFile(run_name, outcomes_name, manifest, tree, outcomes))
+    problems += [
+        Problem(
+            "run-without-file",
+            f"{name}/{FOLDER}/{file.name}",
+            "outcomes of a run",
+            f"{FOLDER}/{run}.json beside them, which says what the run was",
+            f"{COLLECT}, or remove the file",
+        )
+        for file in files
+        if file.name.endswith(OUTCOMES)
+        for run in [file.name.removesuffix(OUTCOMES)]
+        if not (here / f"{run}.json").exists()
+    ]
+    return RunFiles(tuple(runs), frozenset(file.stem for file in manifests)), problems
+
+
+def _other_name(name: str, run: str, stem: str) -> Problem:
+    return Problem(
+        "wrong-run",
+        name,
+        f"the run {shown(run)}",
+        f"the run that the file is named after: {shown(stem)}",
+        f"rename the file, or {COLLECT}",
+        column="run",
+    )
+
+
+def _read_json(path: Path, name: str) -> tuple[dict[str, Any] | None, list[Problem]]:
+    text, problems = read_text(path, name)
+    if text is None:
+        return None, problems
+    mend = f"{COLLECT}: it may be half written"
+    try:
+        tree = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        what = getattr(error, "msg", "nested too deep")
+        found = f"no JSON: {what[:1].lower()}{what[1:].removesuffix(' at')}"
+        return None, [Problem("not-json", name, found, "a file in JSON", mend, line)]
+    if not isinstance(tree, dict):
+        found = f"a {type(tree).__name__}"
+        return None, [Problem("not-json", name, found, "keys and values in braces", mend, 1)]
+    return tree, []
+
+
+Content = TypeVar("Content", Manifest, OutcomesContent)
+
+
+def _typed(
+    form: type[Content], tree: Mapping[str, Any] | None, name: str, problems: list[Problem]
+) -> Content | None:
+    if tree is None:
+        return None
+    version = tree.get("format")
+    if form is Manifest and isinstance(version, int) and version > FORMAT:
+        expected, mend = f"format {FORMAT}", "update gridatlas"
+        problems.append(Problem("newer-format", name, str(version), expected, mend, None, "format"))
+        return None
+    try:
+        return form.model_validate(tree)
+    except ValidationError as error:
+        problems += [_problem(one, name) for one in error.errors()[:20]]
+        return None
+
+
+def _problem(error: Any, name: str) -> Problem:
+    column = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        key = error["loc"][-1]
+        return Problem(
+            "missing-key", name, f"no key {shown(key)}", f"a value for {key}", COLLECT, None, column
+        )
+    expected = _EXPECTED.get(error["type"]) or (
+        error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    )
+    value = error["input"]
+    found = f"a {'list' if isinstance(value, list | tuple) else 'mapping'}"
+    if not isinstance(value, list | tuple | dict):
+        found = "nothing" if value is None else shown(value)
+    return Problem("wrong-value", name, found, expected, COLLECT, None, column)
+
+
+_EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "keys with values",
+    "int_type": "a whole number",
+    "model_type": "keys with values",
+    "model_attributes_type": "keys with values",
+    "string_too_short": "a text that is not empty",
+    "string_type": "a text",
+    "tuple_type": "a list",
+}
+"""Plain words for what pydantic says in Python's."""
+
+
+def levels_text(levels: Mapping[str, str]) -> str:
+    """A cell's levels in a message: `ratio 0.1, local_window 500`."""
+    return listed((f"{factor} {level}" for factor, level in levels.items()), 20)

@@ -1,0 +1,99 @@
+"""The page Reproduction of studies that are run, not run, and measured by runs alone."""
+
+from pathlib import Path
+
+import pytest
+import site_builds
+from site_builds import DYNTS, Build, article, figure_name, figures, text_of
+
+
+@pytest.fixture(scope="module")
+def run(base: Path, cache: Path) -> Build:
+    """A site with a study of which a run did a part, whose script is a page of the site."""
+    project = site_builds.make_project(base / "reproduced", cache)
+    site_builds.add_reproduced_study(project)
+    site_builds.add_tiny_study(project, "plain")
+    project.write("docs/tune.md", "# Not the script\n")
+    return project.built("--strict")
+
+
+PAGE = "studies/again/reproduction/"
+
+
+def test_each_cell_has_its_verdict(run: Build) -> None:
+    page = article(run.page(PAGE))
+    rows = [
+        [text_of(cell) for cell in row.find_all(["th", "td"])]
+        for row in page.select('[aria-label="Verdicts of Small"] tbody tr')
+    ]
+    assert [(row[0], row[1], row[2], row[3]) for row in rows] == [
+        ("0.1 × 16", "running", "13.5 (n = 10,000)", ""),
+        ("0.2 × 16", "not run", "14.5 (n = 10,000)", ""),
+        ("0.1 × 8", "agrees", "11.5 (n = 10,000)", "11.0 (n = 10,000)"),
+        ("0.2 × 8", "differs", "12.5 (n = 10,000)", "30.0 (n = 10,000)"),
+    ]
+    assert "4 of 9 units of work done" in rows[0]
+    assert rows[2][4:] == ["−0.5 points", "−1.4 to +0.4", "Newcombe's interval", "tune-1"]
+
+
+def test_published_measured_and_their_difference_stand_side_by_side(run: Build) -> None:
+    found = figures(article(run.page(PAGE)))
+    assert [figure_name(figure) for figure in found] == [
+        "Small, published", "Small, measured again", "Small, measured again − published",
+    ]  # fmt: skip
+    said = [str(one["aria-label"]) for one in found[2].select('path[role="graphics-symbol"]')]
+    assert sorted(said) == [
+        "Learning rate 0.1, Batch size 16: running",
+        "Learning rate 0.1, Batch size 8: −0.5 points, agrees",
+        "Learning rate 0.2, Batch size 16: not run",
+        "Learning rate 0.2, Batch size 8: +17.5 points, differs",
+    ]
+
+
+def test_runs_and_commands_are_told_as_texts(run: Build) -> None:
+    page = article(run.page(PAGE))
+    (facts,) = page.select('[aria-label="The run tune-1"] table')
+    assert "id org/<b>small</b>" in text_of(facts)
+    assert "none: it ran on the CPU" in text_of(facts)
+    commands = [one.text.split("\n") for one in page.select(".ga-rerun pre")]
+    assert commands[0] == [
+        f"python docs/tune.py small {rate} {batch}" for batch in (16, 8) for rate in (0.1, 0.2)
+    ]
+    assert commands[1][0] == "python docs/tune.py large 0.1 16"
+    assert page.select('a[href$="tune/"]') == []  # tune.md is no page of the script
+
+
+def test_other_pages_lead_to_it_and_say_how_far_it_is(run: Build) -> None:
+    for path, said in (
+        ("studies/again/", "1 agree, 1 differ, 1 running, 5 not run of 8 cells"),
+        ("studies/again/model/small/", "1 agree, 1 differ, 1 running, 1 not run of 4 cells"),
+        ("studies/again/model/large/", "not run"),
+    ):
+        links = [one for one in article(run.page(path)).select("a") if one.text == "Reproduction"]
+        assert len(links) == 1
+        assert (run.site / path / str(links[0]["href"])).resolve() == run.site / PAGE.rstrip("/")
+        assert f"Reproduction: {said}" in text_of(article(run.page(path)))
+
+
+def test_a_study_without_script_and_runs_has_no_such_page(run: Build) -> None:
+    assert not (run.site / "studies/plain/reproduction").exists()
+    assert "Reproduction" not in text_of(article(run.page("studies/plain/")))
+
+
+def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None:
+    page = article(atlas.page(f"studies/{DYNTS}/reproduction/"))
+    text = text_of(page)
+    links = [str(one["href"]) for one in page.select("a") if one.text.endswith("kv_sweep.py")]
+    assert links == ["../../../reproduce/kv_sweep/"]
+    assert "not run. No cell was measured again yet." in text
+    # 298 questions × 5 samples × 20 cells × 2 models.
+    assert "takes 59,600 trials" in text
+    assert "In 160 of 160 cells the published value alone is less sure than the margin" in text
+    assert figures(page) == []
+    commands = [line for one in page.select(".ga-rerun pre") for line in one.text.split("\n")]
+    assert len(commands) == len(set(commands)) == 160
+    assert not any("average" in line for line in commands)
+    assert commands[0] == (
+        "python docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
+        "--local-window 3000 --ratio 0.1"
+    )
