@@ -30,6 +30,7 @@ _CODE = re.compile(
     r"<pre>(?:<span></span>)?(?P<code>.*?)</pre>",
     re.DOTALL,
 )
+_CELL_ID = re.compile(r'id="cell-id=[^"]*"')
 
 
 def slim(html: str, stylesheet: str) -> str:
@@ -47,7 +48,9 @@ def slim(html: str, stylesheet: str) -> str:
     head = _NO_MATHJAX.sub("", head)
     mathjax = "<script src=" in head
     cells, end, tail = body.rpartition("<!-- jupyter-wrapper -->")
-    number = count(1)
+    number, place = count(1), count(1)
+    # A script that is read as a notebook gets other ids in each build.
+    cells = _CELL_ID.sub(lambda _: f'id="cell-id={next(place)}"', cells)
     cells = _CODE.sub(lambda found: _code(found, next(number)), _COPY.sub("", cells))
     cells = cells.replace(' class="anchor-link"', ' class="headerlink"')
     link = f'<link rel="stylesheet" href="{stylesheet}">\n'

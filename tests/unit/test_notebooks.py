@@ -68,3 +68,12 @@ def test_code_is_written_as_the_theme_does() -> None:
         '<div class="highlight"><pre id="cell-2"><span></span><code>c\n</code></pre></div>'
         f"{END}"
     )
+
+
+def test_cells_have_the_same_ids_in_each_build() -> None:
+    found = [
+        slimmed("", f'<div id="cell-id={one}"></div><div id="cell-id=x"></div>') for one in "ab"
+    ]
+    assert found[0] == found[1]
+    assert 'id="cell-id=1"' in found[0]
+    assert 'id="cell-id=2"' in found[0]
