@@ -157,7 +157,7 @@ def test_a_click_keeps_the_card_and_its_link_can_be_copied(page: Page, home: str
     assert focus(page) == CELL
     cell(page, CELL).click()
     shown(page, "52.0 %")
-    page.mouse.click(640, 130)
+    page.mouse.click(1270, 400)
     gone(page)
 
 
@@ -192,10 +192,14 @@ def test_cells_by_keyboard_alone(page: Page, home: str) -> None:
     assert marked(page, "focus") == ["R1-Qwen | AIME24"]
     page.keyboard.press("Enter")
     assert focus(page) == "ga-card"
-    page.keyboard.press("Tab")  # the button that closes it
-    page.keyboard.press("Tab")
+    for _ in range(3):  # the button that closes it, the command, the button that copies it
+        page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     shown(page, "Copied")
+    assert page.evaluate("() => navigator.clipboard.readText()") == (
+        "python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24"
+        " --local-window 2000 --ratio 0.4"
+    )
     page.keyboard.press("Escape")
     gone(page)
     assert focus(page) == CELL
@@ -210,7 +214,7 @@ def test_cells_by_keyboard_alone(page: Page, home: str) -> None:
     page.keyboard.press("Shift+Tab")
     assert focus(page) == CELL
     page.keyboard.press("Enter")
-    for _ in range(4):
+    for _ in range(6):
         page.keyboard.press("Tab")
     gone(page)
     assert page.evaluate("() => document.activeElement.localName") == "summary"
