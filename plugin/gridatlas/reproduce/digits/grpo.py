@@ -24,11 +24,11 @@ class Grpo:
         save_steps: Steps between two checkpoints.
     """
 
-    max_steps: int = 250
+    max_steps: int = 1000
     prompts: int = 32
     num_generations: int = 8
-    learning_rate: float = 6e-4
-    save_steps: int = 50
+    learning_rate: float = 3e-4
+    save_steps: int = 100
 
 
 def rewards(completions: list[str], answer: list[str], **_: object) -> list[float]:

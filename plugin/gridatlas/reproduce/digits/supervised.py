@@ -23,7 +23,7 @@ class Supervised:
         wrong: Share of the answers that have one wrong digit, 0 to 1; so that "before" is low.
     """
 
-    steps: int = 400
+    steps: int = 450
     batch: int = 256
     rate: float = 2e-3
     wrong: float = 0.3
