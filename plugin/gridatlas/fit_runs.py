@@ -10,6 +10,7 @@ from typing import Any
 from gridatlas.load import StudySource
 from gridatlas.problems import Problem, listed, nearest, shown
 from gridatlas.runs import COLLECT, FOLDER, CellOutcomes, RunFile, levels_text
+from gridatlas.schema import level_key
 from gridatlas.study import Cell, Factor, Levels, Outcomes, Point, Progress, Reading, Run
 
 At = tuple[Levels, Point]
@@ -96,6 +97,7 @@ def _misfits(
             column="study",
         )
         return
+    yield from _other_settings(file, source)
     listed_in = {factor for factor, one in source.file.factors.items() if one.levels is not None}
     cells = (one.levels for one in file.manifest.cells)
     yield from _unknown_levels(file.name, cells, factors, listed_in)
@@ -109,6 +111,25 @@ def _misfits(
     if twice:
         found = f"{levels_text(dict(twice[0]))} twice"
         yield Problem("wrong-run", file.name, found, "each cell once", COLLECT, column="cells")
+
+
+def _other_settings(file: RunFile, source: StudySource) -> Iterator[Problem]:
+    """Settings other than `reproduce.settings` asks for: another method isn't the same again."""
+    wanted = source.file.reproduce.settings if source.file.reproduce else {}
+    for path, expected in wanted.items():
+        found: Any = file.manifest.settings
+        for key in path.split("."):
+            found = found.get(key) if isinstance(found, dict) else None
+        scalar = isinstance(found, str | int | float) and not isinstance(found, bool)
+        if not scalar or level_key(found) != expected:
+            yield Problem(
+                "wrong-run",
+                file.name,
+                f"a run with {shown(_text(found))}" if found is not None else "a run without it",
+                f"{shown(expected)}, as reproduce.settings in study.yml asks",
+                "collect it into a study of its own: it can't be compared with these values",
+                column=f"settings.{path}",
+            )
 
 
 def _unknown_levels(

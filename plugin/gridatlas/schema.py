@@ -222,6 +222,8 @@ class ReproduceEntry(Entry):
         script: Path below the repository.
         args: Its arguments; `{factor}` stands for the cell's level of that factor.
         margin: How far a value measured again may lie off, in the metric's unit.
+        settings: What a run's settings must be, to be held against what was published; a dot leads
+            into a setting that has parts.
     """
 
     script: Annotated[
@@ -236,6 +238,7 @@ class ReproduceEntry(Entry):
         ]
         | None
     ) = None
+    settings: dict[str, LevelKey] = Field(default_factory=dict)
 
 
 class StudyFile(Entry):
