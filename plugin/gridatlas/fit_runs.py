@@ -141,8 +141,8 @@ def _unknown_levels(
     """Each wrong set of factors, and each unknown level, once.
 
     Args:
-        fixed: Factors whose levels `study.yml` lists. Of others a run may have cells at levels at
-            which none is complete yet, so that no table has them.
+        fixed: Factors whose levels `study.yml` lists; only these are judged. Of others a run may
+            have cells at levels at which none is complete yet, so that no table has them.
     """
     known = {factor: {level.key for level in one.levels} for factor, one in factors.items()}
     told: set[tuple[str, ...]] = set()
@@ -160,7 +160,8 @@ def _unknown_levels(
                 )
             continue
         for factor, key in levels.items():
-            if key not in known[factor] and (factor, key) not in told:
+            unknown = factor in fixed and key not in known[factor]
+            if unknown and (factor, key) not in told:
                 told.add((factor, key))
                 yield Problem(
                     "unknown-level",
@@ -169,7 +170,6 @@ def _unknown_levels(
                     f"a level of {factor}: {listed(sorted(known[factor]), 30)}",
                     f"add {key} under factors.{factor}.levels in study.yml, or remove the run",
                     column=f"cells.{index}.{factor}",
-                    severity="problem" if factor in fixed else "note",
                 )
 
 

@@ -17,6 +17,7 @@ from conftest import STUDY, MakeRun
 from gridatlas.cli import main
 from gridatlas.reproduce.records import Row, RunFolder, Unit
 from gridatlas.reproduce.tally import clustered_stderr, tally
+from gridatlas.reproduce.units import cell_of
 
 CELL = (("local_window", "500"), ("model", "toy"), ("ratio", "0.1"))
 
@@ -121,6 +122,36 @@ def run(units: list[Unit], make_run: MakeRun) -> RunFolder:
         for unit, one in zip(mine, outcomes, strict=False):
             run.write(unit, graded(unit, one))
     return run
+
+
+def test_many_cells_that_are_absent_are_told_by_grid(
+    data: Path, units: list[Unit], make_run: MakeRun
+) -> None:
+    ratios = [f"0.{number}" for number in range(1, 7)]
+    models = [f"m{number:02}" for number in range(21)]
+    plan = [
+        Unit(cell_of({"model": model, "local_window": 500, "ratio": ratio}), "q", 1)
+        for model in models
+        for ratio in (ratios if model != "m01" else ratios[:5])
+    ]
+    run = make_run(plan, but=plan)
+    run.write(plan[0], graded(plan[0], [1]))
+    for unit in plan[11:]:
+        if unit.levels["model"] == "m02":
+            run.write(unit, graded(unit, [1]))
+    lines = collected(data, run).stdout.splitlines()
+    assert lines[0] == f"{data}/demo/ours.csv: 7 of 125 cells"
+    assert lines[2:9] == [
+        "  absent: local_window 500, model m00, ratio 0.2: 0 of 1 units",
+        "  absent: local_window 500, model m00, ratio 0.3: 0 of 1 units",
+        "  absent: local_window 500, model m00, ratio 0.4: 0 of 1 units",
+        "  absent: local_window 500, model m00, ratio 0.5: 0 of 1 units",
+        "  absent: local_window 500, model m00, ratio 0.6: 0 of 1 units",
+        "  absent: local_window 500, model m01, ratio 0.1: 0 of 1 units",
+        "  absent: local_window 500, model m01, ratio 0.2: 0 of 1 units",
+    ]
+    assert "  absent: model m03: 6 of 6 cells, with 0 of 6 units done" in lines
+    assert "  absent: … and 8 more like these" in lines
 
 
 def test_complete_cells_become_rows_and_others_stay_absent(

@@ -283,7 +283,7 @@ def _report(
         limit = run.manifest["settings"].get("limit")
         if limit is not None:
             yield f"  a try: only the first {limit} items (--limit)"
-        for line in incomplete(run):
+        for line in incomplete(run, target.source.file.facets):
             yield f"  absent: {line}"
     yield from _differing(runs)
     if written and not target.named:
@@ -309,7 +309,7 @@ def _entry(target: _Target, label: str | None) -> Iterator[str]:
     yield f"To show it, add to {target.name}/{STUDY_FILE}:"
     yield ""
     yield "readings:"
-    if not target.source.file.readings:
+    if not target.source.file.readings and (target.folder / DEFAULT_TABLE).exists():
         yield f"  - {{id: cells, file: {DEFAULT_TABLE}}}"
     text = ", ".join(f"{key}: {_yaml(value)}" for key, value in entry.items())
     yield f"  - {{{text}}}"

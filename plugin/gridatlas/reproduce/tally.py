@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -14,6 +14,9 @@ from gridatlas.reproduce.records import BrokenRecord, Row, RunFolder
 from gridatlas.reproduce.units import Cell, Unit
 
 Over = Literal["items", "units"]
+EACH = 5
+"""Cells of a grid that are told one by one."""
+LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +190,32 @@ def manifest_as_json(run: CollectedRun) -> dict[str, Any]:
     return {**run.manifest, "cells": cells}
 
 
-def incomplete(run: CollectedRun) -> Iterator[str]:
-    """A line for each cell that isn't complete."""
+def incomplete(run: CollectedRun, facets: Collection[str]) -> Iterator[str]:
+    """What isn't complete: a line for each such cell, or for each grid that has more of them.
+
+    Args:
+        facets: The factors that make a grid of the cells that have the same levels of them.
+    """
+    grids: dict[str, list[Tally]] = {}
     for one in run.tallies:
-        if not one.complete:
-            levels = listed((f"{factor} {level}" for factor, level in one.cell), 20)
-            yield f"{levels}: {one.done} of {one.of} units"
+        grids.setdefault(_words(one.cell, facets), []).append(one)
+    lines = [line for name, cells in grids.items() for line in _absent(name, cells)]
+    yield from lines[:LINES]
+    if len(lines) > LINES:
+        yield f"… and {len(lines) - LINES} more like these"
+
+
+def _absent(grid: str, cells: Sequence[Tally]) -> Iterator[str]:
+    absent = [one for one in cells if not one.complete]
+    if len(absent) <= EACH:
+        for one in absent:
+            yield f"{_words(one.cell)}: {one.done} of {one.of} units"
+        return
+    done, of = sum(one.done for one in absent), sum(one.of for one in absent)
+    where = f"{grid}: " if grid else ""
+    yield f"{where}{len(absent)} of {len(cells)} cells, with {done} of {of} units done"
+
+
+def _words(cell: Cell, factors: Collection[str] | None = None) -> str:
+    names = (f"{name} {level}" for name, level in cell if factors is None or name in factors)
+    return listed(names, 20)
