@@ -319,15 +319,15 @@ def _reproduction_page(
     known: Assessment, found: Reproduction, into: str, script_page: str
 ) -> PagePlan:
     study = known.study
-    own = bool(found.own)
+    name = "Runs" if found.own else "Reproduction"
     return PagePlan(
         path=_reproduction_path(known, into),
         template="reproduction.md.jinja",
         trail=("Studies", study.title),
-        nav_title="Reproduction",
-        title=f"{'Runs' if own else 'Reproduction'} of {study.title}",
+        nav_title=name,
+        title=f"{name} of {study.title}",
         description=f"{study.title}: what runs measured"
-        + ("." if own else " again, cell by cell, and whether it agrees with what was published."),
+        + ("." if found.own else " again, cell by cell, and whether it agrees with what was published."),
         context=_context(known, into)
         | {
             "script_page": script_page,
