@@ -29,6 +29,11 @@
 #
 # The figures are in the folder's `bench.json`, written after each measurement; the same command
 # goes on with what is missing.
+#
+# ## Figures
+#
+# **Not run.** The real shapes need a GPU, and none was at hand so far. Whether the paper's figures
+# are reached isn't known.
 
 # %%
 from decimal import Decimal, InvalidOperation
