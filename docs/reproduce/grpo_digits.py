@@ -18,7 +18,7 @@
 #
 # ## Run it
 #
-# With Grid Atlas's extra `reproduce` installed, on a CPU (about 20 minutes on two cores) or a GPU:
+# With Grid Atlas's extra `reproduce` installed, on a CPU (about half an hour on one core) or a GPU:
 #
 # ```sh
 # python docs/reproduce/grpo_digits.py --dry-run
