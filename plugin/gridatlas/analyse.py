@@ -69,6 +69,26 @@ def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
     )
 
 
+def readings_behind(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
+    """As `readings_of`, with the accounts that give the parts of aggregates computed here."""
+    facets = study.facets
+    wanted = {
+        levels
+        for grid in grids
+        for levels in product(
+            *(
+                [one.key for one in facet.levels if not one.aggregate]
+                if grid.computed and facet.level(key).aggregate
+                else [key]
+                for facet, key in zip(facets, grid.levels, strict=True)
+            )
+        )
+    }
+    return tuple(
+        reading for reading in study.accounts if wanted & {levels for levels, _ in reading.cells}
+    )
+
+
 def readings_at(grid: Grid, point: Point) -> tuple[tuple[Reading, Cell], ...]:
     """What each account that gives a cell says of it, in the order of the readings."""
     key = (grid.levels, point)

@@ -217,7 +217,7 @@ def _level_page(known: Assessment, facet: Factor, level: Level, into: str) -> Pa
         context=_context(known, into, facet)
         | {"facet": facet, "level": level, "grids": grids, "name": name}
         | {
-            "readings": analyse.readings_of(study, grids),
+            "readings": analyse.readings_behind(study, grids),
             "defaults": known.uncertainty.defaults_at(facet.id, level.key),
             "claims": claims_about(known.claims, facet, level),
         },

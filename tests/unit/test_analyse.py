@@ -13,6 +13,8 @@ from gridatlas.analyse import (
     analyse,
     differences,
     pairs,
+    readings_behind,
+    readings_of,
     subtract,
     summarise,
     wins,
@@ -171,6 +173,9 @@ def test_an_aggregate_that_is_not_printed_is_computed(make_study: MakeStudy) -> 
     assert average.at("1", "1") == Cell(
         Decimal("20.5"), "ok", note="computed here: the mean of its 3 parts"
     )
+    study = average.study
+    assert readings_of(study, [average]) == ()
+    assert readings_behind(study, [average]) == study.readings
 
 
 def test_a_missing_part_makes_the_computed_cell_absent(make_study: MakeStudy) -> None:

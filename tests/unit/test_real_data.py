@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,14 @@ DISPUTED = ("grpo-digits", "after_t125", "7")
 
 
 @pytest.fixture(scope="module")
-def studies() -> dict[str, Results]:
+def repository() -> dict[str, Results]:
     return gridatlas.load(REPOSITORY / "data")
+
+
+@pytest.fixture(scope="module")
+def studies(repository: dict[str, Results]) -> dict[str, Results]:
+    """Those that the documents are about."""
+    return {name: repository[name] for name in DOCUMENTS}
 
 
 def _rows(results: Results) -> dict[str, dict[str, list[str | None]]]:
@@ -171,3 +178,16 @@ def test_the_downloads_together_are_the_study_again(
         for grid in results.grids.values()
         for _, _, cell in grid.points()
     ]
+
+
+def test_all_else_was_measured_by_runs(repository: dict[str, Results]) -> None:
+    assert repository.keys() - DOCUMENTS.keys() == {"digits-grpo-ours"}
+    study = repository["digits-grpo-ours"].study
+    [reading], [run] = study.readings, study.runs.values()
+    assert len(reading.cells) == 3 * 3 * 6 * 6
+    for at, cell in reading.cells.items():
+        outcomes = run.outcomes[at]
+        assert (cell.run, cell.n, cell.successes) == (run.id, 200, sum(outcomes.correct)), at
+        assert cell.value == 100 * Decimal(sum(outcomes.correct)) / sum(outcomes.samples), at
+        assert run.cells[at].complete
+    assert (run.script, run.dirty, run.limit) == ("grpo_digits", False, None)
