@@ -20,6 +20,10 @@ SETTINGS = {
     "after_t100": "After GRPO, temperature 1.0",
 }
 GRIDS = [(study, grid) for study, grids in DOCUMENTS.items() for grid in grids]
+OURS = "digits-grpo-ours"
+SEEDS = {"1": "Seed 1", "2": "Seed 2", "3": "Seed 3", "mean": "Mean of the seeds"}
+MEASURED = [(OURS, f"{setting}/{seed}") for setting in SETTINGS for seed in SEEDS]
+"""The grids that no document prints: runs of a script measured them."""
 TRIALS = {"aime24": 150, "aime25": 150, "amc23": 200, "gpqa_d": 990}
 """Five samples of each problem; of an average there is no number of trials."""
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 import site_builds
 from crawler import Crawl, crawl
+from expected import GRIDS, MEASURED
 from site_builds import DYNTS, GRPO, PREFIX, ROOT, SITE_URL, Build
 
 THEME_LINKS = {"https://squidfunk.github.io/mkdocs-material/"}
@@ -123,7 +124,7 @@ def test_each_page_names_its_own_address(found: Crawl, build: Build) -> None:
     # Those for frames name the page that has the grid among others.
     for_frames = canonical.keys() - full.keys()
     assert for_frames == {path for path in found.addresses() if path.startswith("grids/")}
-    assert len(for_frames) == 13
+    assert len(for_frames) == len(GRIDS) + len(MEASURED)
     home = urljoin(found.home, "/").rstrip("/")
     for page in for_frames:
         shown = canonical[page].replace(SITE_URL.removesuffix(PREFIX), home)

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 import pytest
 import site_builds
 from bs4 import BeautifulSoup
+from expected import OURS, SEEDS, SETTINGS
 from site_builds import DYNTS, GRPO, Build, Project, nav_addresses, navigation
 
 
@@ -29,8 +30,26 @@ def studies(build: Build) -> list[Any]:
 
 
 def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
-    dynts, grpo = f"studies/{DYNTS}/", f"studies/{GRPO}/"
+    dynts, grpo, ours = f"studies/{DYNTS}/", f"studies/{GRPO}/", f"studies/{OURS}/"
     assert studies(whole) == [
+        [
+            "Digits before and after GRPO: our own runs",
+            ours,
+            [
+                [
+                    "GRPO setting",
+                    f"{ours}setting/",
+                    [[name, f"{ours}setting/{one}/", []] for one, name in SETTINGS.items()],
+                ],
+                [
+                    "Training seed",
+                    f"{ours}seed/",
+                    [[name, f"{ours}seed/{one}/", []] for one, name in SEEDS.items()],
+                ],
+                ["Checks", f"{ours}checks/", []],
+                ["Runs", f"{ours}reproduction/", []],
+            ],
+        ],
         [
             "DynTS: local window size and retention ratio",
             dynts,
