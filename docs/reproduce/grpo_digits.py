@@ -34,6 +34,12 @@
 # python docs/reproduce/grpo_digits.py --shard 1/3 --out runs/digits
 # ```
 #
+# One cell alone, as its card has it, trains its model first if the run has none yet:
+#
+# ```sh
+# python docs/reproduce/grpo_digits.py --only setting=before --only seed=1 --only x_digits=1 --only y_digits=2
+# ```
+#
 # Stop it at any moment and give the same command again: it goes on with what is missing.
 
 # %%
@@ -153,8 +159,9 @@ def main(options: RunOptions, **chosen: object) -> None:
         raise click.UsageError(f"--region {study.region} is larger than --digits {study.digits}")
     units = study.units()
     if options.dry_run:
-        click.echo(f"{len(units)} units of {study.n} answers")
-        for what, number in expected(study).items():
+        chosen_units = options.chosen(units)
+        click.echo(f"{len(chosen_units)} units of {study.n} answers")
+        for what, number in expected(study, chosen_units).items():
             click.echo(f"{number:>10,} {what}")
         return
     about = manifest(

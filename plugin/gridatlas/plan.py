@@ -327,7 +327,11 @@ def _reproduction_page(
         nav_title=name,
         title=f"{name} of {study.title}",
         description=f"{study.title}: what runs measured"
-        + ("." if found.own else " again, cell by cell, and whether it agrees with what was published."),
+        + (
+            "."
+            if found.own
+            else " again, cell by cell, and whether it agrees with what was published."
+        ),
         context=_context(known, into)
         | {
             "script_page": script_page,

@@ -167,6 +167,35 @@ def test_two_shards_are_one_whole(tmp_path: Path, data: Path) -> None:
     assert csv_of(data, tmp_path / "one", tmp_path / "two") == table
 
 
+def test_cells_one_after_the_other_are_one_whole(tmp_path: Path, data: Path) -> None:
+    called("--out", str(tmp_path / "whole"))
+    parts = ("--out", str(tmp_path / "parts"))
+    assert called(*parts, "--only", "ratio=0.10", "--only", "local_window=500").exit_code == 0
+    whole, first = records_of(tmp_path / "whole"), records_of(tmp_path / "parts")
+    ratios = {unit.levels["ratio"] for unit in UNITS}
+    assert 0 < len(first) < len(whole)
+    assert first.items() <= whole.items()
+    for ratio in ratios:
+        assert called(*parts, "--only", f"ratio={ratio}").exit_code == 0
+    assert records_of(tmp_path / "parts") == whole
+    assert csv_of(data, tmp_path / "parts") == csv_of(data, tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("only", "error"),
+    [
+        ("ratio=0.7", "--only ratio=0.7: the run's levels of ratio are 0.1, 0.2\n"),
+        ("depth=1", "--only depth=…: the run's factors are local_window, model, ratio"),
+        ("ratio", "Invalid value for '--only': \"ratio\" names no level; write ratio=0.1"),
+    ],
+)
+def test_only_names_levels_of_the_run(tmp_path: Path, only: str, error: str) -> None:
+    result = called("--out", str(tmp_path / "run"), "--only", only)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"Error: {error}" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
 def test_resuming_with_other_settings_is_wrong_usage(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "run"))
     called(*out)

@@ -11,11 +11,13 @@ from typing import Any
 
 import click
 
+from gridatlas.problems import listed
 from gridatlas.reproduce.engine import Engine, Shard, run_units
 from gridatlas.reproduce.records import RunFolder
 from gridatlas.reproduce.runs import Manifest
 from gridatlas.reproduce.units import Unit
 from gridatlas.reproduce.workers import Devices, WorkerFactory
+from gridatlas.schema import level_key
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 
@@ -31,12 +33,37 @@ class RunOptions:
     engine: Engine
     address: str | None
     shard: Shard | None
+    only: tuple[tuple[str, str], ...]
     device: str
     workers: int | None
 
     def settings(self) -> dict[str, Any]:
         """Those that determine results, for the manifest; the seed is in its `seeds`."""
         return {"limit": self.limit}
+
+    def chosen(self, units: Sequence[Unit]) -> list[Unit]:
+        """The units of the cells that `--only` names: of each factor any of the levels given.
+
+        Raises:
+            click.UsageError: For a factor or a level that no unit has.
+        """
+        wanted: dict[str, set[str]] = {}
+        for factor, level in self.only:
+            wanted.setdefault(factor, set()).add(level)
+        for factor, levels in wanted.items():
+            there = dict.fromkeys(unit.levels.get(factor) for unit in units)
+            if None in there:
+                names = listed(units[0].levels)
+                raise click.UsageError(f"--only {factor}=…: the run's factors are {names}")
+            for level in levels - there.keys():
+                raise click.UsageError(
+                    f"--only {factor}={level}: the run's levels of {factor} are {listed(there)}"
+                )
+        return [
+            unit
+            for unit in units
+            if all(unit.levels[factor] in levels for factor, levels in wanted.items())
+        ]
 
     def run(
         self,
@@ -46,9 +73,10 @@ class RunOptions:
         key: Callable[[Unit], Hashable] | None = None,
     ) -> RunFolder:
         """Begin the run, or go on with it, and do its units."""
+        chosen = self.chosen(units)
         folder = RunFolder.start(self.out, manifest)
         run_units(
-            units,
+            chosen,
             worker_factory,
             folder=folder,
             key=key,
@@ -72,6 +100,20 @@ class _ShardType(click.ParamType):  # type: ignore[type-arg]
         if not found or not 1 <= int(found[1]) <= int(found[2]):
             self.fail(f'"{value}" is no part; write 1/4 for the first of four parts', param, ctx)
         return int(found[1]), int(found[2])
+
+
+class _LevelType(click.ParamType):  # type: ignore[type-arg]
+    name = "factor=level"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        factor, equals, level = str(value).partition("=")
+        if not (factor and equals and level):
+            self.fail(f'"{value}" names no level; write ratio=0.1', param, ctx)
+        return factor, level_key(level)
 
 
 def run_options(
@@ -122,6 +164,13 @@ def run_options(
             "--shard",
             type=_ShardType(),
             help="Only the i-th of n parts, for job arrays; all parts may share --out.",
+        ),
+        click.option(
+            "--only",
+            type=_LevelType(),
+            multiple=True,
+            help="Only cells at this level; several of one factor, or of several. Cells of one run"
+            " may be done one after the other: each command goes on with it.",
         ),
         click.option(
             "--device",

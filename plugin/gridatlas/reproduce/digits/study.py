@@ -260,13 +260,14 @@ class DigitsFactory:
         return DigitsWorker(self.study, self.work_folder, device)
 
 
-def expected(study: DigitsStudy) -> Mapping[str, int]:
-    """What a run does, for `--dry-run`: models, steps of training, answers."""
-    trained = len(study.seeds)
-    after = trained * len(study.temperatures)
+def expected(study: DigitsStudy, units: Sequence[Unit]) -> Mapping[str, int]:
+    """What these units take where no model is there yet: steps of training, and answers."""
+    models = {model_of(unit) for unit in units}
+    started = {seed for seed, _ in models}
+    after = sum(setting != BEFORE for _, setting in models)
     return {
-        "supervised steps": trained * study.supervised.steps,
+        "supervised steps": len(started) * study.supervised.steps,
         "GRPO steps": after * study.grpo.max_steps,
         "rollouts": after * study.grpo.max_steps * study.grpo.prompts * study.grpo.num_generations,
-        "answers": sum(unit.rows for unit in study.units()),
+        "answers": sum(unit.rows for unit in units),
     }
