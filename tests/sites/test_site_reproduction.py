@@ -1,10 +1,12 @@
 """The page Reproduction of studies that are run, not run, and measured by runs alone."""
 
+import csv
 from pathlib import Path
 
 import pytest
 import site_builds
-from site_builds import DYNTS, Build, article, figure_name, figures, text_of
+from expected import OURS
+from site_builds import DYNTS, Build, article, figure_name, figure_of, figures, text_of
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +99,41 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
         "python docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
         "--local-window 3000 --ratio 0.1"
     )
+
+
+def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build) -> None:
+    page = article(atlas.page(f"studies/{OURS}/reproduction/"))
+    text = text_of(page)
+    assert text.startswith("Runs of Digits before and after GRPO: our own runs")
+    assert "It has no published value, so it is no reproduction of a published figure" in text
+    links = [str(one["href"]) for one in page.select("a") if one.text.endswith("grpo_digits.py")]
+    assert links == ["../../../reproduce/grpo_digits/"]
+    commands = [line for one in page.select(".ga-rerun pre") for line in one.text.split("\n")]
+    assert len(commands) == len(set(commands)) == 324
+    assert commands[0] == (
+        "python docs/reproduce/grpo_digits.py --only setting=before --only seed=1"
+        " --only x_digits=1 --only y_digits=1"
+    )
+    for path in (f"studies/{OURS}/", f"studies/{OURS}/seed/3/"):
+        said = text_of(article(atlas.page(path)))
+        assert "Runs: what measured these values, and with what settings" in said
+        assert "in the style of the published digit grids" in said
+
+
+def test_measured_values_stand_with_their_intervals_and_the_region(atlas: Build) -> None:
+    page = article(atlas.page(f"studies/{OURS}/seed/1/"))
+    found = figure_of(page, "after_t100/1")
+    said = [str(one["aria-label"]) for one in found.select('path[role="graphics-symbol"]')]
+    path = Path(f"{site_builds.ROOT}/data/{OURS}/ours.csv")
+    rows = [
+        row
+        for row in csv.DictReader(path.read_text().splitlines())
+        if (row["setting"], row["seed"]) == ("after_t100", "1")
+    ]
+    assert len(said) == len(rows) == 36
+    for row in rows:
+        head = f"Number of x's digits {row['x_digits']}, Number of y's digits {row['y_digits']}: "
+        (one,) = [text for text in said if text.startswith(head)]
+        assert one.removeprefix(head).startswith(f"{float(row['value']):.1f} %")
+    assert "In GRPO's problems" in text_of(found)
+    assert "67.0 to 79.1" in text_of(article(atlas.page(f"studies/{OURS}/")))  # 147 of 200
