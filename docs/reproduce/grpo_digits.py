@@ -75,7 +75,7 @@ def study_of(options: RunOptions, **chosen: object) -> DigitsStudy:
     study = DigitsStudy(
         digits=chosen["digits"],
         region=chosen["region"],
-        temperatures=tuple(Decimal(str(one)) for one in chosen["temperature"]),
+        temperatures=tuple(dict.fromkeys(Decimal(str(one)) for one in chosen["temperature"])),
         seeds=tuple(range(1, chosen["seeds"] + 1)),
         operation=chosen["operation"],
         n=chosen["n"],
@@ -84,7 +84,7 @@ def study_of(options: RunOptions, **chosen: object) -> DigitsStudy:
         grpo=Grpo(max_steps=chosen["grpo_steps"]),
     )
     if options.limit:
-        study = replace(study, n=options.limit, items=options.limit)
+        study = replace(study, n=min(study.n, options.limit), items=min(study.items, options.limit))
     return study
 
 
@@ -146,7 +146,7 @@ def study_of(options: RunOptions, **chosen: object) -> DigitsStudy:
 )
 @run_options("runs/digits", device="auto")
 def main(options: RunOptions, **chosen: object) -> None:
-    r"""Train small models on arithmetic, before and after GRPO, and grade them cell by cell.
+    """Train small models on arithmetic, before and after GRPO, and grade them cell by cell.
 
     \b
     Examples:
@@ -157,6 +157,9 @@ def main(options: RunOptions, **chosen: object) -> None:
     study = study_of(options, **chosen)
     if study.region > study.digits:
         raise click.UsageError(f"--region {study.region} is larger than --digits {study.digits}")
+    for one in study.temperatures:
+        if one * 100 % 1:
+            raise click.UsageError(f"--temperature {one} has more than two decimals")
     units = study.units()
     if options.dry_run:
         chosen_units = options.chosen(units)
@@ -167,7 +170,8 @@ def main(options: RunOptions, **chosen: object) -> None:
     about = manifest(
         STUDY,
         "grpo_digits",
-        study.settings(),
+        # A whole study's settings say nothing of a limit.
+        study.settings() | (options.settings() if options.limit else {}),
         units,
         seeds={"training": list(study.seeds), "answers": study.base},
     )

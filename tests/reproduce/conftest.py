@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hub import Hub, serving
 from toy_run import toy_rows, toy_units
+from warm import Warm
 
 from gridatlas.reproduce.records import RunFolder, Unit
 from gridatlas.reproduce.runs import Manifest
@@ -32,6 +34,24 @@ ENVIRONMENT = {
 
 MakeManifest = Callable[..., Manifest]
 MakeRun = Callable[..., RunFolder]
+
+
+@pytest.fixture(scope="session")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Hub:
+    """The hub that the runs of `warm` ask; what it has is put into its folder."""
+    return Hub(tmp_path_factory.mktemp("hub"), frozenset({"datasets/Idavidrein/gpqa"}))
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> Iterator[Warm]:
+    """Runs scripts, each in a process of its own; see `warm.py`."""
+    folder = tmp_path_factory.mktemp("warm")
+    with serving(hub) as address:
+        environment = {"HF_ENDPOINT": address, "HF_HOME": str(folder / "home")}
+        environment |= {"HF_HUB_OFFLINE": "0", "OMP_NUM_THREADS": "1"}
+        started = Warm(folder, environment | {"TOKENIZERS_PARALLELISM": "false"})
+        yield started
+        started.close()
 
 
 @pytest.fixture

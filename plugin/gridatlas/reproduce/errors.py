@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,24 @@ def not_written(path: Path, error: OSError) -> CannotRun:
         "a folder that can be written to",
         "correct its permissions, or name another folder with --out",
     )
+
+
+@contextmanager
+def enough_space(path: Path) -> Iterator[None]:
+    """Tells that the disk is full in what other packages write while this is open.
+
+    Raises:
+        CannotRun: In place of their own errors.
+    """
+    try:
+        yield
+    except Exception as error:
+        # safetensors says it in words; PyTorch only that its file isn't as long as it should be.
+        words = ("os error 28", "inline_container")
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if full or any(one in str(error) for one in words):
+            raise not_written(path, OSError(errno.ENOSPC, "")) from error
+        raise
 
 
 def _free(path: Path) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -60,8 +62,7 @@ def train_on(
         step_done: Called with the number of steps done.
     """
     from datasets import Dataset
-    from transformers import TrainerCallback
-    from transformers.trainer_utils import get_last_checkpoint
+    from transformers import PrinterCallback, TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
 
     class Steps(TrainerCallback):
@@ -106,6 +107,20 @@ def train_on(
         processing_class=new_tokenizer(),
         callbacks=[Steps()],
     )
-    last = get_last_checkpoint(str(folder)) if folder.is_dir() else None
-    trainer.train(resume_from_checkpoint=last)
+    trainer.remove_callback(PrinterCallback)  # prints its last figures among ours
+    last = last_checkpoint(folder)
+    trainer.train(resume_from_checkpoint=str(last) if last else None)
     return trainer.model.eval()
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The last checkpoint that is whole; what a killed process left half-written is removed."""
+    whole = {}
+    for checkpoint in folder.glob("checkpoint-*"):
+        try:
+            # It is written after all else.
+            state = json.loads((checkpoint / "trainer_state.json").read_bytes())
+            whole[int(state["global_step"])] = checkpoint
+        except (OSError, ValueError, KeyError, TypeError):
+            shutil.rmtree(checkpoint, ignore_errors=True)
+    return whole[max(whole)] if whole else None

@@ -77,18 +77,26 @@ def load_model(folder: Path) -> Any:
     """A model as `save_model` left it.
 
     Raises:
-        CannotRun: Where the folder has none.
+        CannotRun: Where the folder has none, or not all of it.
     """
+    from safetensors import SafetensorError
     from transformers import LlamaForCausalLM
 
     try:
-        return LlamaForCausalLM.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
+        # Without its configuration, a model of 7 billion weights would be made.
+        (folder / "config.json").read_bytes()
+        model, found = LlamaForCausalLM.from_pretrained(
+            folder, local_files_only=True, output_loading_info=True, ignore_mismatched_sizes=True
+        )
+        if any(found.values()):
+            raise ValueError("its weights aren't those of its config.json")
+    except (OSError, ValueError, SafetensorError) as error:
         raise CannotRun(
-            f"{folder} has no model that can be read: {error}",
+            f"{folder} has no model that can be read: {str(error).splitlines()[0]}",
             "a model as the run saved it",
             f"remove {folder} and give the run's command again: it trains it anew",
         ) from error
+    return model
 
 
 def ids_of(texts: Sequence[str]) -> list[list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import time
@@ -11,11 +12,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from gridatlas.reproduce.devices import choose_device
 from gridatlas.reproduce.digits.grpo import Grpo, train_on
 from gridatlas.reproduce.digits.model import ModelSize, load_model, new_tokenizer, sampled
 from gridatlas.reproduce.digits.problems import Problem, answer_width, held_out, training
 from gridatlas.reproduce.digits.supervised import Supervised, train_start
-from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.errors import enough_space
 from gridatlas.reproduce.progress import tell
 from gridatlas.reproduce.records import Row
 from gridatlas.reproduce.units import Unit, cell_of, seed_of
@@ -133,30 +135,33 @@ class DigitsWorker:
         folder = self.work_folder / f"seed-{seed}" / setting
         if folder.is_dir():
             return folder
+        with enough_space(folder):
+            _save_whole(self._trained(seed, setting, folder), folder)
+        return folder
+
+    def _trained(self, seed: int, setting: str, folder: Path) -> Any:
+        """Train a model; its checkpoints lie beside the folder that it will have."""
         temperature = self.study.names[setting]
         told = _Steps(f"seed {seed}, {setting}", self.quiet)
         if temperature is None:
             how = self.study.supervised
             problems = self._training(self.study.cells, f"supervised/{seed}")
             told.of = how.steps
-            model = train_start(self.study.size, how, problems, seed, self.device, told.step)
-        else:
-            start = self._model(seed, BEFORE)
-            problems = self._training(self.study.train_region, f"grpo/{seed}")
-            told.of = self.study.grpo.max_steps
-            model = train_on(
-                start,
-                self.study.grpo,
-                problems,
-                float(temperature),
-                seed,
-                answer_width(self.study.operation, self.study.digits) + 1,
-                folder.with_name(f"{setting}.checkpoints"),
-                self.device,
-                told.step,
-            )
-        _save_whole(model, folder)
-        return folder
+            return train_start(self.study.size, how, problems, seed, self.device, told.step)
+        start = self._model(seed, BEFORE)
+        problems = self._training(self.study.train_region, f"grpo/{seed}")
+        told.of = self.study.grpo.max_steps
+        return train_on(
+            start,
+            self.study.grpo,
+            problems,
+            float(temperature),
+            seed,
+            answer_width(self.study.operation, self.study.digits) + 1,
+            folder.with_name(f"{setting}.checkpoints"),
+            self.device,
+            told.step,
+        )
 
     def _training(self, cells: tuple[tuple[int, int], ...], name: str) -> Iterator[Problem]:
         without = frozenset(one for cell in self.study.cells for one in self.study.problems(cell))
@@ -203,11 +208,11 @@ class DigitsWorker:
 
 
 class _Steps:
-    """Tells every ten seconds how far a training is."""
+    """Tells at the first step, and every ten seconds, how far a training is."""
 
     def __init__(self, name: str, quiet: bool) -> None:
         self.name, self.quiet, self.of = name, quiet, 0
-        self._told = time.monotonic()
+        self._told = -math.inf
 
     def step(self, done: int) -> None:
         """Count a step."""
@@ -243,21 +248,13 @@ class DigitsFactory:
         """A worker on the device; `auto` is a GPU where there is one.
 
         Raises:
+            WrongUsage: For a device that is none.
             CannotRun: For a GPU that isn't there.
         """
-        import torch
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # a bar per loaded model of a few layers
-        there = torch.cuda.is_available()
-        device = ("cuda" if there else "cpu") if self.device == "auto" else self.device
-        if device.startswith("cuda") and not there:
-            raise CannotRun(
-                f"--device {device}, but PyTorch finds no GPU",
-                "a GPU with its driver, and a PyTorch built for it",
-                "give --device cpu: this study is small enough for it",
-            )
-        return DigitsWorker(self.study, self.work_folder, device)
+        return DigitsWorker(self.study, self.work_folder, str(choose_device(self.device)))
 
 
 def expected(study: DigitsStudy, units: Sequence[Unit]) -> Mapping[str, int]:

@@ -226,7 +226,8 @@ class Reaching:
         while cause is not None:
             causes.append(cause)
             cause = cause.__cause__ or cause.__context__
-        if any(isinstance(one, GatedRepoError) for one in causes) or "gated" in str(error).lower():
+        # Of an id that isn't there the hub says that it may be gated.
+        if any(isinstance(one, GatedRepoError) for one in causes) or "is a gated" in str(error):
             raise CannotRun(
                 f"the {self.what} {self.name} is gated",
                 "a token of an account whose request for access was granted",

@@ -1,0 +1,644 @@
+"""The digits study: its problems, its models, what GRPO makes of them, and the command."""
+
+from __future__ import annotations
+
+import errno
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from click.testing import CliRunner
+from safetensors import SafetensorError
+from test_kv_sweep import SCRIPTS, page
+from warm import Done, Warm
+
+from gridatlas.cli import main as gridatlas
+from gridatlas.reproduce.collect import collect
+from gridatlas.reproduce.digits.grpo import Grpo, last_checkpoint, rewards, train_on
+from gridatlas.reproduce.digits.model import (
+    ModelSize,
+    load_model,
+    new_model,
+    new_tokenizer,
+    sampled,
+)
+from gridatlas.reproduce.digits.problems import (
+    CHARACTERS,
+    Problem,
+    answer_width,
+    held_out,
+    training,
+    wrong_answer,
+)
+from gridatlas.reproduce.digits.study import (
+    DigitsFactory,
+    DigitsStudy,
+    DigitsWorker,
+    expected,
+    model_of,
+    setting_of,
+)
+from gridatlas.reproduce.digits.supervised import Supervised, train_start
+from gridatlas.reproduce.errors import CannotRun, WrongUsage, enough_space
+from gridatlas.reproduce.records import RunFolder, Unit, seed_of
+
+SCRIPT = str(SCRIPTS / "grpo_digits.py")
+STUDY = """format: 1
+title: A try
+metric: {name: "Share of right answers", column: share, unit: "%", range: [0, 100], decimals: 1}
+x: x_digits
+y: y_digits
+facets: [setting, seed]
+"""
+ID = "digits-grpo-ours"
+CELLS = ((1, 1), (1, 2), (2, 1), (2, 2))
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+# --- problems -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("problem", "prompt", "answer", "name"),
+    [
+        (Problem(12, 345, "+", 4), "2100+5430=", "75300", "12+345"),
+        (Problem(99, 1, "+", 2), "99+10=", "001", "99+1"),
+        (Problem(0, 0, "+", 1), "0+0=", "00", "0+0"),
+        (Problem(12, 34, "*", 2), "21*43=", "8040", "12*34"),
+        (Problem(999, 999, "*", 3), "999*999=", "100899", "999*999"),
+    ],
+)
+def test_numbers_are_written_from_their_last_digit(
+    problem: Problem, prompt: str, answer: str, name: str
+) -> None:
+    assert (problem.prompt, problem.answer, problem.name) == (prompt, answer, name)
+    assert len(answer) == answer_width(problem.operation, problem.width)
+
+
+@pytest.mark.parametrize(
+    ("cell", "wanted", "number"),
+    [((1, 1), 100, 50), ((1, 1), 20, 20), ((1, 2), 1000, 450), ((3, 2), 100, 100)],
+)
+def test_held_out_problems_are_at_most_half(
+    cell: tuple[int, int], wanted: int, number: int
+) -> None:
+    found = held_out(cell, "+", 3, wanted, 0)
+    assert len(found) == len(set(found)) == number
+    for one in found:
+        assert (len(str(one.x)), len(str(one.y))) == cell
+    assert held_out(cell, "+", 3, wanted, 0) == found
+    assert held_out(cell, "+", 3, wanted, 1) != found
+    # A shorter list is the beginning of a longer one: a try asks problems of the whole study.
+    assert held_out(cell, "+", 3, 10, 0) == found[:10]
+
+
+def test_held_out_problems_are_never_trained_on() -> None:
+    study = DigitsStudy(digits=2, region=1, n=100, items=100)
+    kept = frozenset(one for cell in study.cells for one in study.problems(cell))
+    assert len(kept) == 50 + 3 * 100
+    worker = DigitsWorker(study, Path(), "cpu")
+    seen = list(islice(worker._training(study.cells, "supervised/1"), 20_000))
+    assert kept.isdisjoint(seen)
+    # Nearly every other problem of the smallest cell is.
+    assert len({one for one in seen if max(one.x, one.y) < 10}) == 50
+    short = list(islice(worker._training(study.train_region, "grpo/1"), 500))
+    assert all(max(one.x, one.y) < 10 for one in short)
+    assert kept.isdisjoint(short)
+
+
+def test_training_draws_the_same_for_the_same_seed() -> None:
+    def drawn(seed: str) -> list[Problem]:
+        return list(islice(training(CELLS, "*", 2, frozenset(), seed), 200))
+
+    assert drawn("1") == drawn("1") != drawn("2")
+
+
+def test_wrong_answers_are_always_wrong() -> None:
+    random_ = random.Random(0)
+    found = [wrong_answer(random_, "070") for _ in range(2000)]
+    for one in found:
+        assert sum(a != b for a, b in zip(one, "070", strict=True)) == 1
+        assert one.isdigit()
+    assert len(set(found)) == 3 * 9
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+def save(folder: Path, seed: int = 1) -> Any:
+    """A small model of large weights, so that other tokens give other answers."""
+    model = new_model(ModelSize(16, 1, 2), seed).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() == 2:
+                weight.mul_(8)
+    model.save_pretrained(folder)
+    new_tokenizer().save_pretrained(folder)
+    return model
+
+
+def test_model_is_the_same_for_the_same_seed_and_after_saving(tmp_path: Path) -> None:
+    model = save(tmp_path / "model")
+    weights = load_model(tmp_path / "model").state_dict()
+    assert weights.keys() == model.state_dict().keys()
+    assert all(torch.equal(weights[name], one) for name, one in model.state_dict().items())
+    one, same, other = (
+        new_model(ModelSize(), seed).get_input_embeddings().weight for seed in (1, 1, 2)
+    )
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+
+
+def test_a_character_is_a_token(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    new_tokenizer().save_pretrained(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    ids = tokenizer("210+543=75300$")["input_ids"]
+    assert ids == [CHARACTERS.index(one) for one in "210+543=75300$"]
+    assert tokenizer.decode(ids) == "210+543=75300$"
+    assert tokenizer.decode(ids, skip_special_tokens=True) == "210+543=75300"
+    assert tokenizer(["1+1=", "1="], padding=True)["attention_mask"] == [[1] * 4, [0, 0, 1, 1]]
+
+
+def test_an_answer_does_not_depend_on_the_others(tmp_path: Path) -> None:
+    model = save(tmp_path)
+    problems = held_out((2, 2), "+", 2, 40, 0)
+    seeds = [seed_of(0, one.name, 0) for one in problems]
+    together = sampled(model, problems, seeds, 0.6, 4)
+    alone = [
+        sampled(model, [one], [seed], 0.6, 4)[0] for one, seed in zip(problems, seeds, strict=True)
+    ]
+    assert together == alone == sampled(model, problems, seeds, 0.6, 4)
+    # Some end by themselves, some don't; other seeds give other answers.
+    assert {ended for _, ended in together} == {True, False}
+    assert all(len(text) == 4 for text, ended in together if not ended)
+    assert all(len(text) < 4 and "$" not in text for text, ended in together if ended)
+    assert sampled(model, problems, [seed + 1 for seed in seeds], 0.6, 4) != together
+
+
+def test_temperature_0_takes_the_likeliest(tmp_path: Path) -> None:
+    model = save(tmp_path)
+    problems = held_out((2, 2), "+", 2, 20, 0)
+    found = sampled(model, problems, range(20), 0, 4)
+    assert found == sampled(model, problems, range(20, 40), 0, 4)
+    for problem, (text, ended) in zip(problems, found, strict=True):
+        ids = [CHARACTERS.index(one) for one in problem.prompt]
+        for _ in range(4):
+            ids.append(int(model(torch.tensor([ids])).logits[0, -1].argmax()))
+        written = "".join((CHARACTERS + "_")[one] for one in ids[len(problem.prompt) :])
+        assert (text, ended) == (written.split("$")[0], "$" in written)
+
+
+BROKEN = {
+    "half-written weights": (
+        lambda folder: (folder / "model.safetensors").write_bytes(b"half"),
+        "Error while deserializing header: header too small",
+    ),
+    "no weights": (
+        lambda folder: (folder / "model.safetensors").unlink(),
+        "Error no file named model.safetensors, or pytorch_model.bin, found in directory {folder}.",
+    ),
+    "no config": (
+        lambda folder: (folder / "config.json").unlink(),
+        "[Errno 2] No such file or directory: '{folder}/config.json'",
+    ),
+    "half-written config": (
+        lambda folder: (folder / "config.json").write_text("{"),
+        "It looks like the config file at '{folder}/config.json' is not a valid JSON file.",
+    ),
+    "more layers than weights": (
+        lambda folder: _change(folder / "config.json", num_hidden_layers=2),
+        "its weights aren't those of its config.json",
+    ),
+    "other width": (
+        lambda folder: _change(folder / "config.json", hidden_size=32),
+        "its weights aren't those of its config.json",
+    ),
+}
+
+
+def _change(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+@pytest.mark.parametrize(("damage", "why"), BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_model_is_told(damage: Any, why: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    save(folder)
+    damage(folder)
+    with pytest.raises(CannotRun) as refused:
+        load_model(folder)
+    assert refused.value.message == (
+        f"{folder} has no model that can be read: {why.format(folder=folder)}\n"
+        "  expected: a model as the run saved it\n"
+        f"  mend:     remove {folder} and give the run's command again: it trains it anew"
+    )
+
+
+# --- the study ------------------------------------------------------------------------------------
+
+
+def test_units_are_all_cells_of_each_model() -> None:
+    study = DigitsStudy(digits=2, region=1, seeds=(1, 2), n=10)
+    units = study.units()
+    assert len(units) == len(set(units)) == 2 * 3 * 4
+    assert [model_of(unit) for unit in units[::4]] == [
+        (seed, setting) for seed in ("1", "2") for setting in ("before", "after_t100", "after_t125")
+    ]
+    assert units[0].levels == {"seed": "1", "setting": "before", "x_digits": "1", "y_digits": "1"}
+    assert [setting_of(Decimal(one)) for one in ("1", "0.05", "1.25")] == [
+        "after_t100",
+        "after_t5",
+        "after_t125",
+    ]
+
+
+def test_settings_are_all_that_determines_the_results() -> None:
+    study = DigitsStudy()
+    settings = study.settings()
+    assert json.loads(json.dumps(settings)) == settings
+    changes: dict[str, Any] = {
+        "digits": 5,
+        "region": 3,
+        "temperatures": (Decimal("1.0"),),
+        "operation": "*",
+        "n": 100,
+        "items": 50,
+        "temperature": Decimal(1),
+        "size": ModelSize(32),
+        "supervised": Supervised(wrong=0.2),
+        "grpo": Grpo(learning_rate=1e-4),
+    }
+    assert {*changes, "seeds", "base"} == set(DigitsStudy.__dataclass_fields__)
+    for name, value in changes.items():
+        assert replace(study, **{name: value}).settings() != settings
+
+
+@pytest.mark.parametrize("n", [1, 7, 20, 150, 200])
+def test_each_problem_is_asked_equally_often(n: int) -> None:
+    study = DigitsStudy(digits=2, n=n)
+    for cell in study.cells:
+        number = len(study.problems(cell))
+        assert n % number == 0
+        assert number <= (50 if cell == (1, 1) else 100)
+
+
+# --- GRPO -----------------------------------------------------------------------------------------
+
+
+def test_rewards() -> None:
+    cases = [
+        ("75$", 1.0),
+        ("75$9_", 1.0),
+        ("75", 1.0),  # TRL takes the end away from what it gives
+        ("7$5", 0.0),
+        ("750$", 0.0),
+        ("$", 0.0),
+        ("", 0.0),
+        ("74$", 0.0),
+    ]
+    texts = [text for text, _ in cases]
+    assert rewards(texts, ["75"] * len(texts), prompts=["…"]) == [value for _, value in cases]
+
+
+def problems_of_one() -> Iterator[Problem]:
+    return training(((1, 1),), "+", 1, frozenset(), "1")
+
+
+HOW = Grpo(max_steps=6, prompts=8, num_generations=8, save_steps=2)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that is right sometimes: without that nothing is rewarded, and nothing learned."""
+    folder = tmp_path_factory.mktemp("start")
+    how = Supervised(steps=60, batch=64, rate=1e-2)
+    train_start(ModelSize(16, 1, 2), how, problems_of_one(), 1, "cpu").save_pretrained(folder)
+    return folder
+
+
+def weights_after(
+    start: Path, folder: Path, stop_at: int | None = None, step_done: Any = None
+) -> Any:
+    """The weights after GRPO; it may be stopped at a step."""
+
+    class Stopped(Exception):
+        pass
+
+    def count(step: int) -> None:
+        if step_done:
+            step_done(step)
+        if step == stop_at:
+            raise Stopped
+
+    try:
+        model = train_on(start, HOW, problems_of_one(), 1.0, 1, 3, folder, "cpu", count)
+    except Stopped:
+        return None
+    return model.state_dict()
+
+
+def test_grpo_goes_on_from_its_last_whole_checkpoint(start: Path, tmp_path: Path) -> None:
+    whole = weights_after(start, tmp_path / "whole")
+    before = load_model(start).state_dict()
+    assert any(not torch.equal(before[name], whole[name]) for name in whole)
+    folder = tmp_path / "stopped"
+    assert weights_after(start, folder, stop_at=5) is None
+    assert last_checkpoint(folder) == folder / "checkpoint-4"
+    # Killed while the next one was written: the model is there, and not what is written after it.
+    shutil.copytree(folder / "checkpoint-4", folder / "checkpoint-6")
+    (folder / "checkpoint-6" / "trainer_state.json").write_text('{"global_step": 6, "best')
+    (folder / "checkpoint-6" / "optimizer.pt").write_bytes(b"")
+    steps: list[int] = []
+    after = weights_after(start, folder, step_done=steps.append)
+    assert steps == [5, 6]
+    assert after.keys() == whole.keys()
+    assert all(torch.equal(after[name], whole[name]) for name in whole)
+
+
+def test_a_full_disk_is_told_in_training(start: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoints"
+
+    def fill(step: int) -> None:
+        (folder / "checkpoint-2").mkdir(parents=True, exist_ok=True)
+        if step == 2:
+            (folder / "checkpoint-2" / "optimizer.pt").symlink_to("/dev/full")
+
+    with pytest.raises(CannotRun) as refused, enough_space(tmp_path / "work" / "model"):
+        weights_after(start, folder, step_done=fill)
+    found, expected_, mend = refused.value.message.split("\n")
+    assert found.startswith(f"no space to write {tmp_path}/work/model (")
+    assert found.endswith(" MiB free)")
+    assert (
+        expected_ == "  expected: room for the records; what was written before is whole and counts"
+    )
+    assert mend == (
+        "  mend:     free some space, or move the run's folder to a larger disk, and give the same "
+        "command again: it goes on where it stopped"
+    )
+
+
+def test_full_disk_is_told_whichever_package_writes(tmp_path: Path) -> None:
+    # By a link: a package that renames would put its file in place of the device.
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    for write in (
+        lambda: full.write_bytes(b"x" * 100_000),
+        lambda: torch.save(torch.zeros(100_000), full),
+        # What safetensors says, which writes to another name and renames.
+        lambda: _raise(SafetensorError("I/O error: No space left on device (os error 28)")),
+    ):
+        with pytest.raises(CannotRun, match="no space to write"), enough_space(tmp_path / "a"):
+            write()
+    with pytest.raises(OSError, match="denied"), enough_space(tmp_path / "a"):
+        raise OSError(errno.EACCES, "denied")
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+SMALL = ["--digits", "2", "--region", "1", "--seeds", "1", "--n", "40"]
+SMALL += ["--supervised-steps", "40", "--grpo-steps", "8"]
+UNITS = 3 * 4
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a study, for the runs."""
+    folder = tmp_path_factory.mktemp("digits")
+    study = folder / "data" / "digits-grpo-ours"
+    study.mkdir(parents=True)
+    (study / "study.yml").write_text(STUDY)
+    (study / "cells.csv").write_text("setting,seed,x_digits,y_digits,share\nbefore,9,1,1,50.0\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(warm: Warm, here: Path) -> Path:
+    """A run that nothing disturbed."""
+    done = warm.run(["python", SCRIPT, *SMALL, "--out", "whole"], here)
+    assert done.code == 0, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("seed 1, before: 1 of 40 steps of training\n")
+    assert done.stderr.splitlines()[-1].startswith(f"{UNITS} of {UNITS} units, ")
+    return here / "whole"
+
+
+def read(folder: Path) -> dict[Unit, list[dict[str, Any]]]:
+    """The rows of a run without their seconds."""
+    run = RunFolder.open(folder)
+    found = {}
+    for unit in run.plan():
+        found[unit] = [json.loads(line) for line in run.path(unit).read_text().splitlines()[1:]]
+        for row in found[unit]:
+            assert row.pop("seconds") >= 0
+    return found
+
+
+def reading(folder: Path) -> dict[str, bytes]:
+    """What `gridatlas collect` makes of a run: the reading's cells and its outcomes."""
+    data = folder.with_name(f"data-{folder.name}")
+    shutil.copytree(folder.with_name("data"), data)
+    done = CliRunner().invoke(
+        gridatlas,
+        ["collect", str(folder), "--data", str(data), "--study", ID, "--reading", "ours"],
+    )
+    assert done.exit_code == 0, done.output
+    study = data / ID
+    outcomes = next((study / "runs").glob("*.outcomes.json"))
+    return {"cells": (study / "ours.csv").read_bytes(), outcomes.name: outcomes.read_bytes()}
+
+
+def test_rows_are_graded_answers_to_problems_held_out(whole: Path) -> None:
+    run = RunFolder.open(whole)
+    manifest = run.manifest()
+    assert (manifest["study"], manifest["model"], manifest["data"]) == (ID, None, None)
+    assert manifest["seeds"] == {"training": [1], "answers": 0}
+    assert manifest["settings"]["grpo"]["max_steps"] == 8
+    assert "limit" not in manifest["settings"]
+    rows = read(whole)
+    study = DigitsStudy(digits=2, region=1, seeds=(1,), n=40)
+    assert list(rows) == study.units()
+    for unit, answers in rows.items():
+        levels = unit.levels
+        problems = study.problems((int(levels["x_digits"]), int(levels["y_digits"])))
+        assert [row["item"] for row in answers] == [one.name for one in problems]
+        for problem, row in zip(problems, answers, strict=True):
+            ended = row["finish"] == "stop"
+            assert row["seed"] == seed_of(0, problem.name, 0)
+            assert row["gold"] == problem.answer
+            assert row["tokens"] == len(row["text"]) + ended
+            assert row["prediction"] == (row["text"] if ended else None)
+            assert row["correct"] == (row["prediction"] == problem.answer)
+    names = {(row["item"], row["seed"]) for answers in rows.values() for row in answers}
+    assert len(names) == 4 * 40  # the same problems and the same numbers for all models
+
+
+def test_killed_at_every_stage_it_goes_on_and_its_reading_is_the_same(
+    warm: Warm, here: Path, whole: Path
+) -> None:
+    command = ["python", SCRIPT, *SMALL, "--out", "killed"]
+    folder = here / "killed"
+    work = folder / "work" / "seed-1"
+    stages = [
+        lambda: (work / "before").is_dir() and any((folder / "records").glob("*.jsonl")),
+        lambda: "after_t100: 1 of 8" in started.told,
+        lambda: len(list((folder / "records").glob("*.jsonl"))) > 5,
+        lambda: "after_t125: 1 of 8" in started.told,
+    ]
+    done = 0
+    for reached in stages:
+        started = warm.start(command, here)
+        started.kill_when(reached)
+        at_kill = len(list((folder / "records").glob("*.jsonl")))
+        assert done <= at_kill < UNITS
+        done = at_kill
+    before = {path: path.stat().st_mtime_ns for path in (folder / "records").glob("*.jsonl")}
+    last = warm.run(command, here)
+    assert last.code == 0, last.stderr
+    assert {path: path.stat().st_mtime_ns for path in before} == before  # nothing done twice
+    assert "before: " not in last.stderr
+    assert read(folder) == read(whole)
+    assert reading(folder) == reading(whole)
+
+
+def test_two_shards_equal_one_whole(warm: Warm, here: Path, whole: Path) -> None:
+    parts = [
+        warm.start(["python", SCRIPT, *SMALL, "--out", "parts", "--shard", part], here)
+        for part in ("1/2", "2/2")
+    ]
+    for part in parts:
+        done = part.wait()
+        assert done.code == 0, done.stderr
+    assert read(here / "parts") == read(whole)
+
+
+def test_limit_is_a_try_with_fewer_problems(warm: Warm, here: Path, whole: Path) -> None:
+    given = ["python", SCRIPT, *SMALL, "--limit", "10", "--temperature", "1.0", "--out", "try"]
+    assert warm.run(given, here).code == 0
+    rows, all_rows = read(here / "try"), read(whole)
+    assert len(rows) == 2 * 4
+    # The start doesn't depend on the limit beyond what is held out: the first problems are asked.
+    for unit, answers in rows.items():
+        same = [one for one in all_rows if one.cell == unit.cell]
+        assert [row["item"] for row in answers] == [row["item"] for row in all_rows[same[0]]][:10]
+    told = list(collect([here / "try"], here / "data", ID, "try"))
+    assert "  a try: only the first 10 items (--limit)" in told
+    # More than there are is all.
+    more = page("grpo_digits").main
+    told = CliRunner().invoke(more, [*SMALL, "--limit", "500", "--dry-run"]).output
+    assert told.startswith("12 units of 40 answers\n")
+
+
+def test_other_settings_are_refused(warm: Warm, here: Path, whole: Path) -> None:
+    given = [*SMALL, "--grpo-steps", "9", "--seed", "1", "--out", "whole"]
+    done = warm.run(["python", SCRIPT, *given], here)
+    assert done == Done(
+        2,
+        "",
+        f"Error: {whole} has a run with other settings\n"
+        "    setting                  then  now\n"
+        "    seeds.answers            0     1\n"
+        "    settings.grpo.max_steps  8     9\n"
+        "  expected: the settings with which the run was started\n"
+        "  mend:     name another folder with --out, or give the settings of then\n",
+    )
+
+
+def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) -> None:
+    folder = shutil.copytree(whole, here / "broken")
+    for path in (folder / "records").glob("before_*"):
+        path.unlink()
+    for path in (folder / "records").glob("1_before_*"):
+        path.unlink()
+    (folder / "work" / "seed-1" / "before" / "model.safetensors").write_bytes(b"half")
+    done = warm.run(["python", SCRIPT, *SMALL, "--out", "broken"], here)
+    assert done.code == 1
+    assert done.stderr.endswith(
+        f"Error: {folder}/work/seed-1/before has no model that can be read: Error while "
+        "deserializing header: header too small\n"
+        "  expected: a model as the run saved it\n"
+        f"  mend:     remove {folder}/work/seed-1/before and give the run's command again: it "
+        "trains it anew\n"
+    )
+    shutil.rmtree(folder / "work" / "seed-1" / "before")
+    assert warm.run(["python", SCRIPT, *SMALL, "--out", "broken"], here).code == 0
+    assert read(folder) == read(whole)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--digits", "3"), "--region 4 is larger than --digits 3"),
+        (("--temperature", "1.255"), "--temperature 1.255 has more than two decimals"),
+        (("--temperature", "0"), "Invalid value for '--temperature': 0.0 is not in the range "),
+        (("--wrong", "1.5"), "Invalid value for '--wrong': 1.5 is not in the range "),
+        (("--operation", "-"), "Invalid value for '--operation': '-' is not one of '+', '*'."),
+        (("--seeds", "0"), "Invalid value for '--seeds': 0 is not in the range "),
+        (("--device", "gpu"), 'the device "gpu"\n  expected: cuda, cuda:0, cuda:1, …, cpu or auto'),
+    ],
+)
+def test_wrong_usage(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    main = page("grpo_digits").main
+    done = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "run")])
+    assert done.exit_code == 2
+    assert f"Error: {message}" in done.stderr
+
+
+def test_no_gpu_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.version, "cuda", None)
+    main = page("grpo_digits").main
+    done = CliRunner().invoke(main, [*SMALL, "--device", "cuda", "--out", str(tmp_path / "run")])
+    assert done.exit_code == 1
+    assert done.stderr.endswith(
+        f"Error: no GPU: this PyTorch ({torch.__version__}) is built without CUDA\n"
+        "  expected: a GPU for --device cuda\n"
+        "  mend:     run it where there is one, or add --device cpu for a try with a tiny model\n"
+    )
+    with pytest.raises(WrongUsage):
+        DigitsFactory(DigitsStudy(), tmp_path, "cpu:0")()
+    assert DigitsFactory(DigitsStudy(), tmp_path)().device == "cpu"
+
+
+def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(page("grpo_digits").main, [*SMALL, "--dry-run"])
+    assert (done.exit_code, done.output) == (
+        0,
+        "12 units of 40 answers\n"
+        "        40 supervised steps\n"
+        "        16 GRPO steps\n"
+        "     4,096 rollouts\n"
+        "       480 answers\n",
+    )
+    assert list(tmp_path.iterdir()) == []
+    assert expected(DigitsStudy())["answers"] == 3 * 3 * 36 * 200
+
+
+def test_page_runs_nothing_and_has_help() -> None:
+    told = CliRunner().invoke(page("grpo_digits").main, ["--help"])
+    assert told.exit_code == 0
+    assert "Examples:" in told.output
+    lines = [line.strip() for line in told.output.splitlines()]
+    assert len([line for line in lines if line.startswith("grpo_digits.py ")]) == 3
+    assert Path(SCRIPT).read_text().startswith("# %% [markdown]\n# # ")

@@ -1,0 +1,171 @@
+"""Runs scripts as `python` does, in forks of a process that has imported PyTorch already.
+
+Each run is a process of its own, with its own folder, environment and output, and may be killed.
+Only the imports, which take longer than all that the tests compute, are made once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+LONGEST = 120
+"""Seconds after which a run ends by itself: none hangs for ever."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run ended.
+
+    Attributes:
+        code: As a shell has it; −9 for one that was killed.
+    """
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Started:
+    """A run that goes on."""
+
+    warm: Warm
+    pid: int
+    out: Path
+
+    @property
+    def told(self) -> str:
+        """What it has written to stderr so far."""
+        return (self.out / "stderr").read_text()
+
+    def goes_on(self) -> bool:
+        """Whether it hasn't ended; one that has is there until it is waited for."""
+        state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state != "Z"
+
+    def wait(self) -> Done:
+        code = self.warm.ask({"wait": self.pid})
+        return Done(code, (self.out / "stdout").read_text(), self.told)
+
+    def kill_when(self, reached: Callable[[], bool]) -> Done:
+        """SIGKILL as soon as something is the case; it must still run then."""
+        until = time.monotonic() + LONGEST
+        while not reached():
+            assert self.goes_on(), self.told
+            assert time.monotonic() < until, self.told
+            time.sleep(0.002)
+        os.kill(self.pid, signal.SIGKILL)
+        done = self.wait()
+        assert done.code == -signal.SIGKILL
+        return done
+
+
+class Warm:
+    """The process that forks; `environment` is that of all its runs."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self.folder, self.runs = folder, 0
+        self.process = subprocess.Popen(
+            [sys.executable, __file__],
+            env=os.environ | dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, request: dict[str, Any]) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{json.dumps(request)}\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def start(
+        self, words: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    ) -> Started:
+        """Start `python SCRIPT …` or `gridatlas …`, given as its words, in a folder."""
+        self.runs += 1
+        out = self.folder / str(self.runs)
+        out.mkdir(parents=True)
+        request = {"words": list(words), "folder": str(folder), "out": str(out)}
+        return Started(self, self.ask(request | {"environment": dict(environment or {})}), out)
+
+    def run(self, words: Sequence[str], folder: Path, **environment: str) -> Done:
+        return self.start(words, folder, environment).wait()
+
+    def close(self) -> None:
+        self.process.communicate()
+
+
+# --- the process that forks -----------------------------------------------------------------------
+
+
+def serve() -> None:
+    import datasets  # noqa: F401
+    import huggingface_hub  # noqa: F401
+    import math_verify  # noqa: F401
+    import torch  # noqa: F401
+    from transformers import (  # noqa: F401
+        AutoModelForCausalLM,
+        AutoTokenizer,
+        LlamaForCausalLM,
+        Qwen2ForCausalLM,
+    )
+    from trl import GRPOTrainer  # noqa: F401
+
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "wait" in request:
+            _, status = os.waitpid(request["wait"], 0)
+            answer = os.waitstatus_to_exitcode(status)
+        else:
+            answer = os.fork()
+            if answer == 0:
+                _be(request)
+        print(answer, flush=True)
+
+
+def _be(request: Mapping[str, Any]) -> None:
+    """Become the run, and end with it."""
+    code: Any = 1
+    signal.alarm(LONGEST)
+    try:
+        os.chdir(request["folder"])
+        os.environ.update(request["environment"])
+        out = Path(request["out"])
+        for number, path in enumerate((Path(os.devnull), out / "stdout", out / "stderr")):
+            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
+        program, *arguments = request["words"]
+        if program == "gridatlas":
+            from gridatlas.cli import main
+
+            sys.argv = [program, *arguments]
+            main()
+        else:
+            assert program == "python", program
+            sys.argv = arguments
+            runpy.run_path(arguments[0], run_name="__main__")
+        code = 0
+    except SystemExit as end:
+        code = end.code or 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    serve()
