@@ -24,6 +24,21 @@
 #
 # ```sh
 # python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --dry-run
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --scorer streaming --ratio 0.1 --local-window 500 --limit 1
+# ```
+#
+# The default scorer, `importance`, needs a predictor, and none is published.
+# [train_predictor.py](train_predictor.py) trains it on the model's right answers to questions of
+# your own:
+#
+# ```sh
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark train --data train.jsonl --scorer full --out runs/traces
+# python docs/reproduce/train_predictor.py --model r1-qwen --run runs/traces --data train.jsonl
+# ```
+#
+# Then a cell, or all of them and the reading that they make:
+#
+# ```sh
 # python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --ratio 0.1 --local-window 500
 # python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --out runs/r1-qwen-aime24
 # gridatlas collect runs/r1-qwen-aime24 --study dynts-window-ratio --reading ours
@@ -32,13 +47,13 @@
 # A model in a folder, questions in a file, and one part of four of a job array:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen=./model --benchmark aime24 --data questions.jsonl
+# python docs/reproduce/kv_sweep.py --model r1-qwen=./model --benchmark aime24 --data questions.jsonl --scorer streaming
 # python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --shard 1/4 --out runs/shared
 # ```
 #
-# Stop it at any moment and give the same command again: it goes on with what is missing. The
-# default scorer, `importance`, needs a predictor, which `train_predictor.py` trains: none is
-# published. `streaming`, `h2o`, `snapkv`, `r-kv` and `random` need none.
+# Stop it at any moment and give the same command again: it goes on with what is missing. A
+# predictor is for one model: for a copy in a folder it is trained on that. `streaming`, `h2o`,
+# `snapkv`, `r-kv` and `random` need none.
 
 # %% [markdown]
 # ## What stays in the cache

@@ -59,6 +59,7 @@ y: y_digits
 facets: [setting, seed]
 """
 ID = "digits-grpo-ours"
+CELLS_CSV = "setting,seed,x_digits,y_digits,share\nbefore,9,1,1,50.0\n"
 CELLS = ((1, 1), (1, 2), (2, 1), (2, 2))
 
 
@@ -372,6 +373,30 @@ def test_grpo_goes_on_from_its_last_whole_checkpoint(start: Path, tmp_path: Path
     assert all(torch.equal(after[name], whole[name]) for name in whole)
 
 
+def test_grpo_learns(tmp_path: Path) -> None:
+    """The share of right answers to all sums of one digit, 4 of each: 27 % before, 43 % after."""
+    problems = [Problem(x, y, "+", 1) for x in range(10) for y in range(10)] * 4
+
+    def share(model: Any) -> float:
+        answers = sampled(model, problems, range(400), 1.0, 3)
+        pairs = zip(problems, answers, strict=True)
+        return sum(answer == (problem.answer, True) for problem, answer in pairs) / 400
+
+    start = Supervised(steps=500, batch=64, rate=1e-2, wrong=0.5)
+    model = train_start(ModelSize(32, 1, 4), start, problems_of_one(), 1, "cpu")
+    model.save_pretrained(tmp_path / "start")
+    before = share(model)
+    how = Grpo(max_steps=100, prompts=16, learning_rate=5e-4)
+    after = share(
+        train_on(
+            tmp_path / "start", how, problems_of_one(), 1.0, 1, 3, tmp_path / "checkpoints", "cpu"
+        )
+    )
+    # Each is known to about 2.5 points: this is four times the error of their difference.
+    assert 0.15 < before < 0.4
+    assert after > before + 0.12
+
+
 def test_a_full_disk_is_told_in_training(start: Path, tmp_path: Path) -> None:
     folder = tmp_path / "checkpoints"
 
@@ -428,7 +453,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = folder / "data" / "digits-grpo-ours"
     study.mkdir(parents=True)
     (study / "study.yml").write_text(STUDY)
-    (study / "cells.csv").write_text("setting,seed,x_digits,y_digits,share\nbefore,9,1,1,50.0\n")
+    (study / "cells.csv").write_text(CELLS_CSV)
     return folder
 
 

@@ -98,6 +98,8 @@ class Warm:
         self.runs += 1
         out = self.folder / str(self.runs)
         out.mkdir(parents=True)
+        for name in ("stdout", "stderr"):
+            (out / name).touch()
         request = {"words": list(words), "folder": str(folder), "out": str(out)}
         return Started(self, self.ask(request | {"environment": dict(environment or {})}), out)
 

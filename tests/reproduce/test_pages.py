@@ -1,0 +1,145 @@
+"""The commands that the pages print, run as they are printed, in the order of each page.
+
+Tiny models and questions lie on a hub of this machine, under the names of the real ones. What
+needs a GPU must say so where there is none, and is then run with `--device cpu`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil, time
+from pathlib import Path
+
+import pytest
+import tiny
+import torch
+from hub import COMMIT, Hub
+from test_digits import CELLS_CSV, STUDY
+from transformers import AutoModelForCausalLM
+from warm import Done, Warm
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [*(ROOT / "docs" / "reproduce").glob("*.py"), *(ROOT / "docs" / "reproducing").glob("*.md")]
+)
+OF_THE_MACHINE = {".", "cd", "git", "hf", "make", "pip", "python3", "ray", "sbatch"}
+"""Commands that install, or are another program's: they aren't run here."""
+SAID = [*"hm", "</think>", *"\\boxed{4}", "<end>"]
+"""What the tiny model always says: a thought, and the right answer to all questions here."""
+
+
+def commands(path: Path) -> list[list[str]]:
+    """The words of each command in a page's `sh` blocks."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        text = re.sub(r"^# ?", "", text, flags=re.MULTILINE)
+    blocks = re.findall(r"^ *```sh\b[^\n]*\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+def test_all_pages_with_commands_are_found() -> None:
+    found = {path.name: len(commands(path)) for path in PAGES}
+    assert found["grpo_digits.py"] == 5
+    assert found["kv_sweep.py"] == 9
+    assert all(found[path.name] for path in PAGES if path.suffix == ".py")
+    joined = commands(ROOT / "docs" / "reproduce" / "grpo_digits.py")[3]
+    assert joined[-2:] == ["--out", "runs/digits-try"]
+
+
+def save_model(folder: Path) -> None:
+    """A model each of whose tokens has one successor, whatever stands before."""
+    config = tiny.new_config("qwen2", hidden_size=64)
+    model = AutoModelForCausalLM.from_config(config)
+    with torch.no_grad():
+        for layer in model.model.layers:
+            layer.self_attn.o_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+        model.model.embed_tokens.weight.copy_(torch.eye(len(tiny.VOCABULARY), 64))
+        model.lm_head.weight.zero_()
+        for one, following in zip(["<think>", *SAID], SAID, strict=False):
+            model.lm_head.weight[tiny.VOCABULARY[following], tiny.VOCABULARY[one]] = 10
+    model.save_pretrained(folder)
+    tiny.new_tokenizer().save_pretrained(folder)
+
+
+def write_lines(path: Path, lines: list[dict[str, object]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+@pytest.fixture(scope="module")
+def filled(hub: Hub) -> Hub:
+    """The hub with the study's models and one of its benchmarks."""
+    for name in ("Qwen-7B", "Llama-8B"):
+        save_model(hub.folder / "models" / "deepseek-ai" / f"DeepSeek-R1-Distill-{name}")
+    asked = [{"id": i, "problem": f"what is {i}-{i}+4?", "answer": "4"} for i in range(30)]
+    write_lines(hub.folder / "datasets" / "HuggingFaceH4" / "aime_2024" / "train.jsonl", asked)
+    return hub
+
+
+@pytest.fixture
+def here(tmp_path: Path, filled: Hub) -> Path:
+    """A folder as a person has it who has the repository, a model, questions and answers."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "reproduce").symlink_to(ROOT / "docs" / "reproduce")
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    ours = tmp_path / "data" / "digits-grpo-ours"
+    if not ours.exists():
+        ours.mkdir()
+        (ours / "study.yml").write_text(STUDY)
+        (ours / "cells.csv").write_text(CELLS_CSV)
+    shutil.copytree(
+        filled.folder / "models" / "deepseek-ai" / "DeepSeek-R1-Distill-Qwen-7B", tmp_path / "model"
+    )
+    asked = [{"id": str(i), "question": f"what is {i}+4-{i}?", "answer": "4"} for i in range(3)]
+    write_lines(tmp_path / "questions.jsonl", asked)
+    write_lines(tmp_path / "train.jsonl", asked)
+    said = "".join(SAID[:-1])
+    write_lines(tmp_path / "traces.jsonl", [one | {"text": said} for one in asked])
+    return tmp_path
+
+
+def option(words: list[str], name: str) -> str | None:
+    return words[words.index(name) + 1] if name in words else None
+
+
+def tried(warm: Warm, words: list[str], here: Path) -> Done:
+    """A command, to its end; what takes long by its own settings is killed at its first step."""
+    script = Path(words[1]).name
+    if script == "grpo_digits.py" and not {"--dry-run", "--grpo-steps"} & {*words}:
+        planned = warm.run([*words, "--dry-run"], here)
+        assert planned.stdout.startswith("324 units of 200 answers\n")
+        started = warm.start(words, here)
+        killed = started.kill_when(lambda: "before: 1 of 450 steps of training" in started.told)
+        assert (here / str(option(words, "--out")) / "run.json").exists()
+        return Done(0, killed.stdout, killed.stderr)
+    done = warm.run(words, here)
+    if done.code != 1 or "Error: no GPU" not in done.stderr:
+        return done
+    assert done.stderr.endswith(
+        "  expected: a GPU for --device cuda\n"
+        "  mend:     run it where there is one, or add --device cpu for a try with a tiny model\n"
+    )
+    # Figures of a CPU would say nothing: the bench refuses it.
+    return warm.run([*words, *(["--dry-run"] if script == "bench_kv.py" else CPU)], here)
+
+
+CPU = ["--device", "cpu"]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_commands_of_a_page(warm: Warm, here: Path, path: Path) -> None:
+    for words in commands(path):
+        if words[0] in OF_THE_MACHINE:
+            continue
+        assert words[0] in ("python", "gridatlas"), shlex.join(words)
+        started = time.monotonic(); done = tried(warm, words, here); print(time.monotonic()-started, words)
+        assert done.code == 0, f"{shlex.join(words)}\n{done.stdout}{done.stderr}"
+        assert "Traceback" not in done.stderr
+    for file in here.glob("runs/**/run.json"):
+        manifest = json.loads(file.read_text())
+        if manifest["script"] == "kv_sweep" and "/" in manifest["model"]["id"]:
+            assert manifest["model"]["revision"] == COMMIT
