@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil, time
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*(ROOT / "docs" / "reproduce").glob("*.py"), *(ROOT / "docs" / "reproducing").glob("*.md")]
 )
+CPU = ["--device", "cpu"]
 OF_THE_MACHINE = {".", "cd", "git", "hf", "make", "pip", "python3", "ray", "sbatch"}
 """Commands that install, or are another program's: they aren't run here."""
 SAID = [*"hm", "</think>", *"\\boxed{4}", "<end>"]
@@ -127,19 +128,59 @@ def tried(warm: Warm, words: list[str], here: Path) -> Done:
     return warm.run([*words, *(["--dry-run"] if script == "bench_kv.py" else CPU)], here)
 
 
-CPU = ["--device", "cpu"]
-
-
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands_of_a_page(warm: Warm, here: Path, path: Path) -> None:
     for words in commands(path):
         if words[0] in OF_THE_MACHINE:
             continue
         assert words[0] in ("python", "gridatlas"), shlex.join(words)
-        started = time.monotonic(); done = tried(warm, words, here); print(time.monotonic()-started, words)
+        done = tried(warm, words, here)
         assert done.code == 0, f"{shlex.join(words)}\n{done.stdout}{done.stderr}"
         assert "Traceback" not in done.stderr
     for file in here.glob("runs/**/run.json"):
         manifest = json.loads(file.read_text())
         if manifest["script"] == "kv_sweep" and "/" in manifest["model"]["id"]:
             assert manifest["model"]["revision"] == COMMIT
+
+
+# --- what the hub doesn't give --------------------------------------------------------------------
+
+REFUSED = {
+    "gated data": (
+        ("--model", "r1-qwen", "--benchmark", "gpqa_d"),
+        "Error: the data set Idavidrein/gpqa is gated\n"
+        "  expected: a token of an account whose request for access was granted\n"
+        "  mend:     ask for access at https://huggingface.co/datasets/Idavidrein/gpqa, then run "
+        "hf auth login, or give a local copy with --data file.jsonl\n",
+    ),
+    "data set that isn't there": (
+        ("--model", "r1-qwen", "--benchmark", "amc23"),
+        "Error: the data set math-ai/amc23 can't be had from the hub: 404 Client Error.\n"
+        "  expected: a connection to huggingface.co, the right id and revision\n"
+        "  mend:     correct them, or give a local copy: --data file.jsonl\n",
+    ),
+    "model that isn't there": (
+        ("--model", "no/model", "--benchmark", "b", "--data", "questions.jsonl"),
+        "Error: the model no/model can't be had from the hub: no/model is not a local folder and "
+        "is not a valid model identifier listed on 'https://huggingface.co/models'\n"
+        "  expected: a connection to huggingface.co, the right id and revision\n"
+        "  mend:     correct them, or give a local copy: --model ./folder\n",
+    ),
+    "wrong family": (
+        ("--model", "./gpt", "--benchmark", "b", "--data", "questions.jsonl"),
+        "Error: {here}/gpt is of the family gpt2\n"
+        "  expected: a Llama or Qwen2 model, whose layers all attend to all tokens\n"
+        "  mend:     give --model one of these; DeepSeek-R1-Distill-Qwen-7B and -Llama-8B are\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_the_hub_does_not_give_is_told(
+    warm: Warm, here: Path, hub: Hub, arguments: tuple[str, ...], message: str
+) -> None:
+    (hub.folder / "datasets" / "Idavidrein" / "gpqa").mkdir(parents=True, exist_ok=True)
+    (here / "gpt").mkdir()
+    (here / "gpt" / "config.json").write_text('{"model_type": "gpt2"}')
+    done = warm.run(["python", "docs/reproduce/kv_sweep.py", *arguments], here)
+    assert (done.code, done.stdout, done.stderr) == (1, "", message.format(here=here))
