@@ -657,7 +657,8 @@ def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "       480 answers\n",
     )
     assert list(tmp_path.iterdir()) == []
-    assert expected(DigitsStudy())["answers"] == 3 * 3 * 36 * 200
+    study = DigitsStudy()
+    assert expected(study, study.units())["answers"] == 3 * 3 * 36 * 200
 
 
 def test_page_runs_nothing_and_has_help() -> None:

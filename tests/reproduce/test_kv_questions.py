@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import httpx
+import huggingface_hub
 import pytest
 import tiny
 from huggingface_hub.errors import GatedRepoError
@@ -174,6 +176,22 @@ def test_hub_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> No
         load_benchmark("aime24", "abc")
     assert refused.value.message == (
         "the data set HuggingFaceH4/aime_2024 can't be had from the hub: no route\n"
+        "  expected: a connection to huggingface.co, the right id and revision\n"
+        "  mend:     correct them, or give a local copy: --data file.jsonl"
+    )
+
+
+def test_no_network_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody_there(*_: Any) -> Any:
+        return httpx.get("http://127.0.0.1:9")
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", nobody_there)
+    with pytest.raises(CannotRun) as refused:
+        load_benchmark("aime24", None)
+    assert refused.value.message == (
+        "the data set HuggingFaceH4/aime_2024 can't be had from the hub: "
+        "[Errno 111] Connection refused\n"
         "  expected: a connection to huggingface.co, the right id and revision\n"
         "  mend:     correct them, or give a local copy: --data file.jsonl"
     )

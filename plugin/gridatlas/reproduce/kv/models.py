@@ -216,9 +216,10 @@ class Reaching:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        from httpx import HTTPError  # what the hub's client lets through without a network
         from huggingface_hub.errors import GatedRepoError
 
-        if error is None or not isinstance(error, OSError | ValueError | RuntimeError):
+        if not isinstance(error, OSError | ValueError | RuntimeError | HTTPError):
             return
         local = {"--model": "./folder", "--data": "file.jsonl"}[self.option]
         cause: BaseException | None = error
