@@ -1,8 +1,9 @@
-"""The command `gridatlas`: exit 0 fine, 1 problems in the data, 2 wrong usage."""
+"""The command `gridatlas`: exit 0 fine, 1 problems in the data (or changes), 2 wrong usage."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -12,8 +13,14 @@ import click
 
 from gridatlas import __version__
 from gridatlas.build import Loaded, load_data
+from gridatlas.diff.as_html import to_html
+from gridatlas.diff.as_json import to_json
+from gridatlas.diff.as_markdown import to_markdown
+from gridatlas.diff.changes import compare_sides
+from gridatlas.diff.sections import report
 from gridatlas.problems import Problem, only_problems
 from gridatlas.schema import json_schema
+from gridatlas.sides import SideError, load_side
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,6 +33,7 @@ def main() -> None:
       gridatlas check              check all studies in data/
       gridatlas check my/data      check all studies in my/data/
       gridatlas schema             print the JSON Schema of study.yml
+      gridatlas diff main HEAD     tell what changed in the results
       gridatlas collect runs/kv --study dynts-window-ratio --reading ours
                                    make a reading of what a run measured
     """  # noqa: D301 (click reads the \\b)
@@ -159,6 +167,110 @@ def collect(
 
     for line in lines(runs, data, study, reading, label):
         click.echo(line)
+
+
+KINDS = ("claims", "checks")
+"""Kinds of changes that `--fail-on` takes: ids of sections."""
+
+
+def _kinds(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str] | None:
+    if value is None:
+        return None
+    kinds = frozenset(one.strip() for one in value.split(","))
+    if not kinds <= set(KINDS):
+        raise click.BadParameter(f"name {' or '.join(KINDS)}, or both with a comma between them")
+    return kinds
+
+
+def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value and not re.fullmatch(r"https?://[^\s<>\"]+", value):
+        raise click.BadParameter("name an address that begins with https://")
+    return value
+
+
+@main.command()
+@click.argument("base")
+@click.argument("head")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path("data"),
+    show_default=True,
+    help="The data folder in the repository, for sides that are git revisions.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "json", "html"]),
+    default="markdown",
+    show_default=True,
+    help="markdown for a comment, json for programs, html for a page of its own.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write to, instead of the standard output.",
+)
+@click.option(
+    "--fail-on",
+    metavar="KINDS",
+    callback=_kinds,
+    help="Exit with 1 only for changes of these kinds: claims, checks, or both.",
+)
+@click.option(
+    "--url", default="", callback=_web_address, help="Address of the built site, to link to."
+)
+def diff(
+    base: str,
+    head: str,
+    data: Path,
+    form: str,
+    out: Path | None,
+    fail_on: frozenset[str] | None,
+    url: str,
+) -> None:
+    """Tell what changed in the results from BASE to HEAD.
+
+    BASE and HEAD are folders with studies, or git revisions of the repository around the working
+    folder. A folder is taken before a revision of the same name. Nothing is checked out.
+
+    \b
+    Exit status: 0 nothing changed, 1 something did, 2 a side can't be compared. With --fail-on,
+    1 only for these kinds, and for a study that can't be read.
+
+    \b
+    Examples:
+      gridatlas diff main HEAD
+      gridatlas diff origin/main data --fail-on claims,checks
+      gridatlas diff v1.0 HEAD --format html --out changes.html
+    """  # noqa: D301
+    around = Path()
+    try:
+        changes = compare_sides(load_side(base, data, around), load_side(head, data, around))
+    except SideError as error:
+        raise _Failed(str(error)) from error
+    told = report(changes)
+    if form == "json":
+        text = to_json(changes, told, url)
+    else:
+        text = to_markdown(told, url) if form == "markdown" else to_html(told, url)
+    if out is None:
+        click.echo(text.encode(), nl=False)
+    else:
+        try:
+            out.write_bytes(text.encode())
+        except OSError as error:
+            raise _Failed(f"{out} can't be written: {error.strerror}") from error
+        click.echo(told.summary, err=True)
+    found = {one.id for one in told.sections}
+    fails = bool(found & (fail_on | {"problems"})) if fail_on else told.changed
+    sys.exit(1 if fails else 0)
+
+
+class _Failed(click.ClickException):
+    """An error that isn't one of the data: exit 2, which no change has."""
+
+    exit_code = 2
 
 
 def _count(number: int, what: str) -> str:

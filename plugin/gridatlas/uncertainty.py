@@ -310,7 +310,7 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
         if k is None:
             printed = (str(cell.value), n)
             if printed not in known:
-                known[printed] = _successes(cell, n, scale)
+                known[printed] = successes_of(cell, n, scale)
             k = known[printed]
         if k is None:
             return {}, f"{cell.value} is no count of {n} trials, so the trials are not known"
@@ -318,7 +318,8 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
     return counts, "" if counts else "there is no value"
 
 
-def _successes(cell: Cell, n: int, scale: int) -> int | None:
+def successes_of(cell: Cell, n: int, scale: int) -> int | None:
+    """The count of n trials that a cell's value is printed for; None where there is none."""
     from gridatlas.statistics.counts import successes_from
 
     if cell.value is None:

@@ -1,0 +1,167 @@
+"""Everything that changed between two states of the studies, as frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from gridatlas.checks import TITLES
+from gridatlas.diff.check_changes import (
+    FindingChange,
+    OutcomeChange,
+    compare_findings,
+    compare_outcomes,
+    other_problems,
+)
+from gridatlas.diff.claim_changes import ClaimChange, compare_claims
+from gridatlas.diff.grids import Grids, compare_grids
+from gridatlas.diff.matching import (
+    Match,
+    Renamed,
+    match_by_values,
+    match_studies,
+    name_of,
+    study_values,
+)
+from gridatlas.diff.reading_changes import Readings, compare_readings
+from gridatlas.diff.side import Known, Side
+from gridatlas.diff.text_changes import TextChange, compare_texts
+from gridatlas.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A study that can't be built on one side or both, so that it can't be compared."""
+
+    study: str
+    where: Literal["base", "head", "both"]
+    problems: tuple[Problem, ...]
+    there: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyChanges:
+    """A study that both sides have, with all that changed in it."""
+
+    base: Known
+    head: Known
+    match: Match
+    grids: Grids
+    claims: tuple[ClaimChange, ...]
+    findings: tuple[FindingChange, ...]
+    outcomes: tuple[OutcomeChange, ...]
+    readings: Readings
+    texts: tuple[TextChange, ...]
+    problems: tuple[Problem, ...]
+    mended: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """Two sides and how they differ.
+
+    Attributes:
+        added, removed: Studies that one side only has.
+        renamed: Studies under another id.
+        studies: Those on both sides, in the head's order; also those in which nothing changed.
+    """
+
+    base: Side
+    head: Side
+    unreadable: tuple[Unreadable, ...]
+    added: tuple[Known, ...]
+    removed: tuple[Known, ...]
+    renamed: tuple[Renamed, ...]
+    studies: tuple[StudyChanges, ...]
+
+
+def compare_sides(base: Side, head: Side, cache: Path | None = None) -> Changes:
+    """Compare all studies.
+
+    Args:
+        cache: Folder where statistics are kept between runs.
+    """
+    ids = {key: key for key in base.studies if key in head.studies}
+    unread = {*base.unreadable, *head.unreadable}
+    alike = match_by_values(_loose(base, head.studies, unread), _loose(head, base.studies, unread))
+    ids |= {key: to for key, (to, _, _) in alike.items()}
+    from_id = {to: key for key, to in ids.items()}
+    return Changes(
+        base,
+        head,
+        _unreadable(base, head),
+        tuple(
+            one
+            for key, one in head.studies.items()
+            if key not in from_id and key not in base.unreadable
+        ),
+        tuple(
+            one
+            for key, one in base.studies.items()
+            if key not in ids and key not in head.unreadable
+        ),
+        tuple(
+            Renamed(
+                "study",
+                "",
+                name_of(key, base.studies[key].study.title),
+                name_of(to, head.studies[to].study.title),
+                equal,
+                cells,
+            )
+            for key, (to, equal, cells) in alike.items()
+        ),
+        tuple(
+            _study(base.studies[from_id[key]], one, base, head, cache)
+            for key, one in head.studies.items()
+            if key in from_id
+        ),
+    )
+
+
+def _loose(
+    side: Side, others: Mapping[str, Known], unread: set[str]
+) -> dict[str, dict[object, object]]:
+    """The values of studies that the other side doesn't have."""
+    return {
+        key: study_values(one.results)  # type: ignore[misc]
+        for key, one in side.studies.items()
+        if key not in others and key not in unread
+    }
+
+
+def _unreadable(base: Side, head: Side) -> tuple[Unreadable, ...]:
+    found = []
+    for key in sorted({*base.unreadable, *head.unreadable}):
+        in_base, in_head = key in base.unreadable, key in head.unreadable
+        problems = head.unreadable[key] if in_head else base.unreadable[key]
+        where: Literal["base", "head", "both"] = "base"
+        if in_head:
+            where = "both" if in_base else "head"
+        there = key in (base.studies if in_head else head.studies)
+        found.append(Unreadable(key, where, problems, there))
+    return tuple(sorted(found, key=lambda one: one.where == "base"))
+
+
+def _study(old: Known, new: Known, base: Side, head: Side, cache: Path | None) -> StudyChanges:
+    match = match_studies(old.results, new.results)
+    readings = compare_readings(old.study, new.study, match)
+    kinds = (*TITLES,)
+    problems, mended = other_problems(
+        base.problems[old.study.id], head.problems[new.study.id], kinds
+    )
+    return StudyChanges(
+        old,
+        new,
+        match,
+        compare_grids(old.results, new.results, match, cache),
+        compare_claims(old.claims, new.claims),
+        compare_findings(old.checks, new.checks, match, readings.ids),
+        compare_outcomes(old.checks, new.checks, match, readings.ids),
+        readings,
+        compare_texts(old.study, new.study, match, readings.ids),
+        problems,
+        mended,
+    )

@@ -1,0 +1,44 @@
+"""One of the two states that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gridatlas.analyse import Results
+from gridatlas.checks import StudyChecks
+from gridatlas.claims import Judged
+from gridatlas.problems import Problem
+from gridatlas.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A study of one side, with what its checks and claims say."""
+
+    results: Results
+    checks: StudyChecks
+    claims: tuple[Judged, ...]
+
+    @property
+    def study(self) -> Study:
+        """The study itself."""
+        return self.results.study
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """All studies of one state.
+
+    Attributes:
+        name: The folder or revision, as it was named.
+        commit: Full hash of a revision; None for a folder.
+        unreadable: Why studies can't be read, by their ids.
+        problems: Everything that is wrong or worth a note, by the study's id.
+    """
+
+    name: str
+    commit: str | None
+    studies: Mapping[str, Known]
+    unreadable: Mapping[str, tuple[Problem, ...]]
+    problems: Mapping[str, tuple[Problem, ...]]

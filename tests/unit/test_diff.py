@@ -1,0 +1,977 @@
+"""`gridatlas diff`: what changed is found, told in order of weight, and never told as nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from markdown import markdown
+from studies import REPOSITORY
+
+from gridatlas.cli import main
+from gridatlas.diff.as_html import to_html
+from gridatlas.diff.as_json import LIMIT as JSON_LIMIT
+from gridatlas.diff.as_json import to_json
+from gridatlas.diff.as_markdown import LIMIT, escaped, to_markdown
+from gridatlas.diff.cap import allot
+from gridatlas.diff.changes import Changes, compare_sides
+from gridatlas.diff.report import Item, Report, Section, line
+from gridatlas.diff.sections import report
+from gridatlas.sides import load_side
+
+HEAD = """\
+format: 1
+title: A demo
+metric: {name: Accuracy, unit: "%", range: [0, 100], decimals: 1}
+x: rate
+y: depth
+facets: [model]
+factors:
+  model:
+    levels: [{id: small, label: Small}, {id: large, label: Large}]
+trials: {items: model}
+"""
+ITEMS = HEAD.replace("label: Small", "label: Small, items: 200").replace(
+    "label: Large", "label: Large, items: 200"
+)
+CLAIMS = """\
+claims:
+  - text: Large is ahead everywhere.
+    check: (grid(model="large") > grid(model="small")).all
+"""
+CELLS = """\
+model,rate,depth,value
+small,0.1,1,40.0
+small,0.2,1,42.5
+small,0.1,2,44.0
+small,0.2,2,47.0
+large,0.1,1,60.0
+large,0.2,1,62.5
+large,0.1,2,64.5
+large,0.2,2,66.0
+"""
+Files = Mapping[str, str]
+Sides = Callable[[Files, Files], Changes]
+STUDY = {"study.yml": ITEMS + CLAIMS, "cells.csv": CELLS}
+
+
+def write(folder: Path, files: Files, study: str = "demo") -> Path:
+    for name, text in files.items():
+        path = folder / study / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder
+
+
+def edited(*edits: tuple[str, str], name: str = "cells.csv", of: Files = STUDY) -> dict[str, str]:
+    """A study's files with parts of one of them replaced; each part is there."""
+    text = of[name]
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return {**of, name: text}
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> Sides:
+    def sides(base: Files, head: Files) -> Changes:
+        write(tmp_path / "base", base)
+        write(tmp_path / "head", head)
+        load = (load_side(name, Path("data"), tmp_path) for name in ("base", "head"))
+        return compare_sides(*load)
+
+    return sides
+
+
+def told(changes: Changes) -> dict[str, list[str]]:
+    return {one.id: [item.text for item in one.items] for one in report(changes).sections}
+
+
+# --- what is found ------------------------------------------------------------------------------
+
+NO_TRIALS = {**STUDY, "study.yml": HEAD.replace("trials: {items: model}\n", "") + CLAIMS}
+ACCEPTED = """\
+accepted:
+  - {finding: aggregate, at: {model: mean}, because: "The source has it so."}
+"""
+MEAN = {
+    "study.yml": HEAD.replace(
+        "label: Large}]", "label: Large}, {id: mean, label: Mean, aggregate: {by: mean}}]"
+    ),
+    "cells.csv": CELLS + "mean,0.1,1,50.0\nmean,0.2,1,52.5\nmean,0.1,2,54.3\nmean,0.2,2,56.5\n",
+}
+TWO = {
+    "study.yml": HEAD
+    + "readings:\n  - {id: paper, file: cells.csv, label: Paper}\n"
+    + "  - {id: second, file: second.csv, label: Second}\n",
+    "cells.csv": CELLS,
+    "second.csv": CELLS,
+}
+
+OUTSIDE = {
+    **TWO,
+    "study.yml": TWO["study.yml"].replace("factors:\n", "factors:\n  rate: {levels: [0.1, 0.2]}\n"),
+    "second.csv": CELLS + "small,9,1,40.0\n",
+}
+
+CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
+    "a value": (
+        STUDY,
+        edited(("small,0.1,1,40.0", "small,0.1,1,41.0")),
+        {
+            "cells": ["Small: 1 value changed (0 by more than noise); it has 4 values"],
+            "sources": ["reading “Cells of the study”: 1 value changed, all of them shown"],
+        },
+    ),
+    "a value without trials": (
+        NO_TRIALS,
+        edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=NO_TRIALS),
+        {
+            "cells": [
+                "Small: 1 value changed (whether by more than noise can't be tested); "
+                "it has 4 values"
+            ],
+            "sources": ["reading “Cells of the study”: 1 value changed, all of them shown"],
+        },
+    ),
+    "a claim that flips, with the best": (
+        STUDY,
+        edited(("small,0.1,1,40.0", "small,0.1,1,90.0")),
+        {
+            "claims": ["Flipped from true to false, not as recorded: “Large is ahead everywhere.”"],
+            "best": [
+                "Small: the best is now 90.0 % at rate 0.1, depth 1; before 47.0 % at rate 0.2, "
+                "depth 2"
+            ],
+            "cells": ["Small: 1 value changed (1 by more than noise); it has 4 values"],
+            "sources": ["reading “Cells of the study”: 1 value changed, all of them shown"],
+        },
+    ),
+    "a claim that is recorded otherwise": (
+        STUDY,
+        edited(("ahead everywhere.\n", "ahead everywhere.\n    holds: false\n"), name="study.yml"),
+        {
+            "claims": [
+                "Still true, recorded as false, before as true, which it isn't: “Large is ahead "
+                "everywhere.”"
+            ]
+        },
+    ),
+    "a claim that was removed": (
+        STUDY,
+        {**STUDY, "study.yml": ITEMS},
+        {"claims": ["Removed (it was true): “Large is ahead everywhere.”"]},
+    ),
+    "a claim that is new": (
+        {**STUDY, "study.yml": ITEMS},
+        STUDY,
+        {"claims-other": ["New, true: “Large is ahead everywhere.”"]},
+    ),
+    "a new claim that doesn't hold": (
+        {**STUDY, "study.yml": ITEMS},
+        edited(('model="large") >', 'model="large") <'), name="study.yml"),
+        {"claims": ["New, and false, not as recorded: “Large is ahead everywhere.”"]},
+    ),
+    "a claim worded otherwise": (
+        STUDY,
+        edited(("Large is ahead everywhere", "Large is ahead in each cell"), name="study.yml"),
+        {"claims-other": ["Worded or checked otherwise, true: “Large is ahead in each cell.”"]},
+    ),
+    "a value gone": (
+        STUDY,
+        edited(("small,0.1,1,40.0\n", "")),
+        {
+            "claims": [
+                "Flipped from true to undecidable, not as recorded: “Large is ahead everywhere.”"
+            ],
+            "cells": ["Small: 1 value gone; it has 3 values"],
+            "sources": ["reading “Cells of the study”: 1 value changed"],
+        },
+    ),
+    "a broken average": (
+        MEAN,
+        edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
+        {
+            "checks": [
+                "Now: Printed aggregates against their parts, Mean, reading “Cells of the study”: "
+                "1 of 4 values is not the mean of 2 parts: 86.5 (47.0, 66.0 give 56.5) at rate "
+                "0.2, depth 2"
+            ],
+            "best": [
+                "Mean: the best value is now 86.5 %, before 56.5 %, at the same cell: rate 0.2, "
+                "depth 2"
+            ],
+            "cells": [
+                "Mean: 1 value changed (whether by more than noise can't be tested); it has 4 "
+                "values"
+            ],
+            "sources": ["reading “Cells of the study”: 1 value changed, all of them shown"],
+        },
+    ),
+    "an acceptance": (
+        edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
+        {
+            **edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
+            "study.yml": MEAN["study.yml"] + ACCEPTED,
+        },
+        {
+            "findings": [
+                "Accepted now: Printed aggregates against their parts, Mean, reading “Cells of the "
+                "study”: 1 of 4 values is not the mean of 2 parts: 86.5 (47.0, 66.0 give 56.5) at "
+                "rate 0.2, depth 2"
+            ]
+        },
+    ),
+    "readings that disagree": (
+        TWO,
+        edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=TWO, name="second.csv"),
+        {
+            "readings": ["Small: readings disagree now on 1 cell"],
+            "sources": ["reading “Second”: 1 value changed"],
+        },
+    ),
+    "a level more": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace(
+                "label: Large, items: 200}", "label: Large, items: 200}, huge"
+            ),
+            "cells.csv": CELLS + "huge,0.1,1,70.0\nhuge,0.2,2,71.5\n",
+        },
+        {"structure": ["Added: Model huge, with 1 grid and 2 values"]},
+    ),
+    "a level less on an axis": (
+        STUDY,
+        edited(
+            ("small,0.2,1,42.5\n", ""),
+            ("small,0.2,2,47.0\n", ""),
+            ("large,0.2,1,62.5\n", ""),
+            ("large,0.2,2,66.0\n", ""),
+        ),
+        {
+            "best": [
+                "Small: the best is now 44.0 % at rate 0.1, depth 2; before 47.0 % at rate 0.2, "
+                "depth 2",
+                "Large: the best is now 64.5 % at rate 0.1, depth 2; before 66.0 % at rate 0.2, "
+                "depth 2",
+            ],
+            "structure": ["Removed: Rate 0.2 on an axis, with 4 values"],
+        },
+    ),
+    "a level under another id": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace("{id: small, label: Small", "{id: tiny, label: Tiny"),
+            "cells.csv": CELLS.replace("small", "tiny"),
+        },
+        {"renames": ["The level of Model small (Small) is now tiny (Tiny)"]},
+    ),
+    "all levels of an axis and of a facet under other ids": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace("{id: small", "{id: a").replace("{id: large", "{id: b"),
+            "cells.csv": CELLS.replace("small", "a").replace("large", "b").replace(",0.", ",0.00"),
+        },
+        {
+            "renames": [
+                "The level of Model small (Small) is now a (Small)",
+                "The level of Model large (Large) is now b (Large)",
+                "The level of Rate 0.1 is now 0.001",
+                "The level of Rate 0.2 is now 0.002",
+            ]
+        },
+    ),
+    "two levels whose values changed places": (
+        STUDY,
+        edited(("small", "other"), ("large", "small"), ("other", "large")),
+        {
+            "claims": ["Flipped from true to false, not as recorded: “Large is ahead everywhere.”"],
+            "best": [
+                "Small: the best value is now 66.0 %, before 47.0 %, at the same cell: rate 0.2, "
+                "depth 2",
+                "Large: the best value is now 47.0 %, before 66.0 %, at the same cell: rate 0.2, "
+                "depth 2",
+            ],
+            "cells": [
+                "Small: 4 values changed (4 by more than noise); it has 4 values",
+                "Large: 4 values changed (4 by more than noise); it has 4 values",
+            ],
+            "sources": ["reading “Cells of the study”: 8 values changed, all of them shown"],
+        },
+    ),
+    "axes swapped": (
+        {**STUDY, "study.yml": ITEMS},
+        {**STUDY, "study.yml": ITEMS.replace("x: rate\ny: depth", "x: depth\ny: rate")},
+        {
+            "structure": [
+                "place of rate: now y axis; before x axis",
+                "place of depth: now x axis; before y axis",
+            ]
+        },
+    ),
+    "another factor": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace("facets: [model]", "facets: [model, seed]"),
+            "cells.csv": re.sub(r"^(\w+)", r"\1,1", CELLS, flags=re.MULTILINE).replace(
+                "model,1", "model,seed"
+            ),
+        },
+        {
+            "structure": [
+                "The factors can't be laid over one another, so that no cell can be compared: now "
+                "model, seed, rate, depth; before model, rate, depth",
+                "Removed: the grid Small with 4 values",
+                "Removed: the grid Large with 4 values",
+                "Added: the grid Small | 1 with 4 values",
+                "Added: the grid Large | 1 with 4 values",
+            ]
+        },
+    ),
+    "texts": (
+        STUDY,
+        edited(
+            ("title: A demo", "title: Another demo"), ("label: Small", "label: S"), name="study.yml"
+        ),
+        {
+            "texts": [
+                "title: now Another demo; before A demo",
+                "label of model small: now S; before Small",
+            ]
+        },
+    ),
+    "what a value is": (
+        STUDY,
+        edited(("name: Accuracy", "name: Accuracy, better: lower"), name="study.yml"),
+        {
+            "best": [
+                "Small: the best is now 40.0 % at rate 0.1, depth 1; before 47.0 % at rate 0.2, "
+                "depth 2",
+                "Large: the best is now 60.0 % at rate 0.1, depth 1; before 66.0 % at rate 0.2, "
+                "depth 2",
+            ],
+            "structure": ["metric: better: now lower; before higher"],
+        },
+    ),
+    "a problem in the data": (
+        STUDY,
+        edited(("large,0.2,2,66.0\n", "large,0.2,2,66.0\nlarge,0.3,2,6x\n")),
+        {
+            "problems": ['New: head/demo/cells.csv:10, "value": "6x"'],
+            "claims": [
+                "Flipped from true to undecidable, not as recorded: “Large is ahead everywhere.”"
+            ],
+            "structure": ["Added: Rate 0.3 on an axis, with 0 values"],
+        },
+    ),
+    "rows at levels that the study doesn't have": (
+        OUTSIDE,
+        edited(("small,9,1,40.0", "small,9,1,41.0"), of=OUTSIDE, name="second.csv"),
+        {
+            "texts": [
+                "reading second: rows at levels that the study doesn't have: now 1 other rows; "
+                "before 1 rows"
+            ]
+        },
+    ),
+    "printed decimals": (
+        STUDY,
+        edited(("small,0.1,1,40.0", "small,0.1,1,40.00")),
+        {
+            "checks": [
+                "Now: Number of decimals, Small, reading “Cells of the study”: 1 of 4 values is "
+                "not printed with 1 decimal: 40.00 at rate 0.1, depth 1"
+            ],
+            "sources": [
+                "reading “Cells of the study”: notes, places, runs or decimals of 1 cell changed"
+            ],
+        },
+    ),
+    "comments and the order of rows": (
+        STUDY,
+        {
+            "study.yml": "# A comment.\n" + STUDY["study.yml"],
+            "cells.csv": "\n".join([CELLS.splitlines()[0], *reversed(CELLS.splitlines()[1:])]),
+        },
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_changed_is_told(sides: Sides, case: str) -> None:
+    base, head, expected = CASES[case]
+    assert told(sides(base, head)) == expected
+
+
+def test_a_change_is_told_apart_by_the_trials(sides: Sides) -> None:
+    changes = sides(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,57.0")))
+    [study] = changes.studies
+    [grid] = study.grids.changed
+    [cell] = grid.cells
+    assert cell.told is not None
+    assert cell.told.differs
+    assert cell.told.n == (200, 200)
+    assert cell.told.test == (
+        "Fisher's exact test, two-sided, 200 and 200 trials taken as independent; 95 % interval of "
+        "each difference: Newcombe's"
+    )
+    # 80 and 114 of 200, by scipy's fisher_exact; 17 points between them.
+    assert cell.told.p == pytest.approx(0.00094, abs=1e-5)
+    assert cell.told.interval is not None
+    assert cell.told.interval[0] < 17 < cell.told.interval[1]
+    assert cell.old_interval is not None
+    assert cell.old_interval[0] < 40 < cell.old_interval[1]
+
+
+def test_several_cells_are_corrected_for_their_number(sides: Sides) -> None:
+    # Alone, either would be told apart (p = 0.045); of two neither is.
+    one = edited(("small,0.1,1,40.0", "small,0.1,1,50.5"))
+    two = edited(("small,0.1,1,40.0", "small,0.1,1,50.5"), ("small,0.1,2,44.0", "small,0.1,2,54.5"))
+    [grid] = sides(STUDY, one).studies[0].grids.changed
+    assert [cell.told and cell.told.differs for cell in grid.cells] == [True]
+    [grid] = sides(STUDY, two).studies[0].grids.changed
+    assert [cell.told and cell.told.differs for cell in grid.cells] == [False, False]
+    assert grid.cells[0].told
+    assert "Holm's correction for the 2 cells tested" in grid.cells[0].told.test
+
+
+RUNS = (
+    'format: 1\ntitle: Runs\nmetric: {name: Pass, unit: "%", range: [0, 100], decimals: 1}\n'
+    "x: rate\ny: depth\n"
+)
+
+
+def _run(correct: list[int], items: list[str]) -> dict[str, str]:
+    n, k = len(correct), sum(correct)
+    cell = {"rate": "0.1", "depth": "1"}
+    manifest = {
+        "format": 1, "run": "r-1", "study": "demo", "script": "s", "started": "2026-05-01",
+        "cells": [{"levels": cell, "done": n, "of": n}],
+    }  # fmt: skip
+    outcomes = {
+        "run": "r-1",
+        "items": [items],
+        "cells": [{"cell": cell, "items": 0, "samples": 1, "correct": correct}],
+    }
+    row = f"0.1,1,{100 * k / n:.1f},{n},{k},2.0,r-1\n"
+    return {
+        "study.yml": RUNS,
+        "cells.csv": "rate,depth,value,n,successes,stderr,run\n" + row,
+        "runs/r-1.json": json.dumps(manifest),
+        "runs/r-1.outcomes.json": json.dumps(outcomes),
+    }
+
+
+def test_outcomes_of_the_same_items_are_paired(sides: Sides) -> None:
+    items = [f"q{index}" for index in range(40)]
+    # Eight items more, none less: McNemar's p is 2 / 2^8, and unpaired it would be 0.1.
+    first = [1] * 12 + [0] * 28
+    second = [1] * 20 + [0] * 20
+    [grid] = sides(_run(first, items), _run(second, items)).studies[0].grids.changed
+    told = grid.cells[0].told
+    assert told is not None
+    assert told.p == pytest.approx(2 / 2**8)
+    assert told.test == "paired by item, 40 items: McNemar's exact test"
+
+
+def test_outcomes_of_other_items_are_not_paired(sides: Sides) -> None:
+    first, second = ([f"{letter}{index}" for index in range(40)] for letter in "ab")
+    changes = sides(_run([1] * 12 + [0] * 28, first), _run([1] * 20 + [0] * 20, second))
+    told = changes.studies[0].grids.changed[0].cells[0].told
+    assert told is not None
+    assert told.p is None
+    assert "standard errors over items" in told.test
+    assert "not corrected for the number of cells" in told.test
+
+
+# --- studies ------------------------------------------------------------------------------------
+
+
+def _two(tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files]) -> Changes:
+    for name, studies in (("base", base), ("head", head)):
+        for study, files in studies.items():
+            write(tmp_path / name, files, study)
+    load = (load_side(name, Path("data"), tmp_path) for name in ("base", "head"))
+    return compare_sides(*load)
+
+
+OTHER = {"study.yml": ITEMS, "cells.csv": CELLS.replace(".0", ".5")}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "expected"),
+    [
+        ({"a": STUDY}, {"a": STUDY, "b": OTHER},
+         {"structure": ["Added: the study “A demo” with 2 grids and 8 values"]}),
+        ({"a": STUDY, "b": OTHER}, {"a": STUDY},
+         {"structure": ["Removed: the study “A demo” with 2 grids and 8 values"]}),
+        ({"a": STUDY, "b": OTHER}, {"a": STUDY, "c": OTHER},
+         {"renames": ["The study b (A demo) is now c (A demo)"]}),
+    ],
+    ids=["added", "removed", "renamed"],
+)  # fmt: skip
+def test_studies_come_and_go(
+    tmp_path: Path,
+    base: Mapping[str, Files],
+    head: Mapping[str, Files],
+    expected: dict[str, list[str]],
+) -> None:
+    assert told(_two(tmp_path, base, head)) == expected
+
+
+BROKEN = {"study.yml": "format: 1\ntitle: [", "cells.csv": CELLS}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "text"),
+    [
+        ({"a": STUDY, "b": OTHER}, {"a": STUDY, "b": BROKEN},
+         "The study can't be read any more, so that nothing of it can be compared"),
+        ({"a": STUDY}, {"a": STUDY, "b": BROKEN}, "The study is new, and can't be read"),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": OTHER},
+         "The study couldn't be read before, so that it can't be compared; now it can"),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY}, "The study couldn't be read before, and was "
+         "removed"),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": BROKEN},
+         "The study can't be read, neither before nor now, so that it can't be compared"),
+    ],
+)  # fmt: skip
+def test_a_study_that_cannot_be_read_comes_first_and_hides_nothing(
+    tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files], text: str
+) -> None:
+    head = {**head, "a": edited(("small,0.1,1,40.0", "small,0.1,1,90.0"))}
+    sections = report(_two(tmp_path, base, head)).sections
+    assert [one.id for one in sections][:2] == ["problems", "claims"]
+    assert [(one.study, one.text) for one in sections[0].items] == [("b", text)]
+    assert "cells" in [one.id for one in sections]
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["diff", *arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the folders `base` and `same`, in no repository."""
+    write(tmp_path / "base", STUDY)
+    write(tmp_path / "same", STUDY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    return tmp_path
+
+
+def test_nothing_changed_is_said(here: Path) -> None:
+    result = run("base", "same")
+    assert result.output == (
+        "# Changes in the results: base → same\n\n"
+        "Nothing changed: 1 study with 2 grids and 8 values are the same on both sides, with their "
+        "claims, checks and texts.\n"
+    )
+    assert result.exit_code == 0
+    content = json.loads(run("base", "same", "--format", "json").output)
+    assert (content["changed"], content["sections"], content["studies"]) == (False, [], [])
+
+
+@pytest.mark.parametrize(
+    ("head", "fail_on", "code"),
+    [
+        (STUDY, None, 0),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,41.0")), None, 1),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,41.0")), "claims,checks", 0),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,90.0")), "claims", 1),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,90.0")), "checks", 0),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,40.00")), "checks", 1),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,40.00")), "claims", 0),
+        # What can't be read has no claims that could be looked at.
+        (edited(("small,0.1,1,40.0", "small,0.1,1,4x")), "checks", 1),
+    ],
+)
+def test_exit_says_whether_something_changed(
+    here: Path, head: Files, fail_on: str | None, code: int
+) -> None:
+    write(here / "head", head)
+    assert run("base", "head", *(["--fail-on", fail_on] if fail_on else [])).exit_code == code
+
+
+def test_the_text_goes_to_a_file(here: Path) -> None:
+    write(here / "head", edited(("small,0.1,1,40.0", "small,0.1,1,41.0")))
+    printed = run("base", "head").output
+    result = run("base", "head", "--out", "diff.md")
+    assert (here / "diff.md").read_text("utf-8") == printed
+    assert result.output == "1 cell changed in 1 grid (0 by more than noise).\n"
+    assert run("base", "head", "--out", "no/such/folder.md").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere", "base"], 'there is no folder "nowhere", and . is in no git repository'),
+        (["empty", "base"], 'the folder "empty" has no study'),
+        (["base", "empty"], 'the folder "empty" has no study'),
+        (["base", "above"], 'there are some in "above/data"'),
+        (["base", "broken"], 'none of the studies of the folder "broken" can be read'),
+        (["base"], "Missing argument 'HEAD'"),
+        (["base", "same", "--fail-on", "best"], "name claims or checks"),
+        (["base", "same", "--url", "javascript:alert(1)"], "begins with https://"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(
+    here: Path, arguments: list[str], message: str
+) -> None:
+    (here / "empty").mkdir()
+    write(here / "above/data", STUDY)
+    write(here / "broken", BROKEN)
+    result = run(*arguments)
+    assert message in " ".join(result.output.split())
+    assert result.exit_code == 2
+
+
+# --- revisions ----------------------------------------------------------------------------------
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER")
+                for what in ("NAME", "EMAIL")}  # fmt: skip
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull},
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with the tag `old`; the newest commit of `main` has another value."""
+    folder = here / "repository"
+    write(folder / "data", STUDY)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "first")
+    git(folder, "tag", "old")
+    write(folder / "data", edited(("small,0.1,1,40.0", "small,0.1,1,41.0")))
+    git(folder, "commit", "-q", "-a", "-m", "second")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_revisions_are_compared_and_nothing_is_checked_out(repository: Path) -> None:
+    write(repository / "data", edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
+    (repository / ".gitattributes").write_text("*.csv export-ignore filter=nosuch\n")
+    before = git(repository, "status", "--porcelain=v2", "--branch")
+    content = json.loads(run("old", "HEAD", "--format", "json").output)
+    assert [one["id"] for one in content["sections"]] == ["cells", "sources"]
+    assert content["base"] == {"name": "old", "commit": git(repository, "rev-parse", "old")}
+    assert content["head"] == {"name": "HEAD", "commit": git(repository, "rev-parse", "HEAD")}
+    assert git(repository, "status", "--porcelain=v2", "--branch") == before
+    # A revision against the working folder.
+    content = json.loads(run("HEAD", "data", "--format", "json").output)
+    assert content["sections"][0]["id"] == "claims"
+    assert content["head"] == {"name": "data", "commit": None}
+
+
+def test_the_data_folder_is_named_from_the_working_folder(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(repository, "mv", "data", "results")
+    git(repository, "commit", "-q", "-m", "moved")
+    assert run("HEAD", "HEAD", "--data", "results").exit_code == 0
+    result = run("old", "HEAD", "--data", "results")
+    assert 'the revision "old" has no folder "results"' in result.output
+    assert result.exit_code == 2
+    (repository / "docs").mkdir()
+    monkeypatch.chdir(repository / "docs")
+    assert run("HEAD", "HEAD", "--data", "../results").exit_code == 0
+    assert "isn't in the repository" in run("HEAD", "HEAD", "--data", "../../x").output
+
+
+@pytest.mark.parametrize("name", ["nosuch", "--help-me", "HEAD:data", "old\nx", "0" * 40])
+def test_an_unknown_revision_is_an_error(repository: Path, name: str) -> None:
+    result = run("--", name, "HEAD")
+    assert "there is no folder and no revision" in result.output
+    assert result.exit_code == 2
+
+
+def test_a_shallow_clone_says_what_to_fetch(
+    repository: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = git(repository, "rev-parse", "old")
+    git(here, "clone", "-q", "--depth=1", f"file://{repository}", "shallow")
+    monkeypatch.chdir(here / "shallow")
+    for name in (old, "old", "HEAD~1"):
+        result = run(name, "HEAD")
+        assert "which is a shallow clone" in result.output
+        assert "git fetch" in result.output
+        assert "fetch-depth: 0" in result.output
+        assert result.exit_code == 2
+    # And what it says helps.
+    command = re.search(r"`(git fetch --depth=1 [^`]+)`", run(old, "HEAD").output)
+    assert command
+    git(here / "shallow", *command[1].split()[1:])
+    assert run(old, "HEAD").exit_code == 1
+
+
+@pytest.mark.parametrize("to", ["/etc/passwd", "../../../secret.csv"])
+def test_links_out_of_the_data_folder_are_refused(repository: Path, to: str) -> None:
+    (repository / "data/demo/link.csv").symlink_to(to)
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "link")
+    result = run("old", "HEAD")
+    assert "has a link out of the data folder" in result.output
+    assert result.exit_code == 2
+
+
+def test_links_within_the_data_folder_are_followed(repository: Path) -> None:
+    (repository / "data/demo/cells.csv").rename(repository / "data/demo/real.csv")
+    (repository / "data/demo/cells.csv").symlink_to("real.csv")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "link")
+    assert run("HEAD~1", "HEAD").exit_code == 0
+
+
+def test_without_git_only_folders_are_compared(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(here))
+    assert run("base", "same").exit_code == 0
+    result = run("main", "base")
+    assert "git isn't installed" in result.output
+    assert result.exit_code == 2
+
+
+# --- forms --------------------------------------------------------------------------------------
+
+HOSTILE = [
+    "@octocat fixes #1, closes GH-2 and octo/repo#3",
+    "<img src=x onerror=alert(1)><!-- -->",
+    "[click](https://evil.example/) ![x](//evil.example/x.png) www.evil.example",
+    "`code` *bold* _it_ ~~no~~ $x^2$ :tada: &lt; \\ | a | b",
+    "# Heading",
+    "1. one",
+    "- [ ] task",
+]
+
+
+class _Text(HTMLParser):
+    """The text of a page, and its elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.tags: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+
+def _hostile(text: str) -> Report:
+    section = Section("cells", "Changed values", (Item(line(text), line(text), (line(text),)),))
+    return Report(line(text), None, "head", None, line(text), (section,))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_shown_as_they_are(text: str) -> None:
+    page = _Text()
+    written = to_markdown(_hostile(text))
+    page.feed(markdown(written, extensions=["tables"]))
+    plain = page.text.replace("\u200b", "")
+    # Python-Markdown doesn't know of all punctuation that it is escaped.
+    assert re.sub(r"\\([|~$^])", r"\1", plain).count(text) == 5
+    assert set(page.tags) <= {"h1", "h2", "p", "ul", "li", "strong"}
+    assert not re.search(r"(?<![\\\w])@\w|#\d|GH-\d|https?://|www\.e|:tada:", written)
+    page = _Text()
+    page.feed(to_html(_hostile(text)))
+    assert page.text.count(text) == 6
+    assert not {"img", "script", "a"} & set(page.tags)
+
+
+def test_what_has_no_picture_is_written_by_its_number() -> None:
+    assert line("a\u202eb\u200bc\x07\nd\u2028e\u00a0f") == "a\\x202eb\\x200bc\\x07 d\\x2028e f"
+    assert line("x" * 1000) == "x" * 599 + "…"
+
+
+def test_labels_of_a_study_are_escaped(sides: Sides) -> None:
+    label = "<b>@all</b> | *x* `y`"
+    base = edited(("label: Small", f'label: "{label}"'), name="study.yml")
+    head = edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=base)
+    text = to_markdown(report(sides(base, head)))
+    assert escaped(label) in text
+    assert "<b>" not in text
+    assert "@all" not in text
+
+
+def _many(items: int, length: int) -> Report:
+    sections = tuple(
+        Section(
+            name, name, tuple(Item(f"{name} {i} " + "é" * length, "demo") for i in range(items))
+        )
+        for name in ("claims", "cells", "texts")
+    )
+    return Report("a", None, "b", None, "Much changed.", sections)
+
+
+@pytest.mark.parametrize(("items", "length"), [(10, 5), (2_000, 50), (40_000, 1), (100, 590)])
+def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, length: int) -> None:
+    text = to_markdown(_many(items, length))
+    assert len(text.encode()) <= LIMIT
+    shown = []
+    for name in ("claims", "cells", "texts"):
+        part = text.split(f"## {name} ({items:,})\n")[1].split("## ")[0]
+        more = re.search(r"and ([\d,]+) more, left out", part)
+        shown.append(part.count("**demo**"))
+        assert shown[-1] + (int(more[1].replace(",", "")) if more else 0) == items
+    # All have some, and the first has the most.
+    assert min(shown) > 0
+    assert shown == sorted(shown, reverse=True)
+    if items * length > LIMIT:
+        assert len(text.encode()) > LIMIT * 0.95
+
+
+@pytest.mark.parametrize(
+    ("sizes", "budget", "kept"),
+    [
+        ([], 100, []),
+        ([[10, 10]], 100, [2]),
+        ([[10] * 50, [10] * 50], 100, [5, 5]),
+        ([[3000] * 9, [100] * 30], 9000, [2, 30]),
+        ([[200], [10]], 100, [0, 1]),
+    ],
+)
+def test_no_section_starves(sizes: list[list[int]], budget: int, kept: list[int]) -> None:
+    assert allot(sizes, budget) == kept
+
+
+def test_json_has_the_form_that_is_agreed_on(sides: Sides) -> None:
+    changes = sides(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
+    content = json.loads(to_json(changes, report(changes), "https://example.org/12/"))
+    assert list(content) == [
+        "format", "changed", "base", "head", "url", "summary", "sections", "studies",
+    ]  # fmt: skip
+    assert content["format"] == 1
+    for section in content["sections"]:
+        assert set(section) == {"id", "title", "items", "more"}
+        for one in section["items"]:
+            assert set(one) == {"text", "study", "details", "table"}
+            assert one["table"] is None or set(one["table"]) == {"columns", "rows"}
+    [study] = content["studies"]
+    [grid] = study["grids"]["items"]
+    assert grid["best"]["old"] == {"value": "47.0", "cells": [["0.2", "2"]]}
+    [cell] = grid["cells"]["items"]
+    assert (cell["point"], cell["old"]["value"], cell["new"]["value"]) == (
+        ["0.1", "1"], "40.0", "90.0",
+    )  # fmt: skip
+    assert cell["told_apart"] is True
+    assert cell["n"] == [200, 200]
+
+
+def test_json_is_capped(sides: Sides) -> None:
+    head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\n"
+
+    def cells(more: int) -> str:
+        rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(100) for j in range(110))
+        return "\n".join(("a,b,value", *rows))
+
+    changes = sides(
+        {"study.yml": head, "cells.csv": cells(0)}, {"study.yml": head, "cells.csv": cells(1)}
+    )
+    told = report(changes)
+    text = to_json(changes, told)
+    assert len(text.encode()) <= JSON_LIMIT
+    [grid] = json.loads(text)["studies"][0]["grids"]["items"]
+    assert len(grid["cells"]["items"]) + grid["cells"]["more"] == 11_000
+    assert grid["cells"]["more"] > 0
+    assert "and 10,980 more cells of this grid" in to_markdown(told)
+    assert "11,000 cells changed in 1 grid" in told.summary
+
+
+# --- as a reviewer would read it ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Our own data with three cells changed, a benchmark more, and a broken average."""
+    folder = tmp_path_factory.mktemp("reviewed")
+    shutil.copytree(REPOSITORY / "data", folder / "base")
+    shutil.copytree(REPOSITORY / "data", folder / "head")
+    study = folder / "head/dynts-window-ratio"
+
+    def edit(file: str, *edits: tuple[str, str]) -> None:
+        text = (study / file).read_text("utf-8")
+        for old, new in edits:
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (study / file).write_text(text, "utf-8")
+
+    edit(
+        "r1-qwen.csv",
+        ("r1-qwen,aime24,1000,0.3,45.3", "r1-qwen,aime24,1000,0.3,58.7"),
+        ("r1-qwen,amc23,500,0.1,86.5", "r1-qwen,amc23,500,0.1,60.0"),
+        ("r1-qwen,gpqa_d,3000,0.4,49.1", "r1-qwen,gpqa_d,3000,0.4,49.3"),
+    )
+    edit("average.csv", ("r1-llama,average,1000,0.5,51.7", "r1-llama,average,1000,0.5,59.9"))
+    edit(
+        "study.yml",
+        ("      - {id: average,", "      - {id: math, label: MATH}\n      - {id: average,"),
+        ("readings:\n", "readings:\n  - {id: math, file: math.csv, label: Our table}\n"),
+    )
+    rows = ["model,benchmark,local_window,ratio,pass_at_1"]
+    rows += [
+        f"{model},math,{window},{ratio},80.{place}"
+        for model in ("r1-llama", "r1-qwen")
+        for window in (500, 1000, 2000, 3000)
+        for place, ratio in enumerate((0.1, 0.2, 0.3, 0.4, 0.5))
+    ]
+    (study / "math.csv").write_text("\n".join(rows), "utf-8")
+    sides = (load_side(name, Path("data"), folder) for name in ("base", "head"))
+    return report(compare_sides(*sides))
+
+
+def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) -> None:
+    assert [one.id for one in reviewed.sections] == [
+        "claims", "checks", "best", "readings", "cells", "structure", "findings", "sources",
+    ]  # fmt: skip
+    assert "claims flipped" in reviewed.summary
+    assert "1 level added" in reviewed.summary
+    text = to_markdown(reviewed, "https://example.org/preview/")
+    for part in (
+        "[The built site](https://example.org/preview/)",
+        "“The highest value (52.0) is an isolated peak at (Window=2000, Ratio=0.4).”",
+        "R1-Qwen \\| AIME24: the best is now 58.7 % at ratio 0.3, local window size 1000; before "
+        "52.0 % at ratio 0.4, local window size 2000",
+        "The move can't be told apart from noise",
+        "| 0.1 | 500 | 86.5 \\[81.1 to 90.6\\] | 60.0 \\[53.1 to 66.5\\] | −26.5 points "
+        "\\[−34.5 to −18.0\\] | yes, p &lt; 0.001 |",
+        "| 0.4 | 3000 | 49.1 \\[46.0 to 52.2\\] | 49.3 \\[46.2 to 52.4\\] | +0.2 points "
+        "\\[−4.2 to +4.6\\] | no, p = 0.96 |",
+        "59.9",
+        "Printed aggregates against their parts, R1-Llama \\| Average",
+        "R1-Qwen \\| AIME24: readings disagree now on 1 cell",
+        "Added: Benchmark MATH, with 2 grids and 40 values",
+    ):
+        assert part in text
+    assert text.index("Claims that") < text.index("Checks that") < text.index("Changed values")
+
+
+def test_forms_say_the_same(reviewed: Report) -> None:
+    page = _Text()
+    page.feed(to_html(reviewed))
+    for section in reviewed.sections:
+        for one in section.items:
+            assert one.text in page.text
+    assert {"script", "link", "img"} & set(page.tags) == set()
