@@ -10,8 +10,11 @@ from gridatlas import badges, export, page, plan, social
 from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results, analyse
 from gridatlas.assessment import Assessment, assess_study
+from gridatlas.changes_page import plan_changes, with_changes
 from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
+from gridatlas.diff.changes import compare_sides
+from gridatlas.diff.side import Known, Side
 from gridatlas.figures import grid_path
 from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
@@ -106,6 +109,25 @@ def load_data(
     return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
 
 
+def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Side:
+    """What was read of a data folder, as one side.
+
+    Args:
+        called: The data folder as it stands in the problems.
+    """
+    studies = {
+        one.study.id: Known(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
+        for one in loaded.results
+    }
+    problems = {
+        study_id: tuple(
+            one for one in loaded.problems if one.file.startswith(f"{called}/{study_id}/")
+        )
+        for study_id in (*studies, *loaded.unreadable)
+    }
+    return Side(name, commit, studies, loaded.unreadable, problems)
+
+
 def _say_nothing(_: str) -> None:
     pass
 
@@ -143,6 +165,7 @@ def build(
     ending: str = "",
     step: Callable[[str], None] | None = None,
     page_of: Callable[[str], str] = lambda _: "",
+    base: Side | None = None,
 ) -> Site:
     """Make all pages and files.
 
@@ -159,6 +182,7 @@ def build(
         step: Called with what was done besides, such as `read tuning`.
         page_of: Gives the path, below the host's docs folder, of the page of a script, whose path
             is below the repository; empty where it has none.
+        base: What the studies are compared with, on a page of its own; None for nothing.
     """
     step = step or _say_nothing
     loaded = load_data(data, name, step)
@@ -173,6 +197,10 @@ def build(
         known.append(assess_study(one, loaded.checks[study_id], loaded.claims[study_id], cache))
         step(f"assessed {study_id}")
     plans = _plans(known, loaded.unreadable, into, page_of)
+    if base is not None:
+        plans, found = _compared(plans, base, loaded, known, into, cache, name or data.as_posix())
+        problems += found
+        step(f"compared with {base.name}")
     again = {one.study.id: one.reproduction for one in known}
     embeds = [embed for one in known for embed in plan.plan_embeds(one, into)]
     pictures = [picture for one in plans for picture in one.pictures]
@@ -223,6 +251,31 @@ def _plans(
         plan.plan_unreadable(study_id, problems, into) for study_id, problems in unreadable.items()
     ]
     return plans
+
+
+def _compared(
+    plans: list[PagePlan],
+    base: Side,
+    loaded: Loaded,
+    known: list[Assessment],
+    into: str,
+    cache: Path | None,
+    name: str,
+) -> tuple[list[PagePlan], list[Problem]]:
+    """The pages with what changed since another state; as they are where nothing did."""
+    taken = [plan.path for plan in plans if plan.path == f"{into}/changes/index.md"]
+    if taken:
+        problem = Problem(
+            "taken-address",
+            f"{name}/changes",
+            'a study with the name "changes", where the page of changes would stand',
+            "another name of the study",
+            "rename the study's folder, or leave out the option compare_to",
+        )
+        return plans, [problem]
+    changes = compare_sides(base, as_side(loaded, name, name, None), cache)
+    page = plan_changes(changes, known, into)
+    return (plans if page is None else [*with_changes(plans, changes, page), page]), []
 
 
 def assets(cache: Path | None = None) -> dict[str, str | bytes]:

@@ -28,6 +28,8 @@ from markupsafe import Markup
 
 from gridatlas.address import SiteAddress
 from gridatlas.cards import card_data
+from gridatlas.diff.as_html import items_html
+from gridatlas.diff.report import Report
 from gridatlas.figures import data_table, downloads, grid_path, responsive, with_cell_ids
 from gridatlas.panels import Gallery, Panel
 from gridatlas.picture import Picture
@@ -242,6 +244,7 @@ class Templates:
             gallery.key: self._gallery(gallery, plan, drawings, seen) for gallery in plan.galleries
         }
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
+        figures |= self._changes(plan)
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "parts": plan.parts, "title": plan.title}
         body = template.render(**context, link=link, figure=partial(_placeholder, figures))
@@ -266,7 +269,7 @@ class Templates:
         self, panel: Panel, path: str, drawings: Drawings, seen: set[str]
     ) -> dict[str, Any]:
         """What the template of a figure gets as `one`."""
-        figure_id = figure_anchor(panel.grid) if panel.grid else ""
+        figure_id = figure_anchor(panel.grid) if panel.grid and not panel.before else ""
         if figure_id in seen:
             figure_id = ""
         svg = drawings[panel.picture].svg
@@ -281,7 +284,7 @@ class Templates:
             "id": figure_id,
             "svg": Markup(responsive(svg)),
             "table": data_table(panel),
-            "cards": Markup(card_data(panel)),
+            "cards": Markup("" if panel.before else card_data(panel)),
             "downloads": downloads(panel.grid, path) if panel.grid else {},
             "share": share(embed, drawings[embed.panel.picture].svg, path, self.site)
             if embed
@@ -337,6 +340,18 @@ class Templates:
         template = self._html.get_template("commands.html.jinja")
         found["commands"] = template.render(grids=waiting, commands=commands).strip()
         return found
+
+    def _changes(self, plan: PagePlan) -> dict[str, str]:
+        """The items of the page Changes, section by section."""
+        report: Report | None = plan.context.get("report")
+        if report is None:
+            return {}
+        pages = plan.context["study_pages"]
+        links = {study: str(_link(plan.path, to)) for study, to in pages.items()}
+        return {
+            f"section-{one.id}": f'<div class="ga-changes">{items_html(one, links)}</div>'
+            for one in report.sections
+        }
 
     def _problems(self, plan: PagePlan) -> dict[str, str]:
         problems = plan.context.get("problems") or ()

@@ -42,6 +42,7 @@ class Panel:
         uncertainty: Of a grid; None for a difference.
         rerun: What was measured again of the grid's cells, where something is compared.
         again: Whether the heatmap is of what was measured again, not of what was published.
+        before: Whether it shows something that was, which has no address and no cards here.
     """
 
     picture: Picture
@@ -52,6 +53,7 @@ class Panel:
     uncertainty: GridUncertainty | None = None
     rerun: Rerun | None = None
     again: bool = False
+    before: bool = False
 
     @property
     def grid(self) -> Grid | None:

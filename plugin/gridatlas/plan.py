@@ -103,6 +103,9 @@ def plan_overview(
             "problems": (),
             "unreadable": unreadable,
             "pages_of": {one.study.id: _context(one, into) for one in known},
+            "changes_page": "",
+            "changed": "",
+            "since": "",
         },
         parts=tuple(
             Part(
@@ -390,6 +393,9 @@ def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[
         "home": f"{home}/index.md",
         "checks_page": f"{home}/checks/index.md",
         "reproduction_page": _reproduction_path(known, into),
+        "changes_page": "",
+        "changed": "",
+        "since": "",
         "reproduction": known.reproduction,
         "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
         "level_pages": {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gridatlas.build import Loaded, load_data
-from gridatlas.diff.side import Known, Side
+from gridatlas.build import as_side, load_data
+from gridatlas.diff.side import Side
 from gridatlas.load import study_folders
 from gridatlas.problems import shown
 from gridatlas.revisions import RevisionError, find_revision, write_data
@@ -63,22 +63,3 @@ def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Side:
         found = "\n".join(str(one) for problems in loaded.unreadable.values() for one in problems)
         raise SideError(f"none of the studies of {where} can be read:\n{found}")
     return as_side(loaded, called, name, commit)
-
-
-def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Side:
-    """What was read of a data folder, as one side.
-
-    Args:
-        called: The data folder as it stands in the problems.
-    """
-    studies = {
-        one.study.id: Known(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
-        for one in loaded.results
-    }
-    problems = {
-        study_id: tuple(
-            one for one in loaded.problems if one.file.startswith(f"{called}/{study_id}/")
-        )
-        for study_id in (*studies, *loaded.unreadable)
-    }
-    return Side(name, commit, studies, loaded.unreadable, problems)

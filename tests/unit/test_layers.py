@@ -42,6 +42,7 @@ ORDER = [
     {"words"},
     {"diff"},
     {"plan"},
+    {"changes_page"},
     {"figures", "cards"},
     {"rerun_tables"},
     {"share", "social"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape
 
 from gridatlas.diff.report import Item, Report, Section, Table
@@ -13,7 +14,7 @@ _STYLE = """
 body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 li { margin-bottom: .6rem; overflow-wrap: anywhere; } code { overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; } .scroll:focus-visible { outline: 2px solid; }
+.ga-scroll { overflow-x: auto; } .ga-scroll:focus-visible { outline: 2px solid; }
 table { border-collapse: collapse; margin: .4rem 0; font-variant-numeric: tabular-nums; }
 th, td { border: 1px solid color-mix(in srgb, currentColor 35%, transparent);
   padding: .2rem .6rem; text-align: left; }
@@ -42,7 +43,7 @@ def to_html(report: Report, url: str = "") -> str:
             for one in report.sections
         )
         body.append(f'<nav aria-label="Sections"><ul>{links}</ul></nav>')
-    body += [section_html(section) for section in report.sections]
+    body += [_section(section) for section in report.sections]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -53,23 +54,34 @@ def to_html(report: Report, url: str = "") -> str:
     )
 
 
-def section_html(section: Section, level: int = 2) -> str:
-    """One section with a heading of a level."""
-    items = "\n".join(_item(item) for item in section.items)
+def _section(section: Section) -> str:
     return (
         f'<section aria-labelledby="{section.id}">\n'
-        f'<h{level} id="{section.id}">{_text(section.title)} ({len(section.items):,})</h{level}>\n'
-        f"<ul>\n{items}\n</ul>\n</section>"
+        f'<h2 id="{section.id}">{_text(section.title)} ({len(section.items):,})</h2>\n'
+        f"{items_html(section, {})}\n</section>"
     )
 
 
-def _item(item: Item) -> str:
-    parts = [f"<strong>{_text(item.study)}</strong>: {_text(item.text)}"]
+def items_html(section: Section, links: Mapping[str, str]) -> str:
+    """The items of a section as a list.
+
+    Args:
+        links: Addresses of the studies' pages, by their ids.
+    """
+    items = "\n".join(_item(item, links) for item in section.items)
+    return f"<ul>\n{items}\n</ul>"
+
+
+def _item(item: Item, links: Mapping[str, str]) -> str:
+    name = f"<strong>{_text(item.study)}</strong>"
+    if item.study in links:
+        name = f'<a href="{escape(links[item.study])}">{name}</a>'
+    parts = [f"{name}: {_text(item.text)}"]
     if item.details:
         lines = "".join(f"<li>{_text(one)}</li>" for one in item.details)
         parts.append(f'<ul class="details">{lines}</ul>')
     if item.table:
-        parts.append(_table(item.table, item.text))
+        parts.append(_table(item.table, f"{item.study}: {item.text}"))
     return f"<li>{''.join(parts)}</li>"
 
 
@@ -79,7 +91,7 @@ def _table(table: Table, name: str) -> str:
         f"<tr>{''.join(f'<td>{_text(one)}</td>' for one in row)}</tr>" for row in table.rows
     )
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}"><table>'
+        f'<div class="ga-scroll" tabindex="0" role="region" aria-label="{escape(name)}"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 

@@ -381,7 +381,8 @@ def _best(changes: Changes) -> Iterator[Item]:
             yield item(study.head.study.id, *best_text(grid, grid.best))
 
 
-def _cells(changes: Changes) -> Iterator[Item]:
+def changed_grids(changes: Changes) -> list[tuple[StudyChanges, GridChange]]:
+    """The grids with changed cells: those first that noise explains least, then by size."""
     found = [
         (study, grid) for study in changes.studies for grid in study.grids.changed if grid.cells
     ]
@@ -391,7 +392,11 @@ def _cells(changes: Changes) -> Iterator[Item]:
         apart = sum(bool(one.told and one.told.differs) for one in cells)
         return -apart, -max(map(size, cells))
 
-    for study, grid in sorted(found, key=rank):
+    return sorted(found, key=rank)
+
+
+def _cells(changes: Changes) -> Iterator[Item]:
+    for study, grid in changed_grids(changes):
         cells = sorted(grid.cells, key=order)
         more = len(cells) - ROWS
         details = (

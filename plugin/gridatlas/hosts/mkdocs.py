@@ -24,9 +24,11 @@ from mkdocs.utils import get_relative_url
 from gridatlas import csp, notebooks
 from gridatlas.build import ASSETS, SCRIPT, STYLESHEET, Site, build
 from gridatlas.claims import ClaimError
+from gridatlas.diff.side import Side
 from gridatlas.hosts.markdown import GridAtlasExtension, number
 from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import only_problems
+from gridatlas.sides import SideError, load_side
 from gridatlas.social import with_tags
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
@@ -74,6 +76,9 @@ class GridAtlasConfig(Config):
 
     csp = c.Type(bool, default=False)
     """Whether each page gets a Content-Security-Policy that allows its scripts by their hashes."""
+
+    compare_to = c.Optional(c.Type(str))
+    """Git revision, or folder with studies, that a page tells the changes since."""
 
 
 class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
@@ -215,6 +220,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             file = files.get_file_from_path(path.relative_to(docs).as_posix())
             return file.src_uri if file and file.is_documentation_page() else ""
 
+        base = self._base(config)
         try:
             site = build(
                 self._path(config, self.config.data_),
@@ -227,6 +233,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 address=f"{config.site_url.rstrip('/')}/" if config.site_url else "",
                 ending=_ending(config),
                 page_of=page_of,
+                base=base,
             )
         except OSError as error:
             message = f"gridatlas: {error.strerror}: {error.filename}"
@@ -241,6 +248,20 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
             raise PluginError(f"gridatlas: {count} in the data (listed above), and strict is set")
         return site
+
+    def _base(self, config: MkDocsConfig) -> Side | None:
+        """What to compare with; None where nothing is asked for, or it can't be had."""
+        if not self.config.compare_to:
+            return None
+        data = Path(self.config.data_)
+        try:
+            return load_side(self.config.compare_to, data, self._path(config, "."))
+        except SideError as error:
+            message = f"gridatlas: the option compare_to: {error}"
+            if self.config.strict and not self.serving:
+                raise PluginError(message) from error
+            log.warning("%s\nThe page of changes is left out.", message)
+            return None
 
     def _number(self, expression: str) -> str:
         try:

@@ -1,0 +1,165 @@
+"""The page Changes, and what other pages say of it: before, after, and the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from gridatlas.analyse import subtract
+from gridatlas.assessment import Assessment
+from gridatlas.diff.changes import Changes, StudyChanges
+from gridatlas.diff.grids import GridChange
+from gridatlas.diff.report import Section
+from gridatlas.diff.sections import changed_grids, report
+from gridatlas.diff.wording import count
+from gridatlas.panels import Gallery, Panel, Part
+from gridatlas.picture import draw_again, draw_difference, draw_grid, own_domain
+from gridatlas.plan import PagePlan
+from gridatlas.study import MISSING, Cell, Factor, Grid, Level, Point
+from gridatlas.uncertainty import GridUncertainty
+
+HEATMAPS_UP_TO = 12
+"""Changed grids whose heatmaps the page has; the others stand in its lists."""
+ITEMS_UP_TO = 200
+"""Items of a section that the page has."""
+
+
+def plan_changes(changes: Changes, known: Iterable[Assessment], into: str) -> PagePlan | None:
+    """The page with everything that changed; None where nothing did."""
+    told = report(changes)
+    if not told.changed:
+        return None
+    by_id = {one.study.id: one for one in known}
+    shown = changed_grids(changes)
+    parts = []
+    for at, (study, grid) in enumerate(shown[:HEATMAPS_UP_TO]):
+        name = grid.new.label
+        if len({one.head.study.id for one, _ in shown}) > 1:
+            name = f"{study.head.study.title}: {name}"
+        sure = by_id[study.head.study.id].uncertainty.of(grid.new)
+        parts.append(Part(name, (Gallery(f"change-{at}", change_panels(study, grid, sure)),)))
+    return PagePlan(
+        path=f"{into}/changes/index.md",
+        template="changes.md.jinja",
+        trail=("Studies",),
+        nav_title="Changes",
+        title=f"Changes since {told.base}",
+        description=f"What changed in the results since {told.base}. {told.summary}",
+        context={
+            "problems": (),
+            "report": replace(told, sections=tuple(map(_cut, told.sections))),
+            "left_out": {one.id: max(0, len(one.items) - ITEMS_UP_TO) for one in told.sections},
+            "more_grids": max(0, len(shown) - HEATMAPS_UP_TO),
+            "study_pages": {study_id: f"{into}/{study_id}/index.md" for study_id in by_id},
+        },
+        parts=tuple(parts),
+        is_index=False,
+    )
+
+
+def _cut(section: Section) -> Section:
+    return replace(section, items=section.items[:ITEMS_UP_TO])
+
+
+# --- heatmaps -----------------------------------------------------------------------------------
+
+
+def change_panels(
+    study: StudyChanges, change: GridChange, sure: GridUncertainty
+) -> tuple[Panel, ...]:
+    """A grid as it was, as it is on the same scale, and the difference."""
+    new = change.new
+    old = _on_new_axes(study, change)
+    difference = subtract(new, old, None)
+    signs, caption = _signs(change)
+    domain = own_domain((old, new))
+    before = draw_again(draw_grid(old, domain), f"{new.label}, before")
+    after = draw_again(draw_grid(new, domain), f"{new.label}, after")
+    delta = draw_again(draw_difference(difference), f"{new.label}, after − before", signs=signs)
+    panels = (
+        Panel(before, "Colour scale shared with the values after.", old, shared=True, before=True),
+        Panel(
+            after, "Colour scale shared with the values before.", new, shared=True, uncertainty=sure
+        ),
+        Panel(delta, f"Colour scale centred on 0. {caption}".strip(), difference, before=True),
+    )
+    return tuple(
+        replace(one, caption=f"{one.caption} {one.picture.note}".strip(), compact=True)
+        for one in panels
+    )
+
+
+def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:
+    """The old values at the places of the new grid; a place that wasn't there has none."""
+    cells: dict[Point, Cell] = {}
+    for x, y, cell in change.old.points():
+        at = study.match.head(change.old.levels, (x.key, y.key))
+        if at is not None:
+            cells[at[1]] = cell
+    head = change.new.study
+    rows = (tuple(cells.get((x.key, y.key), MISSING) for x in head.x.levels) for y in head.y.levels)
+    return Grid(head, change.new.levels, tuple(rows), change.old.computed)
+
+
+def _signs(change: GridChange) -> tuple[Mapping[str, str], str]:
+    """Signs of the cells that were tested, and what they stand for."""
+    head, signs, told = change.new.study, {}, set()
+    for one in change.cells:
+        if one.told is not None and one.told.differs is not None:
+            sign = "≠ told apart from noise" if one.told.differs else "? not told apart from noise"
+            x, y = head.x.level(one.point[0]), head.y.level(one.point[1])
+            signs[f"{x.slug},{y.slug}"] = sign
+            told.add(sign)
+    return signs, f"{', '.join(sorted(told))}." if told else ""
+
+
+# --- what other pages say -----------------------------------------------------------------------
+
+
+def with_changes(plans: Iterable[PagePlan], changes: Changes, page: PagePlan) -> list[PagePlan]:
+    """The pages with a line on what changed in what they show, and a link to the page."""
+    by_id = {one.head.study.id: one for one in changes.studies}
+    added = {one.study.id for one in changes.added}
+    items = {item.study for section in page.context["report"].sections for item in section.items}
+    found = []
+    for plan in plans:
+        study = plan.context.get("study")
+        changed = ""
+        if plan.template == "overview.md.jinja":
+            changed = page.context["report"].summary
+        elif study is not None and study.id in added:
+            changed = "this study is new."
+        elif study is not None and study.id in by_id and study.id in items:
+            changed = _changed(by_id[study.id], plan)
+        context = {**plan.context, "changes_page": page.path if changed else "", "changed": changed}
+        if changed:
+            context["since"] = page.context["report"].base
+        found.append(replace(plan, context=context) if "changes_page" in plan.context else plan)
+    return found
+
+
+def _changed(study: StudyChanges, plan: PagePlan) -> str:
+    """What of a page changed; empty where nothing did."""
+    facet: Factor | None = plan.context.get("facet")
+    level: Level | None = plan.context.get("level")
+
+    def here(grid: Grid) -> bool:
+        if facet is None or level is None:
+            return True
+        place = [one.id for one in grid.study.facets].index(facet.id)
+        return grid.levels[place] == level.key
+
+    changed = [one for one in study.grids.changed if here(one.new)]
+    new = [one for one in study.grids.added if here(one)]
+    cells = sum(len(one.cells) for one in changed)
+    parts = []
+    if cells:
+        grids = sum(bool(one.cells) for one in changed)
+        parts.append(f"{count(cells, 'cell')} in {count(grids, 'grid')}")
+    if new:
+        parts.append(f"{count(len(new), 'new grid')}")
+    if level is None and facet is None:
+        flipped = sum(one.flipped for one in study.claims)
+        parts += [f"{count(flipped, 'claim')} flipped"] if flipped else []
+        return f"{', '.join(parts) or 'see there'}."
+    return f"{', '.join(parts)}." if parts else ""

@@ -1,0 +1,179 @@
+"""The page Changes: what changed since a revision or a folder, and pages that lead to it."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import site_builds
+from site_builds import (
+    TINY_CELLS,
+    TINY_STUDY,
+    Build,
+    Project,
+    article,
+    figure_name,
+    figures,
+    nav_addresses,
+    navigation,
+    text_of,
+)
+
+PAGE = "studies/changes/"
+CLAIM = (
+    "claims:\n  - text: Large is ahead.\n"
+    '    check: (grid(model="large") > grid(model="small")).all\n'
+)
+STUDY = TINY_STUDY.replace("label: Small}", "label: Small, items: 1000}")
+EDITED = TINY_CELLS.replace("small,8,0.1,11.5", "small,8,0.1,31.5")
+
+
+def add_changed_study(project: Project) -> None:
+    """Put a study into `data`, and as it was into `before`: one cell changed, a claim flipped."""
+    text = STUDY + "trials: {items: model}\n" + CLAIM
+    for folder, cells in (("before", TINY_CELLS), ("data", EDITED)):
+        project.write(f"{folder}/tiny/study.yml", text)
+        project.write(f"{folder}/tiny/cells.csv", cells)
+        project.write(f"{folder}/same/study.yml", TINY_STUDY)
+        project.write(f"{folder}/same/cells.csv", TINY_CELLS)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def project(base: Path, cache: Path) -> Project:
+    made = site_builds.make_project(
+        base / "changed",
+        cache,
+        {"compare_to": "before", "csp": True},
+        site_url="https://a.example/",
+    )
+    add_changed_study(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def changed(project: Project) -> Build:
+    return project.built()
+
+
+def test_sections_are_told_the_important_first(changed: Build) -> None:
+    page = article(changed.page(PAGE))
+    assert [text_of(one).rstrip("¶") for one in page.select("h1, h2")] == [
+        "Changes since before",
+        "Claims that flipped, are recorded otherwise, or were removed",
+        "Best cells that changed",
+        "Changed values",
+        "Readings whose cells changed",
+    ]
+    assert "1 claim flipped; 1 cell changed in 1 grid (1 by more than noise)" in text_of(page)
+    items = [text_of(one) for one in page.select(".ga-changes > ul > li")]
+    assert items[0].startswith(
+        "tiny: Flipped from true to false, not as recorded: “Large is ahead.”"
+    )
+    (row,) = page.select('[aria-label^="tiny: Small"] tbody tr')
+    assert [text_of(one) for one in row.select("td")][:2] == ["0.1", "8"]
+    assert "yes, p < 0.001" in text_of(row)
+    for link in page.select(".ga-changes a"):
+        assert (changed.site / PAGE / str(link["href"]) / "index.html").resolve() == (
+            changed.site / "studies/tiny/index.html"
+        )
+
+
+def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
+    found = figures(article(changed.page(PAGE)))
+    assert [figure_name(figure) for figure in found] == [
+        "Small, before", "Small, after", "Small, after − before",
+    ]  # fmt: skip
+    # What was, has neither an address nor cards on this page.
+    assert [bool(one.get("id")) for one in found] == [False, True, False]
+    assert [bool(one.get("data-cells")) for one in found] == [False, True, False]
+    said = [str(one["aria-label"]) for one in found[2].select('path[role="graphics-symbol"]')]
+    assert "Learning rate 0.1, Batch size 8: +20.0 points, told apart from noise" in said
+    assert "Learning rate 0.2, Batch size 8: 0.0 points" in said
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("studies/", "1 claim flipped; 1 cell changed in 1 grid"),
+        ("studies/tiny/", "1 cell in 1 grid, 1 claim flipped."),
+        ("studies/tiny/model/", "1 cell in 1 grid."),
+        ("studies/tiny/model/small/", "1 cell in 1 grid."),
+        ("studies/tiny/model/large/", ""),
+        ("studies/same/", ""),
+    ],
+)
+def test_pages_concerned_lead_to_it(changed: Build, address: str, said: str) -> None:
+    page = changed.page(address)
+    links = [one for one in article(page).select("a") if one.text == "Changed since before"]
+    assert len(links) == bool(said)
+    assert f"Changed since before: {said}" in text_of(article(page)) or not said
+    for link in links:
+        assert (changed.site / address / str(link["href"])).resolve() == changed.site / PAGE.strip(
+            "/"
+        )
+    assert any(one.endswith("changes/") for one in nav_addresses(navigation(page)))
+
+
+def test_the_same_again_gives_the_same_bytes(project: Project, changed: Build) -> None:
+    again = project.built(into="again").files()
+    assert {path: text for path, text in again.items() if "sitemap" not in path} == {
+        path: text for path, text in changed.files().items() if "sitemap" not in path
+    }
+
+
+def test_without_a_change_there_is_no_page(tiny: Callable[..., Project]) -> None:
+    project = tiny({"compare_to": "before"})
+    shutil.copytree(project.folder / "data", project.folder / "before")
+    build = project.built("--strict")
+    assert not (build.site / PAGE).exists()
+    assert "Changed since" not in text_of(article(build.page("studies/tiny/")))
+
+
+def test_a_revision_of_a_repository(tiny: Callable[..., Project]) -> None:
+    project = tiny({"compare_to": "HEAD"})
+    for arguments in (["init", "-q"], ["add", "data"], ["commit", "-q", "-m", "first"]):
+        git(project.folder, *arguments)
+    project.write("data/tiny/cells.csv", EDITED)
+    build = project.built("--strict")
+    assert "1 cell changed in 1 grid" in text_of(article(build.page(PAGE)))
+
+
+def test_a_shallow_clone_says_what_to_fetch(tiny: Callable[..., Project], tmp_path: Path) -> None:
+    origin = tiny({"compare_to": "HEAD~1"}).folder
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
+        git(origin, *arguments)
+    git(origin, "commit", "-q", "--allow-empty", "-m", "second")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{origin}", "shallow")
+    project = Project(tmp_path / "shallow")
+    build = project.built()
+    assert "WARNING -  gridatlas: the option compare_to: there is no folder" in build.log
+    assert "`git fetch --unshallow origin`" in build.log
+    assert not (build.site / PAGE).exists()
+    assert project.build("--strict").status == 1
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_cannot_be_compared_with_is_told(tiny: Callable[..., Project], strict: bool) -> None:
+    project = tiny({"compare_to": "nowhere", "strict": strict})
+    build = project.build(GIT_CEILING_DIRECTORIES=str(project.folder.parent))
+    assert build.status == int(strict)
+    assert 'there is no folder "nowhere"' in build.log
+    assert "Traceback" not in build.log
+    if not strict:
+        assert not (build.site / PAGE).exists()
+        assert (build.site / "studies/tiny/index.html").is_file()
+
+
+def test_a_study_that_is_called_changes_is_told(tiny: Callable[..., Project]) -> None:
+    project = tiny({"compare_to": "before"})
+    shutil.copytree(project.folder / "data", project.folder / "before")
+    site_builds.add_tiny_study(project, "changes")
+    build = project.built()
+    assert "problem [taken-address]" in build.log
+    assert "Learning rate and batch size" in text_of(article(build.page(PAGE)))
