@@ -10,6 +10,7 @@ from site_builds import Build, Project, text_of
 import gridatlas
 from gridatlas.build import Site, build
 from gridatlas.problems import Problem
+from gridatlas.sides import load_side
 
 TEMPLATES = Path(gridatlas.__file__).with_name("templates")
 
@@ -22,13 +23,14 @@ def project(tiny: Callable[..., Project]) -> Project:
 
 
 @pytest.fixture
-def pages(project: Project, cache: Path) -> Callable[[], Site]:
+def pages(project: Project, cache: Path) -> Callable[..., Site]:
     """Makes a project's pages without a host, which is quicker."""
-    return lambda: build(
+    return lambda base=None: build(
         project.folder / "data",
         name="data",
         templates=project.folder / "overrides",
         cache=cache / "gridatlas",
+        base=base,
     )
 
 
@@ -73,7 +75,7 @@ claims:
 
 @pytest.mark.parametrize("name", sorted(file.name for file in TEMPLATES.glob("*.jinja")))
 def test_each_of_our_templates_can_be_copied_and_changed(
-    project: Project, pages: Callable[[], Site], name: str
+    project: Project, pages: Callable[..., Site], name: str
 ) -> None:
     """The way everybody begins."""
     text = (TEMPLATES / name).read_text(encoding="utf-8")
@@ -84,7 +86,9 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)
     project.write("data/broken/study.yml", "format: 2\n")
     site_builds.add_reproduced_study(project)
-    site = pages()
+    project.write("before/tiny/study.yml", site_builds.TINY_STUDY)
+    project.write("before/tiny/cells.csv", site_builds.TINY_CELLS)
+    site = pages(load_side("before", Path("data"), project.folder))
     assert [one.kind for one in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
     assert any("changed here" in text for text in texts)

@@ -201,9 +201,9 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
         edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
         {
             "checks": [
-                "Now: Printed aggregates against their parts, Mean, reading “Cells of the study”: "
-                "1 of 4 values is not the mean of 2 parts: 86.5 (47.0, 66.0 give 56.5) at rate "
-                "0.2, depth 2"
+                "Newly fails: Printed aggregates against their parts, Mean, reading “Cells of the "
+                "study”: 1 of 4 values is not the mean of 2 parts: 86.5 (47.0, 66.0 give 56.5) at "
+                "rate 0.2, depth 2"
             ],
             "best": [
                 "Mean: the best value is now 86.5 %, before 56.5 %, at the same cell: rate 0.2, "
@@ -387,8 +387,8 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
         edited(("small,0.1,1,40.0", "small,0.1,1,40.00")),
         {
             "checks": [
-                "Now: Number of decimals, Small, reading “Cells of the study”: 1 of 4 values is "
-                "not printed with 1 decimal: 40.00 at rate 0.1, depth 1"
+                "Newly fails: Number of decimals, Small, reading “Cells of the study”: 1 of 4 "
+                "values is not printed with 1 decimal: 40.00 at rate 0.1, depth 1"
             ],
             "sources": [
                 "reading “Cells of the study”: notes, places, runs or decimals of 1 cell changed"
@@ -410,6 +410,48 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
 def test_what_changed_is_told(sides: Sides, case: str) -> None:
     base, head, expected = CASES[case]
     assert told(sides(base, head)) == expected
+
+
+WHOLE = """\
+# Changes in the results: base → head
+
+1 claim flipped; 1 cell changed in 1 grid (1 by more than noise); another best cell or value in 1 \
+grid.
+
+## Claims that flipped, are recorded otherwise, or were removed (1)
+
+- **demo**: Flipped from true to false, not as recorded: “Large is ahead everywhere.”
+    - Decided by: 60.0 (Large, rate 0.1, depth 1) against 90.0 (Small, rate 0.1, depth 1)
+    - Check: (grid(model="large") &gt; grid(model="small")).all
+
+## Best cells that changed (1)
+
+- **demo**: Small: the best is now 90.0 % at rate 0.1, depth 1; before 47.0 % at rate 0.2, depth 2
+    - The move can be told apart from noise: no old best cell is in the 95 % confidence set for \
+the best: Fisher's exact test, one-sided.
+    - Its value at rate 0.1, depth 1 told apart from before? yes, p &lt; 0.001.
+
+## Changed values (1)
+
+- **demo**: Small: 1 value changed (1 by more than noise); it has 4 values
+    - Test: Fisher's exact test, two-sided, 200 and 200 trials taken as independent; 95 % interval \
+of each difference: Newcombe's.
+
+    | rate | depth | before | after | difference | told apart from noise? |
+    | --- | --- | --- | --- | --- | --- |
+    | 0.1 | 1 | 40.0 \\[33.5 to 46.9\\] | 90.0 \\[85.1 to 93.4\\] | +50.0 points \
+\\[+41.5 to +57.4\\] | yes, p &lt; 0.001 |
+
+
+## Readings whose cells changed (1)
+
+- **demo**: reading “Cells of the study”: 1 value changed, all of them shown
+"""
+
+
+def test_the_whole_text(sides: Sides) -> None:
+    changes = sides(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
+    assert to_markdown(report(changes)) == WHOLE
 
 
 def test_a_change_is_told_apart_by_the_trials(sides: Sides) -> None:
@@ -826,7 +868,7 @@ def _many(items: int, length: int) -> Report:
     return Report("a", None, "b", None, "Much changed.", sections)
 
 
-@pytest.mark.parametrize(("items", "length"), [(10, 5), (2_000, 50), (40_000, 1), (100, 590)])
+@pytest.mark.parametrize(("items", "length"), [(10, 5), (2_000, 50), (10_000, 1), (100, 590)])
 def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, length: int) -> None:
     text = to_markdown(_many(items, length))
     assert len(text.encode()) <= LIMIT
@@ -965,7 +1007,11 @@ def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) 
         "Added: Benchmark MATH, with 2 grids and 40 values",
     ):
         assert part in text
-    assert text.index("Claims that") < text.index("Checks that") < text.index("Changed values")
+    assert (
+        text.index("Claims that")
+        < text.index("Checks that newly fail, or fail otherwise")
+        < text.index("Changed values")
+    )
 
 
 def test_forms_say_the_same(reviewed: Report) -> None:

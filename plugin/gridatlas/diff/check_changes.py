@@ -29,6 +29,11 @@ class FindingChange:
     new: Finding | None
 
     @property
+    def newly_fails(self) -> bool:
+        """Whether it makes the head unfit, and not the base."""
+        return failing(self.new) and not failing(self.old)
+
+    @property
     def fails(self) -> bool:
         """Whether it makes the head unfit, and didn't the base, or says more than there."""
         return failing(self.new) and not (failing(self.old) and self.old == self.new)
@@ -68,13 +73,13 @@ def compare_findings(
                 changes.append(FindingChange(one, other))
         else:
             left.append((one, key[:3]))
-    rest = [one for found in new.values() for one in found]
+    rest: dict[Key, list[Finding]] = {}
+    for key, found in new.items():
+        rest.setdefault(key[:3], []).extend(found)
     for one, key in left:
-        like = next((each for each in rest if _own_key(each)[:3] == key), None)
-        if like is not None:
-            rest.remove(like)
+        like = rest[key].pop(0) if rest.get(key) else None
         changes.append(FindingChange(one, like))
-    return (*changes, *(FindingChange(None, one) for one in rest))
+    return (*changes, *(FindingChange(None, one) for found in rest.values() for one in found))
 
 
 def compare_outcomes(

@@ -41,7 +41,7 @@ def report(changes: Changes) -> Report:
     makers: tuple[tuple[str, str, Callable[[Changes], Iterable[Item]]], ...] = (
         ("problems", "Problems in the data", _problems),
         ("claims", "Claims that flipped, are recorded otherwise, or were removed", _claims),
-        ("checks", "Checks that newly fail", _checks),
+        ("checks", "Checks that newly fail, or fail otherwise", _checks),
         ("best", "Best cells that changed", _best),
         ("readings", "Cells on which readings disagree", _disagreements),
         ("cells", "Changed values", _cells),
@@ -81,9 +81,13 @@ def _summary(changes: Changes, sections: list[Section]) -> str:
     if "problems" in sizes:
         parts.append(f"{count(sizes['problems'], 'problem')} in the data")
     parts += _claims_summed(changes)
-    if "checks" in sizes:
-        fail = "fails" if sizes["checks"] == 1 else "fail"
-        parts.append(f"{count(sizes['checks'], 'check')} newly {fail}")
+    findings = [one for study in changes.studies for one in study.findings]
+    newly = sum(one.newly_fails for one in findings)
+    still = sizes.get("checks", 0) - newly
+    if newly:
+        parts.append(f"{count(newly, 'check')} newly {'fails' if newly == 1 else 'fail'}")
+    if still:
+        parts.append(f"{count(still, 'check')} {'says' if still == 1 else 'say'} something else")
     parts += _cells_summed(changes)
     if "best" in sizes:
         parts.append(f"another best cell or value in {count(sizes['best'], 'grid')}")
@@ -294,14 +298,13 @@ def _other_claims(changes: Changes) -> Iterator[Item]:
 
 
 def _checks(changes: Changes) -> Iterator[Item]:
-    for study in changes.studies:
-        new = study.head.study
-        for one in study.findings:
-            if one.new is not None and one.fails:
-                now = "Now" if one.old is None else "Now not accepted"
-                if one.old is not None and failing(one.old):
-                    now = "Still, and otherwise"
-                yield _finding(new, one.new, now)
+    found = [(study, one) for study in changes.studies for one in study.findings if one.fails]
+    for study, one in sorted(found, key=lambda pair: not pair[1].newly_fails):
+        if one.new is not None:
+            now = "Still fails, and otherwise" if failing(one.old) else "Newly fails"
+            if one.old is not None and one.old.accepted and not one.new.accepted:
+                now = "No longer accepted"
+            yield _finding(study.head.study, one.new, now)
     for study in changes.studies:
         for outcome_change in study.outcomes:
             old, other = outcome_change.old, outcome_change.new
