@@ -28,9 +28,9 @@ def load_side(name: str, data: Path, around: Path) -> Side:
         SideError: Where there is no such folder or revision, or no study in it that can be read.
     """
     folder = around / name
-    if folder.is_dir():
-        return _loaded(folder, name, name, None)
     try:
+        if folder.is_dir():
+            return _loaded(folder, name, name, None)
         revision = find_revision(name, data, around)
         with TemporaryDirectory(prefix="gridatlas-") as temporary:
             write_data(revision, Path(temporary))

@@ -661,6 +661,7 @@ def test_the_text_goes_to_a_file(here: Path) -> None:
     [
         (["nowhere", "base"], 'there is no folder "nowhere", and . is in no git repository'),
         (["empty", "base"], 'the folder "empty" has no study'),
+        (["x" * 5000, "base"], "File name too long"),
         (["base", "empty"], 'the folder "empty" has no study'),
         (["base", "above"], 'there are some in "above/data"'),
         (["base", "broken"], 'none of the studies of the folder "broken" can be read'),

@@ -15,7 +15,8 @@ body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; p
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 li { margin-bottom: .6rem; overflow-wrap: anywhere; } code { overflow-wrap: anywhere; }
 .ga-scroll { overflow-x: auto; } .ga-scroll:focus-visible { outline: 2px solid; }
-table { border-collapse: collapse; margin: .4rem 0; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; margin: .4rem 0; overflow-wrap: normal;
+  font-variant-numeric: tabular-nums; }
 th, td { border: 1px solid color-mix(in srgb, currentColor 35%, transparent);
   padding: .2rem .6rem; text-align: left; }
 .details { margin: .2rem 0; padding-left: 1.2rem; }
