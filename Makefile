@@ -23,7 +23,8 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test test-reproduce check format lock screenshots bench lighthouse clean
+.PHONY: help site serve links test test-reproduce test-versions check format package lock \
+	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
 
@@ -39,6 +40,9 @@ site: $(VENV)/.installed-site ## Build the website into site/
 serve: $(VENV)/.installed-site ## Show the website and rebuild it as files change (ADDRESS=127.0.0.1:8000)
 	$(BIN)/mkdocs serve --no-strict --dev-addr $(ADDRESS)
 
+links: $(VENV)/.installed-site ## Follow all links of site/, as it is served (SITE_URL=https://…/ says where)
+	$(BIN)/python tests/sites/check_links.py site
+
 test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of them)
 	$(BIN)/python tests/browser/install.py
 	$(BIN)/python -m pytest $(ARGS)
@@ -49,19 +53,33 @@ test-reproduce: export TOKENIZERS_PARALLELISM := false
 test-reproduce: $(VENV)/.installed-test $(VENV)/.installed-reproduce ## Run the tests of the evaluation scripts (installs PyTorch)
 	$(BIN)/python -m pytest $(ARGS) tests/reproduce
 
-check: $(VENV)/.installed-check ## Check format, style and types
+test-versions: export PYTHON := $(PYTHON)
+test-versions: export VERSIONS := $(or $(VERSIONS),lowest)
+test-versions: ## Run the tests with other versions than the lock's (VERSIONS=lowest or newest)
+	bash .github/scripts/test_versions.sh $(ARGS)
+
+check: $(VENV)/.installed-check ## Check format, style, types and workflows
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	$(BIN)/zizmor --offline --quiet --persona pedantic .github docs/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
 
 format: $(VENV)/.installed-check ## Format the code and mend what can be mended
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
+package: export PYTHON := $(PYTHON)
+package: $(VENV)/.installed-package ## Build wheel and sdist into dist/, and a site with each
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	bash .github/scripts/try_packages.sh
+
 lock: $(VENV)/.made ## Write requirements.lock anew (ARGS=--upgrade for newer versions)
 	$(PIP) install uv
 	$(BIN)/uv pip compile pyproject.toml \
-		--extra mkdocs --extra parquet --extra reproduce --group test --group check --group bench \
+		--extra mkdocs --extra parquet --extra reproduce --group test --group check --group package --group bench \
 		--universal --python-version 3.11 --fork-strategy fewest \
 		--no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock $(ARGS)
@@ -105,6 +123,6 @@ $(VENV)/.installed-reproduce: $(VENV)/.installed-site
 	$(PIP) install --constraint requirements.lock --editable ".[reproduce]"
 	@touch $@
 
-$(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-bench: $(VENV)/.installed-%: $(VENV)/.installed-site
+$(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-package $(VENV)/.installed-bench: $(VENV)/.installed-%: $(VENV)/.installed-site
 	$(PIP) install --constraint requirements.lock --group $*
 	@touch $@

@@ -1,7 +1,7 @@
 """Follows every link of a served site, as a browser would resolve it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from http.client import HTTPConnection
@@ -91,6 +91,7 @@ class Crawl:
     Attributes:
         pages: Ids of each page, by its address.
         article_links: Addresses that a page's own text links to, without their fragments.
+        loads: Addresses that a page loads.
         files: Addresses of all else that was fetched.
         broken: Links that lead nowhere, as `page: link (why)`.
         foreign: What is loaded from another host, as `page: what address`.
@@ -101,6 +102,7 @@ class Crawl:
     home: str
     pages: dict[str, list[str]] = field(default_factory=dict)
     article_links: dict[str, set[str]] = field(default_factory=dict)
+    loads: dict[str, set[str]] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
     broken: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
@@ -116,9 +118,18 @@ class Crawl:
         return {self.path(url).removesuffix("index.html") for url in self.pages}
 
 
-def crawl(home: str, *more: str) -> Crawl:
-    """Follow every link from a site's home page and from further pages of it."""
+def crawl(home: str, *more: str, missing: Collection[str] = ()) -> Crawl:
+    """Follow every link from a site's home page and from further pages of it.
+
+    Args:
+        home: Address of the home page.
+        more: Further pages, relative to it.
+        missing: Addresses below it that must be answered with 404 and a page whose links lead
+            somewhere from there.
+    """
     found = Crawl(home)
+    expected = {urljoin(home, one): 404 for one in missing}
+    more = (*more, *missing)
     host = urlsplit(home).netloc
     connection = HTTPConnection(host, timeout=10)
     waiting = [(home, "start"), *((urljoin(home, one), "start") for one in more)]
@@ -127,7 +138,7 @@ def crawl(home: str, *more: str) -> Crawl:
     while waiting:
         url, linked_by = waiting.pop()
         status, kind, body = _get(connection, url)
-        if status != 200:
+        if status != expected.get(url, 200) or (url in expected and kind != "text/html"):
             found.broken.append(f"{linked_by}: {found.path(url)} ({status})")
             continue
         for target, fragment, where in _addresses(found, url, kind, body, host):
@@ -164,6 +175,7 @@ def _addresses(
         found.named += [(url, what, urljoin(url, to)) for what, to in parser.named]
         found.article_links[url] = {urldefrag(urljoin(url, to)).url for to in parser.in_article}
         links, loads = parser.links, parser.loads
+        found.loads[url] = {urljoin(url, to) for _, to in loads}
     else:
         found.files.add(url)
         if kind == "text/css":

@@ -1,22 +1,19 @@
 """Builds sites with MkDocs as a user does, serves them over HTTP, and reads their pages."""
 
 import functools
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+from static_host import SITE_HOST
+from static_host import serving as serving  # the tests find all here
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS: dict[str, dict[str, dict[str, list[str]]]] = json.loads(
@@ -36,7 +33,6 @@ FIGURE = "grid/"
 """Begin of the figures' ids, which keeps them apart from those of headings."""
 
 PREFIX = "/project/sub/"
-SITE_HOST = "https://atlas.example"
 SITE_URL = f"{SITE_HOST}{PREFIX}"
 
 ENVIRONMENT = {
@@ -245,75 +241,6 @@ def atlas(base: Path) -> Build:
     project = copy_repository(base, "atlas", shared_cache(base))
     project.configure(site_url=SITE_URL)
     return project.built("--strict")
-
-
-# --- serving ------------------------------------------------------------------------------------
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    """As static hosts answer: no listing of folders, and a page for what isn't there."""
-
-    def __init__(self, *args: Any, headers: Mapping[str, str], home: str, **kwargs: Any) -> None:
-        self.more_headers, self.home = headers, home
-        super().__init__(*args, **kwargs)
-
-    def end_headers(self) -> None:
-        for name, value in self.more_headers.items():
-            self.send_header(name, value)
-        super().end_headers()
-
-    def send_head(self) -> Any:
-        file = Path(self.translate_path(self.path))
-        if file.name == "sitemap.xml" and file.is_file():
-            # The theme compares its addresses with those of links, and the port with them.
-            host = f"http://{self.headers['Host']}"
-            return self._send(200, file.read_text("utf-8").replace(SITE_HOST, host), "xml")
-        missing = Path(self.translate_path(self.home)) / "404.html"
-        if not file.exists() and self.path.startswith(self.home) and missing.is_file():
-            return self._send(404, missing.read_text("utf-8"), "html")
-        return super().send_head()
-
-    def _send(self, status: int, text: str, kind: str) -> io.BytesIO:
-        body = text.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", f"text/{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        return io.BytesIO(body)
-
-    def list_directory(self, path: object) -> None:
-        self.send_error(404)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def serving(
-    site: Path, prefix: str = "/", headers: Mapping[str, str] | None = None
-) -> Iterator[str]:
-    """Serve a site below a prefix such as `/project/sub/`; give the address of its home page.
-
-    Args:
-        site: The site's folder, absolute.
-        prefix: Path of the home page.
-        headers: What is sent with every answer, besides the usual.
-    """
-    with tempfile.TemporaryDirectory() as root:
-        place = Path(root) / prefix.strip("/") if prefix.strip("/") else Path(root) / "site"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(site, target_is_directory=True)
-        folder = Path(root) if prefix.strip("/") else place
-        handler = functools.partial(
-            _Quiet, directory=str(folder), headers=headers or {}, home=prefix
-        )
-        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-            thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-            thread.start()
-            try:
-                yield f"http://127.0.0.1:{server.server_port}{prefix}"
-            finally:
-                server.shutdown()
 
 
 # --- reading pages ------------------------------------------------------------------------------

@@ -37,7 +37,9 @@ PAGES = [
     f"studies/{GRPO}/checks/",
 ]
 """Addresses that others link to: they don't change."""
-NO_PAGE = {"404.html"}
+MISSING = {"no-such-page", "no/such/page/at/all/", "studies/no-such-study/model/"}
+"""Addresses of nothing, at several depths."""
+NO_PAGE = {"404.html", *MISSING}
 
 
 @pytest.fixture(scope="module", params=["folders", "files"])
@@ -53,11 +55,18 @@ def build(request: pytest.FixtureRequest, base: Path, atlas: Build) -> Build:
 @pytest.fixture(scope="module")
 def found(build: Build) -> Crawl:
     with site_builds.serving(build.site, PREFIX) as home:
-        return crawl(home, "404.html")
+        return crawl(home, "404.html", missing=MISSING)
 
 
 def test_every_link_and_anchor_leads_somewhere(found: Crawl) -> None:
     assert found.broken == []
+
+
+def test_the_page_for_what_is_missing_has_styles_and_links_at_any_depth(found: Crawl) -> None:
+    shown = found.loads[found.home + "404.html"]
+    assert any(url.endswith(".css") for url in shown)
+    for one in MISSING:
+        assert found.loads[found.home + one] == shown
 
 
 def test_nothing_is_loaded_from_another_host(found: Crawl) -> None:
@@ -78,7 +87,7 @@ def test_links_to_other_hosts_are_those_of_data_and_docs(found: Crawl) -> None:
 
 def test_every_file_of_the_site_is_linked(found: Crawl, build: Build) -> None:
     """Pages and downloads alike; what the theme or docs/ brings along is their affair."""
-    linked = {found.path(url) for url in [*found.pages, *found.files]}
+    linked = {found.path(url) for url in [*found.pages, *found.files]} - MISSING
     linked |= {f"{path}index.html" for path in linked if path.endswith("/") or not path}
     files = {path for path in build.files() if not path.startswith(("assets/", "search/"))}
     files -= {file.relative_to(ROOT / "docs").as_posix() for file in (ROOT / "docs").rglob("*.*")}

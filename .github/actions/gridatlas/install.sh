@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs Grid Atlas: by REQUIREMENTS, in VERSION, or as it is in the repository of this action.
+# CONSTRAINTS is a file with the versions of all packages. Both files may be absent ("").
+set -euo pipefail
+
+extras="mkdocs,parquet"
+if [ -n "$REQUIREMENTS" ]; then
+  wanted=(--requirement "$REQUIREMENTS")
+elif [ -n "$VERSION" ]; then
+  wanted=("gridatlas[$extras]==$VERSION")
+else
+  root=$(cd "$GITHUB_ACTION_PATH/../../.." && pwd)
+  if ! grep -q '^name = "gridatlas"$' "$root/pyproject.toml" 2>/dev/null; then
+    echo "::error::Say what to install: this copy of the action isn't in the repository of" \
+      "Grid Atlas. Give it requirements: requirements.txt, or version: with a version on PyPI."
+    exit 2
+  fi
+  wanted=("${root}[$extras]")
+fi
+if [ -n "$CONSTRAINTS" ]; then
+  wanted+=(--constraint "$CONSTRAINTS")
+fi
+python -m pip install --quiet --disable-pip-version-check "${wanted[@]}"
