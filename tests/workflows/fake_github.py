@@ -1,0 +1,147 @@
+"""The part of GitHub's API that the workflows ask, and the other host that keeps artifacts."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+TOKEN = "token-of-the-run"
+PAGE = 100
+
+
+@dataclass
+class GitHub:
+    """What GitHub knows, and what it was asked.
+
+    Attributes:
+        repository: The repository, as `owner/name`.
+        pulls: All pull requests.
+        comments: Comments by the number of their pull request.
+        artifacts: Content of each artifact, by id, with its name.
+        asked: Method and path of each request.
+        token_elsewhere: Tokens that the other host was sent.
+        failing: Paths (their ends) that are answered with 500.
+    """
+
+    repository: str
+    pulls: list[dict[str, Any]] = field(default_factory=list)
+    comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    artifacts: dict[int, tuple[str, bytes]] = field(default_factory=dict)
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    token_elsewhere: list[str] = field(default_factory=list)
+    failing: str = "(nothing)"
+    api: str = ""
+    store: str = ""
+
+    def bodies(self, number: int = 12) -> list[str]:
+        return [one["body"] or "" for one in self.comments.get(number, [])]
+
+    def writes(self) -> list[tuple[str, str]]:
+        return [one for one in self.asked if one[0] != "GET"]
+
+    def answer(self, method: str, path: str, query: dict[str, str], body: Any) -> Any:
+        """What a request is answered with: a status and JSON, or a place to go to."""
+        prefix = f"/repos/{self.repository}/"
+        parts = path.removeprefix(prefix).split("/")
+        if not path.startswith(prefix):
+            return 404, {}
+        match method, *parts:
+            case "GET", "pulls":
+                owner, _, ref = query["head"].partition(":")
+                found = [
+                    one
+                    for one in self.pulls
+                    if one["head"]["ref"] == ref and one["head"]["label"].startswith(f"{owner}:")
+                ]
+                return 200, self.page(found, query)
+            case "GET", "issues", number, "comments":
+                return 200, self.page(self.comments.get(int(number), []), query)
+            case "POST", "issues", number, "comments":
+                new = {"id": 9000 + len(self.comments), "user": {"login": "github-actions[bot]"}}
+                self.comments.setdefault(int(number), []).append(new | body)
+                return 201, new
+            case "PATCH", "issues", "comments", identity:
+                for comments in self.comments.values():
+                    for one in comments:
+                        if one["id"] == int(identity):
+                            one.update(body)
+                            return 200, one
+            case "GET", "actions", "runs", _, "artifacts":
+                found = [
+                    {"id": i, "name": name, "size_in_bytes": len(content), "expired": False}
+                    for i, (name, content) in self.artifacts.items()
+                    if name == query.get("name", name)
+                ]
+                return 200, {"total_count": len(found), "artifacts": found}
+            case "GET", "actions", "artifacts", identity, "zip":
+                return 302, f"{self.store}/{identity}"
+        return 404, {}
+
+    @staticmethod
+    def page(found: list[Any], query: dict[str, str]) -> list[Any]:
+        size, number = int(query["per_page"]), int(query["page"])
+        assert size <= PAGE
+        return found[size * (number - 1) : size * number]
+
+
+@contextmanager
+def serving(github: GitHub) -> Iterator[GitHub]:
+    """Run both hosts; `github.api` is the address of the API."""
+
+    class Api(BaseHTTPRequestHandler):
+        def handle_any(self) -> None:
+            parts = urlsplit(self.path)
+            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            length = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(length)) if length else None
+            github.asked.append((self.command, parts.path))
+            if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+                status, content = 401, {}
+            elif parts.path.endswith(github.failing):
+                status, content = 500, {}
+            else:
+                status, content = github.answer(self.command, parts.path, query, body)
+            self.send_response(status)
+            if status == 302:
+                self.send_header("Location", content)
+                content = {}
+            text = json.dumps(content).encode()
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        do_GET = do_POST = do_PATCH = handle_any
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    class Store(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if token := self.headers.get("Authorization"):
+                github.token_elsewhere.append(token)
+            content = github.artifacts[int(self.path.strip("/"))][1]
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), Api) as api,
+        ThreadingHTTPServer(("127.0.0.1", 0), Store) as store,
+    ):
+        for one in (api, store):
+            threading.Thread(target=one.serve_forever, args=(0.02,), daemon=True).start()
+        github.api = f"http://127.0.0.1:{api.server_port}"
+        github.store = f"http://127.0.0.1:{store.server_port}"
+        try:
+            yield github
+        finally:
+            api.shutdown()
+            store.shutdown()
