@@ -23,7 +23,7 @@ from gridatlas.schema import json_schema
 from gridatlas.sides import SideError, load_side
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(__version__, prog_name="gridatlas")
 def main() -> None:
     """Grids of experiment results as a results website that people can trust.

@@ -14,7 +14,6 @@ SITE_HOST = "https://atlas.example"
 """Where the tests' sites say that they are."""
 
 
-
 class _Quiet(SimpleHTTPRequestHandler):
     """As static hosts answer: no listing of folders, and a page for what isn't there."""
 

@@ -37,7 +37,7 @@ PAGES = [
     f"studies/{GRPO}/checks/",
 ]
 """Addresses that others link to: they don't change."""
-MISSING = {"no-such-page", "no/such/page/at/all/", "studies/no-such-study/model/"}
+MISSING = {"no-such-page", "no/such/page/at/all/", "a/studies/no-such-study/"}
 """Addresses of nothing, at several depths."""
 NO_PAGE = {"404.html", *MISSING}
 

@@ -1,4 +1,4 @@
-"""preview-comment.yml, run as it is against a GitHub of our own: what it writes, what it refuses."""
+"""preview-comment.yml, run as it is against a GitHub of our own: what it writes and refuses."""
 
 import copy
 import html
@@ -85,6 +85,18 @@ def comment(github: GitHub, tmp_path: Path) -> Comment:
         return done
 
     return comment
+
+
+@pytest.fixture
+def functions(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The functions of the step's script, without what it does."""
+    for name in ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_API_URL", "RUN_ID"):
+        monkeypatch.setenv(name, name)
+    script, main, _ = STEP["run"].partition("\ntry:\n    status")
+    assert main
+    found: dict[str, Any] = {}
+    exec(compile(script, "preview-comment.yml", "exec"), found)
+    return found
 
 
 # --- what is written ----------------------------------------------------------------------------
@@ -242,7 +254,6 @@ def encrypted() -> bytes:
     return bytes(content)
 
 
-GIGABYTE = 10**9
 PLAIN = [("diff.json", event("diff")), ("preview.json", PREVIEW)]
 HOSTILE_ZIPS = {
     "no zip": (b"<html>", "the zip can't be read: BadZipFile"),
@@ -295,15 +306,13 @@ def test_a_hostile_zip_is_refused_with_its_reason(
 
 
 def test_a_gigabyte_of_nothing_is_not_unpacked(github: GitHub, comment: Comment) -> None:
-    file = BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        with archive.open("diff.json", "w") as entry:
-            for _ in range(GIGABYTE // 10**8):
-                entry.write(b"\0" * 10**8)
-        archive.writestr("preview.json", json.dumps(PREVIEW))
-    done = comment(content=file.getvalue())
-    assert len(file.getvalue()) < 1_000_000
+    content = packed(("diff.json", b"\0" * 10**7), PLAIN[1])
+    sizes = (10**7).to_bytes(4, "little"), (10**9).to_bytes(4, "little")
+    assert content.count(sizes[0]) == 2  # as each entry has it twice
+    done = comment(content=content.replace(*sizes))
     assert done.summary == "No comment: diff.json has 1,000,000,000 bytes, more than 1,000,000\n"
+    done = comment(content=content)
+    assert done.summary == "No comment: diff.json has 10,000,000 bytes, more than 1,000,000\n"
 
 
 def test_a_large_artifact_is_not_downloaded(github: GitHub, comment: Comment) -> None:
@@ -343,7 +352,7 @@ def changed(path: str, value: Any) -> Any:
 
 DEEP = b"[" * 400_000 + b"]" * 400_000
 ITEM = "sections.0.items"
-HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
+CLAIMS = {
     "another pull request": (
         artifact(preview=PREVIEW | {"pull_request": 3}),
         "the preview claims pull request 3, which isn't of that branch",
@@ -352,6 +361,12 @@ HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
         artifact(preview=PREVIEW | {"head": "d" * 40}),
         "the preview claims another head than the run was made of",
     ),
+    "another form": (
+        artifact(preview=PREVIEW | {"pull_request": "12/../3"}),
+        "pull_request has the wrong form",
+    ),
+}
+HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
     "a number as text": (
         artifact(preview=PREVIEW | {"pull_request": "12/../3"}),
         "pull_request has the wrong form",
@@ -367,8 +382,14 @@ HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
     "a list for preview.json": (artifact(preview=[]), "preview.json has the wrong form"),
     "a text for diff.json": (artifact("text"), "diff.json has the wrong form"),
     "not JSON": (packed(("diff.json", b"{"), PLAIN[1]), "diff.json isn't JSON: JSONDecodeError"),
-    "not UTF-8": (packed(("diff.json", b"\xff"), PLAIN[1]), "diff.json isn't JSON: UnicodeDecodeError"),
-    "NaN": (packed(("diff.json", b'{"format": NaN}'), PLAIN[1]), "diff.json isn't JSON: ValueError"),
+    "not UTF-8": (
+        packed(("diff.json", b"\xff"), PLAIN[1]),
+        "diff.json isn't JSON: UnicodeDecodeError",
+    ),
+    "NaN": (
+        packed(("diff.json", b'{"format": NaN}'), PLAIN[1]),
+        "diff.json isn't JSON: ValueError",
+    ),
     "a key twice": (
         packed(("diff.json", b'{"format": 1, "format": 2}'), PLAIN[1]),
         "diff.json isn't JSON: ValueError",
@@ -420,14 +441,22 @@ HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HOSTILE_JSON)
-def test_hostile_json_is_refused_with_its_reason(
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_false_claim_is_refused_with_its_reason(
     github: GitHub, comment: Comment, name: str
 ) -> None:
-    content, reason = HOSTILE_JSON[name]
+    content, reason = CLAIMS[name]
     done = comment(content=content)
     assert (done.status, done.summary) == (1, f"No comment: {reason}\n")
     assert github.writes() == []
+
+
+@pytest.mark.parametrize("name", HOSTILE_JSON)
+def test_hostile_json_is_refused_with_its_reason(functions: dict[str, Any], name: str) -> None:
+    content, reason = HOSTILE_JSON[name]
+    with pytest.raises(functions["Refused"]) as refused:
+        functions["read_preview"](content)
+    assert str(refused.value) == reason
 
 
 # --- texts that want to be more than texts ------------------------------------------------------
@@ -436,7 +465,7 @@ HOSTILE_TEXTS = [
     "@everyone and @atlas-owner/maintainers, cc @visitor",
     "closes #1, fixes atlas-owner/results#2, resolves GH-3, Gh-4",
     "closes https://github.com/atlas-owner/results/issues/1",
-    "HTTPS://evil.example http://evil.example/?a=b ftp://evil.example www.evil.example WWW.evil.example",
+    "HTTPS://evil.example http://evil.example/?a=b www.evil.example WWW.evil.example",
     "mail visitor@evil.example, mailto:visitor@evil.example, xmpp:visitor@evil.example",
     "[click](https://evil.example) ![pixel](https://evil.example/p.png) [a]: https://evil.example",
     "<img src=x onerror=alert(1)> <script>alert(1)</script> <a href='https://evil.example'>x</a>",
@@ -499,18 +528,6 @@ def test_what_is_acted_on_is_found() -> None:
         assert acted_on(text) or links(text), text
 
 
-@pytest.fixture
-def functions(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The functions of the step's script, without what it does."""
-    for name in ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_API_URL", "RUN_ID"):
-        monkeypatch.setenv(name, name)
-    script, main, _ = STEP["run"].partition("\ntry:\n    status")
-    assert main
-    found: dict[str, Any] = {}
-    exec(compile(script, "preview-comment.yml", "exec"), found)
-    return found
-
-
 @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
 def test_a_hostile_text_is_shown_and_does_nothing(functions: dict[str, Any], text: str) -> None:
     item = {"text": text, "study": text, "details": [text, f"and {text}"]}
@@ -529,9 +546,10 @@ def test_a_hostile_text_is_shown_and_does_nothing(functions: dict[str, Any], tex
     assert counts["h2"] == counts["h3"] == counts["table"] == counts["hr"] == 1
     assert (counts["th"], counts["td"], counts["li"]) == (2, 2, 3)
     assert not any(
-        ord(c) < 32 and c != "\n" or c in "\u202e\u202c\u2066\u2069\u200d\ufeff\u2028" for c in body
+        (ord(c) < 32 and c != "\n") or c in "\u202e\u202c\u2066\u2069\u200d\ufeff\u2028"
+        for c in body
     )
     # The text can still be read.
-    words = [word for word in re.findall(r"[A-Za-z]{3,}", text[:300])]
+    words = re.findall(r"[A-Za-z]{3,}", text[:300])
     shown = visible(body)
     assert [word for word in words if word not in shown] == []
