@@ -137,7 +137,7 @@ def test_the_comment_says_all_that_changed_the_important_first(
         "1 claim flipped and 1 average is wrong. 3 cells changed in 1 grid;",
         f"Commit {HEAD[:12]} of this pull request, merged into {BASE[:12]} (main).",
         "Claims that flipped (1)",
-        "Large is ahead of Small everywhere: was true, is false",
+        "tuning: Large is ahead of Small everywhere: was true, is false",
         "It fails at rate 0.1, batch 8: 21.5 is not above 31.5.",
         "Checks that newly fail (1)",
         "average at rate 0.2, batch 16: printed 44.0, the mean is 34.5",
@@ -426,6 +426,10 @@ HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
     ),
     "an item as text": (artifact(changed(ITEM, ["x"])), "items of a section has the wrong form"),
     "an item without text": (artifact(changed(ITEM, [{}])), "text of an item has the wrong form"),
+    "a study as number": (
+        artifact(changed(ITEM, [{"text": "x", "study": 1}])),
+        "study of an item has the wrong form",
+    ),
     "details as text": (
         artifact(changed(ITEM, [{"text": "x", "details": "x"}])),
         "details of an item has the wrong form",
@@ -497,7 +501,11 @@ def rendered(text: str) -> str:
 def visible(text: str) -> str:
     """What a reader of a comment sees, without the spaces that have no width."""
     bare = re.sub(r"<[^>]*>", " ", rendered(text))
-    return " ".join(html.unescape(bare).replace("\u200b", "").split()).replace(" .", ".")
+    return (
+        " ".join(html.unescape(bare).replace("\u200b", "").split())
+        .replace(" .", ".")
+        .replace(" :", ":")
+    )
 
 
 def links(text: str) -> list[str]:
