@@ -2,6 +2,7 @@
 # Installs the wheel and the sdist of dist/, each into an environment of its own, and builds a site
 # with it, away from the repository. PYTHON is the Python to use.
 set -euo pipefail
+export NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
@@ -18,10 +19,10 @@ for package in "$root"/dist/*.whl "$root"/dist/*.tar.gz; do
   printf 'site_name: Tried\ntheme: {name: material, font: false}\nplugins: [gridatlas: {csp: true}]\n' > mkdocs.yml
   printf '# Home\n\nThe best is {{ grid().best.value }}.\n' > docs/index.md
   printf 'format: 1\ntitle: Tuning\nmetric: {name: Accuracy}\nx: rate\ny: batch\n' > data/tuning/study.yml
-  printf 'rate,batch,value\n0.1,8,70\n0.2,8,72.5\n0.1,16,71\n' > data/tuning/cells.csv
+  printf 'rate,batch,value\n0.1,8,70\n0.2,8,72.5\n0.1,16,71\n0.2,16,69\n' > data/tuning/cells.csv
   "$work/venv/bin/gridatlas" check
-  "$work/venv/bin/mkdocs" build --strict --quiet
-  grep -q 'The best is 72.5' site/index.html
+  "$work/venv/bin/mkdocs" build --strict
+  grep -q 'The best is .*72\.5' site/index.html
   grep -q 'ga-figure' site/studies/tuning/index.html
   test -s site/grids/tuning/grid.png
   cd "$root"
