@@ -26,6 +26,7 @@ plugins:
   - search
   - gridatlas:
       csp: !ENV [GRIDATLAS_CSP, true]
+      compare_to: !ENV [GRIDATLAS_COMPARE_TO, ""]
 """
 
 DIFF = f"""\
@@ -48,6 +49,10 @@ else:
 sys.exit(status)
 """
 """Stands in the place of `gridatlas diff`: what it says is recorded."""
+
+
+REAL: dict[str, Any] = {}
+"""Asks for the real command."""
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -109,8 +114,9 @@ def make(
     base = checkout.folder.parent
     tools = base / "tools"
     tools.mkdir(exist_ok=True)
-    (tools / "gridatlas").write_text(DIFF)
-    (tools / "gridatlas").chmod(0o755)
+    if diff is not REAL:
+        (tools / "gridatlas").write_text(DIFF)
+        (tools / "gridatlas").chmod(0o755)
     (base / "diff.json").write_text(json.dumps(diff or event("diff")))
     [step] = [one for one in run_steps(ACTION / "action.yml") if "preview.py" in one["run"]]
     given = {
@@ -120,6 +126,26 @@ def make(
         "DIFF_JSON": str(base / "diff.json"),
     }
     return run_step(step, checkout.folder, context(checkout, name), given | environment)
+
+
+def test_what_a_pull_request_changes_is_in_the_diff_the_site_and_the_run(
+    project: Checkout,
+) -> None:
+    done = make(project, diff=REAL)
+    assert done.status == 0, done.log
+    out = project.folder.parent / "runner/gridatlas-preview"
+    diff = json.loads((out / "diff.json").read_text())
+    assert diff["base"] == {"name": "main", "commit": project.base}
+    assert diff["head"] == {"name": "pull request 12", "commit": project.head}
+    said = [item["text"] for section in diff["sections"] for item in section["items"]]
+    assert (
+        "Accuracy: the best is now 75 at rate 0.2, batch 16; before 72.5 at rate 0.2, batch 8"
+        in said
+    )
+    changes = (out / "site/studies/changes/index.html").read_text()
+    assert f"Changes since {project.base}" in changes
+    assert "the best is now 75" in changes
+    assert 'href="changes/index.html"' in (out / "site/studies/index.html").read_text()
 
 
 @pytest.mark.parametrize("name", ["own", "fork"])
