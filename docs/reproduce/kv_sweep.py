@@ -28,7 +28,7 @@
 # ```
 #
 # The default scorer, `importance`, needs a predictor, and none is published.
-# [train_predictor.py](train_predictor.py) trains it on the model's right answers to questions of
+# `train_predictor.py` trains it on the model's right answers to questions of
 # your own:
 #
 # ```sh

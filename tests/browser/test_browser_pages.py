@@ -40,7 +40,7 @@ PAGES = {
     "checks": f"studies/{GRPO}/checks/",
 }
 HEATMAPS = {
-    "overview": 5, "study": 2, "study without aggregates": 3, "models": 15, "model": 5,
+    "overview": 8, "study": 2, "study without aggregates": 3, "models": 15, "model": 5,
     "benchmarks": 10, "benchmark": 3, "average": 3, "settings": 5, "before": 1, "disputed": 3,
     "after": 3,
     "checks": 3,
