@@ -38,12 +38,13 @@ PAGES = {
     "disputed": f"studies/{GRPO}/setting/after_t125/",
     "after": f"studies/{GRPO}/setting/after_t100/",
     "checks": f"studies/{GRPO}/checks/",
+    "measured": "studies/digits-grpo-ours/seed/1/",
 }
 HEATMAPS = {
     "overview": 8, "study": 2, "study without aggregates": 3, "models": 15, "model": 5,
     "benchmarks": 10, "benchmark": 3, "average": 3, "settings": 5, "before": 1, "disputed": 3,
     "after": 3,
-    "checks": 3,
+    "checks": 3, "measured": 5,
 }  # fmt: skip
 """Grids, differences and comparisons of readings on each page."""
 VIEWS = list(product(PAGES, (PHONE, WIDE), ("light", "dark")))
@@ -108,9 +109,10 @@ def test_every_heatmap_has_as_many_marks_as_its_grid_has_cells(
     if name in HEATMAPS:
         assert len(view.heatmaps) == HEATMAPS[name]
     for heatmap in view.heatmaps:
-        rows = 4 if "|" in named(heatmap) else 10
+        ours = "seed" in named(heatmap).lower()
+        size = 6 * 6 if ours else 4 * 5 if "|" in named(heatmap) else 10 * 10
         kinds = [cell["kind"] for cell in heatmap["cells"]]
-        assert len(kinds) == rows * (5 if rows == 4 else 10)
+        assert len(kinds) == size
         # On the page of checks, what only one reading gives can't be compared.
         compared = re.search(r"differ in \d+ of (\d+) cells", str(heatmap["label"]))
         coloured = int(compared[1]) if compared else len(kinds)
