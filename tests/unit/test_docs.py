@@ -271,6 +271,20 @@ def test_data_format_lists_every_kind_of_problem() -> None:
     assert listed == sorted(problem_kinds())
 
 
+def test_troubleshooting_quotes_messages_that_there_are() -> None:
+    headings = re.findall(r"^### (.*)$", (DOCS / "troubleshooting.md").read_text(), re.MULTILINE)
+    quoted = [one for heading in headings for one in re.findall(r"`([^`]+)`", heading)]
+    kinds = problem_kinds()
+    sources = re.sub(r"\s+", " ", "".join(path.read_text() for path in SOURCES))
+    assert len(quoted) > 12
+    for one in quoted:
+        if one.startswith("["):
+            assert one[1:-1] in kinds, one
+        elif " " in one:
+            parts = [part.strip(' "()') for part in re.split("…|found:", one)]
+            assert all(part in sources for part in parts), one
+
+
 def test_trust_page_explains_every_check_and_rule() -> None:
     rules = get_args(StudyFile.model_fields["reconcile"].annotation)
     assert {*TITLES, *rules} - words(DOCS / "trust.md") == set()
