@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from gridatlas.build import load
+from gridatlas.analyse import UnknownName
+from gridatlas.opened import load
 from gridatlas.problems import DataProblems, Problem
 
-__all__ = ["DataProblems", "Problem", "load"]
+__all__ = ["DataProblems", "Problem", "UnknownName", "load"]
 __version__ = "0.1.0"

@@ -13,11 +13,30 @@ from itertools import combinations, product
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from gridatlas.problems import Problem, listed
-from gridatlas.study import MISSING, Cell, Factor, Grid, Level, Levels, Point, Reading, Study
+from gridatlas.problems import Problem, listed, nearest, shown
+from gridatlas.schema import level_key
+from gridatlas.study import (
+    MISSING,
+    Cell,
+    Factor,
+    Grid,
+    Level,
+    Levels,
+    Point,
+    Reading,
+    Study,
+    keyword,
+)
 
 ALL_PAIRS_UP_TO = 4
 """Levels of a facet up to which all pairs are compared; beyond, each is compared with the first."""
+
+
+class UnknownName(KeyError):
+    """A study, facet or level that isn't there; its text is the message, without quotes."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +51,40 @@ class Results:
         """The grid at these facet levels.
 
         Args:
-            facets: One level id per facet: `grid(model="r1-qwen", benchmark="aime24")`.
+            facets: One level per facet: `grid(model="r1-qwen", benchmark="aime24")`. A facet with
+                a dash or a dot in its name is written with `_`.
 
         Raises:
-            KeyError: For a facet or level that isn't there; the message names those that are.
+            UnknownName: For a facet or level that isn't there; the message names the nearest, and
+                those that are there.
         """
-        ids = [facet.id for facet in self.study.facets]
-        if set(facets) != set(ids):
-            raise KeyError(f"{self.study.id} has the facets {listed(ids)}, not {listed(facets)}")
-        levels = tuple(str(facets[name]) for name in ids)
-        if levels not in self.grids:
+        study = self.study
+        ids = {keyword(facet.id): facet for facet in study.facets}
+        given = {keyword(name): level for name, level in facets.items()}
+        if set(given) != set(ids):
+            wrong = [name for name in given if name not in ids]
+            near = nearest(wrong[0], ids) if wrong else None
+            raise UnknownName(
+                f"{study.id} has "
+                + (f"the facets {listed(ids)}" if ids else "no facets")
+                + f", not {listed(given) or 'none'}"
+                + (f"; did you mean {near}?" if near else "")
+            )
+        levels = []
+        for name, facet in ids.items():
+            key, known = _key(given[name]), [level.key for level in facet.levels]
+            if key not in known:
+                near = nearest(key, known)
+                raise UnknownName(
+                    f"{name} has no level {shown(key)}"
+                    + (f"; did you mean {near}?" if near else "")
+                    + f" (there are {listed(known)})"
+                )
+            levels.append(key)
+        if tuple(levels) not in self.grids:
             there = listed(grid.address for grid in self.grids.values())
-            raise KeyError(f"no grid {'/'.join(levels)} in {self.study.id}; there are {there}")
-        return self.grids[levels]
+            raise UnknownName(f"no grid {'/'.join(levels)} in {study.id}; there are {there}")
+        return self.grids[tuple(levels)]
 
     def where(self, facet: str, key: str) -> tuple[Grid, ...]:
         """The grids at one level of one facet."""
@@ -59,6 +99,13 @@ class Results:
         """The grid that differs from `grid` in the level of one facet only."""
         index = [one.id for one in self.study.facets].index(facet)
         return self.grids.get((*grid.levels[:index], key, *grid.levels[index + 1 :]))
+
+
+def _key(level: object) -> str:
+    try:
+        return level_key(level)
+    except ValueError:
+        return str(level)
 
 
 def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas import badges, export, page, plan, social
+from gridatlas import badges, dataset, export, page, plan, social
 from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results, analyse
 from gridatlas.assessment import Assessment, assess_study
@@ -16,10 +16,11 @@ from gridatlas.claims import Judged, judge
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.side import Known, Side
 from gridatlas.figures import grid_path
+from gridatlas.former import at_old_addresses, check_former
 from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
 from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.problems import DataProblems, Problem, only_problems
+from gridatlas.problems import Problem
 from gridatlas.render import Drawing, bundle, draw
 from gridatlas.reproduction import Reproduction
 from gridatlas.study import Study
@@ -31,6 +32,7 @@ ASSETS = "assets/gridatlas"
 STYLESHEET = f"{ASSETS}/gridatlas.css"
 SCRIPT = f"{ASSETS}/gridatlas.js"
 EXPLORE = f"{ASSETS}/explore.js"
+MOVED = f"{ASSETS}/moved.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +102,12 @@ def load_data(
             results.append(analyse(study, found))
             step(f"checked {study.id}")
         problems += found
+    taken = check_former((one.study for one in results), (folder.name for folder in folders))
     by_id = {one.study.id: one for one in results}
     claims = {study_id: judge(by_id, study_id) for study_id in by_id}
     for index, one in enumerate(results):
         found = [problem for claim in claims[one.study.id] for problem in claim.problems]
+        found += taken.get(one.study.id, [])
         results[index] = replace(one, problems=(*one.problems, *found))
         problems += found
     return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
@@ -139,19 +143,6 @@ def _checked(folder: Path, name: str) -> tuple[Study | None, list[Problem]]:
         return None, found
     study, more = validate(source)
     return study, found + more
-
-
-def load(data: str | Path) -> dict[str, Results]:
-    """The studies of a data folder by their ids.
-
-    Raises:
-        DataProblems: With every problem found, where the data is unfit as it stands.
-    """
-    loaded = load_data(Path(data))
-    problems = only_problems(loaded.problems)
-    if problems:
-        raise DataProblems(problems)
-    return {results.study.id: results for results in loaded.results}
 
 
 def build(
@@ -213,10 +204,35 @@ def build(
     for embed in embeds:
         files |= _downloads(embed, drawings[embed.panel.picture], again[embed.grid.study.id])
         step(f"wrote the files of {grid_path(embed.grid)}")
-    described = {f"{grid_path(one.grid)}.png": one.panel.picture.description for one in embeds}
-    pages = tuple(replace(one, head=social.tags(one.plan, site, files, described)) for one in pages)
+    data_of = _data_files(known, into, site, files)
     studies = {one.study.id: one for one in loaded.results}
+    of = tuple(one.study for one in loaded.results)
+    files |= at_old_addresses(of, plans, embeds, files, into, site, MOVED)
+    described = {f"{grid_path(one.grid)}.png": one.panel.picture.description for one in embeds}
+    pages = tuple(
+        replace(
+            one,
+            head=social.tags(one.plan, site, files, described),
+            dataset=data_of.get(one.plan.path, ""),
+        )
+        for one in pages
+    )
     return Site(pages, files, tuple(problems + found), studies)
+
+
+def _data_files(
+    known: Iterable[Assessment], into: str, site: SiteAddress, files: dict[str, str | bytes]
+) -> dict[str, str]:
+    """Add each study's table of all cells, and its description; give what its page says of it."""
+    said = {}
+    for one in known:
+        folder = f"{into}/{one.study.id}"
+        page = f"{folder}/index.md"
+        files[f"{folder}/{dataset.CELLS}"] = table = dataset.study_csv(one.results)
+        described = dataset.croissant(one.results, page, site, files)
+        files[f"{folder}/{dataset.CROISSANT}"] = described
+        said[page] = dataset.json_ld(one.study, page, site, table)
+    return said
 
 
 def _downloads(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import cache
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gridatlas.picture import (
     ABSENT,
@@ -21,6 +22,10 @@ from gridatlas.picture import (
     Mark,
     Picture,
 )
+from gridatlas.study import Study
+
+if TYPE_CHECKING:
+    import altair as alt
 
 PLOT_WIDTH = 290
 """Pixels that the cells of a grid take in all, where their labels leave the choice."""
@@ -36,6 +41,8 @@ TILTED = 19
 """Width that a tilted label takes from the next one, in pixels."""
 LEVEL_UP_TO = 90
 """Width in pixels up to which labels that are thinned stay level."""
+LEVEL_LETTERS = 6
+"""Characters up to which labels of a plain chart stay level."""
 ON_WHITE = ("doubt", "kept")
 """Layers of small marks on the cells, which need a ground of their own."""
 FONT = "sans-serif"
@@ -274,6 +281,53 @@ def _diagonal(c: float, w: float, h: float) -> list[tuple[float, float]] | None:
     """The part of the line y = x + c that lies in the cell, or None."""
     left, right = max(-w, -h - c), min(w, h - c)
     return [(left, left + c), (right, right + c)] if right - left > 0.5 else None
+
+
+def heatmap(study: Study, table: Mapping[str, Sequence[Any]], title: str) -> alt.Chart:
+    """A grid as a plain Altair chart, for others to go on with: no configuration, one mark.
+
+    Args:
+        table: The grid's cells as columns by name; all of them are the chart's data.
+    """
+    import altair as alt
+
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    across, down = (list(dict.fromkeys(table[axis.id])) for axis in (study.x, study.y))
+    if study.y.direction == "up":
+        down.reverse()
+    unit = f" ({study.metric.unit})" if study.metric.unit else ""
+    value: dict[str, Any] = {
+        "field": "value",
+        "type": "quantitative",
+        "title": f"{study.metric.name}{unit}",
+    }
+    x, y = (
+        dict[str, Any](field=_field(axis.id), type="ordinal", title=axis.title)
+        for axis in (study.x, study.y)
+    )
+    level = all(len(str(one)) <= LEVEL_LETTERS for one in across)
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows), title=title)
+        .transform_filter("isValid(datum.value)")
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                **x,
+                sort=across,
+                scale=alt.Scale(domain=across),
+                axis=alt.Axis(labelAngle=0 if level else -40),
+            ),
+            y=alt.Y(**y, sort=down, scale=alt.Scale(domain=down)),
+            color=alt.Color(**value, scale=alt.Scale(scheme="yellowgreenblue")),
+            tooltip=[alt.Tooltip(**one) for one in (x, y, value)],
+        )
+    )
+    return chart
+
+
+def _field(name: str) -> str:
+    """A column's name as Vega-Lite reads it: dots and brackets would lead into objects."""
+    return re.sub(r"([.\[\]\\])", r"\\\1", name)
 
 
 @cache

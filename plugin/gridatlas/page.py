@@ -28,6 +28,7 @@ from markupsafe import Markup
 
 from gridatlas.address import SiteAddress
 from gridatlas.cards import card_data
+from gridatlas.citation import bibtex
 from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
 from gridatlas.figures import data_table, downloads, grid_path, responsive, with_cell_ids
@@ -56,6 +57,7 @@ class Page:
 
     Attributes:
         head: Tags that tell others of the page, as (name, content).
+        dataset: What the page is about as a schema.org Dataset, in JSON; empty without.
     """
 
     plan: PagePlan
@@ -63,6 +65,7 @@ class Page:
     figures: Mapping[str, str]
     anchors: frozenset[str]
     head: tuple[tuple[str, str], ...] = ()
+    dataset: str = ""
 
     def relinked(self, moved: Mapping[str, str]) -> Page:
         """The page with its links led to where a host has other pages in the place of ours.
@@ -244,7 +247,7 @@ class Templates:
             gallery.key: self._gallery(gallery, plan, drawings, seen) for gallery in plan.galleries
         }
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
-        figures |= self._changes(plan)
+        figures |= self._changes(plan) | self._cite(plan)
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "parts": plan.parts, "title": plan.title}
         body = template.render(**context, link=link, figure=partial(_placeholder, figures))
@@ -352,6 +355,16 @@ class Templates:
             f"section-{one.id}": f'<div class="ga-changes">{items_html(one, links)}</div>'
             for one in report.sections
         }
+
+    def _cite(self, plan: PagePlan) -> dict[str, str]:
+        """What stands on a study's own page to cite it."""
+        if plan.path != plan.context.get("home"):
+            return {}
+        study = plan.context["study"]
+        text = bibtex(
+            study, study.title, self.site.of(plan.path, plan.path) if self.address else ""
+        )
+        return {"cite": self._html.get_template("cite.html.jinja").render(text=text).strip()}
 
     def _problems(self, plan: PagePlan) -> dict[str, str]:
         problems = plan.context.get("problems") or ()

@@ -9,7 +9,7 @@ from typing import Any
 
 from gridatlas import analyse
 from gridatlas.assessment import Assessment
-from gridatlas.claims import Judged, keyword
+from gridatlas.claims import Judged
 from gridatlas.commands import command_form, commands
 from gridatlas.panels import (
     SIDE_BY_SIDE,
@@ -26,7 +26,7 @@ from gridatlas.picture import Picture, rows_from_top
 from gridatlas.problems import Problem, only_problems
 from gridatlas.reproduction import Reproduction
 from gridatlas.schema import level_key
-from gridatlas.study import Factor, Grid, Level, Levels, Study, inline
+from gridatlas.study import Factor, Grid, Level, Levels, Study, inline, keyword
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from pydantic import (
 )
 
 FORMAT = 1
-RESERVED_FACETS = ("changes", "checks", "reproduction")
+RESERVED_FACETS = ("cells.csv", "changes", "checks", "croissant.json", "reproduction")
+"""Names of pages and files beside the pages of facets."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 
@@ -72,6 +73,22 @@ class Entry(BaseModel):
     """Common to all parts of the file: frozen, and unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+_LICENSE = r"https?://\S+|[A-Za-z0-9][A-Za-z0-9.+-]*"
+
+
+def _license(text: str) -> str:
+    if not re.fullmatch(_LICENSE, text):
+        raise ValueError("an SPDX identifier, such as CC-BY-4.0, or an address with https://")
+    return text
+
+
+License = Annotated[
+    str,
+    AfterValidator(_license),
+    WithJsonSchema({"type": "string", "pattern": f"^({_LICENSE})$"}),
+]
 
 
 class Source(Entry):
@@ -242,12 +259,19 @@ class ReproduceEntry(Entry):
 
 
 class StudyFile(Entry):
-    """A whole `study.yml`."""
+    """A whole `study.yml`.
+
+    Attributes:
+        license: Under which the data may be used: an SPDX identifier or an address.
+        former: Names that the study's folder had before; its old addresses lead to the new ones.
+    """
 
     format: Literal[1]
     title: Text
     summary: str = ""
     source: Source | None = None
+    license: License | None = None
+    former: tuple[Identifier, ...] = ()
     metric: Metric
     x: Text
     y: Text

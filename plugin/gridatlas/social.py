@@ -73,6 +73,15 @@ def with_tags(html: str, found: Iterable[Tag]) -> str:
     return html[: ends.start()] + lines + html[ends.start() :]
 
 
+def with_dataset(html: str, dataset: str) -> str:
+    """A page with what it is about, as JSON, at the end of its head; no script that runs."""
+    ends = _HEAD_ENDS.search(html)
+    if ends is None or not dataset:
+        return html
+    block = f'<script type="application/ld+json">{dataset}</script>\n'
+    return html[: ends.start()] + block + html[ends.start() :]
+
+
 def png_size(png: str | bytes) -> tuple[int, int]:
     """Width and height that a PNG names in its header.
 

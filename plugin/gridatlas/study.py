@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -193,6 +193,8 @@ class Study:
 
     Attributes:
         runs: By their ids.
+        license: Of the data: an SPDX identifier or an address; empty where unknown.
+        former: Names that it had before.
         accounts: The readings that shown values come from: those that no run measured; in a study
             that has only measured ones, these.
         reruns: The measured readings beside published ones: compared with them, never shown in
@@ -220,6 +222,9 @@ class Study:
     claim_lines: tuple[int, ...] = ()
     reproduce: ReproduceEntry | None = None
     runs: Mapping[str, Run] = field(default_factory=dict)
+    license: str = ""
+    former: tuple[str, ...] = ()
+    former_lines: tuple[int, ...] = ()
     accounts: tuple[Reading, ...] = field(init=False, repr=False, compare=False)
     reruns: tuple[Reading, ...] = field(init=False, repr=False, compare=False)
 
@@ -297,6 +302,17 @@ class Grid:
     def at(self, x: str, y: str) -> Cell:
         """The cell at the level keys of x and y; KeyError where there is none."""
         return self.cells[self.study.y.place(y)][self.study.x.place(x)]
+
+
+def renamed(studies: Iterable[Study]) -> dict[str, str]:
+    """The ids of studies by the names that they had before."""
+    return {former: study.id for study in studies for former in study.former}
+
+
+def keyword(factor_id: str) -> str:
+    """A factor's id as the name of an argument: `prompt-style` is written `prompt_style`."""
+    name = "".join(c if c.isalnum() else "_" for c in factor_id)
+    return f"_{name}" if name[:1].isdigit() else name
 
 
 def inline(label: str) -> str:

@@ -34,7 +34,10 @@ from gridatlas.study import (
 )
 from gridatlas.tables import Row, Table
 
-RESERVED_FACTORS = (*OPTIONAL_COLUMNS, "reading", "study", "value")
+RESERVED_FACTORS = (
+    *OPTIONAL_COLUMNS,
+    *("interval_high", "interval_low", "may_be_best", "reading", "study", "value"),
+)
 """Names of columns, of keys in the downloads, and of arguments of `grid()` in claims."""
 _ID = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 
@@ -95,6 +98,9 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         ),
         reproduce=file.reproduce,
         runs=runs,
+        license=file.license or "",
+        former=file.former,
+        former_lines=tuple(source.line("former", at) or 1 for at in range(len(file.former))),
     )
     return study, problems
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import markdown
 import pytest
 
+from gridatlas import load
 from gridatlas.analyse import Results
-from gridatlas.build import load
 from gridatlas.claims import ClaimError
 from gridatlas.hosts.markdown import GridAtlasExtension, number
 

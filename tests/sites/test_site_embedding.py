@@ -31,8 +31,8 @@ from site_builds import (
     text_of,
 )
 
+from gridatlas import load
 from gridatlas.badges import best_badge, reproduced_badge, text_width
-from gridatlas.build import load
 from gridatlas.citation import bibtex
 from gridatlas.schema import Source
 from gridatlas.slim import slim

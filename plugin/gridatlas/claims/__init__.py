@@ -1,7 +1,7 @@
 """Claims: expressions over the results are evaluated, and a study's claims are judged."""
 
 from gridatlas.claims.judge import Judged, judge
-from gridatlas.claims.places import Place, keyword
+from gridatlas.claims.places import Place
 from gridatlas.claims.tree import ClaimError
 from gridatlas.claims.verdict import Verdict, evaluate, evaluate_value
 
@@ -13,5 +13,4 @@ __all__ = [
     "evaluate",
     "evaluate_value",
     "judge",
-    "keyword",
 ]

@@ -8,10 +8,10 @@ from decimal import Decimal
 
 from gridatlas.analyse import Results
 from gridatlas.claims.grids import Numbers
-from gridatlas.claims.places import Source, keyword
+from gridatlas.claims.places import Source
 from gridatlas.claims.tree import ClaimError, GridCall
 from gridatlas.problems import listed, nearest, shown
-from gridatlas.study import Cell, Levels, Point, Reading, Study
+from gridatlas.study import Cell, Levels, Point, Reading, Study, keyword, renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,8 @@ class Lookup:
         if wanted not in studies:
             message = f"there is no study {shown(wanted)}"
             near = nearest(wanted, studies)
+            if new := renamed(one.study for one in studies.values()).get(wanted):
+                message, near = f"the study {shown(wanted)} was renamed", new
             example = f'grid(study="{near or next(iter(studies), "a")}", ...)'
             raise self.error("study", message, list(studies), near, example)
         return studies[wanted]

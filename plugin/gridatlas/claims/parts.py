@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, Self, TypeVar
 
-from gridatlas.claims.places import Place, Source, keyword
+from gridatlas.claims.places import Place, Source
 from gridatlas.claims.values import Fault, Number, unique
 from gridatlas.problems import listed, nearest, shown
-from gridatlas.study import Factor, Point
+from gridatlas.study import Factor, Point, keyword
 
 NAMED_ABSENT_CELLS = 3
 

@@ -69,9 +69,3 @@ def cell_name(factors: Iterable[Factor | None], point: Point) -> str:
         for factor, key in zip(factors, point, strict=True)
         if factor is not None
     )
-
-
-def keyword(factor_id: str) -> str:
-    """A factor's id as the name of an argument: `prompt-style` is written `prompt_style`."""
-    name = "".join(c if c.isalnum() else "_" for c in factor_id)
-    return f"_{name}" if name[:1].isdigit() else name

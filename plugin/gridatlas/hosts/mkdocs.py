@@ -29,7 +29,7 @@ from gridatlas.hosts.markdown import GridAtlasExtension, number
 from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import only_problems
 from gridatlas.sides import SideError, load_side
-from gridatlas.social import with_tags
+from gridatlas.social import with_dataset, with_tags
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 
@@ -172,7 +172,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return output
         ending = _ending(config)
         figures = {key: page_links(html, ending) for key, html in ours.figures.items()}
-        return with_tags(fill(output, figures), ours.head)
+        return with_dataset(with_tags(fill(output, figures), ours.head), ours.dataset)
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:

@@ -1,0 +1,98 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A notebook on the results
+#
+# This page is a notebook, run when the website is built: what stands below its code is what the
+# code gave, on the data of this website. Open
+# `docs/notebooks/studies.py` in Jupyter (with jupytext) or an editor that knows cells, in the
+# repository's folder.
+
+# %%
+import altair as alt
+
+import gridatlas
+
+studies = gridatlas.load("data")
+studies
+
+# %% [markdown]
+# ## A study
+#
+# A study shows what is in it: its grids with their best cells, its readings, and what was noted.
+
+# %%
+study = studies["dynts-window-ratio"]
+study
+
+# %% [markdown]
+# ## A grid
+#
+# A grid shows as its heatmap: the same drawing as on the website, as SVG within the page. Nothing is
+# loaded from another host, and no script runs.
+
+# %%
+grid = study.grid(model="r1-qwen", benchmark="aime24")
+grid
+
+# %% [markdown]
+# Printed, it is a table.
+
+# %%
+print(grid)
+
+# %% [markdown]
+# ## pandas
+#
+# `frame()` gives tidy rows: one per cell, also of cells without a value, with the 95 % interval where
+# the number of trials is known. Levels that are numbers are numbers.
+
+# %%
+frame = study.frame()
+frame[
+    ["model", "benchmark", "ratio", "local_window", "value", "interval_low", "interval_high"]
+].head()
+
+# %% [markdown]
+# Which ratio has the highest mean, on each benchmark?
+
+# %%
+means = frame.pivot_table(index="benchmark", columns="ratio", values="value", sort=False)
+means.round(1)
+
+# %% [markdown]
+# ## Altair
+#
+# `chart()` gives the heatmap as an Altair chart, with the same names as `frame()`, to go on with. Here
+# the values are layered on it. Altair's `svg` renderer shows charts without loading anything; its usual
+# one loads Vega from another host.
+
+# %%
+alt.renderers.enable("svg")
+heatmap = grid.chart()
+values = heatmap.mark_text().encode(
+    text=alt.Text("value:Q", format=".1f"),
+    color=alt.condition("datum.value > 46", alt.value("white"), alt.value("black")),
+)
+(heatmap + values).properties(width=320, height=200)
+
+# %% [markdown]
+# ## Names that aren't there
+#
+# A name that isn't there is refused with the nearest one.
+
+# %%
+try:
+    study.grid(model="r1-qwn", benchmark="aime24")
+except gridatlas.UnknownName as error:
+    print(error)

@@ -1,0 +1,130 @@
+"""Grids and studies as a notebook shows them: HTML with the drawing in it, and plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from gridatlas.analyse import Results, summarise
+from gridatlas.figures import responsive
+from gridatlas.picture import format_value, rows_from_top, value_with_unit
+from gridatlas.problems import listed
+from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Study
+
+COLUMNS_UP_TO, ROWS_UP_TO = 20, 40
+"""Levels of x and of y up to which a grid's cells stand in its text."""
+
+
+def grid_html(grid: Grid, svg: str) -> str:
+    """A grid's drawing as a notebook shows it: in the colour of its text, with its own name.
+
+    Args:
+        svg: The drawing; a screen reader is told the grid's name, and each cell.
+    """
+    study = grid.study
+    notes = f'<p style="font-size:.85em">From the study {escape(study.title)}.</p>'
+    return f'<div class="ga-notebook">{responsive(svg)}{notes}</div>'
+
+
+def grid_text(grid: Grid) -> str:
+    """A grid as a small table of text, laid out like its heatmap, with `*` at the best cells."""
+    study = grid.study
+    head = f"{study.title}: {grid.label}" if study.facets else study.title
+    unit = f" ({study.metric.unit})" if study.metric.unit else ""
+    lines = [head, f"{study.metric.name}{unit}, {study.metric.better} is better"]
+    summary = summarise(grid)
+    best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+    if len(study.x.levels) > COLUMNS_UP_TO or len(study.y.levels) > ROWS_UP_TO:
+        size = f"{len(study.x.levels)} × {len(study.y.levels)} cells"
+        return "\n".join([*lines, f"{size}, {best_text(grid)}"])
+    rows = [["", *(x.label for x in study.x.levels)]]
+    for y in rows_from_top(study.y):
+        cells = [(x, grid.at(x.key, y.key)) for x in study.x.levels]
+        told = [
+            f"{_told(study, cell)}{'*' if (x.key, y.key) in best else ' '}" for x, cell in cells
+        ]
+        rows.append([y.label, *told])
+    rows[0] = [rows[0][0], *(f"{label} " for label in rows[0][1:])]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines += [
+        "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    lines.append(f"across: {study.x.title}; down: {study.y.title}" + ("; * best" if best else ""))
+    return "\n".join(lines)
+
+
+def _told(study: Study, cell: Cell) -> str:
+    if cell.value is None:
+        return STATE_LABELS[cell.state]
+    mark = "?" if cell.state == "disputed" else ""
+    return format_value(cell.value, study.metric.decimals or 0) + mark
+
+
+def best_text(grid: Grid) -> str:
+    """`best 56.2 % at ratio 0.4, local window size 2000`; that there is no value."""
+    study, summary = grid.study, summarise(grid)
+    if summary is None:
+        return "no values"
+    value = value_with_unit(
+        format_value(summary.best_value, study.metric.decimals or 0), study.metric.unit
+    )
+    return f"best {value} at {listed((_at(study, x, y) for x, y in summary.best), 3)}"
+
+
+def _at(study: Study, x: Level, y: Level) -> str:
+    return f"{study.x.id} {x.label} × {study.y.id} {y.label}"
+
+
+# --- a study ------------------------------------------------------------------------------------
+
+
+def study_text(results: Results) -> str:
+    """A study in a few lines: its grids with their best cells, its readings, what was noted."""
+    study = results.study
+    lines = [f"{study.title} ({study.id})"]
+    lines += [f"  {head}: {text}" for head, text in _facts(results)]
+    width = max((len(grid.address) for grid in results.grids.values()), default=0)
+    for grid in results.grids.values():
+        lines.append(f"  {grid.address.ljust(width)}  {_count(grid)} values, {best_text(grid)}")
+    return "\n".join(lines)
+
+
+def study_html(results: Results) -> str:
+    """The same as HTML; all that comes from data is escaped."""
+    study = results.study
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td>{escape(level.label)}</td>" for level in grid.names)
+        + f"<td>{_count(grid)}</td><td>{escape(best_text(grid))}</td></tr>"
+        for grid in results.grids.values()
+    )
+    heads = [*(facet.label for facet in study.facets), "Values", "Best"]
+    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
+    facts = "".join(f"<li>{escape(name)}: {escape(text)}</li>" for name, text in _facts(results))
+    return (
+        f'<div class="ga-notebook"><p><strong>{escape(study.title)}</strong></p>'
+        + (f"<p>{escape(study.summary)}</p>" if study.summary else "")
+        + f"<ul>{facts}</ul>"
+        + f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _facts(results: Results) -> Iterable[tuple[str, str]]:
+    study = results.study
+    unit = f" ({study.metric.unit})" if study.metric.unit else ""
+    yield "metric", f"{study.metric.name}{unit}, {study.metric.better} is better"
+    for name, axis in (("x", study.x), ("y", study.y)):
+        yield name, f"{axis.title}: {listed((level.label for level in axis.levels), 10)}"
+    for facet in study.facets:
+        yield f"facet {facet.id}", listed(level.key for level in facet.levels)
+    for reading in study.readings:
+        yield f"reading {reading.id}", f"{reading.label}, {len(reading.cells)} cells"
+    for problem in results.problems:
+        yield problem.severity, f"{problem.place}: {problem.found} [{problem.kind}]"
+
+
+def _count(grid: Grid) -> str:
+    there = sum(cell.value is not None for _, _, cell in grid.points())
+    of = len(grid.study.x.levels) * len(grid.study.y.levels)
+    return str(there) if there == of else f"{there} of {of}"

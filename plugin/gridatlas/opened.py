@@ -1,0 +1,161 @@
+"""Studies for scripts and notebooks: what `gridatlas.load` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gridatlas.analyse import Results, UnknownName
+from gridatlas.build import load_data
+from gridatlas.chart import heatmap
+from gridatlas.display import grid_html, grid_text, study_html, study_text
+from gridatlas.picture import Picture, draw_grid
+from gridatlas.problems import DataProblems, listed, nearest, only_problems, shown
+from gridatlas.render import draw_one
+from gridatlas.study import Grid, Levels, renamed
+from gridatlas.tidy import columns, to_frame
+from gridatlas.uncertainty import GridUncertainty, Uncertainty, assess
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+Shown = dict[str, str]
+"""What a notebook shows, by its media type."""
+
+
+class _Assessed:
+    """Intervals and tests of a study, computed when first asked for."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+
+    @cached_property
+    def uncertainty(self) -> Uncertainty:
+        return assess(self.results)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class OpenGrid(Grid):
+    """A grid that a notebook shows as its heatmap."""
+
+    assessed: _Assessed = field(kw_only=True)
+
+    @property
+    def uncertainty(self) -> GridUncertainty:
+        """Intervals of its cells, and the set that may be the best."""
+        return self.assessed.uncertainty.of(self)
+
+    def frame(self) -> pd.DataFrame:
+        """The cells as tidy pandas: one row per cell, also of those without a value.
+
+        Columns: the facets, x and y (numbers where all levels are); `value`, `state`, `n`,
+        `successes`, `stderr`; `interval_low`, `interval_high` (95 %, in the metric's unit) and
+        `may_be_best`; `reading`, `place`, `note`, `run`. What isn't known is NaN or <NA>.
+        """
+        return to_frame(self._columns())
+
+    def chart(self) -> alt.Chart:
+        """The heatmap as an Altair chart to go on with; its data is in it, with `frame`'s names.
+
+        It has no configuration of its own, so that it can be layered, joined and saved.
+        """
+        return heatmap(self.study, self._columns(), self.label)
+
+    def svg(self) -> str:
+        """The drawing as a text: SVG whose letters have the colour of the text around it."""
+        return draw_one(self._picture()).svg
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns(self.study, [(self, self.uncertainty)])
+
+    def _picture(self) -> Picture:
+        return draw_grid(self, kept=self.assessed.uncertainty.kept(self))
+
+    def _repr_html_(self) -> str:
+        return grid_html(self, self.svg())
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Shown:
+        """As HTML with the SVG in it: nothing is loaded from anywhere, and no script runs."""
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+
+    def __str__(self) -> str:
+        return grid_text(self)
+
+    def __repr__(self) -> str:
+        return f"<grid {self.study.id}/{self.address}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OpenStudy(Results):
+    """A study that a notebook shows as an overview of its grids."""
+
+    grids: Mapping[Levels, OpenGrid]
+    assessed: _Assessed = field(kw_only=True, compare=False)
+
+    def grid(self, **facets: object) -> OpenGrid:
+        """The grid at these facet levels, as `grid(model="r1-qwen", benchmark="aime24")`.
+
+        Raises:
+            UnknownName: For a facet or level that isn't there; the message names the nearest.
+        """
+        found = Results.grid(self, **facets)
+        return self.grids[found.levels]
+
+    def frame(self) -> pd.DataFrame:
+        """All cells of all grids as tidy pandas, in the columns of `OpenGrid.frame`."""
+        known = self.assessed.uncertainty
+        return to_frame(columns(self.study, ((one, known.of(one)) for one in self.grids.values())))
+
+    def _repr_html_(self) -> str:
+        return study_html(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Shown:
+        return {"text/html": study_html(self), "text/plain": str(self)}
+
+    def __str__(self) -> str:
+        return study_text(self)
+
+    def __repr__(self) -> str:
+        number = len(self.grids)
+        return f"<study {self.study.id}: {number} grid{'' if number == 1 else 's'}>"
+
+
+class Studies(dict[str, OpenStudy]):
+    """Studies by their ids; one that isn't there is refused with the nearest."""
+
+    def __missing__(self, name: object) -> OpenStudy:
+        new = renamed(one.study for one in self.values()).get(str(name))
+        if new:
+            raise UnknownName(f"the study {shown(name)} was renamed: it is {shown(new)}")
+        near = nearest(str(name), self)
+        raise UnknownName(
+            f"there is no study {shown(name)}"
+            + (f"; did you mean {near}?" if near else "")
+            + f" (there are {listed(self)})"
+        )
+
+
+def load(data: str | Path) -> Studies:
+    """The studies of a data folder by their ids.
+
+    Raises:
+        DataProblems: With every problem found, where the data is unfit as it stands.
+    """
+    loaded = load_data(Path(data))
+    problems = only_problems(loaded.problems)
+    if problems:
+        raise DataProblems(problems)
+    return Studies({one.study.id: _opened(one) for one in loaded.results})
+
+
+def _opened(results: Results) -> OpenStudy:
+    assessed = _Assessed(results)
+    grids = {
+        levels: OpenGrid(one.study, one.levels, one.cells, one.computed, assessed=assessed)
+        for levels, one in results.grids.items()
+    }
+    return OpenStudy(results.study, grids, results.problems, assessed=assessed)
