@@ -14,6 +14,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 export DISABLE_MKDOCS_2_WARNING := true
 
+# The kernel that runs notebooks while the site is built: encrypted, or it warns that it isn't.
+export JUPYTER_CONFIG_PATH := $(CURDIR)/.jupyter
+
 # Dates on the site are those of the commit, so that two builds of it are the same, byte for byte.
 ifndef SOURCE_DATE_EPOCH
 COMMITTED := $(shell git log -1 --format=%ct 2>/dev/null)

@@ -14,9 +14,9 @@
 # # A notebook on the results
 #
 # This page is a notebook, run when the website is built: what stands below its code is what the
-# code gave, on the data of this website. Open
-# `docs/notebooks/studies.py` in Jupyter (with jupytext) or an editor that knows cells, in the
-# repository's folder.
+# code gave, on the data of this website. It is `docs/notebooks/studies.py`; run it in the
+# repository's folder, in an editor that knows cells or in Jupyter with jupytext.
+# [In Python and Jupyter](../../python/) explains what it does.
 
 # %%
 import altair as alt
@@ -38,8 +38,8 @@ study
 # %% [markdown]
 # ## A grid
 #
-# A grid shows as its heatmap: the same drawing as on the website, as SVG within the page. Nothing is
-# loaded from another host, and no script runs.
+# A grid shows as its heatmap: the same drawing as on the website, as SVG within the page. Nothing
+# is loaded from another host, and no script runs.
 
 # %%
 grid = study.grid(model="r1-qwen", benchmark="aime24")
@@ -54,8 +54,8 @@ print(grid)
 # %% [markdown]
 # ## pandas
 #
-# `frame()` gives tidy rows: one per cell, also of cells without a value, with the 95 % interval where
-# the number of trials is known. Levels that are numbers are numbers.
+# `frame()` gives tidy rows: one per cell, also of cells without a value, with the 95 % interval
+# where the number of trials is known. Levels that are numbers are numbers.
 
 # %%
 frame = study.frame()
@@ -73,9 +73,9 @@ means.round(1)
 # %% [markdown]
 # ## Altair
 #
-# `chart()` gives the heatmap as an Altair chart, with the same names as `frame()`, to go on with. Here
-# the values are layered on it. Altair's `svg` renderer shows charts without loading anything; its usual
-# one loads Vega from another host.
+# `chart()` gives the heatmap as an Altair chart, with the same names as `frame()`, to go on with.
+# Here the values are layered on it. Altair's `svg` renderer shows charts without loading
+# anything; its usual one loads Vega from another host.
 
 # %%
 alt.renderers.enable("svg")

@@ -228,7 +228,7 @@ def _data_files(
     for one in known:
         folder = f"{into}/{one.study.id}"
         page = f"{folder}/index.md"
-        files[f"{folder}/{dataset.CELLS}"] = table = dataset.study_csv(one.results)
+        files[f"{folder}/{dataset.CELLS}"] = table = dataset.study_csv(one.results, files)
         described = dataset.croissant(one.results, page, site, files)
         files[f"{folder}/{dataset.CROISSANT}"] = described
         said[page] = dataset.json_ld(one.study, page, site, table)

@@ -25,7 +25,7 @@ from gridatlas.picture import (
 from gridatlas.study import Study
 
 if TYPE_CHECKING:
-    import altair as alt
+    from altair import Chart as Chart  # noqa: PLC0414 (handed on)
 
 PLOT_WIDTH = 290
 """Pixels that the cells of a grid take in all, where their labels leave the choice."""
@@ -283,7 +283,7 @@ def _diagonal(c: float, w: float, h: float) -> list[tuple[float, float]] | None:
     return [(left, left + c), (right, right + c)] if right - left > 0.5 else None
 
 
-def heatmap(study: Study, table: Mapping[str, Sequence[Any]], title: str) -> alt.Chart:
+def heatmap(study: Study, table: Mapping[str, Sequence[Any]], title: str) -> Chart:
     """A grid as a plain Altair chart, for others to go on with: no configuration, one mark.
 
     Args:
@@ -306,7 +306,7 @@ def heatmap(study: Study, table: Mapping[str, Sequence[Any]], title: str) -> alt
         for axis in (study.x, study.y)
     )
     level = all(len(str(one)) <= LEVEL_LETTERS for one in across)
-    chart: alt.Chart = (
+    chart: Chart = (
         alt.Chart(alt.InlineData(values=rows), title=title)
         .transform_filter("isValid(datum.value)")
         .mark_rect()

@@ -14,7 +14,6 @@ from typing import Any
 from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results
 from gridatlas.citation import bibtex
-from gridatlas.export import to_csv
 from gridatlas.figures import grid_path
 from gridatlas.schema import Source
 from gridatlas.study import Factor, Study
@@ -73,9 +72,13 @@ _COLUMNS = {
 }
 
 
-def study_csv(results: Results) -> str:
-    """All cells of all grids: one table in the columns of the data format."""
-    tables = [to_csv(grid) for grid in results.grids.values()]
+def study_csv(results: Results, files: Mapping[str, str | bytes]) -> str:
+    """All cells of all grids: one table in the columns of the data format.
+
+    Args:
+        files: The site's files by their paths, with the table of each grid.
+    """
+    tables = [str(files[f"{grid_path(grid)}.csv"]) for grid in results.grids.values()]
     return "".join([*tables[:1], *(table.partition("\n")[2] for table in tables[1:])])
 
 

@@ -20,8 +20,9 @@ from gridatlas.tidy import columns, to_frame
 from gridatlas.uncertainty import GridUncertainty, Uncertainty, assess
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
+
+    from gridatlas.chart import Chart
 
 Shown = dict[str, str]
 """What a notebook shows, by its media type."""
@@ -58,7 +59,7 @@ class OpenGrid(Grid):
         """
         return to_frame(self._columns())
 
-    def chart(self) -> alt.Chart:
+    def chart(self) -> Chart:
         """The heatmap as an Altair chart to go on with; its data is in it, with `frame`'s names.
 
         It has no configuration of its own, so that it can be layered, joined and saved.

@@ -177,7 +177,7 @@ def _check_ids(source: StudySource) -> list[Problem]:
                     "reserved-facet",
                     ("facets", index),
                     shown(facet),
-                    f"none of {listed(RESERVED_FACETS)}, which are pages of each study",
+                    f"none of {listed(RESERVED_FACETS)}, which are pages or files of each study",
                     f"rename the facet and its column, for example to {facet}_setting",
                 )
             )

@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
+from gridatlas import load
 from gridatlas.analyse import Results
-from gridatlas.build import load, load_data
+from gridatlas.build import load_data
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
 from gridatlas.plan import claims_about
 from gridatlas.schema import ClaimEntry
