@@ -86,7 +86,7 @@ def study_text(results: Results) -> str:
     lines += [f"  {head}: {text}" for head, text in _facts(results)]
     width = max((len(grid.address) for grid in results.grids.values()), default=0)
     for grid in results.grids.values():
-        lines.append(f"  {grid.address.ljust(width)}  {_count(grid)} values, {best_text(grid)}")
+        lines.append(f"  {grid.address.ljust(width)}  {_count(grid)}, {best_text(grid)}")
     return "\n".join(lines)
 
 
@@ -119,7 +119,7 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
     for facet in study.facets:
         yield f"facet {facet.id}", listed(level.key for level in facet.levels)
     for reading in study.readings:
-        yield f"reading {reading.id}", f"{reading.label}, {len(reading.cells)} cells"
+        yield f"reading {reading.id}", f"{reading.label}, {_number(len(reading.cells), 'cell')}"
     for problem in results.problems:
         yield problem.severity, f"{problem.place}: {problem.found} [{problem.kind}]"
 
@@ -127,4 +127,8 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
 def _count(grid: Grid) -> str:
     there = sum(cell.value is not None for _, _, cell in grid.points())
     of = len(grid.study.x.levels) * len(grid.study.y.levels)
-    return str(there) if there == of else f"{there} of {of}"
+    return _number(of, "value") if there == of else f"{there} of {of} values"
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,330 @@
+"""What `gridatlas.load` gives to scripts and notebooks; the real data is in the notebook page."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from studies import HEAD, REPOSITORY, table
+
+import gridatlas
+from gridatlas.opened import OpenGrid, OpenStudy, Studies
+
+Open = Callable[..., OpenStudy]
+
+FACETS = (
+    "facets: [model, seed]\nmetric: {name: Accuracy, unit: '%', range: [0, 100], decimals: 1}\n"
+)
+CELLS = table(
+    "model,seed,rate,depth,value,n,successes,state",
+    "small,1,0.1,1,50.0,10,5,",
+    "small,1,0.2,1,70.0,10,7,",
+    "small,1,0.1,2,,,,oom",
+    "large,2,0.1,1,90.0,,,",
+)
+EVIL = "</svg><script>alert(1)</script>"
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Callable[..., Studies]:
+    """Write studies and load them: `opened({"demo": (study, cells)})`."""
+
+    def opened(studies: dict[str, tuple[str, str]]) -> Studies:
+        for name, (study, cells) in studies.items():
+            folder = tmp_path / "data" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "study.yml").write_text(study, encoding="utf-8")
+            (folder / "cells.csv").write_text(cells, encoding="utf-8")
+        return gridatlas.load(os.path.relpath(tmp_path / "data"))
+
+    return opened
+
+
+@pytest.fixture
+def demo(opened: Callable[..., Studies]) -> OpenStudy:
+    head = HEAD.replace("metric: {name: Accuracy}\n", FACETS)
+    return opened({"demo": (head, CELLS)})["demo"]
+
+
+@pytest.fixture
+def small(demo: OpenStudy) -> OpenGrid:
+    return demo.grid(model="small", seed=1)
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("facets", "message"),
+    [
+        (
+            {"model": "smal", "seed": 1},
+            'model has no level "smal"; did you mean small? (there are small, large)',
+        ),
+        ({"model": "small", "seed": 30}, 'seed has no level "30" (there are 1, 2)'),
+        (
+            {"modle": "small", "seed": 1},
+            "demo has the facets model, seed, not modle, seed; did you mean model?",
+        ),
+        ({}, "demo has the facets model, seed, not none"),
+        (
+            {"model": "small", "seed": 2},
+            "no grid small/2 in demo; there are small/1, large/2",
+        ),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest(
+    demo: OpenStudy, facets: dict[str, object], message: str
+) -> None:
+    with pytest.raises(gridatlas.UnknownName) as refused:
+        demo.grid(**facets)
+    assert str(refused.value) == message
+    assert isinstance(refused.value, KeyError)
+
+
+def test_numbers_are_levels_by_their_value(demo: OpenStudy) -> None:
+    grid = demo.grid(model="small", seed=1)
+    assert demo.grid(model="small", seed=1.0) is demo.grid(model="small", seed="1") is grid
+
+
+def test_a_facet_with_a_dash_is_written_with_an_underscore(
+    opened: Callable[..., Studies],
+) -> None:
+    cells = table("prompt-style,rate,depth,value", "short,1,1,4")
+    studies = opened({"demo": (HEAD + "facets: [prompt-style]\n", cells)})
+    grid = studies["demo"].grid(prompt_style="short")
+    assert grid is studies["demo"].grid(**{"prompt-style": "short"})
+
+
+def test_an_unknown_study_is_refused_with_the_nearest_or_its_new_name(
+    opened: Callable[..., Studies],
+) -> None:
+    cells = table("rate,depth,value", "1,1,4")
+    studies = opened({"demo": (HEAD + "former: [trial]\n", cells), "other": (HEAD, cells)})
+    with pytest.raises(gridatlas.UnknownName) as refused:
+        studies["demoo"]
+    assert str(refused.value) == (
+        'there is no study "demoo"; did you mean demo? (there are demo, other)'
+    )
+    with pytest.raises(gridatlas.UnknownName) as refused:
+        studies["trial"]
+    assert str(refused.value) == 'the study "trial" was renamed: it is "demo"'
+    assert studies.get("trial") is None
+
+
+def test_data_that_is_unfit_is_refused_with_all_problems(tmp_path: Path) -> None:
+    with pytest.raises(gridatlas.DataProblems) as refused:
+        gridatlas.load(tmp_path / "none")
+    assert [one.kind for one in refused.value.problems] == ["no-such-file"]
+
+
+# --- pandas -------------------------------------------------------------------------------------
+
+
+def test_a_frame_has_every_cell_with_its_state(small: OpenGrid) -> None:
+    frame = small.frame()
+    assert list(frame.columns) == [
+        "model", "seed", "rate", "depth", "value", "state", "n", "successes", "stderr",
+        "interval_low", "interval_high", "may_be_best", "reading", "place", "note", "run",
+    ]  # fmt: skip
+    shown = frame[["model", "seed", "rate", "depth", "state", "reading"]].to_numpy().tolist()
+    assert shown == [
+        ["small", 1, 0.1, 1, "ok", "cells"],
+        ["small", 1, 0.2, 1, "ok", "cells"],
+        ["small", 1, 0.1, 2, "oom", "cells"],
+        ["small", 1, 0.2, 2, "missing", ""],
+    ]
+    assert frame["value"].tolist()[:2] == [50.0, 70.0]
+    assert frame["value"].isna().tolist() == [False, False, True, True]
+    assert frame["n"].tolist() == [10, 10, pd.NA, pd.NA]
+    low, high = frame["interval_low"], frame["interval_high"]
+    assert ((low < frame["value"]) & (frame["value"] < high)).tolist() == [True, True, False, False]
+
+
+def test_types_of_a_frame_are_the_same_with_and_without_values(demo: OpenStudy) -> None:
+    expected = {
+        "seed": "int64", "rate": "float64", "depth": "int64", "value": "float64", "n": "Int64",
+        "successes": "Int64", "stderr": "float64", "interval_low": "float64",
+        "interval_high": "float64", "may_be_best": "boolean",
+    }  # fmt: skip
+    for frame in (demo.frame(), *(grid.frame() for grid in demo.grids.values())):
+        assert {name: str(frame[name].dtype) for name in expected} == expected
+        text = [name for name in frame.columns if name not in expected]
+        assert all(pd.api.types.is_string_dtype(frame[name]) for name in text)
+
+
+def test_a_study_s_frame_has_the_grids_below_each_other(demo: OpenStudy) -> None:
+    parts = [grid.frame() for grid in demo.grids.values()]
+    pd.testing.assert_frame_equal(demo.frame(), pd.concat(parts, ignore_index=True))
+
+
+def test_levels_of_which_one_is_a_text_are_texts(opened: Callable[..., Studies]) -> None:
+    cells = table("seed,rate,depth,value", "1,1,1,4", "mean,1,1,4")
+    frame = opened({"demo": (HEAD + "facets: [seed]\n", cells)})["demo"].frame()
+    assert frame["seed"].tolist() == ["1", "mean"]
+
+
+@pytest.mark.parametrize("name", ["interval_low", "interval_high", "may_be_best"])
+def test_no_factor_takes_the_name_of_a_column(opened: Callable[..., Studies], name: str) -> None:
+    cells = table(f"{name},rate,depth,value", "1,1,1,4")
+    with pytest.raises(gridatlas.DataProblems, match="reserved-column"):
+        opened({"demo": (HEAD + f"facets: [{name}]\n", cells)})
+
+
+# --- Altair -------------------------------------------------------------------------------------
+
+
+def test_a_chart_has_its_data_and_can_be_layered_and_saved(small: OpenGrid) -> None:
+    import altair as alt
+
+    chart = small.chart()
+    assert type(chart) is alt.Chart
+    [values] = chart.to_dict()["datasets"].values()
+    assert [row["value"] for row in values] == [50.0, 70.0, None, None]
+    layered = (chart + chart.mark_text().encode(text="value:Q")) | chart
+    out = io.StringIO()
+    layered.save(out, format="svg")
+    svg = ElementTree.fromstring(out.getvalue())
+    texts = [node.text for node in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"50", "70"} <= set(texts)
+    cells = [
+        node.get("aria-label")
+        for node in svg.iter("{http://www.w3.org/2000/svg}path")
+        if node.get("aria-roledescription") == "rect mark"
+    ]
+    assert len(cells) == 4  # two values, in two charts: cells without one aren't drawn
+
+
+def test_a_chart_keeps_the_order_of_levels(opened: Callable[..., Studies]) -> None:
+    more = "factors: {rate: {levels: [b, a]}, depth: {levels: [2, 10], direction: up}}\n"
+    cells = table("rate,depth,value", "a,10,1", "b,2,3")
+    spec = opened({"demo": (HEAD + more, cells)})["demo"].grid().chart().to_dict()
+    assert spec["encoding"]["x"]["scale"] == {"domain": ["b", "a"]}
+    assert spec["encoding"]["y"]["scale"] == {"domain": [10, 2]}
+
+
+def test_a_chart_reads_names_that_would_lead_into_objects(opened: Callable[..., Studies]) -> None:
+    head = HEAD.replace("x: rate", "x: lr.max[0]")
+    cells = table("lr.max[0],depth,value", "1,1,4", "2,1,5")
+    chart = opened({"demo": (head, cells)})["demo"].grid().chart()
+    out = io.StringIO()
+    chart.save(out, format="svg")
+    assert "Lr.max[0]: 2; Depth: 1; Accuracy: 5" in out.getvalue()
+
+
+# --- notebooks ----------------------------------------------------------------------------------
+
+
+def test_a_grid_is_shown_as_its_drawing_and_as_text(small: OpenGrid) -> None:
+    shown = small._repr_mimebundle_()
+    assert shown.keys() == {"text/html", "text/plain"}
+    root = ElementTree.fromstring(shown["text/html"])
+    svg = root.find("{http://www.w3.org/2000/svg}svg")
+    assert svg is not None
+    assert svg.get("aria-label", "").startswith("small | 1: ")
+    assert svg.get("role") == "group"
+    labels = [node.get("aria-label") for node in svg.iter() if node.get("role")]
+    assert "Rate 0.2, Depth 1: 70.0 %, best" in labels
+    assert "<script" not in shown["text/html"]
+    assert "href" not in shown["text/html"]
+    assert shown["text/plain"] == (
+        "A demo: small | 1\n"
+        "Accuracy (%), higher is better\n"
+        "             0.1       0.2\n"
+        "2  out of memory   missing\n"
+        "1           50.0      70.0*\n"
+        "across: Rate; down: Depth; * best"
+    )
+
+
+def test_a_large_grid_has_a_short_text(opened: Callable[..., Studies]) -> None:
+    rows = [f"{x},1,{x}" for x in range(30)]
+    grid = opened({"demo": (HEAD, table("rate,depth,value", *rows))})["demo"].grid()
+    assert str(grid) == (
+        "A demo\nAccuracy, higher is better\n30 × 1 cells, best 29 at rate 29 × depth 1"
+    )
+
+
+def test_a_study_is_shown_with_its_grids_readings_and_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Callable[..., Studies]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    second = tmp_path / "data/demo/second.csv"
+    second.parent.mkdir(parents=True)
+    second.write_text(table("model,rate,depth,value", "small,1,1,5", "tiny,1,1,5"), "utf-8")
+    head = HEAD + (
+        "facets: [model]\nsummary: A summary.\nfactors: {model: {levels: [small]}}\n"
+        "readings: [{id: one, file: cells.csv, label: Figure}, {id: two, file: second.csv}]\n"
+    )
+    study = opened({"demo": (head, table("model,rate,depth,value", "small,1,1,4"))})["demo"]
+    assert str(study).splitlines() == [
+        "A demo (demo)",
+        "  metric: Accuracy, higher is better",
+        "  x: Rate: 1",
+        "  y: Depth: 1",
+        "  facet model: small",
+        "  reading one: Figure, 1 cell",
+        "  reading two: two, 1 cell",
+        '  note: data/demo/second.csv:3, "model": "tiny" [unknown-level]',
+        "  small  1 value, best 4 at rate 1 × depth 1",
+    ]
+    html = study._repr_mimebundle_()["text/html"]
+    assert "<p>A summary.</p>" in html
+    assert "<li>reading one: Figure, 1 cell</li>" in html
+    assert "<tr><td>small</td><td>1 value</td><td>best 4 at rate 1 × depth 1</td></tr>" in html
+
+
+def test_texts_of_data_are_texts_in_html(opened: Callable[..., Studies]) -> None:
+    head = json.dumps(
+        {
+            "format": 1, "title": EVIL, "summary": EVIL, "metric": {"name": EVIL, "unit": EVIL},
+            "x": "rate", "y": "depth", "facets": ["model"],
+            "factors": {
+                "rate": {"label": EVIL}, "depth": {"label": EVIL},
+                "model": {"label": EVIL, "levels": [{"id": "m", "label": EVIL}]},
+            },
+            "readings": [{"id": "one", "file": "cells.csv", "label": EVIL}],
+        }
+    )  # fmt: skip
+    study = opened({"demo": (head, table("model,rate,depth,value", "m,1,1,4"))})["demo"]
+    for html in (study._repr_html_(), study.grid(model="m")._repr_html_()):
+        assert "<script" not in html
+        ElementTree.fromstring(html)
+
+
+def test_representations_are_short(demo: OpenStudy, small: OpenGrid) -> None:
+    assert repr({"demo": demo}) == "{'demo': <study demo: 2 grids>}"
+    assert repr(small) == "<grid demo/small/1>"
+
+
+# --- imports ------------------------------------------------------------------------------------
+
+IMPORTED = """
+import sys
+import gridatlas
+study = gridatlas.load("data")["dynts-window-ratio"]
+print(study, study.grid(model="r1-qwen", benchmark="aime24"))
+print({"altair", "pandas", "scipy", "vl_convert", "mkdocs"} & set(sys.modules), file=sys.stderr)
+"""
+
+
+def test_loading_and_printing_import_nothing_heavy() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == "set()\n"
+    assert "  r1-qwen/aime24    20 values, best 52.0 % at ratio 0.4 × local_window 2000\n" in (
+        done.stdout
+    )
