@@ -40,8 +40,9 @@ site: $(VENV)/.installed-site ## Build the website into site/
 	@echo "The website is in $(CURDIR)/site/index.html"
 	@echo "To look at it: make serve"
 
+# Notebooks stay without output: to run them takes longer than all the rest of a rebuild.
 serve: $(VENV)/.installed-site ## Show the website and rebuild it as files change (ADDRESS=127.0.0.1:8000)
-	$(BIN)/mkdocs serve --no-strict --dev-addr $(ADDRESS)
+	EXECUTE_NOTEBOOKS=false $(BIN)/mkdocs serve --no-strict --dev-addr $(ADDRESS)
 
 links: $(VENV)/.installed-site ## Follow all links of site/, as it is served (SITE_URL=https://…/ says where)
 	$(BIN)/python tests/sites/check_links.py site

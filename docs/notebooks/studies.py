@@ -16,10 +16,13 @@
 # This page is a notebook, run when the website is built: what stands below its code is what the
 # code gave, on the data of this website. It is `docs/notebooks/studies.py`; run it in the
 # repository's folder, in an editor that knows cells or in Jupyter with jupytext.
-# [In Python and Jupyter](../../python/) explains what it does.
+# The page In Python and Jupyter explains what it does.
 
 # %%
+from io import StringIO
+
 import altair as alt
+from IPython.display import HTML
 
 import gridatlas
 
@@ -74,17 +77,19 @@ means.round(1)
 # ## Altair
 #
 # `chart()` gives the heatmap as an Altair chart, with the same names as `frame()`, to go on with.
-# Here the values are layered on it. Altair's `svg` renderer shows charts without loading
-# anything; its usual one loads Vega from another host.
+# Here the values are layered on it. By itself Altair loads Vega from another host to show a chart;
+# saved as SVG, it is in the page, with a text for each cell.
 
 # %%
-alt.renderers.enable("svg")
 heatmap = grid.chart()
+dark = alt.datum.value > 46
 values = heatmap.mark_text().encode(
     text=alt.Text("value:Q", format=".1f"),
-    color=alt.condition("datum.value > 46", alt.value("white"), alt.value("black")),
+    color=alt.condition(dark, alt.value("white"), alt.value("black")),
 )
-(heatmap + values).properties(width=320, height=200)
+drawing = StringIO()
+(heatmap + values).properties(width=320, height=200).save(drawing, format="svg")
+HTML(drawing.getvalue())
 
 # %% [markdown]
 # ## Names that aren't there

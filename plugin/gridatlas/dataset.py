@@ -148,28 +148,33 @@ def croissant(
     unit = f" ({study.metric.unit})" if study.metric.unit else ""
     fields.append((study.metric.column, "sc:Float", f"{study.metric.name}{unit}"))
     fields += [(name, kind, text) for name, (kind, text) in _COLUMNS.items()]
-    factors = len(study.facets) + 2
+    ids = [f"cells/{_id(name, place)}" for place, (name, _, _) in enumerate(fields)]
     entry["recordSet"] = [
         {
             "@type": "cr:RecordSet",
             "@id": "cells",
             "name": "cells",
             "description": "One record per cell, also of those without a value.",
-            "key": [{"@id": f"cells/{name}"} for name, _, _ in fields[:factors]],
+            "key": [{"@id": one} for one in ids[: len(study.facets) + 2]],
             "field": [
                 {
                     "@type": "cr:Field",
-                    "@id": f"cells/{name}",
+                    "@id": one,
                     "name": name,
                     "description": text,
                     "dataType": kind,
                     "source": {"fileObject": {"@id": CELLS}, "extract": {"column": name}},
                 }
-                for name, kind, text in fields
+                for one, (name, kind, text) in zip(ids, fields, strict=True)
             ],
         }
     ]
     return json.dumps(entry, ensure_ascii=False, indent=1) + "\n"
+
+
+def _id(column: str, place: int) -> str:
+    """A column's name as part of an id, which has no spaces; else its place, in no name's form."""
+    return column if re.fullmatch(r"[\w.-]+", column, re.ASCII) else f"~{place}"
 
 
 def _about(study: Study, page: str, site: SiteAddress) -> dict[str, Any]:

@@ -38,7 +38,12 @@ ENVIRONMENT = {
     "NO_MKDOCS_2_WARNING": "1",
     "DISABLE_MKDOCS_2_WARNING": "true",
     "SOURCE_DATE_EPOCH": "1700000000",
+    "JUPYTER_CONFIG_PATH": str(ROOT / ".jupyter"),
+    # Notebooks take longer than all the rest of a page; one that must be run says so.
+    "EXECUTE_NOTEBOOKS": "false",
 }
+NOTEBOOKS = {"EXECUTE_NOTEBOOKS": "true"}
+"""Of a build that runs the notebooks."""
 
 
 # --- projects and builds ------------------------------------------------------------------------
@@ -239,7 +244,7 @@ def atlas(base: Path) -> Build:
     """The site of this repository; built once per test run, for `tests/browser` too."""
     project = copy_repository(base, "atlas", shared_cache(base))
     project.configure(site_url=SITE_URL)
-    return project.built("--strict")
+    return project.built("--strict", **NOTEBOOKS)
 
 
 # --- reading pages ------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def second(base: Path) -> Project:
 
 @pytest.fixture(scope="module")
 def cold(second: Project) -> Build:
-    return second.built("--strict", PYTHONHASHSEED="2")
+    return second.built("--strict", PYTHONHASHSEED="2", **site_builds.NOTEBOOKS)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def warm(second: Project, cold: Build) -> Again:
     before = entries(second.folder / ".cache")
     site = second.folder / "again"
     command = [sys.executable, "-c", RUN, str(site)]
-    done = site_builds.run(command, second.folder, {"PYTHONHASHSEED": "3"})
+    done = site_builds.run(command, second.folder, {"PYTHONHASHSEED": "3"} | site_builds.NOTEBOOKS)
     assert done.returncode == 0, done.stdout
     after = entries(second.folder / ".cache")
     return Again(Build(done.returncode, done.stdout, site), done.stdout, before, after)

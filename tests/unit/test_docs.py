@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, get_args
 
 import click
 import pytest
+import yaml
 from pydantic import BaseModel
 
 import gridatlas
@@ -212,6 +214,47 @@ def test_python_of_the_options_page_runs(
     [code] = [block for block in blocks(DOCS / "options.md") if block.language == "python"]
     exec(compile(code.text, "options.md", "exec"), {})
     assert capsys.readouterr().out.splitlines()[0] == "0.1 500 42.7 ok"
+
+
+def test_python_page_runs_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    page = blocks(DOCS / "python.md")
+    code = "\n".join(block.text for block in page if block.language == "python")
+    known: dict[str, Any] = {}
+    exec(compile(code, "python.md", "exec"), known)
+    [said] = [block.text for block in page if block.language == "text"]
+    assert said in capsys.readouterr().out
+    assert Path("grid.svg").read_text("utf-8").startswith("<svg ")
+    assert Path("chart.svg").read_text("utf-8").startswith("<svg ")
+    assert len(known["single"]) == 160
+
+
+def test_python_page_has_every_column() -> None:
+    frame = gridatlas.load(ROOT / "data")["dynts-window-ratio"].frame()
+    named = words(DOCS / "python.md")
+    factors = {"model", "benchmark", "ratio", "local_window"}
+    assert set(frame.columns) - factors - named == set()
+
+
+def test_python_page_has_the_settings_of_this_site() -> None:
+    [config] = [block for block in blocks(DOCS / "python.md") if block.language == "yaml"]
+    for line in config.text.splitlines()[2:]:
+        setting = line.replace("execute: true", "execute: !ENV [EXECUTE_NOTEBOOKS, true]")
+        assert f"\n{setting}" in (ROOT / "mkdocs.yml").read_text("utf-8")
+
+
+def test_citation_file_says_what_the_package_is() -> None:
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= cff.keys()
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    assert cff["version"] == project["version"] == gridatlas.__version__
+    assert cff["license"] == project["license"]
+    assert cff["authors"] == project["authors"]
+    assert cff["type"] == "software"
 
 
 # --- nothing is left out ------------------------------------------------------------------------

@@ -1,0 +1,190 @@
+"""Each study as a data set: schema.org in its page, and Croissant in a file."""
+
+import csv
+import hashlib
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import site_builds
+from expected import OURS
+from hostile import hostile
+from site_builds import DYNTS, GRPO, SITE_URL, Build, Project
+
+with warnings.catch_warnings():
+    # Its dependencies escape characters in ways that newer Pythons warn of.
+    warnings.simplefilter("ignore")
+    import mlcroissant
+
+# Of a library that mlcroissant uses.
+pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
+
+STUDIES = [DYNTS, GRPO, OURS]
+
+
+def _dataset(build: Build, page: str) -> dict[str, Any]:
+    blocks = build.page(page).select('head script[type="application/ld+json"]')
+    assert len(blocks) == 1
+    return json.loads(str(blocks[0].string))
+
+
+def _croissant(build: Build, study: str) -> tuple[dict[str, Any], mlcroissant.Dataset]:
+    """What the file says, and as its library reads it, with the files of this build."""
+    file = build.site / f"studies/{study}/croissant.json"
+    mapping = {"cells.csv": str(file.with_name("cells.csv"))}
+    return json.loads(file.read_text("utf-8")), mlcroissant.Dataset(file, mapping=mapping)
+
+
+def _faults(dataset: mlcroissant.Dataset) -> list[str]:
+    """What the library has against it, but for what a study may not say: nothing is made up."""
+    unsaid = ("datePublished", "license", "version", "creator", "url", "citeAs")
+    issues = dataset.metadata.ctx.issues
+    return [*issues.errors, *(one for one in issues.warnings if not any(x in one for x in unsaid))]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_croissant_is_valid_and_its_records_are_the_cells(atlas: Build, study: str) -> None:
+    said, dataset = _croissant(atlas, study)
+    assert _faults(dataset) == []
+    records = list(dataset.records("cells"))
+    with (atlas.site / f"studies/{study}/cells.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(records) == len(rows)
+    fields = [field["name"] for field in said["recordSet"][0]["field"]]
+    assert fields == list(rows[0])
+    for record, row in zip(records, rows, strict=True):
+        for name in fields:
+            value = record[f"cells/{name}"]
+            value = value.decode() if isinstance(value, bytes) else value
+            if row[name] == "":
+                assert value is None
+            else:
+                assert value == row[name] or float(value) == float(row[name])
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_all_cells_are_those_of_the_grids(atlas: Build, study: str) -> None:
+    folder = atlas.site / f"grids/{study}"
+    rows = (atlas.site / f"studies/{study}/cells.csv").read_text("utf-8").splitlines()
+    heads, cells = set(), []
+    for file in folder.rglob("*.csv"):
+        head, *lines = file.read_text("utf-8").splitlines()
+        heads.add(head)
+        cells += lines
+    assert {rows[0]} == heads
+    assert sorted(rows[1:]) == sorted(cells)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_files_are_named_with_their_hashes(atlas: Build, study: str) -> None:
+    said, _ = _croissant(atlas, study)
+    paths = set()
+    for one in said["distribution"]:
+        path = one["contentUrl"].removeprefix(SITE_URL)
+        assert path != one["contentUrl"]
+        content = (atlas.site / path).read_bytes()
+        assert one["sha256"] == hashlib.sha256(content).hexdigest()
+        assert one["contentSize"] == f"{len(content)} B"
+        paths.add(path)
+    files = (atlas.site / "grids" / study).rglob("*.*")
+    tables = {file for file in files if file.name.endswith((".csv", ".json"))}
+    tables = {file for file in tables if not file.name.endswith(".vl.json")}
+    expected = {file.relative_to(atlas.site).as_posix() for file in tables}
+    assert paths == expected | {f"studies/{study}/cells.csv"}
+
+
+def test_a_study_s_page_says_what_its_data_is(atlas: Build) -> None:
+    said = _dataset(atlas, f"studies/{DYNTS}/")
+    cells = (atlas.site / f"studies/{DYNTS}/cells.csv").read_bytes()
+    assert said.pop("description").startswith("Pass@1 of two reasoning models that keep only")
+    assert said == {
+        "@context": "https://schema.org",
+        "@type": "Dataset",
+        "name": "DynTS: local window size and retention ratio",
+        "url": f"{SITE_URL}studies/{DYNTS}/",
+        "citation": {
+            "@type": "CreativeWork",
+            "name": "Dynamic Thinking-Token Selection for Efficient Reasoning in Large Reasoning "
+            "Models",
+            "url": "https://arxiv.org/abs/2601.18383",
+            "datePublished": "2026",
+        },
+        "variableMeasured": [
+            {"@type": "PropertyValue", "name": "Pass@1", "unitText": "%"},
+            {"@type": "PropertyValue", "name": "Ratio"},
+            {"@type": "PropertyValue", "name": "Local window size", "unitText": "tokens"},
+            {"@type": "PropertyValue", "name": "Model"},
+            {"@type": "PropertyValue", "name": "Benchmark"},
+        ],
+        "distribution": [
+            {
+                "@type": "DataDownload",
+                "name": "cells.csv",
+                "encodingFormat": "text/csv",
+                "contentUrl": f"{SITE_URL}studies/{DYNTS}/cells.csv",
+                "sha256": hashlib.sha256(cells).hexdigest(),
+            }
+        ],
+    }
+
+
+def test_only_a_study_s_own_page_has_it(atlas: Build) -> None:
+    with_it = {
+        file.relative_to(atlas.site).as_posix()
+        for file in atlas.site.rglob("*.html")
+        if "application/ld+json" in file.read_text("utf-8")
+    }
+    assert with_it == {f"studies/{study}/index.html" for study in STUDIES}
+
+
+def test_licence_and_authors_are_said_where_the_study_says_them(
+    tiny: Callable[..., Project],
+) -> None:
+    project = tiny(site_url=SITE_URL)
+    study = site_builds.TINY_STUDY + (
+        "license: CC-BY-4.0\nsource: {title: A report, authors: [A. Author, B. Author]}\n"
+    )
+    project.write("data/tiny/study.yml", study)
+    build = project.built("--strict")
+    people = [{"@type": "Person", "name": name} for name in ("A. Author", "B. Author")]
+    for said in (_dataset(build, "studies/tiny/"), _croissant(build, "tiny")[0]):
+        assert said["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+        assert said["creator"] == people
+    assert "@misc{tiny," in _croissant(build, "tiny")[0]["citeAs"]
+    page = build.page("studies/tiny/")
+    assert "Licence: CC-BY-4.0." in page.get_text()
+    [cite] = [one for one in page.select("details") if "Cite this study" in one.get_text()]
+    assert "author = {A. Author and B. Author}" in cite.get_text()
+    assert "Cite this study" not in build.page("studies/tiny/model/").get_text()
+
+
+def test_a_study_without_source_and_address_says_no_more_than_there_is(
+    tiny: Callable[..., Project],
+) -> None:
+    build = tiny().built()
+    assert "Cite this study" not in build.page("studies/tiny/").get_text()
+    assert not {"url", "license", "creator", "citation"} & _dataset(build, "studies/tiny/").keys()
+    said, _ = _croissant(build, "tiny")
+    assert [one["contentUrl"] for one in said["distribution"][:2]] == [
+        "cells.csv",
+        "../../grids/tiny/small.csv",
+    ]
+    # All files are beside each other then.
+    dataset = mlcroissant.Dataset(build.site / "studies/tiny/croissant.json")
+    assert _faults(dataset) == []
+    assert [record["cells/accuracy"] for record in dataset.records("cells")][:2] == [11.5, 12.5]
+
+
+def test_strings_stay_strings(base: Path) -> None:
+    build = hostile(base)
+    pages = [path.parent for path in build.site.glob("studies/*/croissant.json")]
+    assert len(pages) > 10
+    for folder in pages:
+        study = folder.name
+        said = _dataset(build, f"studies/{study}/")
+        croissant, dataset = _croissant(build, study)
+        assert croissant["name"] == said["name"]
+        assert _faults(dataset) == []

@@ -1,0 +1,102 @@
+"""A renamed study: what stands at its old addresses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+import site_builds
+from bs4 import Tag
+from site_builds import SITE_URL, Build, Project
+
+FORMER = "former: [first-name, second.name]\n"
+
+
+@pytest.fixture(scope="module")
+def renamed(base: Path) -> Build:
+    """A study with two former names."""
+    project = site_builds.make_project(
+        base / "renamed",
+        site_builds.shared_cache(base),
+        {"csp": True},
+        site_url=SITE_URL,
+    )
+    site_builds.add_reproduced_study(project, "tiny")
+    study = (project.folder / "data/tiny/study.yml").read_text("utf-8")
+    project.write("data/tiny/study.yml", study + FORMER)
+    return project.built("--strict")
+
+
+def _paths(build: Build, below: str) -> set[str]:
+    return {path.removeprefix(below) for path in build.files() if path.startswith(below)}
+
+
+@pytest.mark.parametrize("name", ["first-name", "second.name"])
+def test_every_old_address_has_something(renamed: Build, name: str) -> None:
+    assert _paths(renamed, f"studies/{name}/") == _paths(renamed, "studies/tiny/")
+    assert _paths(renamed, f"grids/{name}/") == _paths(renamed, "grids/tiny/")
+    assert len(_paths(renamed, "grids/tiny/")) > 10
+
+
+@pytest.mark.parametrize("name", ["first-name", "second.name"])
+def test_old_pages_lead_to_the_new_ones_without_a_script(renamed: Build, name: str) -> None:
+    pages = [path for path in renamed.files() if path.endswith(".html") and f"/{name}/" in path]
+    assert len(pages) == 6 + 2  # the study, its facet, two levels, two more pages; two frames
+    for path in pages:
+        page = renamed.page(path)
+        refresh = page.select_one('meta[http-equiv="refresh"]')
+        assert isinstance(refresh, Tag)
+        seconds, _, target = str(refresh["content"]).partition("; url=")
+        assert seconds == "0"
+        [link] = page.select("a[href]")
+        assert link["href"] == target
+        expected = path.replace(f"/{name}/", "/tiny/")
+        at = urljoin(f"{SITE_URL}{path}", target).removeprefix(SITE_URL)
+        assert at in (expected, expected.removesuffix("index.html"))
+        # Pages for frames are named by the page that shows the grid.
+        [canonical] = page.select("link[rel=canonical]")
+        assert str(canonical["href"]).removeprefix(SITE_URL) == at
+        assert page.select('meta[http-equiv="Content-Security-Policy"]')
+        assert page.title is not None
+        assert page.title.get_text() == f"Moved: {link.get_text()}"
+
+
+def test_downloads_are_copied(renamed: Build) -> None:
+    files = renamed.files()
+    for path, content in files.items():
+        if path.startswith("grids/first-name/") and not path.endswith(".html"):
+            assert content == files[path.replace("first-name", "tiny")]
+    assert files["studies/first-name/cells.csv"] == files["studies/tiny/cells.csv"]
+
+
+def test_old_pages_are_in_no_sitemap_search_and_navigation(renamed: Build) -> None:
+    for path in ("sitemap.xml", "search/search_index.json", "index.html", "studies/index.html"):
+        assert b"first-name" not in renamed.files()[path]
+
+
+def test_what_is_at_an_address_stays_and_links_have_the_site_s_style(
+    tiny: Callable[..., Project],
+) -> None:
+    project = tiny(use_directory_urls=False)
+    project.write("data/tiny/study.yml", site_builds.TINY_STUDY + "former: [old]\n")
+    project.write("docs/studies/old/index.md", "# Mine\n")
+    build = project.built("--strict")
+    assert "Mine" in build.page("studies/old/").get_text()
+    moved = build.page("studies/old/model/")
+    assert [link["href"] for link in moved.select("a")] == ["../../tiny/model/index.html"]
+    assert moved.select("link[rel=canonical]") == []  # the site doesn't know its address
+
+
+def test_a_claim_that_names_a_study_by_its_old_name_says_the_new_one(
+    tiny: Callable[..., Project],
+) -> None:
+    project = tiny()
+    claim = {"text": "So it is.", "check": 'grid(study="old", model="small").best.value > 1'}
+    project.write(
+        "data/tiny/study.yml",
+        site_builds.TINY_STUDY + "former: [old]\n" + f"claims: {json.dumps([claim])}\n",
+    )
+    project.write("docs/index.md", '# Home\n\n{{ grid(study="old", model="small").best.value }}\n')
+    build = project.build()
+    assert build.log.count('the study "old" was renamed; did you mean tiny?') == 2
