@@ -26,7 +26,7 @@ from IPython.display import HTML
 
 import gridatlas
 
-studies = gridatlas.load("data")
+studies = gridatlas.load("data", cache=".cache/gridatlas")
 studies
 
 # %% [markdown]

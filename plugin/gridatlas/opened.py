@@ -12,9 +12,9 @@ from gridatlas.analyse import Results, UnknownName
 from gridatlas.build import load_data
 from gridatlas.chart import heatmap
 from gridatlas.display import grid_html, grid_text, study_html, study_text
-from gridatlas.picture import Picture, draw_grid
+from gridatlas.picture import draw_grid
 from gridatlas.problems import DataProblems, listed, nearest, only_problems, shown
-from gridatlas.render import draw_one
+from gridatlas.render import draw
 from gridatlas.study import Grid, Levels, renamed
 from gridatlas.tidy import columns, to_frame
 from gridatlas.uncertainty import GridUncertainty, Uncertainty, assess
@@ -31,12 +31,12 @@ Shown = dict[str, str]
 class _Assessed:
     """Intervals and tests of a study, computed when first asked for."""
 
-    def __init__(self, results: Results) -> None:
-        self.results = results
+    def __init__(self, results: Results, cache: Path | None) -> None:
+        self.results, self.cache = results, cache
 
     @cached_property
     def uncertainty(self) -> Uncertainty:
-        return assess(self.results)
+        return assess(self.results, self.cache)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -68,13 +68,11 @@ class OpenGrid(Grid):
 
     def svg(self) -> str:
         """The drawing as a text: SVG whose letters have the colour of the text around it."""
-        return draw_one(self._picture()).svg
+        picture = draw_grid(self, kept=self.assessed.uncertainty.kept(self))
+        return draw([picture], self.assessed.cache)[picture].svg
 
     def _columns(self) -> dict[str, list[Any]]:
         return columns(self.study, [(self, self.uncertainty)])
-
-    def _picture(self) -> Picture:
-        return draw_grid(self, kept=self.assessed.uncertainty.kept(self))
 
     def _repr_html_(self) -> str:
         return grid_html(self, self.svg())
@@ -140,8 +138,12 @@ class Studies(dict[str, OpenStudy]):
         )
 
 
-def load(data: str | Path) -> Studies:
+def load(data: str | Path, cache: str | Path | None = None) -> Studies:
     """The studies of a data folder by their ids.
+
+    Args:
+        data: The folder with one folder per study.
+        cache: Folder that keeps drawings and intervals, such as that of a site; None keeps none.
 
     Raises:
         DataProblems: With every problem found, where the data is unfit as it stands.
@@ -150,11 +152,16 @@ def load(data: str | Path) -> Studies:
     problems = only_problems(loaded.problems)
     if problems:
         raise DataProblems(problems)
-    return Studies({one.study.id: _opened(one) for one in loaded.results})
+    return Studies(
+        {
+            one.study.id: _opened(one, None if cache is None else Path(cache))
+            for one in loaded.results
+        }
+    )
 
 
-def _opened(results: Results) -> OpenStudy:
-    assessed = _Assessed(results)
+def _opened(results: Results, cache: Path | None) -> OpenStudy:
+    assessed = _Assessed(results, cache)
     grids = {
         levels: OpenGrid(one.study, one.levels, one.cells, one.computed, assessed=assessed)
         for levels, one in results.grids.items()

@@ -305,6 +305,21 @@ def test_representations_are_short(demo: OpenStudy, small: OpenGrid) -> None:
     assert repr(small) == "<grid demo/small/1>"
 
 
+def test_a_cache_gives_the_same_without_computing_it_again(
+    tmp_path: Path, demo: OpenStudy, small: OpenGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = gridatlas.load(tmp_path / "data", cache=tmp_path / "cache")["demo"]
+    shown = first.grid(model="small", seed=1)._repr_html_()
+    monkeypatch.setattr("gridatlas.render.draw_one", None)
+    monkeypatch.setattr("gridatlas.uncertainty._assess", None)
+    second = gridatlas.load(tmp_path / "data", cache=tmp_path / "cache")["demo"]
+    assert second.grid(model="small", seed=1)._repr_html_() == shown
+    pd.testing.assert_frame_equal(second.frame(), first.frame())
+    monkeypatch.undo()
+    assert small._repr_html_() == shown
+    pd.testing.assert_frame_equal(demo.frame(), first.frame())
+
+
 # --- imports ------------------------------------------------------------------------------------
 
 IMPORTED = """
