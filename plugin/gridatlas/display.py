@@ -61,7 +61,7 @@ def _told(study: Study, cell: Cell) -> str:
     return format_value(cell.value, study.metric.decimals or 0) + mark
 
 
-def best_text(grid: Grid) -> str:
+def best_text(grid: Grid, limit: int = 3) -> str:
     """`best 56.2 % at ratio 0.4, local window size 2000`; that there is no value."""
     study, summary = grid.study, summarise(grid)
     if summary is None:
@@ -69,7 +69,7 @@ def best_text(grid: Grid) -> str:
     value = value_with_unit(
         format_value(summary.best_value, study.metric.decimals or 0), study.metric.unit
     )
-    return f"best {value} at {listed((_at(study, x, y) for x, y in summary.best), 3)}"
+    return f"best {value} at {listed((_at(study, x, y) for x, y in summary.best), limit)}"
 
 
 def _at(study: Study, x: Level, y: Level) -> str:
@@ -96,7 +96,8 @@ def study_html(results: Results) -> str:
     rows = "".join(
         "<tr>"
         + "".join(f"<td>{escape(level.label)}</td>" for level in grid.names)
-        + f"<td>{_count(grid)}</td><td>{escape(best_text(grid))}</td></tr>"
+        + f"<td>{_count(grid)}</td>"
+        + f'<td style="white-space:nowrap">{escape(best_text(grid, 1))}</td></tr>'
         for grid in results.grids.values()
     )
     heads = [*(facet.label for facet in study.facets), "Values", "Best"]

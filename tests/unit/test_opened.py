@@ -279,7 +279,10 @@ def test_a_study_is_shown_with_its_grids_readings_and_notes(
     html = study._repr_mimebundle_()["text/html"]
     assert "<p>A summary.</p>" in html
     assert "<li>reading one: Figure, 1 cell</li>" in html
-    assert "<tr><td>small</td><td>1 value</td><td>best 4 at rate 1 × depth 1</td></tr>" in html
+    assert (
+        '<td>1 value</td><td style="white-space:nowrap">best 4 at rate 1 × depth 1</td></tr>'
+        in html
+    )
 
 
 def test_texts_of_data_are_texts_in_html(opened: Callable[..., Studies]) -> None:
