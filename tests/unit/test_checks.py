@@ -107,6 +107,14 @@ def test_a_value_is_a_count_of_n_trials_or_it_is_not(
     assert is_count(Decimal(value), n, scale, successes) is expected
 
 
+def test_a_count_that_a_program_wrote_with_all_digits_of_a_float_is_one() -> None:
+    for n in (30, 49, 1172):
+        for k in range(n + 1):
+            assert is_count(Decimal(repr(k / n)), n, 1), (k, n)
+            assert is_count(Decimal(repr(100 * k / n)), n, 100), (k, n)
+    assert not is_count(Decimal("0.2849829351535"), 1000, 1)
+
+
 def test_python_prints_a_half_that_neither_goes_up_nor_to_even() -> None:
     assert f"{3 / 80:.3f}" == "0.037"
 

@@ -19,6 +19,8 @@ from gridatlas.study import Cell, Levels, Point
 
 SAYS_NOTHING = Fraction(9, 10)
 """Share of all values that pass above which a passed check of counts says nothing."""
+MOST_PLACES = 12
+"""Decimals that are compared: further ones of a binary float may be off by its own rounding."""
 MAX_TRIAL_NUMBERS = 6
 """Different numbers of trials up to which each has a result of its own."""
 
@@ -131,6 +133,9 @@ def is_count(value: Decimal, n: int, scale: int, successes: int | None = None) -
 
 def _count_range(value: Decimal, n: int, scale: int) -> tuple[int, int]:
     """Smallest and largest k whose share rounds to the value; the first is larger if none does."""
+    if places_of(value) > MOST_PLACES:
+        exact, off = Fraction(value), Fraction(1, 10**MOST_PLACES)
+        return math.ceil(n * (exact - off) / scale), math.floor(n * (exact + off) / scale)
     unit = 10 ** places_of(value)
     numerator, denominator = value.as_integer_ratio()
     whole = numerator * unit // denominator
