@@ -18,9 +18,12 @@ from gridatlas.diff.as_json import to_json
 from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
+from gridatlas.importing.command import import_
+from gridatlas.newproject import new
 from gridatlas.problems import Problem, only_problems
 from gridatlas.schema import json_schema
 from gridatlas.sides import SideError, load_side
+from gridatlas.summary import counted, summary_lines
 
 
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})
@@ -30,6 +33,8 @@ def main() -> None:
 
     \b
     Examples:
+      gridatlas new my-results     begin a website with an example
+      gridatlas import results.csv make a study of a table
       gridatlas check              check all studies in data/
       gridatlas check my/data      check all studies in my/data/
       gridatlas schema             print the JSON Schema of study.yml
@@ -37,6 +42,10 @@ def main() -> None:
       gridatlas collect runs/kv --study dynts-window-ratio --reading ours
                                    make a reading of what a run measured
     """  # noqa: D301 (click reads the \\b)
+
+
+main.add_command(new)
+main.add_command(import_)
 
 
 @main.command()
@@ -76,9 +85,9 @@ def check(data: Path, form: str, quiet: bool) -> None:
         for one in found:
             click.echo(annotation(one) if form == "github" else one)
         if not quiet:
-            for line in _summary(loaded):
+            for line in summary_lines(loaded):
                 click.echo(line)
-            click.echo(_count(len(problems), "problem"))
+            click.echo(counted(len(problems), "problem"))
     sys.exit(1 if problems else 0)
 
 
@@ -104,20 +113,6 @@ def _as_json(loaded: Loaded, found: Iterable[Problem]) -> str:
     ]
     content = {"problems": [asdict(one) for one in found], "studies": studies}
     return json.dumps(content, ensure_ascii=False, indent=2)
-
-
-def _summary(loaded: Loaded) -> Iterable[str]:
-    for results in loaded.results:
-        study = results.study
-        cells = sum(
-            cell.value is not None
-            for grid in results.grids.values()
-            for _, _, cell in grid.points()
-        )
-        yield (
-            f"{study.id}: {_count(len(results.grids), 'grid')}, {_count(cells, 'value')}, "
-            f"{_count(len(study.readings), 'reading')}"
-        )
 
 
 @main.command()
@@ -271,7 +266,3 @@ class _Failed(click.ClickException):
     """An error that isn't one of the data: exit 2, which no change has."""
 
     exit_code = 2
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -134,6 +134,22 @@ def test_readme_leads_to_a_site(tmp_path: Path) -> None:
     assert {"71.2", "73.9", "70.4", "missing"} <= shown
 
 
+def test_import_page_works(tmp_path: Path) -> None:
+    done = follow(DOCS / "import.md", tmp_path)
+    assert [command.split()[2] for command in done if "import" in command] == [
+        "results.csv",
+        "results.csv",
+        "ablation.md",
+        "runs",
+    ]
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [
+        "ablation",
+        "by-rate",
+        "results",
+        "runs",
+    ]
+
+
 def test_full_example_of_the_data_format_is_fine(tmp_path: Path) -> None:
     page = DOCS / "data-format.md"
     example = [block for block in blocks(page) if block.title.startswith("data/")]

@@ -51,7 +51,9 @@ ORDER = [
     {"build"},
     {"opened", "sides"},
     {"__init__"},
-    {"csp", "notebooks"},
+    {"csp", "notebooks", "summary"},
+    {"mkdocs_lines"},
+    {"importing", "newproject"},
     {"cli", "hosts"},
 ]
 """Stages from first to last; a module imports from its own stage or from earlier ones."""

@@ -1,0 +1,1 @@
+"""`gridatlas import`: a study of tables and result files that other programs wrote."""

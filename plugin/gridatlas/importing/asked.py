@@ -1,0 +1,43 @@
+"""What the user says of the columns, and what is found of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gridatlas.importing.metric import MetricAsked
+from gridatlas.importing.numerals import Mark
+
+ROWS = "rows"
+"""In the place of a column of repeats: several rows of a cell are repeats, without a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user says; what isn't said is proposed."""
+
+    x: str | None = None
+    y: str | None = None
+    metric: str | None = None
+    facets: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    keep: tuple[tuple[str, str], ...] = ()
+    counts: Mapping[str, str] = field(default_factory=dict)
+    mark: Mark | None = None
+    about: MetricAsked = field(default_factory=MetricAsked)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing that matters is left to guess."""
+        return None not in (self.x, self.y, self.metric)
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a column is, what was seen in it, and why it is that."""
+
+    role: str
+    column: str
+    seen: str
+    why: str

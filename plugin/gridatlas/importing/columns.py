@@ -1,0 +1,133 @@
+"""What each column holds, and what its name says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from gridatlas.importing.numerals import (
+    Mark,
+    is_absent,
+    number_text,
+    plain,
+    without_margin,
+    without_percent,
+)
+from gridatlas.importing.vocabulary import COUNTS
+from gridatlas.schema import level_key
+
+
+def words(name: str) -> list[str]:
+    """The words in a column's name: `valLoss@5` is val, loss, 5."""
+    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    return re.findall(r"[a-z][a-z0-9]*|\d+", apart.lower())
+
+
+def plain_name(name: str) -> str:
+    """A name in lower case with underscores, without a unit in brackets."""
+    return "_".join(words(re.sub(r"[(\[].*?[)\]]", "", name)))
+
+
+def kind_of_count(name: str) -> str:
+    """Which count a column is by its name: n, successes or stderr; empty for none."""
+    called = "_".join(words(name))
+    return next((kind for kind, names in COUNTS.items() if called in names), "")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table that is imported."""
+
+    name: str
+    texts: Sequence[str]
+    mark: Mark
+
+    @cached_property
+    def numbers(self) -> list[str | None]:
+        """Each text as a number, without percent sign and margin; None for other texts."""
+        known: dict[str, str | None] = {}
+        for text in self.texts:
+            if text not in known:
+                known[text] = number_text(without_percent(without_margin(text)[0])[0], self.mark)
+        return [known[text] for text in self.texts]
+
+    @cached_property
+    def percents(self) -> int:
+        """How many numbers have a percent sign."""
+        return sum(
+            number is not None and without_percent(without_margin(text)[0])[1]
+            for text, number in zip(self.texts, self.numbers, strict=True)
+        )
+
+    @cached_property
+    def margins(self) -> int:
+        """How many numbers are followed by ± and another."""
+        return sum(bool(without_margin(text)[1]) for text in self.texts)
+
+    @cached_property
+    def filled(self) -> int:
+        """How many texts aren't empty."""
+        return sum(bool(plain(text)) for text in self.texts)
+
+    @cached_property
+    def is_metric_like(self) -> bool:
+        """Whether there are numbers, and everything else says that there is no value."""
+        pairs = zip(self.texts, self.numbers, strict=True)
+        other = [text for text, number in pairs if number is None]
+        return len(other) < len(self.texts) and all(map(is_absent, other))
+
+    @cached_property
+    def as_numbers(self) -> bool:
+        """Whether every text is a number, all or none with a percent sign, none with a margin."""
+        return (
+            None not in self.numbers
+            and self.percents in (0, len(self.texts))
+            and not self.margins
+            and bool(self.texts)
+        )
+
+    @cached_property
+    def levels(self) -> list[str]:
+        """Each text as a level of a factor; empty where there is none."""
+        if self.as_numbers:
+            return [level_key(number) for number in self.numbers if number is not None]
+        return [level_key(plain(text)) if plain(text) else "" for text in self.texts]
+
+    @cached_property
+    def distinct(self) -> list[str]:
+        """The different levels, as they first appear."""
+        return [one for one in dict.fromkeys(self.levels) if one]
+
+    @cached_property
+    def values(self) -> list[Decimal]:
+        """All numbers of the column."""
+        return [Decimal(one) for one in self.numbers if one is not None]
+
+    @property
+    def decimals(self) -> int:
+        """The most decimals that a number has."""
+        return max((max(0, -int(one.as_tuple().exponent)) for one in self.values), default=0)
+
+    @property
+    def said(self) -> str:
+        """What it holds, in a few words."""
+        if self.is_metric_like and self.values:
+            low, high = min(self.values), max(self.values)
+            count = len(set(self.values))
+            what = f"{count} number{'s' * (count != 1)}, {low:f} to {high:f}"
+            absent = len(self.texts) - len(self.values)
+            return what + (f"; {absent} without" if absent else "")
+        if not self.filled:
+            return "nothing"
+        count = len(self.distinct)
+        text = f"{count} text{'s' * (count != 1)}: {', '.join(self.distinct[:4])}"
+        return text if count <= 4 and len(text) <= 48 else f"{text[:46].rstrip(', ')} …"
+
+
+def determines(first: Column, second: Column) -> bool:
+    """Whether each level of the first column always has the same level of the second."""
+    pairs = set(zip(first.levels, second.levels, strict=True))
+    return len(pairs) == len(set(first.levels))

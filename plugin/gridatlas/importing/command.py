@@ -1,0 +1,190 @@
+"""The command `gridatlas import`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from gridatlas.importing.asked import Asked
+
+
+def _number(_: click.Context, __: click.Parameter, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        low, high = (Decimal(one) for one in value)
+    except InvalidOperation:
+        raise click.BadParameter("two numbers, such as 0 100") from None
+    if not (low.is_finite() and high.is_finite() and low < high):
+        raise click.BadParameter("the lowest possible value, then the highest")
+    return low, high
+
+
+def _level(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> Any:
+    pairs = []
+    for one in value:
+        name, equals, level = one.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{one}: a column and a level, such as split=test")
+        pairs.append((name.strip(), level.strip()))
+    return tuple(pairs)
+
+
+def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,99}", value):
+        raise click.BadParameter(
+            "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
+        )
+    return value
+
+
+@click.command("import")
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path("data"),
+    show_default=True,
+    help="Folder with one folder per study.",
+)
+@click.option("--study", metavar="ID", callback=_id, help="Name of the study's folder.")
+@click.option("--title", metavar="TEXT", help="Name of the study on the pages.")
+@click.option("--url", metavar="URL", default="", help="Where the source can be looked at.")
+@click.option("--x", metavar="COLUMN", help="The horizontal axis.")
+@click.option("--y", metavar="COLUMN", help="The vertical axis.")
+@click.option("--metric", metavar="COLUMN", help="The values.")
+@click.option(
+    "--facet",
+    "facets",
+    metavar="COLUMN",
+    multiple=True,
+    help="What else was varied; may be given several times.",
+)
+@click.option(
+    "--repeats",
+    metavar="COLUMN|rows",
+    multiple=True,
+    help="What numbers the repeats of a cell, such as seed; rows where nothing does.",
+)
+@click.option(
+    "--only",
+    metavar="COLUMN=LEVEL",
+    multiple=True,
+    callback=_level,
+    help="Take the rows with this level; the others are reported.",
+)
+@click.option("--ignore", metavar="COLUMN", multiple=True, help="Don't read this column.")
+@click.option("--n", metavar="COLUMN", help="Trials behind a value; '' for none.")
+@click.option("--successes", metavar="COLUMN", help="Trials that succeeded; '' for none.")
+@click.option("--stderr", metavar="COLUMN", help="Standard errors; '' for none.")
+@click.option("--unit", metavar="TEXT", help="Unit of the values, such as % or ms; '' for none.")
+@click.option(
+    "--range",
+    "ends",
+    nargs=2,
+    metavar="LOW HIGH",
+    callback=_number,
+    help="Lowest and highest possible value.",
+)
+@click.option("--better", type=click.Choice(["higher", "lower"]), help="Which values are better.")
+@click.option("--decimals", type=click.IntRange(0, 12), help="Decimals in the pictures.")
+@click.option(
+    "--wide/--long",
+    "wide",
+    default=None,
+    help="Each column is a level of x, or each row is a cell.",
+)
+@click.option(
+    "--decimal-mark",
+    "mark",
+    type=click.Choice(["point", "comma"]),
+    help="How numbers are written, where they don't tell.",
+)
+@click.option("--encoding", metavar="NAME", help="Encoding of the text, such as cp1252.")
+@click.option("--table", type=click.IntRange(1), help="Which table of a Markdown page, from 1.")
+@click.option(
+    "--path",
+    "pattern",
+    metavar="PATTERN",
+    help="What the paths of one-cell files say: '{model}/{seed}.json'.",
+)
+@click.option("--fill", metavar="TEXT", help="Level to write where a factor's is empty.")
+@click.option("--skip", is_flag=True, help="Leave out rows that are wrong, and report them.")
+@click.option("--replace", is_flag=True, help="Replace a study that is there.")
+@click.option("--dry-run", "dry", is_flag=True, help="Show what would be written; write nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Don't ask; take what is proposed.")
+def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
+    """Make a study of tables or result files.
+
+    FILE is a CSV, TSV, JSON, JSON lines, Parquet or Markdown table, a result file of
+    lm-evaluation-harness or MTEB, or a folder of such files, or of JSON files with one cell each.
+    What its columns are is proposed, with reasons, and asked; each option that you give settles
+    its part. With --x, --y and --metric nothing is asked.
+
+    Values are kept as printed. Each row becomes a cell or a repeat of one, or is reported.
+
+    \b
+    Exit status: 0 fine, 1 problems in the data, 2 wrong usage, or a proposal that nobody accepted.
+
+    \b
+    Examples:
+      gridatlas import results.csv                 look at it, propose, ask
+      gridatlas import results.csv --yes           take what is proposed
+      gridatlas import results.csv --dry-run       show what would be written
+      gridatlas import results.csv --x lr --y batch_size --metric acc --facet model --repeats seed
+      gridatlas import ablation.md --wide --x heads --y layers --metric value
+      gridatlas import runs/ --path '{model}/lr{lr}.json'
+      gridatlas import lm-eval/*/results_*.json --metric value --only metric=acc_norm
+    """  # noqa: D301
+    from gridatlas.importing.raw import CannotImport
+    from gridatlas.importing.run import run_import
+
+    try:
+        status = run_import(
+            files,
+            data,
+            asked(options),
+            options,
+            echo=click.echo,
+            confirm=_confirm,
+            progress=lambda text: click.echo(f"{text} …", err=True),
+        )
+    except CannotImport as error:
+        click.echo(f"Error: nothing was imported\n{error}", err=True)
+        sys.exit(2 if error.usage else 1)
+    sys.exit(status)
+
+
+def asked(options: Mapping[str, Any]) -> Asked:
+    """What the options say of the columns."""
+    from gridatlas.importing.asked import Asked
+    from gridatlas.importing.metric import MetricAsked
+
+    return Asked(
+        options["x"],
+        options["y"],
+        options["metric"],
+        options["facets"],
+        options["repeats"],
+        options["ignore"],
+        options["only"],
+        {kind: options[kind] for kind in ("n", "successes", "stderr") if options[kind] is not None},
+        options["mark"],
+        MetricAsked(options["unit"], options["ends"], options["better"], options["decimals"]),
+    )
+
+
+def _confirm(question: str) -> bool | None:
+    """The answer of somebody at a terminal; None where there is nobody."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    return click.confirm(question, default=True)

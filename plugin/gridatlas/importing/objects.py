@@ -1,0 +1,212 @@
+"""JSON, whose numbers keep their digits: they are texts from the beginning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
+from gridatlas.problems import listed, shown
+
+JOIN = "+"
+"""What stands between the parts of a list that is a level."""
+
+
+class Number(str):
+    """A number of a JSON file, as printed in it."""
+
+    __slots__ = ()
+
+
+def parse_json(text: str, name: str, line: int = 0) -> Any:
+    """A JSON value; numbers are texts as printed.
+
+    Args:
+        line: Lines before the text, to count on.
+
+    Raises:
+        CannotImport: For text that isn't JSON.
+    """
+    try:
+        return json.loads(
+            text,
+            parse_float=Number,
+            parse_int=Number,
+            parse_constant=Number,
+            object_pairs_hook=_once,
+        )
+    except KeyError as error:
+        raise CannotImport(
+            f"{name}: the key {shown(error.args[0])} twice in one object",
+            "each key once",
+            "write the file again",
+        ) from None
+    except json.JSONDecodeError as error:
+        place = f"{name}:{error.lineno + line}"
+        raise CannotImport(
+            f"{place}: {error.msg} at column {error.colno}", "JSON", "write the file again"
+        ) from None
+    except RecursionError:
+        raise CannotImport(
+            f"{name}: values nested too deeply", "a list of objects", "flatten the file"
+        ) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise KeyError(key)
+        found[key] = value
+    return found
+
+
+def flat(value: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """An object without objects in it: `{"a": {"b": 1}}` has the key `a.b`."""
+    found: dict[str, Any] = {}
+    for key, one in value.items():
+        if isinstance(one, Mapping):
+            found |= flat(one, f"{before}{key}.")
+        else:
+            found[before + key] = one
+    return found
+
+
+def as_text(value: Any) -> str | None:
+    """A value of JSON as text; None for one that has none (a list of objects)."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, Sequence):
+        parts = [as_text(one) for one in value if not isinstance(one, list | Mapping)]
+        if len(parts) != len(value):
+            return None
+        return JOIN.join(part or "null" for part in parts)
+    return None
+
+
+def table_of(records: Sequence[tuple[str, Any]], form: str) -> RawTable:
+    """A table of objects, each with its place.
+
+    A list of plain values is joined with `+`, and said; a list of other things is no value, and
+    its column is left out, and said. Two lists that would become one text are refused.
+
+    Raises:
+        CannotImport: For lists that can't be told apart.
+    """
+    flats: list[tuple[str, dict[str, Any]]] = []
+    reported: list[Reported] = []
+    for place, one in records:
+        if isinstance(one, Mapping) and one:
+            flats.append((place, flat(one)))
+        elif isinstance(one, Mapping) or one is None:
+            reported.append(Reported(place, "an empty object" if one is not None else "null"))
+        else:
+            why = f"{'a list' if isinstance(one, list) else shown(one)} instead of an object"
+            reported.append(Reported(place, why, bad=True))
+    names: dict[str, None] = {}
+    for _, one in flats:
+        names |= dict.fromkeys(one)
+    columns: list[str] = []
+    notes: list[str] = []
+    for name in names:
+        note, taken = _lists(name, [(place, one.get(name)) for place, one in flats])
+        notes += [note] if note else []
+        columns += [name] if taken else []
+    rows = tuple(
+        RawRow(place, tuple(as_text(one.get(name)) or "" for name in columns))
+        for place, one in flats
+    )
+    if not rows:
+        raise CannotImport(f"{form} without an object", "a list of objects", "name another file")
+    unique, more = unique_names(columns)
+    return RawTable(form, unique, rows, tuple(reported), (*notes, *more))
+
+
+def _lists(name: str, values: Sequence[tuple[str, Any]]) -> tuple[str, bool]:
+    """What is to be said of lists in a column, and whether it can be read."""
+    joined: dict[str, Any] = {}
+    for place, value in values:
+        text = as_text(value)
+        if text is None:
+            return f"{name} is left out: at {place} it is a list of lists or objects", False
+        if value is not None and joined.setdefault(text, value) != value:
+            raise CannotImport(
+                f"{name} at {place}: {json.dumps(value)} and {json.dumps(joined[text])}, "
+                f"which both become {shown(text)}",
+                "lists that can be told apart when their parts are joined",
+                "write the levels as texts",
+            )
+    lists = any(isinstance(one, list) for one in joined.values())
+    return (f"{name} has lists; their parts are joined with {JOIN}" if lists else ""), True
+
+
+def read_lines(text: str, name: str) -> RawTable:
+    """JSON lines: an object per line; a line that isn't JSON is reported."""
+    records: list[tuple[str, Any]] = []
+    broken: list[Reported] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                records.append((f"{name}:{number}", parse_json(line, name, number - 1)))
+            except CannotImport as error:
+                why = f"not JSON: {error.found.partition(': ')[2]}"
+                broken.append(Reported(f"{name}:{number}", why, bad=True))
+    table = table_of(records, "JSON lines")
+    return RawTable(table.form, table.columns, table.rows, (*table.reported, *broken), table.notes)
+
+
+def read_json(tree: Any, name: str) -> RawTable:
+    """A list of objects, or an object that holds one, or an object of columns.
+
+    Raises:
+        CannotImport: For anything else.
+    """
+    where = ""
+    if isinstance(tree, Mapping):
+        lists = {
+            key: one
+            for key, one in tree.items()
+            if isinstance(one, list) and one and all(isinstance(row, Mapping) for row in one)
+        }
+        if len(lists) == 1:
+            [(where, tree)] = lists.items()
+        elif len(lists) > 1:
+            raise CannotImport(
+                f"{name} with the lists {listed(lists)}",
+                "one list of objects",
+                "write one of them to a file of its own",
+            )
+        elif tree and all(isinstance(one, list) for one in tree.values()):
+            return _columns(tree, name)
+    if not isinstance(tree, list):
+        raise CannotImport(
+            f"{name}, a JSON {'object' if isinstance(tree, Mapping) else 'value'} without a list "
+            "of objects",
+            "a list of objects, or results of lm-evaluation-harness or MTEB",
+            "write one object per row; a folder of files with one cell each is imported by "
+            "naming the folder",
+        )
+    records = [(f"{name}:{where}[{number}]", one) for number, one in enumerate(tree)]
+    return table_of(records, "JSON")
+
+
+def _columns(tree: Mapping[str, list[Any]], name: str) -> RawTable:
+    """An object with a list per column."""
+    lengths = {len(one) for one in tree.values()}
+    if len(lengths) != 1:
+        raise CannotImport(
+            f"{name} with columns of {listed(sorted(lengths))} values",
+            "as many values in each column",
+            "write one object per row",
+        )
+    [length] = lengths
+    records = [
+        (f"{name}:[{number}]", {key: one[number] for key, one in tree.items()})
+        for number in range(length)
+    ]
+    return table_of(records, "JSON by columns")

@@ -1,0 +1,355 @@
+"""Proposes what the columns of a table are: axes, facets, metric, repeats; each with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gridatlas.importing.asked import ROWS, Asked, Role
+from gridatlas.importing.columns import Column, kind_of_count, plain_name, words
+from gridatlas.importing.factors import (
+    choose_factors,
+    choose_repeats,
+    said_of_levels,
+    say_rest,
+    why_factor,
+)
+from gridatlas.importing.metric import MetricFound, metric_of
+from gridatlas.importing.numerals import Mark, decimal_mark, is_absent, looks_like_number, marks_of
+from gridatlas.importing.raw import CannotImport, RawTable, Reported
+from gridatlas.importing.vocabulary import (
+    COUNTS,
+    FACTORS,
+    METRICS,
+    NOT_STDERR,
+    REPEATS,
+    TOLD,
+    WEAK,
+    WHEN,
+)
+from gridatlas.problems import listed, nearest
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What the columns are.
+
+    Attributes:
+        repeats: Columns that number repeats; `rows` where they have no number.
+        counts: Columns with n, successes and standard errors.
+        keep: Levels that rows must have; the others are reported.
+        left: The rows left out by `keep`.
+        notes: What is worth a word.
+    """
+
+    columns: Mapping[str, Column]
+    table: RawTable
+    x: str
+    y: str
+    metric: str
+    facets: tuple[str, ...]
+    repeats: tuple[str, ...]
+    counts: Mapping[str, str]
+    taken: tuple[str, ...]
+    keep: tuple[tuple[str, str], ...]
+    left: tuple[Reported, ...]
+    about: MetricFound
+    mark: Mark
+    roles: tuple[Role, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Facets, y and x: the columns that a cell is known by."""
+        return (*self.facets, self.y, self.x)
+
+
+def propose(table: RawTable, asked: Asked, headings: str = "") -> Proposal:
+    """Say what each column is.
+
+    Args:
+        headings: The column whose levels were the headings of a wide table: x.
+
+    Raises:
+        CannotImport: For names that the table doesn't have, numbers that can be read in two ways,
+            or a table without a metric or axes.
+    """
+    _check_names(table, asked)
+    given = {asked.x, asked.y, *asked.facets}
+    asked = replace(asked, x=asked.x or headings or None)
+    mark = asked.mark or _mark(table)
+    notes = list(table.notes)
+    table, keep, left, metric_name = _kept(table, asked, mark)
+    columns = {name: Column(name, table.column(name), mark) for name in table.columns}
+    roles: dict[str, Role] = {}
+
+    def give(role: str, name: str, why: str) -> None:
+        roles[name] = Role(role, name, columns[name].said, why)
+
+    for name, level in keep:
+        give("only", name, f"rows with {level}")
+    for name in asked.ignore:
+        give("not read", name, "as asked")
+    metric, why = _metric(columns, asked, roles)
+    give("metric", metric, why)
+    told = _told_better(columns, roles)
+    about = metric_of(metric_name or metric, columns[metric], asked.about, told)
+    counts = _counts(columns, asked, roles, metric, about, notes)
+    for kind, name in counts.items():
+        asked_for = name == asked.counts.get(kind)
+        give(kind, name, "as asked" if asked_for else "its name")
+    taken = _taken(columns, asked, roles)
+    for name in taken:
+        give(name, name, "a column of the data format")
+    x, y, facets = choose_factors(columns, asked, roles, table.places)
+    for name, role in ((x, "x"), (y, "y"), *((facet, "facet") for facet in facets)):
+        why = why_factor(columns[name], role, name in given)
+        give(role, name, "its levels are the headings" if name == headings else why)
+    facets, repeats = choose_repeats(columns, asked, roles, (x, y), facets, table.places)
+    for name in facets:
+        if name not in roles or roles[name].role not in ("facet",):
+            give("facet", name, "without it, several rows would have one cell")
+    for name in repeats:
+        if name != ROWS:
+            give("repeats", name, "as asked" if name in asked.repeats else "it numbers repeats")
+    if repeats and about.decimals is None:
+        # Means have no end of decimals; pictures show those that the values have.
+        about = replace(about, decimals=columns[metric].decimals)
+    say_rest(columns, roles, (x, y, *facets))
+    for name in (x, y, *facets):
+        notes += said_of_levels(columns[name])
+    if columns[metric].margins:
+        notes.append(
+            f"{metric}: what stands after ± isn't read, since it may be a standard error or a "
+            "standard deviation; it is kept as a note of the cell"
+        )
+    order = ("x", "y", "metric", "facet", "only", "repeats", "n", "successes", "stderr")
+    ranked = sorted(
+        roles.values(),
+        key=lambda one: order.index(one.role) if one.role in order else len(order),
+    )
+    ranked.sort(key=lambda one: one.role == "not read")
+    return Proposal(
+        columns,
+        table,
+        x,
+        y,
+        metric,
+        facets,
+        repeats,
+        counts,
+        taken,
+        keep,
+        left,
+        about,
+        mark,
+        tuple(ranked),
+        tuple(dict.fromkeys(notes)),
+    )
+
+
+# --- names, decimal mark, rows --------------------------------------------------------------------
+
+
+def _check_names(table: RawTable, asked: Asked) -> None:
+    named = [
+        ("--x", asked.x),
+        ("--y", asked.y),
+        ("--metric", asked.metric),
+        *(("--facet", name) for name in asked.facets),
+        *(("--repeats", name) for name in asked.repeats if name != ROWS),
+        *(("--ignore", name) for name in asked.ignore),
+        *(("--only", name) for name, _ in asked.keep),
+        *((f"--{kind}", name) for kind, name in asked.counts.items() if name),
+    ]
+    used: dict[str, str] = {}
+    for option, name in named:
+        if name is None:
+            continue
+        if name not in table.columns:
+            near = nearest(name, table.columns)
+            raise CannotImport(
+                f"{option} {name}",
+                f"one of the columns {listed(table.columns, 30)}",
+                f"write {option} {near}" if near else "correct the name",
+                usage=True,
+            )
+        if name in used and {option, used[name]} != {"--only"}:
+            raise CannotImport(
+                f"{name} as {used[name]} and as {option}",
+                "one meaning per column",
+                "leave one of them out",
+                usage=True,
+            )
+        used[name] = option
+
+
+def _mark(table: RawTable) -> Mark:
+    """The decimal mark: of all columns in which everything looks like a number."""
+    texts: list[str] = []
+    for name in table.columns:
+        column = set(table.column(name))
+        numbers = [one for one in column if looks_like_number(one)]
+        if numbers and all(one in numbers or is_absent(one) for one in column):
+            texts += sorted(numbers)
+    return decimal_mark(marks_of(texts), semicolons=table.semicolons)
+
+
+def _kept(
+    table: RawTable, asked: Asked, mark: Mark
+) -> tuple[RawTable, tuple[tuple[str, str], ...], tuple[Reported, ...], str]:
+    """The rows that are taken, what they must have, the others, and the metric's name if told."""
+    keep = dict(asked.keep)
+    for name, level in table.keep.items():
+        if name not in keep and level in table.column(name) and len(set(table.column(name))) > 1:
+            keep[name] = level
+    told = [
+        name for name in table.columns if plain_name(name) in ("metric", "metric_name", "measure")
+    ]
+    told = [name for name in told if name not in (asked.x, asked.y, asked.metric, *asked.facets)]
+    names = Column(told[0], table.column(told[0]), mark) if told else None
+    names = None if names is None or names.is_metric_like or not names.distinct else names
+    if names is not None and names.name not in keep and len(names.distinct) > 1:
+        counted = Counter(names.levels)
+        keep[names.name] = max(names.distinct, key=lambda one: counted[one])
+    left: list[Reported] = []
+    rows = table.rows
+    for name, level in keep.items():
+        at = table.columns.index(name)
+        column = Column(name, [row.values[at] for row in rows], mark)
+        if level not in column.distinct:
+            near = nearest(level, column.distinct)
+            raise CannotImport(
+                f"--only {name}={level}",
+                f"a level of {name}: {listed(column.distinct, 20)}",
+                f"write --only {name}={near}" if near else "correct the level",
+                usage=True,
+            )
+        pairs = list(zip(rows, column.levels, strict=True))
+        left += [
+            Reported(row.place, f"{name} is {one or 'empty'}, not {level}")
+            for row, one in pairs
+            if one != level
+        ]
+        rows = tuple(row for row, one in pairs if one == level)
+    called = ""
+    if names is not None:
+        called = keep.get(names.name) or (names.distinct[0] if len(names.distinct) == 1 else "")
+    return replace(table, rows=rows), tuple(keep.items()), tuple(left), called
+
+
+# --- metric and counts ----------------------------------------------------------------------------
+
+
+def _metric(
+    columns: Mapping[str, Column], asked: Asked, roles: Mapping[str, Role]
+) -> tuple[str, str]:
+    if asked.metric:
+        return asked.metric, "as asked"
+    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *asked.counts.values(), *roles}
+    candidates = [
+        one
+        for name, one in columns.items()
+        if name not in used
+        and one.is_metric_like
+        and not kind_of_count(name)
+        and plain_name(name) not in TOLD
+    ]
+    if not candidates:
+        raise CannotImport(
+            f"no column of numbers to be the metric, among {listed(columns, 30)}",
+            "a column with the values",
+            "name it with --metric; where each column is a level of x, add --wide",
+            usage=True,
+        )
+
+    def score(one: Column) -> tuple[int, float, bool, int]:
+        fractional = any("." in (number or "") for number in one.numbers)
+        distinct = len(set(one.values)) / len(one.texts)
+        return _metric_name(one.name), distinct, fractional, list(columns).index(one.name)
+
+    # Of several that are named like metrics, the first: tables put what matters first.
+    named = [one for one in candidates if score(one)[0] == 2]
+    if named:
+        best = named[0]
+        why = "its name" + (
+            f" (also: {listed(one.name for one in named[1:])})" if named[1:] else ""
+        )
+    else:
+        best = max(candidates, key=score)
+        why = "a number with many distinct values"
+    return best.name, why
+
+
+def _metric_name(name: str) -> int:
+    """How much a name is a metric's: 2 surely, 1 perhaps, 0 unknown, -1 something else's."""
+    parts, whole = set(words(name)), plain_name(name)
+    if NOT_STDERR.search(whole):
+        return -1
+    if METRICS & parts:
+        return 1 if (FACTORS | REPEATS | WEAK) & parts else 2
+    return -1 if (FACTORS | REPEATS) & parts or WHEN.search(whole) else 0
+
+
+def _told_better(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bool | None:
+    for name in TOLD & columns.keys() - roles.keys():
+        told = {one.lower() for one in columns[name].distinct}
+        if told in ({"true"}, {"false"}):
+            return told == {"true"}
+    return None
+
+
+def _counts(
+    columns: Mapping[str, Column],
+    asked: Asked,
+    roles: Mapping[str, Role],
+    metric: str,
+    about: MetricFound,
+    notes: list[str],
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles, metric}
+    called = "_".join(words(metric))
+    for kind in COUNTS:
+        if kind in asked.counts:
+            if asked.counts[kind]:
+                found[kind] = asked.counts[kind]
+            continue
+        for name, column in columns.items():
+            own = kind == "stderr" and "_".join(words(name)) in (
+                f"{called}_stderr",
+                f"{called}_se",
+                f"{called}_sem",
+            )
+            if name in used or name in found.values() or not (own or kind_of_count(name) == kind):
+                continue
+            if not column.is_metric_like:
+                continue
+            if kind == "stderr" and bool(column.percents) != bool(columns[metric].percents):
+                notes.append(
+                    f"{name} isn't read: {metric} and {name} don't both have percent signs; "
+                    f"if they have one unit, add --stderr {name}"
+                )
+                continue
+            found[kind] = name
+            break
+    if (
+        "n" in found
+        and "n" not in asked.counts
+        and not about.proportion
+        and "successes" not in found
+    ):
+        notes.append(
+            f"{found['n']} isn't read: {metric} isn't known to be a share of trials; "
+            f"if it is, add --n {found['n']}"
+        )
+        del found["n"]
+    return found
+
+
+def _taken(
+    columns: Mapping[str, Column], asked: Asked, roles: Mapping[str, Role]
+) -> tuple[str, ...]:
+    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles}
+    return tuple(name for name in ("note",) if name in columns and name not in used)

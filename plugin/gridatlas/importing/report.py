@@ -1,0 +1,102 @@
+"""What an import says: the proposal, what becomes of each row, and the command that accepts it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from gridatlas.importing.asked import Asked
+from gridatlas.importing.cells import Imported
+from gridatlas.importing.propose import Proposal
+from gridatlas.importing.raw import Reported
+from gridatlas.problems import listed, printable
+
+_SHOWN = 10
+"""Places that are told one by one; with more rows, how many there are."""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def proposal_lines(proposal: Proposal, sources: str) -> Iterator[str]:
+    """The proposal as a small table, with its reasons."""
+    table = proposal.table
+    yield f"{sources}: {_count(len(table.rows), 'row')}; {table.form}"
+    if proposal.mark == "comma":
+        yield "Numbers have decimal commas; they are written with points."
+    yield ""
+    head = ("role", "column", "what is in it", "why")
+    roles = ((one.role, one.column, one.seen, one.why) for one in proposal.roles)
+    lines = [tuple(map(printable, line)) for line in (head, *roles)]
+    widths = [min(48, max(len(line[at]) for line in lines)) for at in range(3)]
+    for line in lines:
+        yield "  ".join((*(line[at].ljust(widths[at]) for at in range(3)), line[3])).rstrip()
+    about = proposal.about
+    yield ""
+    yield f"{about.name}: {'; '.join(about.reasons)}."
+    for note in proposal.notes:
+        yield f"note: {printable(note)}"
+
+
+def accounting_lines(imported: Imported) -> Iterator[str]:
+    """Each row that was read, as a cell, a repeat or reported."""
+    good = [one for one in imported.reported if not one.bad]
+    bad = [one for one in imported.reported if one.bad]
+    without = len(imported.absent)
+    yield f"{_count(imported.read, 'row')} read"
+    yield f"  = {_count(imported.cells, 'cell')}"
+    yield f"  + {_count(imported.repeats, 'repeat')} of these cells"
+    yield f"  + {len(imported.reported):,} reported"
+    if without:
+        texts = dict.fromkeys(one.text or "nothing" for one in imported.absent)
+        places = listed((one.place for one in imported.absent), _SHOWN)
+        yield (f"{_count(without, 'row')} without a value ({listed(texts, 5)}): {places}")
+    yield from _reported("left out", good)
+    yield from _reported("wrong", bad)
+
+
+def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
+    by_why: dict[str, list[str]] = {}
+    for one in rows:
+        by_why.setdefault(one.why, []).append(one.place)
+    for number, (why, places) in enumerate(by_why.items()):
+        if number == 2 * _SHOWN:
+            rest = sum(len(one) for one in list(by_why.values())[number:])
+            yield f"  {what}: {_count(rest, 'more row')}, for {len(by_why) - number} other reasons"
+            return
+        yield f"  {what}: {printable(why)}: {listed(places, _SHOWN)}"
+
+
+def accepting_command(
+    given: Sequence[str], proposal: Proposal, asked: Asked, study: str, title: str
+) -> str:
+    """The command line that accepts a proposal.
+
+    Args:
+        given: Files and options that say how they are read.
+    """
+    about = proposal.about
+    words = ["gridatlas", "import", *given, "--study", study, "--title", title]
+    words += ["--x", proposal.x, "--y", proposal.y, "--metric", proposal.metric]
+    for facet in proposal.facets:
+        words += ["--facet", facet]
+    for name in proposal.repeats:
+        words += ["--repeats", name]
+    for name, level in proposal.keep:
+        words += ["--only", f"{name}={level}"]
+    for kind, name in proposal.counts.items():
+        words += [f"--{kind}", name]
+    for kind, name in asked.counts.items():
+        words += [] if name else [f"--{kind}", ""]
+    for name in asked.ignore:
+        words += ["--ignore", name]
+    words += ["--unit", about.unit]
+    if about.range:
+        words += ["--range", f"{about.range[0]:f}", f"{about.range[1]:f}"]
+    words += ["--better", about.better]
+    if about.decimals is not None:
+        words += ["--decimals", str(about.decimals)]
+    if asked.mark:
+        words += ["--decimal-mark", asked.mark]
+    return shlex.join([*words, "--yes"])

@@ -1,0 +1,166 @@
+"""An import from the files to the study: look, propose, ask, check, write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gridatlas.importing.asked import Asked
+from gridatlas.importing.cells import Imported, identifier, make_cells
+from gridatlas.importing.look import look, sources
+from gridatlas.importing.propose import propose
+from gridatlas.importing.raw import CannotImport
+from gridatlas.importing.report import accepting_command, accounting_lines, proposal_lines
+from gridatlas.importing.study_text import About, study_text
+from gridatlas.importing.wide import is_wide, long
+from gridatlas.importing.write import FILES, check_place, check_staged, put, staged
+from gridatlas.summary import counted, summary_lines
+
+MANY_ROWS = 10_000
+"""Rows above which an import says what it is doing: it takes seconds."""
+
+
+def run_import(
+    files: Sequence[Path],
+    data: Path,
+    asked: Asked,
+    options: Mapping[str, Any],
+    *,
+    echo: Callable[[str], None],
+    confirm: Callable[[str], bool | None],
+    progress: Callable[[str], None],
+) -> int:
+    """Import files as one study, and say all that is to be said.
+
+    Args:
+        options: Those of the command.
+        confirm: Asks; None where nobody is there to answer.
+        progress: Says what is being done, where that takes a while.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        CannotImport: Where it can't go on; nothing was written.
+    """
+    study = options["study"] or _study_id(files)
+    title = options["title"] or _title(study)
+    if not options["dry"]:
+        check_place(data, study, replace=options["replace"])
+    table = look(
+        files, encoding=options["encoding"], table=options["table"], pattern=options["pattern"]
+    )
+    wide = is_wide(table) if options["wide"] is None else options["wide"]
+    headings = ""
+    if wide:
+        own = [one for one in (asked.y, *asked.facets) if one in table.columns]
+        table, headings = long(table, asked.x, own)
+    busy = progress if len(table.rows) > MANY_ROWS else _say_nothing
+    busy(f"looking at {len(table.rows):,} rows")
+    proposal = propose(table, asked, headings)
+    for line in proposal_lines(proposal, sources(files)):
+        echo(line)
+    imported = make_cells(proposal, options["fill"])
+    echo("")
+    for line in accounting_lines(imported):
+        echo(line)
+    _stop_at_wrong_rows(imported, skip=options["skip"])
+    target = f"{data.as_posix()}/{study}"
+    if not (options["dry"] or options["yes"] or asked.complete):
+        answer = confirm(f"\nImport this as {target}?")
+        if answer is None:
+            given = _given(files, data, options, wide)
+            command = accepting_command(given, proposal, asked, study, title)
+            echo(f"\nNothing was imported. To accept this:\n\n  {command}\n")
+        elif not answer:
+            echo("Nothing was imported. gridatlas import --help tells how to say it otherwise.")
+        if not answer:
+            return 2
+    about = About(title, sources(files), options["url"])
+    texts = dict(zip(FILES, (study_text(imported, proposal, about), imported.csv()), strict=True))
+    busy("checking the study, as gridatlas check does")
+    return _write(texts, data, study, dry=options["dry"], echo=echo)
+
+
+def _say_nothing(_: str) -> None:
+    """Where it is quick."""
+
+
+def _stop_at_wrong_rows(imported: Imported, *, skip: bool) -> None:
+    bad = [one for one in imported.reported if one.bad]
+    if bad and not skip:
+        mend = "correct them, or leave them out with --skip"
+        if any("already" in one.why for one in bad):
+            mend += (
+                "; if they are repeats of a measurement, add --repeats rows, or --repeats with the "
+                "column that numbers them; if something else was varied, name it with --facet"
+            )
+        raise CannotImport(
+            f"{counted(len(bad), 'wrong row')}, listed above", "rows that are cells", mend
+        )
+    if not imported.rows:
+        raise CannotImport("no row that is a cell", "at least one", "name other columns")
+
+
+def _write(
+    texts: Mapping[str, str], data: Path, study: str, *, dry: bool, echo: Callable[[str], None]
+) -> int:
+    """Check the study, write it if it can be shown, and say both."""
+    target = f"{data.as_posix()}/{study}"
+    with staged(data, study, texts, dry=dry) as stage:
+        checked = check_staged(stage, data)
+        if dry:
+            for name, text in texts.items():
+                echo(f"\n--- {target}/{name}\n{_beginning(text)}")
+        elif checked.usable:
+            put(stage, data, study)
+            echo("")
+            for name in texts:
+                echo(f"written: {target}/{name}")
+    echo("\ngridatlas check says of it:")
+    for line in (*checked.loaded.problems, *summary_lines(checked.loaded)):
+        echo(str(line))
+    echo(counted(len(checked.problems), "problem"))
+    if not checked.usable:
+        raise CannotImport(
+            "problems, listed above",
+            "a study that can be shown",
+            "correct the source, or name columns and levels otherwise",
+        )
+    if checked.problems:
+        echo(
+            "The study is as its source is; these are findings about it. Mend the source, or "
+            "accept what is known."
+        )
+    return 1 if checked.problems else 0
+
+
+def _beginning(text: str, lines: int = 60) -> str:
+    every = text.splitlines()
+    more = len(every) - lines
+    return "\n".join(every[:lines]) + (f"\n… and {more} more lines" if more > 0 else "")
+
+
+def _study_id(files: Sequence[Path]) -> str:
+    first = files[0].resolve()
+    name = first.stem if len(files) == 1 else first.parent.name
+    return identifier(name).replace("_", "-").strip("-.") or "study"
+
+
+def _title(study: str) -> str:
+    text = study.replace("-", " ").replace("_", " ")
+    return text[0].upper() + text[1:]
+
+
+def _given(files: Sequence[Path], data: Path, options: Mapping[str, Any], wide: bool) -> list[str]:
+    """Files, and the options that say how they are read and where they go."""
+    words = [str(file) for file in files]
+    if data != Path("data"):
+        words += ["--data", str(data)]
+    for name, option in (("encoding", "--encoding"), ("table", "--table"), ("pattern", "--path"),
+                         ("fill", "--fill"), ("url", "--url")):  # fmt: skip
+        if options[name] not in (None, ""):
+            words += [option, str(options[name])]
+    words += [f"--{name}" for name in ("skip", "replace") if options[name]]
+    return words + (["--wide"] if wide else ["--long"] if options["wide"] is False else [])

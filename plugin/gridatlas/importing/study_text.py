@@ -1,0 +1,152 @@
+"""The text of `study.yml`, with comments that teach the format."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gridatlas.importing.cells import Imported
+from gridatlas.importing.propose import Proposal
+from gridatlas.schema import level_number
+
+MAX_LISTED = 60
+"""Levels of a factor up to which they are listed."""
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*")
+_WORDS = re.compile("true|false|null|yes|no|on|off|y|n", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the study is called, and where its rows come from."""
+
+    title: str
+    source: str
+    url: str = ""
+
+
+def scalar(text: str) -> str:
+    """A text or a number as a value of YAML."""
+    if level_number(text) is not None or (_PLAIN.fullmatch(text) and not _WORDS.fullmatch(text)):
+        return text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def text_scalar(text: str) -> str:
+    """A text as a value of YAML, quoted where it would be a number."""
+    return json.dumps(text) if level_number(text) is not None else scalar(text)
+
+
+def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
+    """The text of `study.yml`."""
+    *facets, y, x = imported.factors
+    metric = proposal.about
+    parts = [f"name: {text_scalar(metric.name)}"]
+    if imported.metric != "value":
+        parts.append(f"column: {text_scalar(imported.metric)}")
+    if metric.unit:
+        parts.append(f"unit: {text_scalar(metric.unit)}")
+    if metric.range:
+        parts.append(f"range: [{metric.range[0]:f}, {metric.range[1]:f}]")
+    parts.append(f"better: {metric.better}")
+    if metric.decimals is not None:
+        parts.append(f"decimals: {metric.decimals}")
+    lines = [
+        "# Written by gridatlas import; it is yours now. `gridatlas check` says what is wrong; the",
+        "# documentation, page Data format, tells every key.",
+        "format: 1",
+        f"title: {text_scalar(about.title)}",
+        "# A sentence or two for the top of the page: what was varied, what was measured.",
+        "# summary: …",
+        "# Where it was published; pages then say how to cite it.",
+        '# source: {title: …, url: "https://…", authors: [A. Author], year: 2026}',
+        "",
+        "# What was measured. A value outside of range is a problem; better: higher or lower.",
+        f"metric: {{{', '.join(parts)}}}",
+        "# The axes, and what else was varied: columns of cells.csv.",
+        f"x: {scalar(x.id)}",
+        f"y: {scalar(y.id)}",
+    ]
+    if facets:
+        lines.append(f"facets: [{', '.join(scalar(one.id) for one in facets)}]")
+        lines += _comparing(imported)
+    if imported.repeats or proposal.repeats:
+        lines += [
+            "# Several rows of a cell are repeats; their mean is shown, with its standard error.",
+            "repeats: mean",
+        ]
+    lines += [
+        "",
+        "# How pages call the axes and facets; with levels listed, a typing error is found.",
+    ]
+    lines.append("factors:")
+    for one in imported.factors:
+        lines += _factor(one.id, one.label, one.unit, imported.levels(one))
+    if not proposal.counts:
+        lines += [
+            "# With the number of trials known, cells get intervals: a column n in cells.csv, or",
+            f"# trials: {{items: {facets[0].id if facets else '…'}}} with `items` per level there.",
+        ]
+    lines += [
+        "",
+        "# Who says so. Another table of the same cells is another reading: the two are compared.",
+        "readings:",
+        "  - id: imported",
+        "    file: cells.csv",
+        f"    label: {text_scalar(about.source)}",
+    ]
+    if about.url:
+        lines.append(f"    url: {text_scalar(about.url)}")
+    lines += [
+        "",
+        "# Sentences about the results, judged at every build. An example to adapt:",
+        *_claim(imported),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _comparing(imported: Imported) -> list[str]:
+    """A facet of few levels is compared, or can be."""
+    for one in imported.factors[:-2]:
+        levels = imported.levels(one)
+        if 2 <= len(levels) <= 4:
+            return [
+                "# Their levels side by side, with differences. Of one: baseline: "
+                f"{{{scalar(one.id)}: {scalar(levels[0])}}}",
+                f"compare: [{scalar(one.id)}]",
+            ]
+    return []
+
+
+def _factor(name: str, label: str, unit: str, levels: Sequence[str]) -> list[str]:
+    parts = [f"label: {text_scalar(label)}"] if label else []
+    parts += [f"unit: {text_scalar(unit)}"] if unit else []
+    if len(levels) <= MAX_LISTED:
+        parts.append(f"levels: [{', '.join(map(scalar, levels))}]")
+    if not parts:
+        return [f"  {scalar(name)}: {{direction: up}}"]
+    line = f"  {scalar(name)}: {{{', '.join(parts)}}}"
+    if len(line) <= 100:
+        return [line]
+    lines = [
+        f"  {scalar(name)}:",
+        *(f"    {part}" for part in parts if not part.startswith("levels")),
+    ]
+    if len(levels) <= MAX_LISTED:
+        lines += ["    levels:", *(f"      - {scalar(level)}" for level in levels)]
+    return lines
+
+
+def _claim(imported: Imported) -> list[str]:
+    *facets, _, x = imported.factors
+    arguments = ", ".join(f"{one.id}={json.dumps(imported.levels(one)[0])}" for one in facets)
+    if any(not one.id.isidentifier() for one in facets):
+        arguments = "…"
+    level = imported.levels(x)[-1]
+    level = level if level_number(level) is not None else json.dumps(level)
+    return [
+        "# claims:",
+        f"#   - text: The best cell lies at {x.id.replace('_', ' ')} {level}.",
+        f"#     check: (grid({arguments}).column({level}) >= grid({arguments}).best.value).any",
+    ]

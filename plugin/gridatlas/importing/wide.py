@@ -1,0 +1,112 @@
+"""Wide tables: a column per level of x becomes a row per cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gridatlas.importing.columns import kind_of_count, plain_name, words
+from gridatlas.importing.numerals import is_absent, looks_like_number
+from gridatlas.importing.raw import CannotImport, RawRow, RawTable
+from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, WHEN
+from gridatlas.problems import listed
+
+VALUE = "value"
+
+
+def is_wide(table: RawTable) -> bool:
+    """Whether a table looks like one.
+
+    Two headings at least are numbers, with numbers below them; or texts that name each row stand
+    first, and all other columns are numbers below headings that name no metric, factor or count.
+    """
+    columns = [name for name in table.columns if name not in table.places]
+    levels = [name for name in columns if looks_like_number(name)]
+    if len(levels) >= 2:
+        numbers = all(_numbers(table.column(name)) for name in levels)
+        return len(levels) < len(columns) and numbers
+    first = next((at for at, one in enumerate(columns) if _numbers(table.column(one))), 0)
+    texts, levels = columns[:first], columns[first:]
+    if len(levels) < 2 or not texts or not all(map(_names_nothing, levels)):
+        return False
+    named = list(zip(*(table.column(name) for name in texts), strict=True))
+    return len(set(named)) == len(named) and all(
+        _numbers(table.column(name)) and any(map(looks_like_number, table.column(name)))
+        for name in levels
+    )
+
+
+def _names_nothing(heading: str) -> bool:
+    """Whether a heading has no word that columns of long tables have."""
+    known = METRICS | FACTORS | REPEATS
+    return not (
+        len(heading) == 1
+        or known & set(words(heading))
+        or kind_of_count(heading)
+        or NOT_STDERR.search(plain_name(heading))
+        or WHEN.search(plain_name(heading))
+    )
+
+
+def _numbers(texts: Sequence[str]) -> bool:
+    return all(looks_like_number(text) or is_absent(text) for text in texts)
+
+
+def long(table: RawTable, x: str | None, own: Sequence[str]) -> tuple[RawTable, str]:
+    r"""The table with a row per cell, and the name of the column that has the headings now.
+
+    Args:
+        x: What the headings are levels of; without it the first heading's `y \ x`, or `column`.
+        own: Columns that are no levels: those that y and the facets are named by.
+
+    Raises:
+        CannotImport: For a table without such columns.
+    """
+    numeric = [name for name in table.columns if looks_like_number(name)]
+    if own:
+        kept = [name for name in table.columns if name in own or name in table.places]
+    elif len(numeric) >= 2:
+        kept = [name for name in table.columns if name not in numeric]
+    else:
+        kept = []
+        for name in table.columns:
+            if kept and _numbers(table.column(name)):
+                break
+            kept.append(name)
+        kept += [name for name in table.places if name not in kept]
+    levels = [name for name in table.columns if name not in kept]
+    if not levels or not kept:
+        raise CannotImport(
+            f"--wide, and the columns {listed(table.columns)}",
+            "a column with the levels of y, and a column per level of x",
+            "name the columns that aren't levels of x with --y and --facet",
+            usage=True,
+        )
+    names = [re.sub(r"\s+", " ", name) for name in kept]
+    names[0] = "row" if names[0] == "column_1" else names[0]
+    corner = re.fullmatch(r"(.+?)\s*[\\/↓→|]\s*(.+?)", names[0])
+    if corner:
+        names[0] = corner[1]
+    called = x or (corner[2] if corner else "column")
+    note = "each column is taken for a level of x; if each row is a cell, say --long"
+    at = [table.columns.index(name) for name in kept]
+    rows = tuple(
+        RawRow(
+            f"{row.place}, {level}",
+            (*(row.values[place] for place in at), level, row.values[table.columns.index(level)]),
+        )
+        for row in table.rows
+        for level in levels
+    )
+    values = VALUE if VALUE not in (*names, called) else f"{VALUE}_2"
+    long_table = RawTable(
+        f"{table.form}, wide: {len(table.rows)} rows × {len(levels)} columns",
+        (*names, called, values),
+        rows,
+        table.reported,
+        (*table.notes, note),
+        table.keep,
+        table.semicolons,
+        table.places,
+    )
+    return long_table, called

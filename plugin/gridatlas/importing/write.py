@@ -1,0 +1,134 @@
+"""Puts a study into the data folder: whole or not at all, after it was checked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gridatlas.build import Loaded, load_data
+from gridatlas.checks import TITLES
+from gridatlas.importing.raw import CannotImport
+from gridatlas.load import DEFAULT_TABLE, STUDY_FILE
+from gridatlas.problems import Problem, listed, only_problems
+
+FILES = (STUDY_FILE, DEFAULT_TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What `gridatlas check` says of the study."""
+
+    loaded: Loaded
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All problems, without notes."""
+        return only_problems(self.loaded.problems)
+
+    @property
+    def usable(self) -> bool:
+        """Whether nothing but findings stands against it: what its numbers say, not its form."""
+        return all(one.kind in TITLES for one in self.problems)
+
+
+def check_place(data: Path, study: str, *, replace: bool) -> None:
+    """See that a study can be put there.
+
+    Raises:
+        CannotImport: Where there is one already, or other files of somebody's.
+    """
+    folder = data / study
+    if not folder.exists():
+        return
+    if not replace:
+        raise CannotImport(
+            f"{folder}, which is there already",
+            "the name of a new study",
+            "name another one with --study, or replace it with --replace",
+            usage=True,
+        )
+    if folder.is_symlink() or not folder.is_dir():
+        raise CannotImport(
+            f"{folder}, which is no folder of its own",
+            "a folder with a study",
+            "name another study with --study",
+            usage=True,
+        )
+    others = sorted(one.name for one in folder.iterdir() if one.name not in FILES)
+    if others:
+        raise CannotImport(
+            f"{folder} with other files: {listed(others)}",
+            f"only {listed(FILES)}, which an import writes",
+            "move them away, or name another study with --study",
+            usage=True,
+        )
+
+
+@contextlib.contextmanager
+def staged(data: Path, study: str, texts: Mapping[str, str], *, dry: bool) -> Iterator[Path]:
+    """The study in a temporary folder, beside where it shall be.
+
+    Args:
+        dry: Not to touch the data folder.
+
+    Raises:
+        CannotImport: Where that can't be written to.
+    """
+    made = [one for one in (data, *data.parents) if not one.exists()] if not dry else []
+    try:
+        if not dry:
+            data.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(prefix=".import-", dir=None if dry else data))
+    except OSError as error:
+        raise _not_written(data, error) from error
+    try:
+        (stage / study).mkdir()
+        for name, text in texts.items():
+            (stage / study / name).write_bytes(text.encode())
+        yield stage
+    except OSError as error:
+        raise _not_written(data, error) from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        for folder in made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # only where nothing came of it
+
+
+def check_staged(stage: Path, data: Path) -> Checked:
+    """What `gridatlas check` says of what lies in a temporary folder."""
+    return Checked(load_data(stage, data.as_posix()))
+
+
+def put(stage: Path, data: Path, study: str) -> None:
+    """Give the study its place; one that is there is swapped for it.
+
+    Raises:
+        CannotImport: Where that can't be; what was there is as it was.
+    """
+    target, old = data / study, stage / "replaced"
+    try:
+        there = target.exists()
+        if there:
+            os.rename(target, old)
+        try:
+            os.rename(stage / study, target)
+        except OSError:
+            if there:
+                os.rename(old, target)
+            raise
+    except OSError as error:
+        raise _not_written(target, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> CannotImport:
+    return CannotImport(
+        f"{path}: {error.strerror}",
+        "a folder that can be written to",
+        "check its permissions and the space on the disk",
+    )

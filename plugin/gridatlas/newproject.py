@@ -1,0 +1,170 @@
+"""`gridatlas new`: a website to begin with, or the lines that an existing one needs."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from gridatlas.mkdocs_lines import CannotAdd, added, data_folder
+
+STARTER = Path(__file__).with_name("starter")
+CONFIG = "mkdocs.yml"
+EXAMPLE = "example"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would be done in a folder.
+
+    Attributes:
+        files: Files to write, by their paths in the folder; none of them is there.
+        kept: Files that are there already and stay as they are.
+        before: Text of the mkdocs.yml that is changed; empty where there is none.
+        after: What it becomes.
+    """
+
+    files: Mapping[str, str]
+    kept: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.files and self.before == self.after
+
+    def diff(self) -> str:
+        """The change to mkdocs.yml."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(keepends=True),
+            self.after.splitlines(keepends=True),
+            f"{CONFIG} (now)",
+            f"{CONFIG} (then)",
+        )
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def plan_new(folder: Path) -> Plan:
+    """What a folder lacks to be a website with results.
+
+    Raises:
+        CannotAdd: For a mkdocs.yml that can't be changed by itself.
+    """
+    config = folder / CONFIG
+    if not config.exists():
+        return _whole(folder)
+    before = _read(config)
+    after = added(before)
+    data = data_folder(before)
+    files = {} if (folder / data).exists() else _example(data)
+    return Plan(files, (), before, after)
+
+
+def _whole(folder: Path) -> Plan:
+    files = {CONFIG: _starter("mkdocs.yml"), ".gitignore": _starter("gitignore")}
+    index = _starter("index.md")
+    if not (folder / "data").exists():
+        files |= _example("data")
+        index += _starter("index-example.md")
+    files["docs/index.md"] = index
+    kept = tuple(path for path in files if (folder / path).exists())
+    return Plan({path: text for path, text in files.items() if path not in kept}, kept)
+
+
+def _example(data: str) -> dict[str, str]:
+    names = ("study.yml", "cells.csv")
+    return {f"{data}/{EXAMPLE}/{name}": _starter(name) for name in names}
+
+
+def _starter(name: str) -> str:
+    return (STARTER / name).read_text(encoding="utf-8")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError:
+        raise CannotAdd(f"{path}, which isn't UTF-8") from None
+
+
+def carry_out(folder: Path, plan: Plan) -> None:
+    """Write what is planned; no file that is there is written over, but for mkdocs.yml."""
+    for path, text in plan.files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "xb") as out:
+            out.write(text.encode())
+    if plan.before != plan.after:
+        config = folder / CONFIG
+        temporary = config.with_name(f".{CONFIG}.new")
+        temporary.write_bytes(plan.after.encode())
+        temporary.chmod(config.stat().st_mode)
+        temporary.replace(config.resolve())
+
+
+@click.command("new")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
+@click.option("--yes", "-y", is_flag=True, help="Change mkdocs.yml without asking.")
+def new(folder: Path, yes: bool) -> None:
+    """Begin a website of results in FOLDER (default: here), or add Grid Atlas to one.
+
+    Without a mkdocs.yml: a whole site, with an example study whose comments teach the format.
+    With one: the plugin's lines are added to it, after the change is shown; comments, order and
+    tags stay as they are. An example study is added where there is no data folder. No file is
+    written over. A second run finds nothing to do.
+
+    \b
+    Exit status: 0 fine, 1 it can't be done, 2 wrong usage, or a change that nobody accepted.
+
+    \b
+    Examples:
+      gridatlas new my-results
+      gridatlas new --yes
+    """  # noqa: D301
+    name = "" if folder == Path() else f"{folder.as_posix()}/"
+    try:
+        plan = plan_new(folder)
+        if plan.nothing:
+            click.echo(f"Nothing to do: {name}{CONFIG} has the plugin, and there is a data folder.")
+            return
+        if plan.before != plan.after:
+            click.echo(plan.diff(), nl=False)
+            _ask(name, folder, yes)
+        carry_out(folder, plan)
+    except CannotAdd as error:
+        click.echo(f"Error: nothing was changed\n  found:    {error}", err=True)
+        click.echo(f"  expected: a list of plugins in {name}{CONFIG}", err=True)
+        click.echo(f"  mend:     {error.mend}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        click.echo(f"Error: {error.filename or folder}: {error.strerror}", err=True)
+        sys.exit(1)
+    for path in plan.kept:
+        click.echo(f"left as it is: {name}{path}")
+    if plan.before != plan.after:
+        click.echo(f"changed: {name}{CONFIG}")
+    for path in plan.files:
+        click.echo(f"written: {name}{path}")
+    click.echo("\nNext:")
+    if name:
+        click.echo(f"  cd {name.rstrip('/')}")
+    click.echo("  gridatlas check")
+    click.echo("  mkdocs serve      then open http://127.0.0.1:8000/studies/")
+    click.echo("Your own results: gridatlas import FILE")
+
+
+def _ask(name: str, folder: Path, yes: bool) -> None:
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        where = "" if not name else f"{folder} "
+        click.echo(f"\nNothing was changed. To accept this: gridatlas new {where}--yes")
+        sys.exit(2)
+    if not click.confirm(f"\nChange {name}{CONFIG} like this?", default=True):
+        click.echo("Nothing was changed.")
+        sys.exit(2)

@@ -1,0 +1,262 @@
+"""`gridatlas new`: a site from nothing, and lines in somebody's mkdocs.yml."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from gridatlas.cli import main
+from gridatlas.mkdocs_lines import CannotAdd, added
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["new", *arguments])
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        one.relative_to(folder).as_posix(): one.read_bytes()
+        for one in sorted(folder.rglob("*"))
+        if one.is_file()
+    }
+
+
+def build(folder: Path) -> None:
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+NEXT = """
+Next:
+  cd mine
+  gridatlas check
+  mkdocs serve      then open http://127.0.0.1:8000/studies/
+Your own results: gridatlas import FILE
+"""
+EXAMPLE = "written: {0}data/example/study.yml\nwritten: {0}data/example/cells.csv\n"
+
+
+def test_a_whole_site_that_builds_strictly(here: Path) -> None:
+    result = run("mine")
+    assert result.exit_code == 0
+    assert result.output == (
+        "written: mine/mkdocs.yml\nwritten: mine/.gitignore\n"
+        + EXAMPLE.format("mine/")
+        + "written: mine/docs/index.md\n"
+        + NEXT
+    )
+    checked = CliRunner().invoke(main, ["check", "mine/data"])
+    assert checked.output == "example: 2 grids, 11 values, 1 reading\n0 problems\n"
+    build(here / "mine")
+    index = (here / "mine/site/index.html").read_text("utf-8")
+    assert '<span class="ga-number">75.1</span> %' in index
+    page = (here / "mine/site/studies/example/index.html").read_text("utf-8")
+    assert "Batch size and learning rate" in page
+    assert "At learning rate 0.01 the large model is ahead of the small one." in (
+        here / "mine/site/studies/example/checks/index.html"
+    ).read_text("utf-8")
+    assert (here / "mine/site/grids/example/large.svg").is_file()
+
+
+def test_a_second_run_finds_nothing_to_do(here: Path) -> None:
+    run("mine")
+    before = files(here)
+    result = run("mine")
+    assert (result.exit_code, result.output) == (
+        0,
+        "Nothing to do: mine/mkdocs.yml has the plugin, and there is a data folder.\n",
+    )
+    assert files(here) == before
+
+
+def test_no_file_is_written_over(here: Path) -> None:
+    for name in ("docs/index.md", ".gitignore"):
+        (here / name).parent.mkdir(exist_ok=True)
+        (here / name).write_text("mine", "utf-8")
+    (here / "data").mkdir()
+    result = run()
+    assert result.exit_code == 0
+    assert result.output.startswith(
+        "left as it is: .gitignore\nleft as it is: docs/index.md\nwritten: mkdocs.yml\n\nNext:\n"
+    )
+    assert set(files(here)) == {"docs/index.md", ".gitignore", "mkdocs.yml"}
+    assert (here / "docs/index.md").read_text("utf-8") == "mine"
+
+
+PROJECT = """\
+# Our site
+site_name: !ENV [NAME, Ours]
+theme: {name: material, font: false}
+
+plugins: # in this order
+  - search
+  - tags:   # kept
+      export: true
+
+  # what comes last
+markdown_extensions:
+  - pymdownx.emoji:
+      emoji_index: !!python/name:material.extensions.emoji.twemoji
+"""
+DIFF = """\
+--- mkdocs.yml (now)
++++ mkdocs.yml (then)
+@@ -6,6 +6,7 @@
+   - search
+   - tags:   # kept
+       export: true
++  - gridatlas
+ 
+   # what comes last
+ markdown_extensions:
+"""  # noqa: W293
+
+
+def test_a_project_is_shown_the_change_first(here: Path) -> None:
+    (here / "mkdocs.yml").write_text(PROJECT, "utf-8")
+    result = run()
+    assert (result.exit_code, result.output) == (
+        2,
+        f"{DIFF}\nNothing was changed. To accept this: gridatlas new --yes\n",
+    )
+    assert files(here) == {"mkdocs.yml": PROJECT.encode()}
+
+
+def test_a_project_gets_the_line_and_an_example(here: Path) -> None:
+    (here / "mkdocs.yml").write_text(PROJECT, "utf-8")
+    result = run("--yes")
+    assert (result.exit_code, result.output) == (
+        0,
+        f"{DIFF}changed: mkdocs.yml\n{EXAMPLE.format('')}{NEXT.replace('  cd mine' + chr(10), '')}",
+    )
+    after = PROJECT.replace("export: true\n", "export: true\n  - gridatlas\n")
+    assert (here / "mkdocs.yml").read_text("utf-8") == after
+    assert run().output == (
+        "Nothing to do: mkdocs.yml has the plugin, and there is a data folder.\n"
+    )
+
+
+def test_the_plugins_own_data_folder_counts(here: Path) -> None:
+    (here / "mkdocs.yml").write_text(
+        "site_name: a\nplugins:\n  - gridatlas:\n      data: results/\n", "utf-8"
+    )
+    assert run().output.startswith(
+        "written: results/example/study.yml\nwritten: results/example/cells.csv\n"
+    )
+    assert run().output.startswith("Nothing to do")
+
+
+CHANGED: dict[str, tuple[str, str]] = {
+    "no plugins": (
+        "site_name: a\n",
+        "site_name: a\nplugins:\n  - search\n  - gridatlas\n",
+    ),
+    "no line end": (
+        "site_name: a",
+        "site_name: a\nplugins:\n  - search\n  - gridatlas\n",
+    ),
+    "a list": ("plugins:\n- search\n", "plugins:\n- search\n- gridatlas\n"),
+    "a list with options": (
+        "plugins:\n    - search:\n        lang: en # ours\n\n# end\n",
+        "plugins:\n    - search:\n        lang: en # ours\n    - gridatlas\n\n# end\n",
+    ),
+    "a list with a text over lines": (
+        "plugins:\n  - x:\n      a: |\n        b\n\n        c\n\nnav: []\n",
+        "plugins:\n  - x:\n      a: |\n        b\n\n        c\n  - gridatlas\n\nnav: []\n",
+    ),
+    "a list without options": (
+        "plugins:\n  - search:\nnav: []\n",
+        "plugins:\n  - search:\n  - gridatlas\nnav: []\n",
+    ),
+    "no line end after a list": ("plugins:\n  - search", "plugins:\n  - search\n  - gridatlas\n"),
+    "in brackets": ("plugins: [search, tags] # a\n", "plugins: [search, tags, gridatlas] # a\n"),
+    "in brackets, over lines": (
+        "plugins: [\n  search,\n]\n",
+        "plugins: [\n  search, gridatlas,\n]\n",
+    ),
+    "in brackets, with options": (
+        "plugins: [{search: {lang: en}}]\n",
+        "plugins: [{search: {lang: en}}, gridatlas]\n",
+    ),
+    "empty brackets": ("plugins: []\nnav: []\n", "plugins: [gridatlas]\nnav: []\n"),
+    "nothing": ("plugins: # none\nnav: []\n", "plugins: # none\n  - gridatlas\nnav: []\n"),
+    "a mapping": (
+        "plugins:\n  search:\n    lang: en\n",
+        "plugins:\n  search:\n    lang: en\n  gridatlas: {}\n",
+    ),
+    "a mapping in braces": ("plugins: {search: {}}\n", "plugins: {search: {}, gridatlas: {}}\n"),
+    "Windows line ends": (
+        "site_name: a\r\nplugins:\r\n  - search\r\nnav: []\r\n",
+        "site_name: a\r\nplugins:\r\n  - search\r\n  - gridatlas\r\nnav: []\r\n",
+    ),
+    "a byte order mark": (
+        "\ufeffplugins:\n  - search\n",
+        "\ufeffplugins:\n  - search\n  - gridatlas\n",
+    ),
+    "tags": (
+        "a: !!python/name:b.c\nplugins:\n  - search:\n      on: !ENV [CI, false]\n",
+        "a: !!python/name:b.c\nplugins:\n  - search:\n      on: !ENV [CI, false]\n  - gridatlas\n",
+    ),
+    "there already": ("plugins: [search, gridatlas]\n", "plugins: [search, gridatlas]\n"),
+    "there with options": (
+        "plugins:\n  - gridatlas:\n      data: x\n",
+        "plugins:\n  - gridatlas:\n      data: x\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_lines_are_added_and_the_rest_stays(case: str) -> None:
+    before, after = CHANGED[case]
+    assert added(before) == after
+    assert added(after) == after
+    assert yaml.compose(after.removeprefix("\ufeff"), Loader=yaml.SafeLoader) is not None
+
+
+REFUSED: dict[str, tuple[str, str]] = {
+    "inherited": (
+        "INHERIT: base.yml\nsite_name: a\n",
+        "no plugins of its own, since it inherits base.yml",
+    ),
+    "not YAML": ("a: [\n", "mkdocs.yml, which isn't YAML, line 2"),
+    "empty": ("", "mkdocs.yml without keys"),
+    "a text": ("plugins: search\n", "plugins that are no list"),
+    "an alias": ("a: &p [search]\nplugins: *p\n", "plugins with an anchor or an alias"),
+    "braces": ("{site_name: a}\n", "mkdocs.yml in braces"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cant_be_changed_safely_is_left(case: str) -> None:
+    text, found = REFUSED[case]
+    with pytest.raises(CannotAdd) as error:
+        added(text)
+    assert str(error.value) == found
+
+
+def test_a_refusal_says_what_to_write(here: Path) -> None:
+    (here / "mkdocs.yml").write_text("INHERIT: base.yml\n", "utf-8")
+    result = run("--yes")
+    assert (result.exit_code, result.output) == (
+        1,
+        "Error: nothing was changed\n"
+        "  found:    no plugins of its own, since it inherits base.yml\n"
+        "  expected: a list of plugins in mkdocs.yml\n"
+        "  mend:     add the line - gridatlas to the plugins in base.yml\n",
+    )
