@@ -48,12 +48,20 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The pages and files of a results site, by their paths below the host's docs folder."""
+    """The pages and files of a results site, by their paths below the host's docs folder.
+
+    Attributes:
+        studies: By their ids, what pages give numbers from.
+        known: By the ids of the studies, what figures in other pages are made of.
+        broken: Names of the user's templates that can't be used.
+    """
 
     pages: tuple[Page, ...]
     files: Mapping[str, str | bytes]
     problems: tuple[Problem, ...]
     studies: Mapping[str, Results] = field(default_factory=dict)
+    known: Mapping[str, Assessment] = field(default_factory=dict)
+    broken: frozenset[str] = frozenset()
 
 
 def load_data(
@@ -217,7 +225,8 @@ def build(
         )
         for one in pages
     )
-    return Site(pages, files, tuple(problems + found), studies)
+    assessed = {one.study.id: one for one in known}
+    return Site(pages, files, tuple(problems + found), studies, assessed, broken)
 
 
 def _data_files(

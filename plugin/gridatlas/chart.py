@@ -9,6 +9,7 @@ from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from gridatlas.line import LinePicture
 from gridatlas.picture import (
     ABSENT,
     DISPUTED,
@@ -456,4 +457,119 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
     for layer in spec["layer"]:
         del layer["data"]
     spec["config"]["legend"]["layout"] = {"bottom": {"anchor": "start", "direction": "vertical"}}
+    return spec
+
+
+# --- lines --------------------------------------------------------------------------------------
+
+LINE_HEIGHT = 170
+"""Pixels from the lower to the upper end of a line's vertical axis."""
+POINTS_UP_TO = 12
+"""Points of a line up to which each has its value printed above it."""
+
+
+def line_specification(picture: LinePicture) -> dict[str, Any]:
+    """The complete Vega-Lite specification of a row or column, with its data inline."""
+    labels = [point.x for point in picture.points]
+    width = max(ceil(PLOT_WIDTH / len(labels)), 2)
+    printed = len(labels) <= POINTS_UP_TO
+    spec: dict[str, Any] = deepcopy(_line_template(printed))
+    spec |= {
+        "title": spec["title"] | {"text": picture.title},
+        "description": picture.description,
+        "width": width * len(labels),
+        "height": LINE_HEIGHT,
+    }
+    spec["data"] = {
+        "values": [
+            {"x": point.x, "value": point.value, "text": point.text, "label": point.label}
+            | ({} if point.low is None else {"low": point.low, "high": point.high})
+            | ({} if point.value is None else {"top": point.value})
+            | ({} if point.high is None else {"top": point.high})
+            for point in picture.points
+        ]
+    }
+    x = spec["encoding"]["x"]
+    x |= {"title": picture.x_title, "scale": {"domain": labels}}
+    angle, step = _across(labels, width)
+    x["axis"]["labelAngle"] = angle
+    if step > 1:
+        x["axis"]["values"] = [labels[at] for at in thinned(len(labels), step)]
+    low, high = picture.domain
+    top = high + (high - low) / 10 if printed else high  # room for the values above the points
+    for layer in spec["layer"]:
+        y = layer["encoding"]["y"]
+        y["title"] = picture.y_title
+        y["scale"] = {"domain": [low, top], "zero": False, "nice": True}
+        y["axis"]["format"] = f".{picture.decimals}f"
+    return spec
+
+
+@cache
+def _line_template(printed: bool) -> dict[str, Any]:
+    """A line's specification without its data."""
+    import altair as alt
+
+    scale = alt.Scale(domain=[0, 1])
+
+    def y(field: str) -> Any:
+        axis = alt.Axis(
+            grid=True,
+            gridColor="currentColor",
+            gridOpacity=0.15,
+            ticks=False,
+            domain=False,
+            aria=False,
+            tickCount=5,
+            labelPadding=6,
+        )
+        return alt.Y(f"{field}:Q", scale=scale, axis=axis)
+
+    layers = [
+        alt.Chart(name="interval")
+        .transform_filter("isValid(datum.low)")
+        .mark_rule(aria=False, strokeWidth=6, opacity=0.3, stroke="currentColor")
+        .encode(y=y("low"), y2="high:Q"),
+        # A gap where there is no value: nothing is drawn across it.
+        alt.Chart(name="line")
+        .mark_line(
+            aria=False, stroke="currentColor", strokeWidth=1.5, invalid="break-paths-show-domains"
+        )
+        .encode(y=y("value")),
+        alt.Chart(name="points")
+        .transform_filter("isValid(datum.value)")
+        .mark_point(
+            aria=True, filled=True, opacity=1, size=45, fill="currentColor", stroke="currentColor"
+        )
+        .encode(y=y("value"), description="label:N"),
+    ]
+    if printed:
+        layers.append(
+            alt.Chart(name="values")
+            .transform_filter("isValid(datum.top)")
+            .mark_text(aria=False, dy=-8, fontSize=11, color="currentColor")
+            .encode(y=y("top"), text="text:N")
+        )
+    axis: dict[str, Any] = {"ticks": False, "domain": False, "aria": False, "labelLimit": 150}
+    chart = (
+        alt.layer(*layers)
+        .encode(x=alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=0, labelPadding=6, **axis)))
+        .properties(title=alt.Title("", anchor="middle", fontSize=14, offset=14, aria=False))
+        .configure(background="transparent", font=FONT)
+        .configure_view(stroke=None)
+        .configure_title(color="currentColor")
+        .configure_axis(
+            labelColor="currentColor",
+            titleColor="currentColor",
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            titlePadding=8,
+            titleLimit=400,
+        )
+    )
+    spec: dict[str, Any] = chart.to_dict()
+    del spec["datasets"]
+    for layer in spec["layer"]:
+        del layer["data"]
     return spec

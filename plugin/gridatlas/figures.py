@@ -12,6 +12,7 @@ from typing import Any
 
 from gridatlas import analyse
 from gridatlas.analyse import Difference
+from gridatlas.line import Line
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture, format_difference, rows_from_top
 from gridatlas.study import Grid, Point, Study
@@ -115,6 +116,23 @@ def _no_table(panel: Panel, study: Study, number: int) -> dict[str, Any]:
     }
 
 
+def line_table(line: Line) -> list[tuple[str, TableCell]]:
+    """The values of a row or column, by the labels of their levels."""
+    study = line.grid.study
+    return [
+        (
+            level.label,
+            TableCell(
+                cell_text(study, cell),
+                between(interval.low, interval.high, study) if interval else "",
+                cell.note,
+                n=analyse.trials(line.grid, cell),
+            ),
+        )
+        for level, cell, interval in line.cells()
+    ]
+
+
 def _notes(notes: Iterable[str]) -> list[str]:
     """Each note of cells once, with how many have it; of very many, only that they are there."""
     found = Counter(note for note in notes if note)
@@ -210,6 +228,20 @@ def with_cell_ids(svg: str, picture: Picture, grid: Grid, seen: set[str]) -> str
         return f'<path id="{escape(key)}" '
 
     return _CELL.sub(named, svg)
+
+
+_OWN = re.compile(r'(?<=id=")ga-[0-9a-f]{10}-\d+(?=")')
+
+
+def with_own_ids(svg: str, seen: set[str]) -> str:
+    """Give a drawing's colour bar and clips other ids where the page has drawn the same before."""
+    taken = [one for one in _OWN.findall(svg) if one in seen]
+    for one in taken:
+        number = next(n for n in range(2, len(seen) + 3) if f"{one}-{n}" not in seen)
+        svg = re.sub(rf"(?<=[\"#]){re.escape(one)}(?=[\")])", f"{one}-{number}", svg)
+        seen.add(f"{one}-{number}")
+    seen.update(_OWN.findall(svg))
+    return svg
 
 
 def responsive(svg: str) -> str:

@@ -31,7 +31,17 @@ from gridatlas.cards import card_data
 from gridatlas.citation import bibtex
 from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
-from gridatlas.figures import data_table, downloads, grid_path, responsive, with_cell_ids
+from gridatlas.fence import FenceFigures, LinePanel
+from gridatlas.figures import (
+    data_table,
+    downloads,
+    grid_path,
+    line_table,
+    responsive,
+    with_cell_ids,
+    with_own_ids,
+)
+from gridatlas.line import LinePicture
 from gridatlas.panels import Gallery, Panel
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
@@ -101,10 +111,16 @@ _PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
 
 def fill(text: str, figures: Mapping[str, str]) -> str:
     """Put figures in the place of their placeholders."""
-    return _PLACEHOLDER.sub(lambda match: figures[match[1]], text)
+    return _PLACEHOLDER.sub(lambda match: figures.get(match[1], match[0]), text)
+
+
+def placeholder(key: str) -> str:
+    """What stands in the place of a figure until the page is finished."""
+    return f'<div data-gridatlas="{escape(key)}"></div>'
 
 
 Drawings = Mapping[Picture, Drawing]
+FenceDrawings = Mapping[Picture | LinePicture, Drawing]
 Plan = TypeVar("Plan", PagePlan, EmbedPlan)
 Written = TypeVar("Written")
 
@@ -269,7 +285,7 @@ class Templates:
         return template.render(gallery=gallery, panels=panels).strip()
 
     def _figure(
-        self, panel: Panel, path: str, drawings: Drawings, seen: set[str]
+        self, panel: Panel, path: str, drawings: Drawings | FenceDrawings, seen: set[str]
     ) -> dict[str, Any]:
         """What the template of a figure gets as `one`."""
         figure_id = figure_anchor(panel.grid) if panel.grid and not panel.before else ""
@@ -279,6 +295,7 @@ class Templates:
         if panel.grid and figure_id:
             seen.add(figure_id)
             svg = with_cell_ids(svg, panel.picture, panel.grid, seen)
+        svg = with_own_ids(svg, seen)
         embed = None
         if panel.grid and not panel.compact:
             embed = self._embeds.get(grid_path(panel.grid))
@@ -293,6 +310,33 @@ class Templates:
             if embed
             else None,
         }
+
+    def fence(
+        self,
+        figures: FenceFigures,
+        path: str,
+        drawings: FenceDrawings,
+        seen: set[str],
+        files: bool = True,
+    ) -> str:
+        """Write the figures of a fence.
+
+        Args:
+            path: Path of the page, or of a file beside its address.
+            seen: Ids that the page has already; those of these figures are added.
+            files: Whether the site has the grids' files, to be downloaded.
+
+        Raises:
+            jinja2.TemplateError: For a template that is broken, with its name and line.
+        """
+        panels = [self._figure(one, path, drawings, seen) for one in figures.panels]
+        lines = [_line_figure(one, path, drawings) for one in figures.lines]
+        for one in (*panels, *lines):
+            one["share"] = None
+            if not files:
+                one["downloads"] = {}
+        template = self._html.get_template("fence.html.jinja")
+        return template.render(figures=figures, panels=panels, lines=lines).strip()
 
     def embed(self, plan: EmbedPlan, drawings: Drawings) -> str:
         """Write a grid's page for frames: a whole document.
@@ -374,6 +418,16 @@ class Templates:
         return {"problems": template.render(problems=problems).strip()}
 
 
+def _line_figure(panel: LinePanel, path: str, drawings: FenceDrawings) -> dict[str, Any]:
+    """What the template of a line gets as `one`."""
+    return {
+        "panel": panel,
+        "svg": Markup(responsive(drawings[panel.picture].svg)),
+        "table": line_table(panel.shows),
+        "downloads": downloads(panel.shows.grid, path),
+    }
+
+
 def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
     """The names of a user's templates that can't be used, and what is wrong with each."""
     known = set(PackageLoader("gridatlas", "templates").list_templates())
@@ -424,7 +478,7 @@ def _front_matter(text: str) -> str:
 def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
     if key not in figures:
         raise LookupError(f'no figure "{key}" on this page; there are {listed(figures)}')
-    return Markup(f'<div data-gridatlas="{escape(key)}"></div>')
+    return Markup(placeholder(key))
 
 
 def _link(page: str, target: str, anchor: str = "") -> Markup:

@@ -113,10 +113,18 @@ def grid_panels(
     known: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
 ) -> tuple[Panel, ...]:
     """The heatmaps of grids, on one colour scale where it is shared."""
+    return panels_of([(known, grid) for grid in grids], shared, compact)
+
+
+def panels_of(
+    chosen: Sequence[tuple[Assessment, Grid]], shared: bool, compact: bool = False
+) -> tuple[Panel, ...]:
+    """As `grid_panels`, of grids that may be of several studies."""
+    grids = tuple(grid for _, grid in chosen)
     shared = shared and len(grids) > 1
     domain = own_domain(grids) if shared else None
     caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
-    drawn = [draw_grid(grid, domain, known.uncertainty.kept(grid)) for grid in grids]
+    drawn = [draw_grid(grid, domain, known.uncertainty.kept(grid)) for known, grid in chosen]
     return tuple(
         Panel(
             picture,
@@ -127,7 +135,7 @@ def grid_panels(
             known.uncertainty.of(grid),
             known.reproduction.of(grid.levels) if known.reproduction else None,
         )
-        for grid, picture in zip(grids, drawn, strict=True)
+        for (known, grid), picture in zip(chosen, drawn, strict=True)
     )
 
 

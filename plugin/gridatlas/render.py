@@ -13,10 +13,11 @@ from functools import cache
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gridatlas import store
-from gridatlas.chart import specification
+from gridatlas.chart import line_specification, specification
+from gridatlas.line import LinePicture
 from gridatlas.picture import Picture
 from gridatlas.slim import slim
 
@@ -28,6 +29,8 @@ INK = "#1f1f1f"
 
 
 _CELL = r'<path (?:[\w-]+="[^"]*" )*?aria-roledescription="%s"'
+
+Drawn = TypeVar("Drawn", bound=Picture | LinePicture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,10 @@ class DrawingError(RuntimeError):
 
 
 def draw(
-    pictures: Iterable[Picture],
+    pictures: Iterable[Drawn],
     cache_folder: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> dict[Picture, Drawing]:
+) -> dict[Drawn, Drawing]:
     """Draw all pictures; those in the cache are taken from there.
 
     Args:
@@ -82,19 +85,19 @@ def draw(
     return {picture: drawings[picture] for picture in wanted}
 
 
-def _draw_all(pictures: list[Picture]) -> Iterable[tuple[Picture, Drawing]]:
+def _draw_all(pictures: list[Drawn]) -> Iterable[tuple[Drawn, Drawing]]:
     if len(pictures) < POOL_FROM or (os.cpu_count() or 1) < 2:
         return ((picture, draw_one(picture)) for picture in pictures)
     return _in_two_processes(pictures)
 
 
-def _in_two_processes(pictures: list[Picture]) -> Iterable[tuple[Picture, Drawing]]:
+def _in_two_processes(pictures: list[Drawn]) -> Iterable[tuple[Drawn, Drawing]]:
     # spawn: a fork after any use of vl-convert deadlocks.
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         yield from zip(pictures, pool.map(draw_one, pictures, chunksize=8), strict=True)
 
 
-def draw_one(picture: Picture) -> Drawing:
+def draw_one(picture: Picture | LinePicture) -> Drawing:
     """Draw one picture.
 
     Raises:
@@ -103,8 +106,23 @@ def draw_one(picture: Picture) -> Drawing:
     """
     import vl_convert
 
-    spec = specification(picture)
-    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    if isinstance(picture, LinePicture):
+        spec = line_specification(picture)
+        svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+        _look_for_points(svg, picture)
+    else:
+        spec = specification(picture)
+        svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+        _look_for_cells(svg, picture)
+    svg = _stable(_plain(svg), picture)
+    on_white = re.sub(
+        r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
+    ).replace('="currentColor"', f'="{INK}"')
+    png = vl_convert.svg_to_png(on_white, scale=PNG_SCALE)
+    return Drawing(slim(svg), png, _json(spec))
+
+
+def _look_for_cells(svg: str, picture: Picture) -> None:
     filled = len(re.findall(_CELL % "rect mark", svg))
     hatched = len(re.findall(_CELL % "point", svg))
     if filled != picture.cells or hatched != len(picture.marks) - picture.cells:
@@ -112,12 +130,13 @@ def draw_one(picture: Picture) -> Drawing:
             f"{picture.title}: drawn with {filled} coloured and {hatched} hatched cells, "
             f"expected {picture.cells} and {len(picture.marks) - picture.cells}"
         )
-    svg = _stable(_plain(svg), picture)
-    on_white = re.sub(
-        r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
-    ).replace('="currentColor"', f'="{INK}"')
-    png = vl_convert.svg_to_png(on_white, scale=PNG_SCALE)
-    return Drawing(slim(svg), png, _json(spec))
+
+
+def _look_for_points(svg: str, picture: LinePicture) -> None:
+    drawn = len(re.findall(_CELL % "point", svg))
+    given = sum(point.value is not None for point in picture.points)
+    if drawn != given:
+        raise DrawingError(f"{picture.title}: drawn with {drawn} points, expected {given}")
 
 
 _GROUP = re.compile(r'(<g [^>]*?class="[^"]*") role="graphics-[^"]*"(?: aria-[\w]+="[^"]*")*')
@@ -135,7 +154,7 @@ def _plain(svg: str) -> str:
     return _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
 
 
-def _stable(svg: str, picture: Picture) -> str:
+def _stable(svg: str, picture: Picture | LinePicture) -> str:
     """Ids by content (vl-convert counts them per process), a role and a name for the whole."""
     content = hashlib.sha256(re.sub(r"(gradient|clip)_?\d+", "", svg).encode()).hexdigest()[:10]
     names: dict[str, str] = {}
@@ -211,11 +230,11 @@ def _drawn_by() -> str:
     return "\n".join(parts)
 
 
-def _key(picture: Picture) -> str:
+def _key(picture: Picture | LinePicture) -> str:
     return store.key_of(_drawn_by(), picture.to_json())
 
 
-def _read(folder: Path, picture: Picture) -> Drawing | None:
+def _read(folder: Path, picture: Picture | LinePicture) -> Drawing | None:
     """A stored drawing, or None where there is none or it is damaged."""
     body = store.read(folder, _key(picture))
     if body is None:
@@ -225,7 +244,7 @@ def _read(folder: Path, picture: Picture) -> Drawing | None:
     return Drawing(rest[:svg].decode(), rest[svg : svg + png], rest[svg + png :].decode())
 
 
-def _write(folder: Path, picture: Picture, drawing: Drawing) -> None:
+def _write(folder: Path, picture: Picture | LinePicture, drawing: Drawing) -> None:
     svg = drawing.svg.encode()
     body = b"%d %d\n" % (len(svg), len(drawing.png)) + svg + drawing.png + drawing.spec.encode()
     store.write(folder, _key(picture), body)

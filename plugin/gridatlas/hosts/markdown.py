@@ -1,19 +1,34 @@
-"""Numbers from the data in any Markdown page: `{{ grid(...).best.value }}`."""
+"""Grids and numbers in any Markdown page, for every host that renders with Python-Markdown.
+
+The fence ```` ```grid ```` gives heatmaps, and `{{ grid(...).best.value }}` a number. A fence first
+becomes a placeholder; the figure is put in when the page is finished, so that nothing between has
+to read it, and so that a fence that in the end is only code asks for nothing.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.inlinepatterns import InlineProcessor
+from markdown.postprocessors import Postprocessor
+from markdown.preprocessors import Preprocessor
 from markdown.util import AtomicString
+from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 
 from gridatlas.analyse import Results
 from gridatlas.claims import evaluate_value
+from gridatlas.fence import FenceError
+from gridatlas.fences import Fences
+from gridatlas.hosts import fence_lines
+from gridatlas.page import placeholder
 
 EXPRESSION = r"\{\{\s*(grid\((?:[^{}]|\{[^{}]*\})*?)\s*\}\}"
 """Only braces that begin with `grid(`: all others belong to somebody else."""
@@ -51,13 +66,193 @@ class InlineNumber(InlineProcessor):
         return span, m.start(0), m.end(0)
 
 
-class GridAtlasExtension(Extension):
-    """The extension; `resolve` turns an expression into the text that stands in its place."""
+# --- fences -------------------------------------------------------------------------------------
 
-    def __init__(self, resolve: Callable[[str], str]) -> None:
+FIRST = 1000
+"""Before every other preprocessor, which may take the fence's lines for something else."""
+LAST = 1
+"""After every other postprocessor: what is put in stays as it is."""
+_PLACEHOLDER = re.compile(r'<div data-gridatlas="(fence-[0-9a-f]{16})"></div>')
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a fence has: its body, and what is wrong with its first line.
+
+    Attributes:
+        header: What stands behind the word `grid`, where nothing may stand.
+        closed: Whether it is ended.
+    """
+
+    body: str
+    header: str = ""
+    closed: bool = True
+
+    @property
+    def key(self) -> str:
+        """Key of its placeholder; the same for the same fence."""
+        content = "\0".join((self.body, self.header, "" if self.closed else "open"))
+        return f"fence-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
+
+    def html(self, fences: Fences, page: str, seen: set[str]) -> str:
+        """The figures; arguments as for `Fences.html`.
+
+        Raises:
+            FenceError: For a fence that can't be shown.
+        """
+        if not self.closed:
+            raise FenceError(
+                "a fence that isn't ended",
+                "a last line with the same backticks as the first, and the same indentation",
+                "add it below the fence's last line",
+            )
+        if self.header:
+            raise FenceError(
+                f'"{self.header}" behind the word grid',
+                "the word alone in the first line, and options in lines of their own",
+                "write each option in a line below the address, such as `scale: shared`",
+            )
+        return fences.html(self.body, page, seen)
+
+
+class AskedFences(dict[str, Asked]):
+    """The fences of all pages by the keys of their placeholders."""
+
+    def keys_in(self, html: str) -> list[str]:
+        """The keys of the placeholders in a page, from top to bottom."""
+        return [key for key in _PLACEHOLDER.findall(html) if key in self]
+
+
+Failed = Callable[[FenceError, Asked, int], str]
+"""Gives what stands in the place of a fence that can't be shown, or raises: with the error, the
+fence, and how many like it came before on the page."""
+
+
+def figures_of(
+    keys: Iterable[str],
+    asked: Mapping[str, Asked],
+    fences: Fences,
+    page: str,
+    seen: set[str],
+    failed: Failed,
+) -> list[str]:
+    """What takes the place of the placeholders of a page, from top to bottom.
+
+    Args:
+        page: Path of the page, or of a file beside its address.
+        seen: Ids on the page; those of the figures are added.
+    """
+    found = []
+    before: dict[str, int] = {}
+    for key in keys:
+        try:
+            found.append(asked[key].html(fences, page, seen))
+        except FenceError as error:
+            found.append(failed(error, asked[key], before.get(key, 0)))
+        before[key] = before.get(key, 0) + 1
+    return found
+
+
+def put_in(html: str, asked: Mapping[str, Asked], figures: Sequence[str]) -> str:
+    """A page with figures in the place of their placeholders, in turn."""
+    rest = iter(figures)
+    return _PLACEHOLDER.sub(lambda one: next(rest) if one[1] in asked else one[0], html)
+
+
+def place(page: str, text: str, error: FenceError, asked: Asked, before: int) -> str:
+    """Where a fence is wrong, such as `docs/index.md:12`; only the page where no line is known.
+
+    Args:
+        page: The page's name in messages.
+        text: The page's Markdown.
+        before: How many fences like it come before.
+    """
+    alike = [
+        one.line
+        for one in fence_lines.fences(text.splitlines())
+        if one.closed == asked.closed and _bare(one.body) == _bare(asked.body)
+    ]
+    return f"{page}:{alike[before] + error.line}" if before < len(alike) else page
+
+
+def _bare(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+class FencePreprocessor(Preprocessor):
+    """Teaches superfences the fence; it works in tabs, admonitions, lists and quotes as well."""
+
+    def __init__(self, markdown: Markdown, asked: AskedFences) -> None:
+        super().__init__(markdown)
+        self.asked = asked
+        self.text = ""
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Add the fence where superfences doesn't know it yet, and look for faulty ones."""
+        self.text = "\n".join(lines)
+        extension = getattr(self.md.preprocessors["fenced_code_block"], "extension", None)
+        if not isinstance(extension, SuperFencesCodeExtension):
+            raise SuperFencesException(
+                "gridatlas: another extension has taken the place of pymdownx.superfences; "
+                "list gridatlas after it, or remove fenced_code"
+            )
+        if not any(one["name"] == "grid" for one in extension.superfences):
+            extension.extend_super_fences("grid", self.formatted, _accepted, None)
+        return fence_lines.told(lines)
+
+    def formatted(self, src: str = "", options: Any = None, **_: object) -> str:
+        """The placeholder of a fence."""
+        options = options or {}
+        header = options.get(fence_lines.HEADER, "")
+        one = Asked(src, header, fence_lines.UNCLOSED not in options)
+        self.asked[one.key] = one
+        return placeholder(one.key)
+
+
+def _accepted(_: str, inputs: dict[str, str], options: dict[str, str], *__: object) -> bool:
+    """Take any first line, so that a faulty one is told instead of standing there as text."""
+    options.update(inputs)
+    return True
+
+
+class GridAtlasExtension(Extension):
+    """What a host gives pages: numbers, and fences as placeholders that it fills itself.
+
+    Args:
+        resolve: Turns an expression into the text that stands in its place.
+        asked: Where fences are kept; None leaves them alone.
+    """
+
+    def __init__(self, resolve: Callable[[str], str], asked: AskedFences | None = None) -> None:
         super().__init__()
-        self.resolve = resolve
+        self.resolve, self.asked = resolve, asked
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Register the inline numbers."""
+        """Register the inline numbers and the fence."""
         md.inlinePatterns.register(InlineNumber(md, self.resolve), "gridatlas", BELOW_CODE)
+        if self.asked is not None:
+            register_fence(md, self.asked)
+
+
+def register_fence(md: Markdown, asked: AskedFences) -> FencePreprocessor:
+    """Make a Markdown instance know the fence, with superfences if it is without."""
+    there = "fenced_code_block" in md.preprocessors and getattr(
+        md.preprocessors["fenced_code_block"], "extension", None
+    )
+    if not isinstance(there, SuperFencesCodeExtension):
+        md.registerExtensions(["pymdownx.superfences"], {})
+    processor = FencePreprocessor(md, asked)
+    md.preprocessors.register(processor, "gridatlas", FIRST)
+    return processor
+
+
+class FencePostprocessor(Postprocessor):
+    """Puts the figures in, for hosts that have no later step."""
+
+    def __init__(self, markdown: Markdown, finish: Callable[[str], str]) -> None:
+        super().__init__(markdown)
+        self.finish = finish
+
+    def run(self, text: str) -> str:
+        """The page with its figures."""
+        return self.finish(text)

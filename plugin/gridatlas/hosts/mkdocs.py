@@ -25,7 +25,18 @@ from gridatlas import csp, notebooks
 from gridatlas.build import ASSETS, SCRIPT, STYLESHEET, Site, build
 from gridatlas.claims import ClaimError
 from gridatlas.diff.side import Side
-from gridatlas.hosts.markdown import GridAtlasExtension, number
+from gridatlas.fence import FenceError
+from gridatlas.fences import Fences, error_box
+from gridatlas.hosts import fence_lines
+from gridatlas.hosts.markdown import (
+    Asked,
+    AskedFences,
+    GridAtlasExtension,
+    figures_of,
+    number,
+    place,
+    put_in,
+)
 from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import only_problems
 from gridatlas.sides import SideError, load_side
@@ -89,6 +100,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.site = Site((), {}, ())
         self.pages: dict[str, Page] = {}
         self.page = ""
+        self.asked = AskedFences()
+        self.fences = Fences({})
+        self.shown: dict[str, tuple[list[str], list[str]]] = {}
+        self.extension = GridAtlasExtension(self._number)
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember the command; defining this hook keeps the plugin across rebuilds of `serve`."""
@@ -100,7 +115,11 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         script = c.ExtraScriptValue(SCRIPT)
         script.defer = True
         config.extra_javascript.append(script)
-        config.markdown_extensions.append(GridAtlasExtension(self._number))  # type: ignore[arg-type]
+        # The plugin knows the page; the name in `markdown_extensions` is for other hosts.
+        names = [name for name in config.markdown_extensions if name != "gridatlas"]
+        config.mdx_configs.pop("gridatlas", None)
+        self.extension = GridAtlasExtension(self._number)
+        config.markdown_extensions[:] = [*names, self.extension]  # type: ignore[list-item]
         for folder in (self._path(config, self.config.data_), self._templates(config)):
             # A watched folder that isn't there at the start is a traceback in MkDocs.
             if folder and folder.is_dir() and str(folder) not in config.watch:
@@ -111,6 +130,18 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         """Make the site, and add what no file of the user's stands in the place of."""
         self.site = self._build(config, files)
         self.pages = {}
+        self.asked.clear()
+        self.shown.clear()
+        self.fences = Fences(
+            self.site.known,
+            self._path(config, self.config.cache),
+            self._templates(config),
+            self.site.broken,
+        )
+        # Superfences draws code in another way than Markdown's own extension: a site without any
+        # fence of ours keeps what it has.
+        if any(_has_fence(file) for file in files.documentation_pages()):
+            self.extension.asked = self.asked
         taken = {file.dest_uri: file.src_uri for file in files}
         made = {
             page.plan.path: File.generated(config, page.plan.path, content="")
@@ -160,6 +191,11 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         """
         if self.config.csp:
             html = notebooks.slim(html, get_relative_url(f"{ASSETS}/notebook.css", page.url))
+        keys = self.asked.keys_in(html)
+        if keys:
+            seen: set[str] = set()
+            self.shown[page.file.src_uri] = keys, self._fence_figures(keys, page, seen)
+            page.present_anchor_ids = {*(page.present_anchor_ids or ()), *seen}
         ours = self.pages.get(page.file.src_uri)
         if ours:
             page.present_anchor_ids = {*(page.present_anchor_ids or ()), *ours.anchors}
@@ -167,6 +203,12 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     def on_post_page(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
         """Put the figures in, now that neither Markdown nor the search index has to read them."""
+        keys = self.asked.keys_in(output)
+        if keys:
+            known, shown = self.shown.get(page.file.src_uri, ([], []))
+            if known != keys:  # A theme or plugin shows the content of other pages in this one.
+                shown = self._fence_figures(keys, page, set())
+            output = put_in(output, self.asked, shown)
         ours = self.pages.get(page.file.src_uri)
         if ours is None:
             return output
@@ -270,6 +312,16 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             log.warning("%s: a number can't be given\n%s", self.page, error)
             return f"({error.message})"
 
+    def _fence_figures(self, keys: list[str], page: HostPage, seen: set[str]) -> list[str]:
+        """What stands in the place of a page's fences; those that can't be shown are told."""
+
+        def failed(error: FenceError, asked: Asked, before: int) -> str:
+            text = page.file.content_string
+            log.warning(error.told(place(page.file.src_uri, text, error, asked, before)))
+            return error_box(error)
+
+        return figures_of(keys, self.asked, self.fences, page.file.dest_uri, seen, failed)
+
     def _path(self, config: MkDocsConfig, path: str) -> Path:
         return Path(config.config_file_path or "mkdocs.yml").parent.resolve() / path
 
@@ -323,6 +375,13 @@ def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, fil
 def _ending(config: MkDocsConfig) -> str:
     """What the address of a page has in the place of `index.md`."""
     return "" if config.use_directory_urls else "index.html"
+
+
+def _has_fence(file: File) -> bool:
+    """Whether a page of the user's has a grid."""
+    if file.generated_by is not None or not file.src_uri.endswith((".md", ".markdown")):
+        return False
+    return next(fence_lines.fences(file.content_string.splitlines()), None) is not None
 
 
 def _read(page: Path) -> str:

@@ -1,0 +1,75 @@
+"""Fences of a site's pages as HTML, with what was drawn kept in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+from gridatlas.address import SiteAddress
+from gridatlas.assessment import Assessment
+from gridatlas.fence import FenceError, FenceFigures, figures, parse
+from gridatlas.line import LinePicture
+from gridatlas.page import IN_TEMPLATES, Templates
+from gridatlas.picture import Picture
+from gridatlas.render import draw
+
+
+class Fences:
+    """Writes the figures that the fences of pages stand for.
+
+    Args:
+        known: The studies by their ids.
+        cache: Folder where drawings are kept between builds; None keeps nothing.
+        templates: The user's own templates.
+        broken: Names of those that can't be used.
+        files: Whether the site has the grids' files, in `grids/`.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, Assessment],
+        cache: Path | None = None,
+        templates: Path | None = None,
+        broken: frozenset[str] = frozenset(),
+        files: bool = True,
+    ) -> None:
+        self.known, self.cache, self.files = known, cache, files
+        self._own = Templates(None, frozenset(), (), SiteAddress())
+        self._user = Templates(templates, broken, (), SiteAddress()) if templates else self._own
+
+    def html(self, body: str, page: str, seen: set[str]) -> str:
+        """The figures of a fence.
+
+        Args:
+            body: What stands in the fence.
+            page: Path of the page, or of a file beside its address.
+            seen: Ids that the page has already; those of the figures are added.
+
+        Raises:
+            FenceError: For a fence that can't be shown.
+        """
+        found = figures(parse(body), self.known)
+        try:
+            return self._written(self._user, found, page, seen)
+        except IN_TEMPLATES:
+            # Told by the build, whose pages are written with the same templates.
+            return self._written(self._own, found, page, seen)
+
+    def _written(self, templates: Templates, found: FenceFigures, page: str, seen: set[str]) -> str:
+        pictures: list[Picture | LinePicture] = [
+            *(panel.picture for panel in found.panels),
+            *(line.picture for line in found.lines),
+        ]
+        drawings = draw(pictures, self.cache)
+        return templates.fence(found, page, drawings, seen, self.files)
+
+
+def error_box(error: FenceError) -> str:
+    """What stands in the place of a fence that can't be shown."""
+    told = {"found": error.found, "expected": error.expected, "to mend it": error.mend}
+    text = "; ".join(f"{name}: {escape(text)}" for name, text in told.items())
+    return (
+        '<div class="ga-problems ga-fence-error" role="alert" data-search-exclude>'
+        f"<p><strong>This grid can’t be shown.</strong> {text}.</p></div>"
+    )

@@ -1,0 +1,79 @@
+"""Where the fences ```` ```grid ```` of a Markdown text stand, before anything reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_FENCE = re.compile(r"(?P<prefix>[> \t]*)(?P<fence>`{3,}|~{3,})(?P<header>.*)$")
+_GRID = re.compile(
+    r"[ \t]*(?:\.?grid(?=[\s{]|$)[ \t]*(?P<options>.*?)|\{[ \t]*\.grid\b(?P<list>.*?)\}?)[ \t]*$"
+)
+HEADER, UNCLOSED = "header", "unclosed"
+"""Names of options that tell the fence's formatter what is wrong with its first line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A fence of a text.
+
+    Attributes:
+        line: Line of its opening, from 1.
+        header: What stands behind the word `grid`.
+        body: Its lines, without what they begin with all.
+        closed: Whether it is ended.
+    """
+
+    line: int
+    prefix: str
+    fence: str
+    header: str
+    body: str
+    closed: bool
+
+
+def fences(lines: Sequence[str]) -> Iterator[Found]:
+    """The fences of a text, from top to bottom; one within another fence is text."""
+    at = 0
+    while at < len(lines):
+        opened = _FENCE.match(lines[at])
+        at += 1
+        if opened is None or (opened["fence"][0] == "`" and "`" in opened["header"]):
+            continue
+        start = at
+        while at < len(lines) and lines[at].lstrip("> \t").rstrip() != opened["fence"]:
+            at += 1
+        closed, grid = at < len(lines), _GRID.match(opened["header"])
+        if grid:
+            width = len(opened["prefix"].expandtabs(4))
+            body = [_without(line, width) for line in lines[start:at]] if closed else []
+            header = grid["options"] or grid["list"] or ""
+            text = "\n".join(body)
+            yield Found(start, opened["prefix"], opened["fence"], header.strip(), text, closed)
+        # What begins with a fence that isn't ended is text to the last line.
+        at = at + 1 if closed else start
+
+
+def _without(line: str, width: int) -> str:
+    """A line without the quote marks and blanks that the fence begins with."""
+    expanded = line.expandtabs(4)
+    begin = expanded[:width]
+    return expanded[width:] if not begin.strip("> ") else expanded.lstrip("> ")
+
+
+def told(lines: Sequence[str]) -> list[str]:
+    """The text with faulty first lines of fences in a form that reaches the fence's formatter.
+
+    Options behind the word `grid`, and fences that aren't ended, are taken for text otherwise,
+    and would stand on the page as such.
+    """
+    result = list(lines)
+    for one in fences(lines):
+        begin = f"{one.prefix}{one.fence}grid"
+        if not one.closed:
+            result[one.line - 1] = f'{begin} {UNCLOSED}="1"\n{one.prefix}{one.fence}'
+        elif one.header:
+            header = re.sub(r"[\"'\n]", "", one.header)
+            result[one.line - 1] = f'{begin} {HEADER}="{header}"'
+    return "\n".join(result).split("\n")

@@ -1,0 +1,178 @@
+"""The Markdown extension by itself, for hosts that run no plugin: Zensical, Python-Markdown.
+
+It reads the data where a page first asks for a grid or a number, and again when a file changed.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from pymdownx.superfences import SuperFencesException
+
+from gridatlas.assessment import assess_study
+from gridatlas.build import load_data
+from gridatlas.claims import ClaimError
+from gridatlas.fence import FenceError
+from gridatlas.fences import Fences
+from gridatlas.hosts.markdown import (
+    BELOW_CODE,
+    LAST,
+    Asked,
+    AskedFences,
+    FencePostprocessor,
+    FencePreprocessor,
+    InlineNumber,
+    figures_of,
+    number,
+    place,
+    put_in,
+    register_fence,
+)
+from gridatlas.problems import only_problems
+
+log = logging.getLogger("gridatlas")
+
+
+class StandaloneExtension(Extension):
+    """The extension `gridatlas`, with its options."""
+
+    def __init__(self, **options: Any) -> None:
+        self.config = {
+            "data": ["data", "Folder with one folder per study"],
+            "cache": ["", "Folder that keeps drawn charts; empty keeps none"],
+            "downloads": [False, "Whether the site has the files of the grids, in grids/"],
+        }
+        super().__init__(**options)
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Register the inline numbers, the fence and what fills it."""
+        asked = AskedFences()
+        page = _Page(
+            md,
+            asked,
+            register_fence(md, asked),
+            Path(self.getConfig("data")),
+            self.getConfig("cache"),
+            bool(self.getConfig("downloads")),
+        )
+        md.inlinePatterns.register(InlineNumber(md, page.number), "gridatlas", BELOW_CODE)
+        md.postprocessors.register(FencePostprocessor(md, page.finish), "gridatlas", LAST)
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The page that a Markdown instance is rendering."""
+
+    md: Markdown
+    asked: AskedFences
+    preprocessor: FencePreprocessor
+    data: Path
+    cache: str
+    downloads: bool
+
+    @property
+    def _context(self) -> Any:
+        """What Zensical tells of the page; None on other hosts."""
+        there = "rendering_context" in self.md.preprocessors
+        return self.md.preprocessors["rendering_context"] if there else None
+
+    @property
+    def name(self) -> str:
+        """The page in messages."""
+        return str(self._context.page.path) if self._context else "the page"
+
+    @property
+    def path(self) -> str:
+        """Path of a file beside the page's address."""
+        url = str(self._context.page.url) if self._context else ""
+        return f"{url}index.html" if not url or url.endswith("/") else url
+
+    @property
+    def _text(self) -> str:
+        """The page's Markdown; the whole file where the host has taken its head off."""
+        if self._context:
+            file = self._below(self._context.config["docs_dir"]) / self.name
+            if file.is_file():
+                return file.read_text("utf-8", "replace")
+        return self.preprocessor.text
+
+    def _below(self, path: str | Path) -> Path:
+        """A path below the folder of the site's configuration, or the working folder."""
+        return Path(self._context.config["root_dir"] if self._context else "") / path
+
+    def number(self, expression: str) -> str:
+        """The text in the place of an expression.
+
+        Raises:
+            SuperFencesException: For an expression that is wrong, or whose value is absent. No
+                other error would end the build on every host.
+        """
+        try:
+            return number(expression, self._fences().studies)
+        except ClaimError as error:
+            message = f"gridatlas: {self.name}: a number can't be given\n{error}"
+            raise SuperFencesException(message) from error
+
+    def finish(self, html: str) -> str:
+        """The page with its figures."""
+        keys = self.asked.keys_in(html)
+        if not keys:
+            return html
+        figures = figures_of(
+            keys, self.asked, self._fences().fences, self.path, set(), self._failed
+        )
+        return put_in(html, self.asked, figures)
+
+    def _failed(self, error: FenceError, asked: Asked, before: int) -> str:
+        where = place(self.name, self._text, error, asked, before)
+        raise SuperFencesException(f"gridatlas: {error.told(where)}") from error
+
+    def _fences(self) -> _Known:
+        folder = self._below(self.data)
+        cache = self._below(self.cache) if self.cache else None
+        stamp = tuple(
+            (str(path), path.stat().st_mtime_ns, path.stat().st_size)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        )
+        kept = _KEPT.get(folder)
+        if kept is None or kept.stamp != (stamp, cache, self.downloads):
+            kept = _read(folder, cache, self.downloads, stamp)
+            _KEPT[folder] = kept
+        return kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was read of a data folder.
+
+    Attributes:
+        stamp: What it was read from: it is read again when this is another.
+    """
+
+    fences: Fences
+    studies: Any
+    stamp: Any
+
+
+_KEPT: dict[Path, _Known] = {}
+"""By data folder: hosts make a new extension for every page."""
+
+
+def _read(folder: Path, cache: Path | None, downloads: bool, stamp: Any) -> _Known:
+    loaded = load_data(folder)
+    for problem in only_problems(loaded.problems):
+        log.warning("%s", problem)
+    known = {
+        one.study.id: assess_study(
+            one, loaded.checks[one.study.id], loaded.claims[one.study.id], cache
+        )
+        for one in loaded.results
+    }
+    studies = {one.study.id: one for one in loaded.results}
+    return _Known(Fences(known, cache, files=downloads), studies, (stamp, cache, downloads))

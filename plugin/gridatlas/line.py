@@ -1,0 +1,168 @@
+"""What a line shows: one row or column of a grid, each value with its interval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from gridatlas.picture import format_value, value_with_unit
+from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
+from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
+
+Axis = Literal["row", "column"]
+"""A row lies at one level of y, a column at one level of x."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinePoint:
+    """One cell on a line.
+
+    Attributes:
+        x: Label of its level.
+        value: The metric; None where there is no value.
+        low, high: The 95 % interval; None where it isn't known.
+        text: The value as printed; empty without a value.
+        label: The cell in words, for a screen reader.
+    """
+
+    x: str
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinePicture:
+    """All that the chart of a line shows; equal pictures give equal drawings.
+
+    Attributes:
+        domain: Values at the lower and the upper end of the vertical axis.
+    """
+
+    title: str
+    description: str
+    x_title: str
+    y_title: str
+    domain: tuple[float, float]
+    decimals: int
+    points: tuple[LinePoint, ...]
+
+    def to_json(self) -> str:
+        """The picture as canonical JSON: what its drawing depends on."""
+        # Named, so that it is never taken for the JSON of a heatmap.
+        return json.dumps({"line": asdict(self)}, sort_keys=True, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row or column of a grid.
+
+    Attributes:
+        axis: Which of the two it is.
+        level: The level that it lies at, of y for a row, of x for a column.
+    """
+
+    grid: Grid
+    axis: Axis
+    level: Level
+    uncertainty: GridUncertainty
+
+    @property
+    def across(self) -> Factor:
+        """The factor that the line lies at a level of."""
+        return self.grid.study.y if self.axis == "row" else self.grid.study.x
+
+    @property
+    def along(self) -> Factor:
+        """The factor whose levels it leads through."""
+        return self.grid.study.x if self.axis == "row" else self.grid.study.y
+
+    @property
+    def label(self) -> str:
+        """`R1-Qwen | AIME24, local window size 2000`."""
+        return f"{self.grid.label}, {inline(self.across.label)} {self.level.label}"
+
+    def cells(self) -> list[tuple[Level, Cell, CellUncertainty | None]]:
+        """Its cells, in the order of their levels, with their intervals where these are known."""
+        intervals = by_point(self.grid, self.uncertainty)
+        points = (
+            (one, (one.key, self.level.key) if self.axis == "row" else (self.level.key, one.key))
+            for one in self.along.levels
+        )
+        return [(one, self.grid.at(*point), intervals.get(point)) for one, point in points]
+
+
+def line_domain(lines: Iterable[Line]) -> tuple[float, float]:
+    """The ends of the vertical axis for lines drawn alike: their values with the intervals."""
+    reached = [
+        number
+        for line in lines
+        for _, cell, interval in line.cells()
+        if cell.value is not None
+        for number in (float(cell.value), *((interval.low, interval.high) if interval else ()))
+    ]
+    low, high = min(reached, default=0.0), max(reached, default=0.0)
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LinePicture:
+    """The chart of a line.
+
+    Args:
+        title: In the place of its own.
+    """
+    study = line.grid.study
+    metric = study.metric
+    decimals = metric.decimals or 0
+    points = []
+    for level, cell, interval in line.cells():
+        where = f"{line.along.label} {level.label}"
+        if cell.value is None:
+            said = f"no value ({STATE_LABELS[cell.state]})"
+            points.append(LinePoint(level.label, None, None, None, "", f"{where}: {said}"))
+            continue
+        text = format_value(cell.value, decimals)
+        said = value_with_unit(text, metric.unit)
+        if cell.state == "disputed":
+            said += " (disputed)"
+        if interval:
+            said += f", 95 % interval {interval.low:.{decimals}f} to {interval.high:.{decimals}f}"
+        points.append(
+            LinePoint(
+                level.label,
+                float(cell.value),
+                interval.low if interval else None,
+                interval.high if interval else None,
+                text,
+                f"{where}: {said}",
+            )
+        )
+    unit = f" ({metric.unit})" if metric.unit else ""
+    return LinePicture(
+        title=title or line.label,
+        description=_described(line, title or line.label),
+        x_title=line.along.title,
+        y_title=f"{metric.name}{unit}",
+        domain=domain,
+        decimals=decimals,
+        points=tuple(points),
+    )
+
+
+def _described(line: Line, title: str) -> str:
+    metric = line.grid.study.metric
+    values = [cell.value for _, cell, _ in line.cells() if cell.value is not None]
+    along = inline(line.along.label)
+    if not values:
+        return f"{title}: a line along {along} without any value."
+    decimals = metric.decimals or 0
+    low = format_value(min(values), decimals)
+    high = value_with_unit(format_value(max(values), decimals), metric.unit)
+    absent = len(line.along.levels) - len(values)
+    return f"{title}: {metric.name} from {low} to {high} along {along}." + (
+        f" {absent} of {len(line.along.levels)} cells have no value." if absent else ""
+    )

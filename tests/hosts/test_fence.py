@@ -1,0 +1,480 @@
+"""The fence ```` ```grid ````: what it shows, where it works, and what it says when it can't."""
+
+import re
+from pathlib import Path
+
+import markdown
+import pytest
+import site_builds
+from bs4 import BeautifulSoup, Tag
+from pymdownx.superfences import SuperFencesException
+from site_builds import data_table, drawn_cells, figure_name, figures, text_of
+
+STUDY = """\
+format: 1
+title: Tuning
+metric: {name: Accuracy, column: accuracy, unit: "%", range: [0, 100], decimals: 1}
+x: rate
+y: batch
+facets: [model, setting]
+baseline: {setting: before}
+factors:
+  rate: {label: Learning rate}
+  batch: {label: Batch size}
+  model:
+    label: Model
+    levels: [{id: small, label: Small, items: 50}, {id: large, label: Large, items: 50}]
+trials: {items: model, samples: 4}
+"""
+CELLS = """\
+model,setting,batch,rate,accuracy
+small,before,8,0.1,11.5
+small,before,8,0.2,12.5
+small,before,16,0.1,13.5
+small,before,16,0.2,
+small,after,8,0.1,21.5
+small,after,8,0.2,22.5
+small,after,16,0.1,23.5
+small,after,16,0.2,24.5
+large,before,8,0.1,31.5
+large,before,8,0.2,32.5
+large,before,16,0.1,33.5
+large,before,16,0.2,34.5
+"""
+PLAIN = """\
+format: 1
+title: Plain
+metric: {name: Seconds, column: seconds, decimals: 2, better: lower}
+x: width
+y: depth
+"""
+NESTING = [
+    "admonition", "attr_list", "md_in_html", "pymdownx.details", "pymdownx.superfences",
+    {"pymdownx.tabbed": {"alternate_style": True}},
+]  # fmt: skip
+FENCE = "```grid\ntune/small/after\n```"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with studies, and drawings that are kept for these tests."""
+    folder = tmp_path_factory.mktemp("fence")
+    for name, study, cells in (
+        ("tune", STUDY, CELLS),
+        ("plain", PLAIN, "width,depth,seconds\n1,1,0.50\n2,1,0.75\n"),
+    ):
+        (folder / "data" / name).mkdir(parents=True)
+        (folder / "data" / name / "study.yml").write_text(study, "utf-8")
+        (folder / "data" / name / "cells.csv").write_text(cells, "utf-8")
+    return folder
+
+
+def _html(folder: Path, text: str, *extensions: str, **options: object) -> BeautifulSoup:
+    """A page as plain Python-Markdown makes it, with the extension by its name."""
+    names = [one if isinstance(one, str) else next(iter(one)) for one in NESTING]
+    configs = {name: one[name] for one in NESTING if isinstance(one, dict) for name in one}
+    configs["gridatlas"] = {
+        "data": str(folder / "data"),
+        "cache": str(folder / "cache"),
+        **options,
+    }
+    html = markdown.markdown(
+        text, extensions=[*(extensions or names), "gridatlas"], extension_configs=configs
+    )
+    return BeautifulSoup(html, "html.parser")
+
+
+def _only(page: BeautifulSoup) -> Tag:
+    [figure] = figures(page)
+    return figure
+
+
+# --- where it works -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "within"),
+    [
+        (FENCE, ""),
+        ("~~~grid\ntune/small/after\n~~~", ""),
+        ("````grid\n\n  tune/small/after/  \n\n````", ""),
+        ("``` {.grid}\ntune/small/after\n```", ""),
+        ('=== "Tab"\n\n    {}', ".tabbed-block"),
+        ('=== "Tab"\n\n    !!! note\n\n        {}', ".tabbed-block .admonition"),
+        ("!!! note\n\n    {}", ".admonition"),
+        ('??? note "More"\n\n    {}', "details"),
+        ("- item\n\n    {}", "li"),
+        ("1. item\n\n    - item\n\n        {}", "ol ul"),
+        ("> {}", "blockquote"),
+        ('<div markdown class="own">\n\n{}\n\n</div>', ".own"),
+    ],
+)
+def test_it_works_wherever_blocks_do(folder: Path, text: str, within: str) -> None:
+    begin = re.search(r"[ >]*(?={})", text.rpartition("\n")[2]) if "{}" in text else None
+    lines = FENCE.split("\n")
+    indented = "\n".join([lines[0], *((begin[0] if begin else "") + line for line in lines[1:])])
+    page = _html(folder, text.replace("{}", indented))
+    assert data_table(_only(page)) == (
+        ["0.1", "0.2"],
+        {"16": ["23.5 (18.2 to 29.8)", "24.5 (19.1 to 30.9)"],
+         "8": ["21.5 (16.4 to 27.7)", "22.5 (17.3 to 28.8)"]},
+    )  # fmt: skip
+    if within:
+        assert len(page.select(f"{within} figure.ga-figure")) == 1
+    assert "`" not in page.get_text()
+
+
+@pytest.mark.parametrize("extensions", [("tables",), ("fenced_code",), ("pymdownx.extra",)])
+def test_it_needs_no_other_extension(folder: Path, extensions: tuple[str, ...]) -> None:
+    assert len(drawn_cells(_only(_html(folder, FENCE, *extensions)))) == 4
+
+
+def test_within_code_it_is_code(folder: Path) -> None:
+    page = _html(
+        folder, "````md\n```grid\nnowhere\n```\n````\n\n    ```grid\n    nowhere\n    ```\n"
+    )
+    assert figures(page) == []
+    assert [code.get_text().strip() for code in page.select("code")] == [
+        "```grid\nnowhere\n```"
+    ] * 2
+
+
+def test_a_code_block_of_another_language_stays(folder: Path) -> None:
+    page = _html(folder, "```grids\na\n```\n\n```python\ngrid = 1\n```")
+    assert figures(page) == []
+    assert len(page.select("code")) == 2
+
+
+# --- what it shows ------------------------------------------------------------------------------
+
+
+def _figures(folder: Path, *lines: str) -> list[Tag]:
+    return figures(_html(folder, "\n".join(["```grid", *lines, "```"])))
+
+
+def test_grids_in_a_row_have_their_own_scale_or_share_one(folder: Path) -> None:
+    both = ("tune/small/before", "tune/large/before")
+    own = _figures(folder, *both)
+    assert [figure_name(one) for one in own] == ["Small | before", "Large | before"]
+    assert all("Own colour scale" in text_of(one.figcaption) for one in own)
+    shared = _figures(folder, *both, "scale: shared")
+    assert all("shared by these 2 grids" in text_of(one.figcaption) for one in shared)
+    ends = [_numbers(one) for one in (*own, *shared)]
+    assert ends[0] != ends[1]
+    assert ends[2] == ends[3] != ends[0]
+
+
+def _numbers(figure: Tag) -> list[str]:
+    """The numbers below a colour bar."""
+    texts = [text_of(text) for text in figure.select(".role-legend-label text")]
+    return [text for text in texts if re.fullmatch(r"[\d.]+", text)]
+
+
+@pytest.mark.parametrize("other", ["before", "small/before", "tune/small/before"])
+def test_delta_subtracts_a_level_or_another_grid(folder: Path, other: str) -> None:
+    [figure] = _figures(folder, "tune/small/after", f"delta: {other}")
+    assert data_table(figure)[1] == {"16": ["+10.0", "–"], "8": ["+10.0", "+10.0"]}
+    assert text_of(figure.figcaption) == "after minus before. Colour scale centred on 0."
+
+
+def test_delta_takes_a_level_of_any_facet(folder: Path) -> None:
+    [figure] = _figures(folder, "tune/large/before", "delta: small")
+    assert figure_name(figure) == "Large − Small | before"
+
+
+def test_a_row_is_a_line_with_its_intervals(folder: Path) -> None:
+    [figure] = _figures(folder, "tune/small/before", "row: 16")
+    assert figure_name(figure) == "Small | before, batch size 16"
+    # One value, and a gap.
+    assert [cell["aria-label"] for cell in drawn_cells(figure)] == [
+        "Learning rate 0.1: 13.5 %, 95 % interval 9.4 to 18.9"
+    ]
+    assert text_of(figure.figcaption) == (
+        "Bars: 95 % intervals. No value at Learning rate 0.2. Own axis; it need not begin at 0."
+    )
+    rows = [[text_of(cell) for cell in row.select("th, td")] for row in figure.select("tr")]
+    assert rows == [
+        ["Learning rate", "Accuracy (%)"],
+        ["0.1", "13.5 (9.4 to 18.9) n = 200"],
+        ["0.2", "missing"],
+    ]
+
+
+def test_a_column_is_named_by_its_number_however_it_is_written(folder: Path) -> None:
+    [figure] = _figures(folder, "tune/small/after", "column: 0.10")
+    assert [text_of(cell) for cell in figure.select("tbody th")] == ["8", "16"]
+    [figure] = _figures(folder, "plain", "row: 1.0")
+    assert text_of(figure.figcaption).startswith("No intervals: ")
+
+
+def test_lines_share_their_axis_if_asked(folder: Path) -> None:
+    found = _figures(folder, "tune/small/before", "tune/large/before", "row: 8", "scale: shared")
+    assert all("shared by these 2 lines" in text_of(one.figcaption) for one in found)
+    axes = [[text_of(one) for one in figure.select("svg text")] for figure in found]
+    assert [label for label in axes[0] if label == "40.0"] == ["40.0"]
+    assert "40.0" in axes[1]
+
+
+def test_title_and_caption_are_text(folder: Path) -> None:
+    text = 'Before & <b>after</b> "it"'
+    [figure] = _figures(folder, "tune/small/after", f"title: {text}", f"caption: {text}")
+    assert figure_name(figure) == text
+    assert text_of(figure.select_one(".role-title-text")) == text
+    assert text_of(figure.figcaption).startswith(f"{text}. Own colour scale")
+    assert figure.select("b") == []
+
+
+def test_a_caption_of_several_stands_below_them(folder: Path) -> None:
+    page = _html(folder, "```grid\ntune/small/before\nplain\ncaption: 'Both: ours'\n```")
+    assert text_of(page.select_one(".ga-gallery + .ga-caption")) == "Both: ours"
+
+
+def test_compact_leaves_table_and_downloads_out(folder: Path) -> None:
+    text = "```grid\ntune/small/after\ncompact: {}\n```"
+    assert _html(folder, text.format("yes"), downloads=True).select("table, a") == []
+    page = _html(folder, text.format("no"), downloads=True)
+    assert len(page.select("table")) == 1
+    assert page.select_one("a")["href"] == "grids/tune/small/after.svg"
+
+
+def test_without_the_files_there_is_no_link_to_them(folder: Path) -> None:
+    assert _html(folder, FENCE).select("a") == []
+
+
+def test_ids_are_unique_where_a_grid_stands_twice(folder: Path) -> None:
+    twice = _html(folder, f"{FENCE}\n\n{FENCE}\n\n{FENCE}")
+    ids = [str(one["id"]) for one in twice.select("[id]")]
+    assert len(ids) == len(set(ids))
+    assert ids.count("grid/small/after") == 1
+    assert ids.count("small/after/0.1,16") == 1
+    # Each drawing has its own colour bar.
+    used = re.findall(r"url\(#([^)]+)\)", str(twice))
+    assert len(figures(twice)) == 3
+    assert set(used) <= set(ids)
+    assert len(set(used)) >= 3
+
+
+def test_a_page_follows_its_data(folder: Path, tmp_path: Path) -> None:
+    study = tmp_path / "data/plain"
+    study.mkdir(parents=True)
+    (study / "study.yml").write_text(PLAIN, "utf-8")
+    seen = []
+    for value in ("0.50", "10.25"):
+        (study / "cells.csv").write_text(f"width,depth,seconds\n1,1,{value}\n", "utf-8")
+        page = _html(tmp_path, "```grid\nplain\n```\n\n{{ grid(study='plain').mean }}")
+        seen.append((data_table(_only(page))[1]["1"], text_of(page.select_one(".ga-number"))))
+    assert seen == [(["0.50"], "0.50"), (["10.25"], "10.25")]
+
+
+# --- what it says when it can't -----------------------------------------------------------------
+
+ERRORS = {
+    "unknown study": (
+        ["tunes/small/after"], 1, 'no study "tunes"; did you mean tune?',
+        "one of the studies plain, tune", "write tune/small/after or tune/small/before",
+    ),
+    "unknown level": (
+        ["tune/small/after", "tune/smal/after"], 2, 'no grid "smal/after" in the study tune',
+        "tune/model/setting, one of 3 grids: tune/small/after, tune/small/before, "
+        "tune/large/before",
+        "write tune/small/after or tune/small/before or tune/large/before",
+    ),
+    "level left out": (
+        ["tune"], 1, "no grid named in the study tune", "tune/model/setting, one of 3 grids: "
+        "tune/small/before, tune/small/after, tune/large/before", "write tune/small/before",
+    ),
+    "no address": (
+        ["", "scale: shared"], 0, "no address",
+        "the address of a grid in the first line, such as study/level/level",
+        "write it; the address of a heatmap is in its page's links, after #grid/",
+    ),
+    "unknown option": (
+        ["tune/small/after", "scal: shared"], 2, 'no option "scal"; did you mean scale?',
+        "one of scale, delta, row, column, title, caption, compact", "write scale in its place",
+    ),
+    "option twice": (
+        ["plain", "row: 1", "row: 1"], 3, "the option row a second time", "each option once",
+        "remove one of the lines 2 and 3 of the fence",
+    ),
+    "option without value": (
+        ["plain", "title:"], 2, "the option title without a value", "a text",
+        "write it behind the colon, as in `title: …`, or remove the line",
+    ),
+    "unknown value": (
+        ["plain", "scale: share"], 2, "scale: share", "own or shared", "write `scale: shared`",
+    ),
+    "unknown row": (
+        ["tune/small/after", "row: 17"], 2, 'no level "17" of batch',
+        "one of 8, 16", "write `row: 8`",
+    ),
+    "unknown delta": (
+        ["tune/small/after", "delta: befor"], 2, 'no level "befor" in tune; did you mean before?',
+        "one of before, after, small, large", "write before in its place",
+    ),
+    "no grid for delta": (
+        ["tune/small/after", "delta: large"], 2, "no grid like small/after at model large",
+        "a level, or the address of another grid of the study",
+        "name another level, or another grid",
+    ),
+    "delta of itself": (
+        ["tune/small/before", "delta: before"], 2, "small/before minus itself",
+        "two grids that differ in the level of one facet",
+        "name a grid that differs from it in one facet",
+    ),
+    "delta of two facets": (
+        ["tune/small/after", "delta: large/before"], 2,
+        "small/after and large/before, which differ in 2 facets",
+        "two grids that differ in the level of one facet",
+        "name a grid that differs from it in one facet",
+    ),
+    "delta elsewhere": (
+        ["tune/small/after", "delta: small/befor"], 2,
+        'no grid "small/befor" in the study tune',
+        "a level, or the address of another grid of the study",
+        "write tune/small/before or tune/small/after or tune/large/before",
+    ),
+    "two of a kind": (
+        ["plain", "row: 1", "column: 1"], 3, "row and column in one fence",
+        "at most one of delta, row, column", "write two fences, or remove column",
+    ),
+    "title of several": (
+        ["plain", "plain", "title: Both"], 3, "one title for 2 grids", "a title for one grid",
+        "write a fence for each grid, or use caption",
+    ),
+    "several metrics": (
+        ["plain", "tune/small/after", "scale: shared"], 3,
+        "a shared scale for Seconds (), Accuracy (%)", "grids of one metric in one unit",
+        "remove the line, or write a fence for each metric",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_errors_name_line_and_nearest(folder: Path, case: str) -> None:
+    lines, line, found, expected, mend = ERRORS[case]
+    text = "\n".join(["# Page", "", "```grid", *lines, "```"])
+    with pytest.raises(SuperFencesException) as caught:
+        _html(folder, text)
+    assert str(caught.value) == (
+        f"gridatlas: the page:{3 + line}: this grid can't be shown\n"
+        f"  found:    {found}\n  expected: {expected}\n  mend:     {mend}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("```grid scale=shared\nplain\n```", '"scale=shared" behind the word grid'),
+        ('```grid scale="shared"\nplain\n```', '"scale=shared" behind the word grid'),
+        ("> ```grid plain\n> ```", '"plain" behind the word grid'),
+        ("```grid\nplain\n\ntext", "a fence that isn't ended"),
+        ("!!! note\n\n    ```grid\n    plain\n", "a fence that isn't ended"),
+    ],
+)
+def test_a_fence_that_would_be_text_is_an_error(folder: Path, text: str, found: str) -> None:
+    with pytest.raises(SuperFencesException, match=re.escape(found)):
+        _html(folder, f"Text\n\n{text}")
+
+
+def test_a_data_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SuperFencesException, match="expected: a study; there is none"):
+        _html(tmp_path, FENCE)
+
+
+def test_a_number_that_is_not_there_is_an_error(folder: Path) -> None:
+    with pytest.raises(SuperFencesException, match='there is no study "plan"; did you mean plain'):
+        _html(folder, "{{ grid(study='plan').mean }}")
+
+
+# --- in MkDocs ----------------------------------------------------------------------------------
+
+PAGE = """\
+---
+title: A page
+---
+# Page
+
+{fence}
+
+```grid
+tune/small/after
+```
+
+```grid
+tune/smal/after
+```
+
+- item
+
+    ```grid
+    tune/small/after
+    row: 9
+    ```
+
+```grid
+tune/smal/after
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
+    """A site with figures and faults, built in an own folder below that of its pages."""
+    project = site_builds.make_project(tmp_path_factory.mktemp("mkdocs") / "project")
+    project.write("data/tune/study.yml", STUDY)
+    project.write("data/tune/cells.csv", CELLS)
+    project.write("docs/below/page.md", PAGE.replace("{fence}", FENCE))
+    project.write("docs/index.md", "[A cell](below/page.md#small/after/0.1,16)\n")
+    return project.built()
+
+
+def test_mkdocs_shows_figures_and_what_is_wrong_in_place(built: site_builds.Build) -> None:
+    page = built.page("below/page/")
+    assert [bool(figure.get("id")) for figure in figures(page)] == [True, False]
+    found = site_builds.article(page).select("figure.ga-figure, .ga-fence-error")
+    assert ["figure" if one.name == "figure" else "error" for one in found] == [
+        "figure", "figure", "error", "error", "error",
+    ]  # fmt: skip
+    assert text_of(found[3]) == (
+        'This grid can’t be shown. found: no level "9" of batch; expected: one of 8, 16; '
+        "to mend it: write `row: 8`."
+    )
+
+
+def test_mkdocs_tells_the_line_of_each_fault(built: site_builds.Build) -> None:
+    places = re.findall(r"WARNING +-  (below/page\.md:\d+): this grid", built.log)
+    assert places == ["below/page.md:15", "below/page.md:22", "below/page.md:26"]
+
+
+def test_mkdocs_fails_strictly_on_a_fault_only(built: site_builds.Build) -> None:
+    project = site_builds.Project(built.site.parent)
+    assert project.build("--strict", into="strict").status == 1
+    page = project.folder / "docs/below/page.md"
+    page.write_text(f"{FENCE}\n", "utf-8")
+    # The link to a cell of the figure is known to be there.
+    project.configure(validation={"anchors": "warn"})
+    project.built("--strict", into="strict")
+
+
+def test_downloads_of_a_figure_lead_to_files(built: site_builds.Build) -> None:
+    links = [str(one["href"]) for one in built.page("below/page/").select(".ga-downloads a")]
+    assert len(links) == 10
+    assert all((built.site / "below/page" / link).resolve().is_file() for link in links)
+
+
+def test_figures_are_not_in_the_search_index(built: site_builds.Build) -> None:
+    index = (built.site / "search/search_index.json").read_text("utf-8")
+    [entry] = re.findall(r'\{[^{}]*"location":"below/page/"[^{}]*\}', index)
+    assert "21.5" not in entry
+
+
+def test_pages_without_a_fence_keep_their_code_blocks(tmp_path: Path) -> None:
+    project = site_builds.make_project(tmp_path / "project")
+    site_builds.add_tiny_study(project)
+    project.write("docs/index.md", "```python\na = 1\n```\n")
+    plain = project.built().page("")
+    project.write("docs/other.md", "```grid\ntiny/small\n```\n")
+    beside = project.built()
+    assert plain.select(".highlight") == []
+    assert len(beside.page("").select(".highlight")) == 1
+    assert len(figures(beside.page("other/"))) == 1
