@@ -19,6 +19,7 @@ from gridatlas.figures import grid_path
 from gridatlas.former import at_old_addresses, check_former
 from gridatlas.load import read_study, study_folders
 from gridatlas.page import Page
+from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import Problem
 from gridatlas.render import Drawing, bundle, draw
@@ -54,6 +55,7 @@ class Site:
         studies: By their ids, what pages give numbers from.
         known: By the ids of the studies, what figures in other pages are made of.
         broken: Names of the user's templates that can't be used.
+        drawings: The pictures of all pages and grids.
     """
 
     pages: tuple[Page, ...]
@@ -62,6 +64,7 @@ class Site:
     studies: Mapping[str, Results] = field(default_factory=dict)
     known: Mapping[str, Assessment] = field(default_factory=dict)
     broken: frozenset[str] = frozenset()
+    drawings: Mapping[Picture, Drawing] = field(default_factory=dict)
 
 
 def load_data(
@@ -226,7 +229,7 @@ def build(
         for one in pages
     )
     assessed = {one.study.id: one for one in known}
-    return Site(pages, files, tuple(problems + found), studies, assessed, broken)
+    return Site(pages, files, tuple(problems + found), studies, assessed, broken, drawings)
 
 
 def _data_files(

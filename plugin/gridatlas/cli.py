@@ -18,6 +18,7 @@ from gridatlas.diff.as_json import to_json
 from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
+from gridatlas.hosts.building import build
 from gridatlas.importing.command import import_
 from gridatlas.newproject import new
 from gridatlas.problems import Problem, only_problems
@@ -37,6 +38,7 @@ def main() -> None:
       gridatlas import results.csv make a study of a table
       gridatlas check              check all studies in data/
       gridatlas check my/data      check all studies in my/data/
+      gridatlas build --into docs  write the pages, for a host that runs no plugin
       gridatlas schema             print the JSON Schema of study.yml
       gridatlas diff main HEAD     tell what changed in the results
       gridatlas collect runs/kv --study dynts-window-ratio --reading ours
@@ -89,6 +91,9 @@ def check(data: Path, form: str, quiet: bool) -> None:
                 click.echo(line)
             click.echo(counted(len(problems), "problem"))
     sys.exit(1 if problems else 0)
+
+
+main.add_command(build)
 
 
 def annotation(problem: Problem) -> str:

@@ -52,7 +52,7 @@ ORDER = [
     {"page"},
     {"fences"},
     {"build"},
-    {"opened", "sides"},
+    {"opened", "plain", "sides"},
     {"__init__"},
     {"csp", "notebooks", "summary"},
     {"mkdocs_lines"},

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +37,7 @@ from gridatlas.hosts.markdown import (
     place,
     put_in,
 )
+from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import only_problems
 from gridatlas.sides import SideError, load_side
@@ -251,7 +252,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         log.info("Content-Security-Policy: %s", policy)
 
     def _build(self, config: MkDocsConfig, files: Files) -> Site:
-        say = _from_two_seconds_on()
+        say = from_two_seconds_on(partial(log.info, "gridatlas: %s"))
 
         def page_of(script: str) -> str:
             """The path of a script below the docs folder, where another plugin makes it a page."""
@@ -395,15 +396,3 @@ def _free(file: File, taken: dict[str, str]) -> bool:
     if theirs is not None:
         log.info("gridatlas: %s is yours and is kept; ours is not added", theirs)
     return theirs is None
-
-
-def _from_two_seconds_on() -> Callable[[str], None]:
-    """Says how far a build is, from two seconds on and then every two seconds at most."""
-    said = [time.monotonic()]
-
-    def say(done: str) -> None:
-        if time.monotonic() - said[0] >= 2:
-            said[0] = time.monotonic()
-            log.info("gridatlas: %s", done)
-
-    return say

@@ -1,0 +1,150 @@
+"""The command `gridatlas build`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from gridatlas.build import build as make
+from gridatlas.hosts.folder import FolderError, Written, pages_with_figures, write
+from gridatlas.hosts.pace import from_two_seconds_on
+from gridatlas.plain import plain_files
+from gridatlas.problems import listed, only_problems
+
+LISTED = 20
+"""Files that are named one by one."""
+
+
+class _Failed(click.ClickException):
+    """Nothing was written: exit 2."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path("data"),
+    show_default=True,
+    help="Folder with one folder per study.",
+)
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="Folder to write to: the docs folder of a site, or any folder of a repository.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["mkdocs", "markdown"]),
+    default="mkdocs",
+    show_default=True,
+    help="mkdocs for Zensical, and MkDocs without the plugin; markdown for a README or a wiki.",
+)
+@click.option(
+    "--pages",
+    default="studies",
+    show_default=True,
+    help="Folder of the pages below that one.",
+)
+@click.option("--templates", type=click.Path(path_type=Path), help="Folder of own templates.")
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    default=Path(".cache/gridatlas"),
+    show_default=True,
+    help="Folder that keeps heatmaps and statistics between builds.",
+)
+@click.option("--url", default="", help="Address of the published site, for texts to copy.")
+@click.option(
+    "--no-directory-urls",
+    is_flag=True,
+    help="For a site with use_directory_urls: false, whose addresses end with index.html.",
+)
+def build(
+    data: Path,
+    into: Path,
+    form: str,
+    pages: str,
+    templates: Path | None,
+    cache: Path,
+    url: str,
+    no_directory_urls: bool,
+) -> None:
+    """Write the pages of all studies into a folder, for hosts that run no plugin.
+
+    Files that an earlier build wrote are changed or removed, all others stay: a file of yours in
+    the way is an error, and nothing is written then. The same data gives the same files.
+
+    \b
+    Exit status: 0 fine, 1 problems in the data (they stand on the pages), 2 wrong usage.
+
+    \b
+    Examples:
+      gridatlas build --into docs
+      gridatlas build --into results --format markdown
+      gridatlas build --data my/data --into docs --url https://example.org/atlas/
+    """  # noqa: D301
+    _refuse(data, into, pages)
+    say = from_two_seconds_on(lambda done: click.echo(done, err=True))
+    ending = "index.html" if no_directory_urls else ""
+    site = make(
+        data,
+        into=pages,
+        templates=templates,
+        cache=cache,
+        progress=lambda done, of: say(f"drew {done} of {of} heatmaps"),
+        step=say,
+        address=f"{url.rstrip('/')}/" if url else "",
+        ending=ending,
+    )
+    files = plain_files(site) if form == "markdown" else pages_with_figures(site, ending)
+    try:
+        done = write(files, into)
+    except FolderError as error:
+        raise _Failed(str(error)) from error
+    problems = only_problems(site.problems)
+    for problem in problems:
+        click.echo(problem, err=True)
+    for line in _told(done, into, len(site.pages)):
+        click.echo(line)
+    sys.exit(1 if problems else 0)
+
+
+def _refuse(data: Path, into: Path, pages: str) -> None:
+    if not data.is_dir():
+        raise click.UsageError(
+            f"there is no folder {data}; name the folder that has one folder per study, "
+            "for example: gridatlas build --data data --into docs"
+        )
+    if into.resolve().is_relative_to(data.resolve()):
+        raise click.UsageError(f"{into} lies in {data}: pages there would be taken for studies")
+    if any(part in ("", ".", "..") for part in pages.split("/")) or "\\" in pages:
+        raise click.UsageError(f"--pages {pages}: name a folder such as studies, without ..")
+
+
+def _told(done: Written, into: Path, pages: int) -> list[str]:
+    """What was written, the changed files by name."""
+    lines = []
+    for word, paths in (
+        ("added", done.added),
+        ("changed", done.changed),
+        ("removed", done.removed),
+    ):
+        if 0 < len(paths) <= LISTED:
+            lines += [f"{word}  {(into / path).as_posix()}" for path in paths]
+    for path in done.kept:
+        lines.append(f"kept  {(into / path).as_posix()}: it was changed since it was written")
+    counts = {
+        "added": len(done.added),
+        "changed": len(done.changed),
+        "removed": len(done.removed),
+        "as before": done.same,
+    }
+    total = listed(f"{number:,} {word}" for word, number in counts.items() if number)
+    number = f"{pages} page" if pages == 1 else f"{pages} pages"
+    return [*lines, f"{number} and their files are in {into.as_posix()}: {total}"]

@@ -1,0 +1,202 @@
+"""Pages as plain Markdown with pictures, for a README or a wiki: nothing that GitHub takes out."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from html import escape
+from html.parser import HTMLParser
+
+from gridatlas.build import Site
+from gridatlas.export import to_svg
+from gridatlas.figures import data_table, downloads
+from gridatlas.page import Page, escape_markdown
+from gridatlas.panels import Panel
+from gridatlas.picture import Picture
+from gridatlas.share import markdown_text
+
+README = "README.md"
+"""Name of the file that forges show for its folder."""
+FILES = (".svg", ".png", ".csv", ".json")
+"""Endings of the files that come along; pages for frames and scripts don't."""
+
+_HEAD = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
+_LINK = re.compile(r"(\]\((?:[^)#\s]*/)?)index\.md(?:#[^)\s]*)?\)")
+_PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
+
+
+def plain_files(site: Site) -> dict[str, bytes]:
+    """All pages, pictures and data files of a site, by their paths."""
+    files = {
+        path: content.encode() if isinstance(content, str) else content
+        for path, content in site.files.items()
+        if path.startswith("grids/") and path.endswith(FILES)
+    }
+    own = {content: path for path, content in files.items() if path.endswith(".svg")}
+    places: dict[Picture, str] = {}
+    for page in site.pages:
+        for picture in page.plan.pictures:
+            svg = to_svg(site.drawings[picture].svg).encode()
+            # A grid on its own scale has its file already.
+            places[picture] = own.get(svg) or _picture_path(page, picture)
+            files[places[picture]] = svg
+    return files | {
+        _readme(page.plan.path): plain_page(page, places).encode() for page in site.pages
+    }
+
+
+def _picture_path(page: Page, picture: Picture) -> str:
+    content = hashlib.sha256(picture.to_json().encode()).hexdigest()[:16]
+    return f"{page.plan.path.split('/')[0]}/pictures/{content}.svg"
+
+
+def _readme(path: str) -> str:
+    return f"{posixpath.dirname(path)}/{README}"
+
+
+def plain_page(page: Page, places: Mapping[Picture, str]) -> str:
+    """One page.
+
+    Args:
+        places: Paths of the pictures.
+    """
+    galleries = {gallery.key: gallery for gallery in page.plan.galleries}
+
+    def put(match: re.Match[str]) -> str:
+        gallery = galleries.get(match[1])
+        if gallery is None:
+            return plain_html(page.figures[match[1]])
+        figures = (_figure(panel, page.plan.path, places) for panel in gallery.panels)
+        return "\n\n".join(figures)
+
+    text = _LINK.sub(rf"\1{README})", readable(_HEAD.sub("", page.markdown)))
+    return _PLACEHOLDER.sub(put, text)
+
+
+_HARMLESS = (
+    (re.compile(r"&#39;"), "'"),
+    (re.compile(r"&#40;"), "("),
+    (re.compile(r"(?<=\w)&#45;(?=\w)"), "-"),
+    (re.compile(r"(?<=\S )&#45;(?= )"), "-"),
+    # Not where it makes a list or an address of what stands before it.
+    (re.compile(r"(?<=[\w)%])(?<!^\d)(?<!^\d\d)(?<!^\d\d\d)(?<!www)&#46;", re.I | re.M), "."),
+    (re.compile(r"(?<=\w)&#58;(?=\s|$)", re.M), ":"),
+)
+
+
+def readable(markdown: str) -> str:
+    """Markdown with the characters themselves where an escape isn't needed, for who reads it so."""
+    for escaped, character in _HARMLESS:
+        markdown = escaped.sub(character, markdown)
+    return markdown
+
+
+def _figure(panel: Panel, path: str, places: Mapping[Picture, str]) -> str:
+    """A heatmap as a picture, with its caption, its values and its files."""
+    here = posixpath.dirname(path)
+    picture = panel.picture
+    parts = [
+        f"![{markdown_text(picture.description)}]({posixpath.relpath(places[picture], here)})",
+        readable(str(escape_markdown(panel.caption))),
+    ]
+    if panel.compact:
+        return "\n\n".join(parts)
+    table = data_table(panel)
+    if table["rows"]:
+        parts += [
+            f"<details><summary>Data table of {escape(picture.title)}</summary>",
+            _table(table),
+            "</details>",
+        ]
+    if panel.grid:
+        links = downloads(panel.grid, path)
+        parts.append("Download " + " · ".join(f"[{name}]({to})" for name, to in links.items()))
+    return "\n\n".join(parts)
+
+
+def _table(table: Mapping[str, object]) -> str:
+    """The values of a heatmap as a Markdown table."""
+    x, y = table["x"], table["y"]
+    head = [f"{y.title} \\ {x.title}", *(level.label for level in x.levels)]  # type: ignore[attr-defined]
+    rows = [
+        [
+            f"**{_cell(level.label)}**",
+            *(
+                _cell(one.text + (f" ({one.interval})" if one.interval else ""), one.mark)
+                for one in cells
+            ),
+        ]
+        for level, cells in table["rows"]  # type: ignore[attr-defined]
+    ]
+    lines = [
+        [_cell(text) for text in head],
+        [":---", *("---:" for _ in head[1:])],
+        *rows,
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str, mark: str = "") -> str:
+    escaped = readable(str(escape_markdown(text)))
+    return f"**{escaped}**" if mark == "best" else escaped
+
+
+# --- HTML ---------------------------------------------------------------------------------------
+
+TAGS = frozenset(
+    {
+        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "br", "hr", "blockquote", "pre"),
+        *("ol", "ul", "li", "dl", "dt", "dd", "details", "summary", "figure", "figcaption"),
+        *("table", "thead", "tbody", "tfoot", "tr", "th", "td", "caption", "img", "a"),
+        *("b", "i", "strong", "em", "code", "del", "ins", "sup", "sub", "mark", "small", "span"),
+    }
+)
+"""Elements that GitHub leaves in a page."""
+ATTRIBUTES = frozenset({"href", "src", "alt", "title", "colspan", "rowspan", "open"})
+"""Attributes of which it leaves those in, and which we need."""
+
+
+def plain_html(html: str) -> str:
+    """HTML as GitHub shows it: without classes, scripts, and blank lines, which would end it."""
+    parser = _Plain()
+    parser.feed(html)
+    parser.close()
+    return re.sub(r"\n\s*\n", "\n", "".join(parser.out).strip())
+
+
+class _Plain(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.out: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in TAGS:
+            self.out.append(f"<{tag}{_attributes(attrs)}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in TAGS:
+            self.out.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        self.out.append(data)
+
+    def handle_entityref(self, name: str) -> None:
+        self.out.append(f"&{name};")
+
+    def handle_charref(self, name: str) -> None:
+        self.out.append(f"&#{name};")
+
+
+def _attributes(attrs: Iterable[tuple[str, str | None]]) -> str:
+    """Those that stay, with links to pages led to their files."""
+    found = []
+    for name, value in attrs:
+        if name not in ATTRIBUTES:
+            continue
+        text = value or ""
+        if name == "href":
+            text = re.sub(r"(^|/)index\.md(#.*)?$", rf"\1{README}", text)
+        found.append(f' {name}="{escape(text)}"' if value is not None else f" {name}")
+    return "".join(found)

@@ -1,0 +1,236 @@
+"""The same results on each host: MkDocs, ProperDocs and Zensical."""
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import site_builds
+from site_builds import Build, Project, data_table, drawn_cells, figure_name, figures, run
+
+PAGE = """\
+# Home
+
+The best is {{ grid(study="tiny", model="large").best.value }}.
+
+```grid
+tiny/small
+tiny/large
+scale: shared
+```
+
+=== "Difference"
+
+    ```grid
+    tiny/large
+    delta: small
+    ```
+
+=== "Row"
+
+    !!! note
+
+        ```grid
+        tiny/large
+        row: 16
+        ```
+"""
+EXTENSIONS = [
+    "admonition", "attr_list", "pymdownx.superfences",
+    {"pymdownx.tabbed": {"alternate_style": True}},
+]  # fmt: skip
+ASSETS = {
+    "extra_css": ["assets/gridatlas/gridatlas.css"],
+    "extra_javascript": [{"path": "assets/gridatlas/gridatlas.js", "defer": True}],
+}
+PAGES = [
+    "", "studies/", "studies/tiny/", "studies/tiny/model/", "studies/tiny/model/small/",
+    "studies/tiny/model/large/", "studies/tiny/checks/",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page shows: heatmaps and lines by their names, and what stands in them."""
+
+    figures: tuple[tuple[str, int], ...]
+    tables: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def _project(folder: Path, cache: Path, with_plugin: bool) -> Project:
+    """The same project for each host; where no plugin runs, the pages are written first."""
+    extensions = [*EXTENSIONS]
+    more: Mapping[str, object] = {}
+    if not with_plugin:
+        extensions.append({"gridatlas": {"downloads": True, "cache": str(cache)}})
+        more = ASSETS | {"plugins": ["search", "awesome-nav"]}
+    # Zensical's --clean empties `.cache`, and what it leads to.
+    own = cache if with_plugin else None
+    project = site_builds.make_project(folder, own, markdown_extensions=extensions, **more)
+    site_builds.add_tiny_study(project)
+    project.write("docs/index.md", PAGE)
+    return project
+
+
+def _command(*command: str) -> list[str]:
+    return [sys.executable, "-m", *command]
+
+
+def _mkdocs(project: Project) -> Build:
+    return project.built("--strict")
+
+
+def _properdocs(project: Project) -> Build:
+    site = project.folder / "site"
+    done = run(_command("properdocs", "build", "--strict", "-d", str(site)), project.folder)
+    assert done.returncode == 0, done.stdout
+    return Build(done.returncode, done.stdout, site)
+
+
+def _written(project: Project) -> None:
+    [extension] = [
+        one
+        for one in json.loads((project.folder / "mkdocs.yml").read_text("utf-8"))[
+            "markdown_extensions"
+        ]
+        if "gridatlas" in one
+    ]
+    command = [sys.executable, "-c", "from gridatlas.cli import main; main()", "build"]
+    cache = extension["gridatlas"]["cache"]
+    done = run([*command, "--into", "docs", "--cache", cache], project.folder)
+    assert done.returncode == 0, done.stdout
+
+
+def _zensical(project: Project) -> Build:
+    _written(project)
+    done = run(_command("zensical", "build", "--clean", "--strict"), project.folder)
+    assert done.returncode == 0, done.stdout
+    return Build(done.returncode, done.stdout, project.folder / "site")
+
+
+def _mkdocs_without_plugin(project: Project) -> Build:
+    _written(project)
+    project.configure(plugins=["search"])
+    return project.built("--strict")
+
+
+HOSTS = {
+    "mkdocs": _mkdocs,
+    "properdocs": _properdocs,
+    "zensical": _zensical,
+    "mkdocs without the plugin": _mkdocs_without_plugin,
+}
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Build]:
+    """The site of each host."""
+    base = tmp_path_factory.getbasetemp()
+    cache = site_builds.shared_cache(base)
+    folder = tmp_path_factory.mktemp("hosts")
+    return {
+        name: build(
+            _project(folder / name.replace(" ", "-"), cache, name in ("mkdocs", "properdocs"))
+        )
+        for name, build in HOSTS.items()
+    }
+
+
+def _shown(build: Build, page: str) -> Shown:
+    found = figures(build.page(page))
+    tables = [
+        (figure_name(figure), tuple(" ".join(row) for row in data_table(figure)[1].values()))
+        for figure in found
+        if figure.select("table")
+    ]
+    return Shown(
+        tuple((figure_name(figure), len(drawn_cells(figure))) for figure in found), tuple(tables)
+    )
+
+
+@pytest.mark.parametrize("host", [name for name in HOSTS if name != "mkdocs"])
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_show_the_same_on_each_host(
+    builds: Mapping[str, Build], host: str, page: str
+) -> None:
+    assert _shown(builds[host], page) == _shown(builds["mkdocs"], page)
+
+
+def test_heatmaps_and_values_are_those_of_the_data(builds: Mapping[str, Build]) -> None:
+    assert {page: len(_shown(builds["mkdocs"], page).figures) for page in PAGES} == {
+        "": 4, "studies/": 2, "studies/tiny/": 2, "studies/tiny/model/": 2,
+        "studies/tiny/model/small/": 1, "studies/tiny/model/large/": 1, "studies/tiny/checks/": 0,
+    }  # fmt: skip
+    assert _shown(builds["mkdocs"], "").figures == (
+        ("Small", 4), ("Large", 4), ("Large − Small", 4), ("Large, batch size 16", 2),
+    )  # fmt: skip
+    assert _shown(builds["mkdocs"], "studies/tiny/model/large/").tables == (
+        ("Large", ("23.5 24.5", "21.5 22.5")),
+    )
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_each_host_gives_the_number_and_leaves_nothing_unrendered(
+    builds: Mapping[str, Build], host: str
+) -> None:
+    for page in PAGES:
+        text = str(builds[host].page(page))
+        assert "data-gridatlas=" not in text
+        assert "```" not in text
+    assert builds[host].page("").select_one(".ga-number").get_text() == "24.5"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_each_host_has_the_files_that_pages_lead_to(builds: Mapping[str, Build], host: str) -> None:
+    build = builds[host]
+    for page in PAGES:
+        soup = build.page(page)
+        links = [str(one["href"]) for one in soup.select(".ga-downloads a, .ga-share a")]
+        links += [str(one["href"]) for one in soup.select('link[href*="gridatlas.css"]')]
+        links += [str(one["src"]) for one in soup.select('script[src*="gridatlas.js"]')]
+        assert len(links) >= 2
+        folder = build.site / page
+        missing = [one for one in links if not (folder / one.partition("#")[0]).resolve().exists()]
+        assert missing == []
+
+
+def test_zensical_has_the_pages_in_its_navigation(builds: Mapping[str, Build]) -> None:
+    found = site_builds.navigation(builds["zensical"].page("studies/"))
+    [studies] = [one for one in found if one[0] == "Studies"]
+    [study] = [one for one in studies[2] if one[0] == "Learning rate and batch size"]
+    assert [(title, address) for title, address, _ in study[2]] == [
+        ("Model", "./tiny/model/"), ("Checks", "./tiny/checks/"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("host", "command"),
+    [
+        ("mkdocs", _command("mkdocs", "build", "--strict")),
+        ("properdocs", _command("properdocs", "build", "--strict")),
+        ("zensical", _command("zensical", "build", "--strict")),
+    ],
+)
+def test_each_host_fails_on_a_fault_and_names_its_line(
+    tmp_path: Path, host: str, command: list[str]
+) -> None:
+    project = _project(tmp_path / "project", tmp_path / "cache", host != "zensical")
+    project.write("docs/index.md", "---\ntitle: Home\n---\n# Home\n\n```grid\ntiny/smal\n```\n")
+    done = run(command, project.folder)
+    assert done.returncode != 0
+    assert "index.md:7: this grid can't be shown" in done.stdout
+    assert "write tiny/small" in done.stdout
+
+
+def test_an_unwritten_site_is_not_taken_for_one(tmp_path: Path) -> None:
+    # Zensical ignores a plugin without a word: the pages and charts have to be looked for.
+    project = site_builds.make_project(tmp_path / "project")
+    site_builds.add_tiny_study(project)
+    done = run(_command("zensical", "build", "--strict"), project.folder)
+    assert done.returncode == 0
+    assert json.loads((project.folder / "mkdocs.yml").read_text("utf-8"))["plugins"][1] == (
+        "gridatlas"
+    )
+    assert not (project.folder / "site/studies").exists()
