@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from html.parser import HTMLParser
 
@@ -17,18 +17,36 @@ from gridatlas.panels import Panel
 from gridatlas.picture import Picture
 from gridatlas.share import markdown_text
 
-README = "README.md"
-"""Name of the file that forges show for its folder."""
+Names = Callable[[str], tuple[str, str]]
+"""Gives a page's file, and what links lead to, by the page's path on a site."""
+
+
+def for_repository(path: str) -> tuple[str, str]:
+    """A README in the page's folder, which forges show with it."""
+    file = f"{posixpath.dirname(path)}/README.md"
+    return file, file
+
+
+def for_wiki(path: str) -> tuple[str, str]:
+    """A page without a folder, since wikis know a page by its name alone."""
+    name = posixpath.dirname(path).replace("/", "-")
+    return f"{name}.md", name
+
+
 FILES = (".svg", ".png", ".csv", ".json")
 """Endings of the files that come along; pages for frames and scripts don't."""
 
 _HEAD = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
-_LINK = re.compile(r"(\]\((?:[^)#\s]*/)?)index\.md(?:#[^)\s]*)?\)")
+_LINK = re.compile(r"(?<=\]\()((?:[^)#\s:]*/)?index\.md)(?:#[^)\s]*)?(?=\))")
 _PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
 
 
-def plain_files(site: Site) -> dict[str, bytes]:
-    """All pages, pictures and data files of a site, by their paths."""
+def plain_files(site: Site, names: Names) -> dict[str, bytes]:
+    """All pages, pictures and data files of a site, by their paths.
+
+    Args:
+        names: Where pages stand.
+    """
     files = {
         path: content.encode() if isinstance(content, str) else content
         for path, content in site.files.items()
@@ -43,7 +61,7 @@ def plain_files(site: Site) -> dict[str, bytes]:
             places[picture] = own.get(svg) or _picture_path(page, picture)
             files[places[picture]] = svg
     return files | {
-        _readme(page.plan.path): plain_page(page, places).encode() for page in site.pages
+        names(page.plan.path)[0]: plain_page(page, places, names).encode() for page in site.pages
     }
 
 
@@ -52,26 +70,30 @@ def _picture_path(page: Page, picture: Picture) -> str:
     return f"{page.plan.path.split('/')[0]}/pictures/{content}.svg"
 
 
-def _readme(path: str) -> str:
-    return f"{posixpath.dirname(path)}/{README}"
-
-
-def plain_page(page: Page, places: Mapping[Picture, str]) -> str:
+def plain_page(page: Page, places: Mapping[Picture, str], names: Names) -> str:
     """One page.
 
     Args:
         places: Paths of the pictures.
+        names: Where pages stand.
     """
     galleries = {gallery.key: gallery for gallery in page.plan.galleries}
+    path = page.plan.path
+    file = names(path)[0]
+
+    def led(target: str) -> str:
+        """A link to another page, from its path relative to this one on a site."""
+        to = names(posixpath.normpath(posixpath.join(posixpath.dirname(path), target)))[1]
+        return posixpath.relpath(to, posixpath.dirname(file) or ".")
 
     def put(match: re.Match[str]) -> str:
         gallery = galleries.get(match[1])
         if gallery is None:
-            return plain_html(page.figures[match[1]])
-        figures = (_figure(panel, page.plan.path, places) for panel in gallery.panels)
+            return plain_html(page.figures[match[1]], led)
+        figures = (_figure(panel, file, places) for panel in gallery.panels)
         return "\n\n".join(figures)
 
-    text = _LINK.sub(rf"\1{README})", readable(_HEAD.sub("", page.markdown)))
+    text = _LINK.sub(lambda match: led(match[1]), readable(_HEAD.sub("", page.markdown)))
     return _PLACEHOLDER.sub(put, text)
 
 
@@ -80,6 +102,7 @@ _HARMLESS = (
     (re.compile(r"&#40;"), "("),
     (re.compile(r"(?<=\w)&#45;(?=\w)"), "-"),
     (re.compile(r"(?<=\S )&#45;(?= )"), "-"),
+    (re.compile(r"(?<=\w)(?<!www)&#46;(?=\w)", re.IGNORECASE), "."),
     # Not where it makes a list or an address of what stands before it.
     (re.compile(r"(?<=[\w)%])(?<!^\d)(?<!^\d\d)(?<!^\d\d\d)(?<!www)&#46;", re.I | re.M), "."),
     (re.compile(r"(?<=\w)&#58;(?=\s|$)", re.M), ":"),
@@ -95,7 +118,7 @@ def readable(markdown: str) -> str:
 
 def _figure(panel: Panel, path: str, places: Mapping[Picture, str]) -> str:
     """A heatmap as a picture, with its caption, its values and its files."""
-    here = posixpath.dirname(path)
+    here = posixpath.dirname(path) or "."
     picture = panel.picture
     parts = [
         f"![{markdown_text(picture.description)}]({posixpath.relpath(places[picture], here)})",
@@ -158,22 +181,27 @@ ATTRIBUTES = frozenset({"href", "src", "alt", "title", "colspan", "rowspan", "op
 """Attributes of which it leaves those in, and which we need."""
 
 
-def plain_html(html: str) -> str:
-    """HTML as GitHub shows it: without classes, scripts, and blank lines, which would end it."""
-    parser = _Plain()
+def plain_html(html: str, led: Callable[[str], str]) -> str:
+    """HTML as GitHub shows it: without classes, scripts, and blank lines, which would end it.
+
+    Args:
+        led: Gives a link to a page from its path relative to this one on a site.
+    """
+    parser = _Plain(led)
     parser.feed(html)
     parser.close()
     return re.sub(r"\n\s*\n", "\n", "".join(parser.out).strip())
 
 
 class _Plain(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self, led: Callable[[str], str]) -> None:
         super().__init__(convert_charrefs=False)
+        self.led = led
         self.out: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in TAGS:
-            self.out.append(f"<{tag}{_attributes(attrs)}>")
+            self.out.append(f"<{tag}{_attributes(attrs, self.led)}>")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in TAGS:
@@ -189,14 +217,15 @@ class _Plain(HTMLParser):
         self.out.append(f"&#{name};")
 
 
-def _attributes(attrs: Iterable[tuple[str, str | None]]) -> str:
+def _attributes(attrs: Iterable[tuple[str, str | None]], led: Callable[[str], str]) -> str:
     """Those that stay, with links to pages led to their files."""
     found = []
     for name, value in attrs:
         if name not in ATTRIBUTES:
             continue
         text = value or ""
-        if name == "href":
-            text = re.sub(r"(^|/)index\.md(#.*)?$", rf"\1{README}", text)
+        page = text.partition("#")[0]
+        if name == "href" and page.endswith("index.md") and ":" not in page:
+            text = led(page)
         found.append(f' {name}="{escape(text)}"' if value is not None else f" {name}")
     return "".join(found)

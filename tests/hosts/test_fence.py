@@ -420,7 +420,8 @@ tune/smal/after
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
     """A site with figures and faults, built in an own folder below that of its pages."""
-    project = site_builds.make_project(tmp_path_factory.mktemp("mkdocs") / "project")
+    cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
+    project = site_builds.make_project(tmp_path_factory.mktemp("mkdocs") / "project", cache)
     project.write("data/tune/study.yml", STUDY)
     project.write("data/tune/cells.csv", CELLS)
     project.write("docs/below/page.md", PAGE.replace("{fence}", FENCE))
@@ -468,8 +469,11 @@ def test_figures_are_not_in_the_search_index(built: site_builds.Build) -> None:
     assert "21.5" not in entry
 
 
-def test_pages_without_a_fence_keep_their_code_blocks(tmp_path: Path) -> None:
-    project = site_builds.make_project(tmp_path / "project")
+def test_pages_without_a_fence_keep_their_code_blocks(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
+    project = site_builds.make_project(tmp_path / "project", cache)
     site_builds.add_tiny_study(project)
     project.write("docs/index.md", "```python\na = 1\n```\n")
     plain = project.built().page("")

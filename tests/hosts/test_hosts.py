@@ -214,9 +214,10 @@ def test_zensical_has_the_pages_in_its_navigation(builds: Mapping[str, Build]) -
     ],
 )
 def test_each_host_fails_on_a_fault_and_names_its_line(
-    tmp_path: Path, host: str, command: list[str]
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, host: str, command: list[str]
 ) -> None:
-    project = _project(tmp_path / "project", tmp_path / "cache", host != "zensical")
+    cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
+    project = _project(tmp_path / "project", cache, host != "zensical")
     project.write("docs/index.md", "---\ntitle: Home\n---\n# Home\n\n```grid\ntiny/smal\n```\n")
     done = run(command, project.folder)
     assert done.returncode != 0

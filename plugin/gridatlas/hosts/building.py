@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -10,9 +11,11 @@ import click
 from gridatlas.build import build as make
 from gridatlas.hosts.folder import FolderError, Written, pages_with_figures, write
 from gridatlas.hosts.pace import from_two_seconds_on
-from gridatlas.plain import plain_files
+from gridatlas.plain import Names, for_repository, for_wiki, plain_files
 from gridatlas.problems import listed, only_problems
 
+NAMES: Mapping[str, Names] = {"markdown": for_repository, "wiki": for_wiki}
+"""How plain pages are named, by format."""
 LISTED = 20
 """Files that are named one by one."""
 
@@ -40,10 +43,11 @@ class _Failed(click.ClickException):
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["mkdocs", "markdown"]),
+    type=click.Choice(["mkdocs", "markdown", "wiki"]),
     default="mkdocs",
     show_default=True,
-    help="mkdocs for Zensical, and MkDocs without the plugin; markdown for a README or a wiki.",
+    help="mkdocs for Zensical, and MkDocs without the plugin; markdown for a repository, wiki for "
+    "its wiki.",
 )
 @click.option(
     "--pages",
@@ -102,7 +106,7 @@ def build(
         address=f"{url.rstrip('/')}/" if url else "",
         ending=ending,
     )
-    files = plain_files(site) if form == "markdown" else pages_with_figures(site, ending)
+    files = pages_with_figures(site, ending) if form == "mkdocs" else plain_files(site, NAMES[form])
     try:
         done = write(files, into)
     except FolderError as error:
