@@ -22,7 +22,9 @@ from gridatlas.build import load_data
 from gridatlas.cells import OPTIONAL_COLUMNS
 from gridatlas.checks import TITLES
 from gridatlas.cli import main
+from gridatlas.fence import OPTIONS
 from gridatlas.hosts.mkdocs import GridAtlasConfig
+from gridatlas.hosts.standalone import StandaloneExtension
 from gridatlas.plan import plan_overview, plan_study, plan_unreadable
 from gridatlas.schema import StudyFile
 from gridatlas.study import STATES
@@ -148,6 +150,51 @@ def test_import_page_works(tmp_path: Path) -> None:
         "results",
         "runs",
     ]
+
+
+def test_hosts_page_leads_to_a_site_and_to_plain_pages(tmp_path: Path) -> None:
+    study = tmp_path / "data/tuning"
+    study.mkdir(parents=True)
+    for block in blocks(DOCS / "start.md"):
+        if block.title.startswith("data/tuning") and not (tmp_path / block.title).exists():
+            (tmp_path / block.title).write_text(block.text, "utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text("# Mine\n\n```grid\ntuning\n```\n", "utf-8")
+    assert follow(DOCS / "hosts.md", tmp_path) == [
+        "gridatlas build --into docs",
+        "zensical build --clean",
+        "gridatlas build --into results --format markdown",
+        "gridatlas build --into my-project.wiki --format wiki",
+    ]
+    for page in ("site/index.html", "site/studies/tuning/index.html"):
+        assert "<td>71.2" in (tmp_path / page).read_text("utf-8")
+    for page in ("results/studies/tuning/README.md", "my-project.wiki/studies-tuning.md"):
+        assert "| 71.2 |" in (tmp_path / page).read_text("utf-8")
+
+
+def test_examples_of_the_fence_page_stand_on_it_as_they_are_written() -> None:
+    text = (DOCS / "fence.md").read_text("utf-8")
+    written = re.findall(r"^````md\n(.*?)^````$", text, re.MULTILINE | re.DOTALL)
+    written += re.findall(r"^```md\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(written) == 6
+    live = re.sub(r"^(`{3,4})md\n.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert [one for one in written if one.strip() not in live] == []
+
+
+def test_fence_page_has_every_option() -> None:
+    text = (DOCS / "fence.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == [
+        *OPTIONS,
+        *StandaloneExtension().config,
+    ]
+
+
+def test_python_of_the_fence_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    [code] = [block for block in blocks(DOCS / "fence.md") if block.language == "python"]
+    made: dict[str, str] = {}
+    exec(compile(code.text, "fence.md", "exec"), made)
+    assert made["html"].count("<figure") == 1
 
 
 def test_full_example_of_the_data_format_is_fine(tmp_path: Path) -> None:

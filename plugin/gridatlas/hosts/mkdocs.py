@@ -139,9 +139,12 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             self._templates(config),
             self.site.broken,
         )
-        # Superfences draws code in another way than Markdown's own extension: a site without any
-        # fence of ours keeps what it has.
-        if any(_has_fence(file) for file in files.documentation_pages()):
+        # Superfences draws code in another way than Markdown's own extension: a site that has
+        # neither it nor a fence of ours keeps its code blocks.
+        there = {"pymdownx.superfences", "pymdownx.extra"}.intersection(
+            name for name in config.markdown_extensions if isinstance(name, str)
+        )
+        if there or any(_has_fence(file) for file in files.documentation_pages()):
             self.extension.asked = self.asked
         taken = {file.dest_uri: file.src_uri for file in files}
         made = {
@@ -380,9 +383,13 @@ def _ending(config: MkDocsConfig) -> str:
 
 def _has_fence(file: File) -> bool:
     """Whether a page of the user's has a grid."""
-    if file.generated_by is not None or not file.src_uri.endswith((".md", ".markdown")):
+    if not file.src_uri.endswith((".md", ".markdown")):
         return False
-    return next(fence_lines.fences(file.content_string.splitlines()), None) is not None
+    try:
+        lines = file.content_string.splitlines()
+    except (OSError, ValueError):
+        return False  # MkDocs tells what is wrong with it when it comes to that page.
+    return next(fence_lines.fences(lines), None) is not None
 
 
 def _read(page: Path) -> str:

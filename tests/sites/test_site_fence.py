@@ -1,0 +1,26 @@
+"""The page about the fence, whose examples are live."""
+
+from site_builds import Build, article, figure_name, figures, text_of
+
+
+def test_examples_of_the_page_are_shown(atlas: Build) -> None:
+    page = atlas.page("fence/")
+    assert [figure_name(figure) for figure in figures(page)] == [
+        "R1-Qwen | AIME24",
+        "R1-Qwen | AIME24",
+        "R1-Llama | AIME24",
+        "After GRPO, temperature 1.0 − Before GRPO",
+        "R1-Qwen − R1-Llama | AIME24",
+        "R1-Qwen | AIME24, local window size 2000",
+        "R1-Llama | AIME24, local window size 2000",
+        "R1-Qwen on AIME24, a ratio of 0.4",
+        "R1-Qwen | Average",
+    ]
+    assert len(article(page).select(".tabbed-block figure.ga-figure")) == 3
+    assert len(article(page).select(".admonition li figure.ga-figure")) == 1
+    assert text_of(page.select_one("blockquote .ga-number")) == "52.0"
+
+
+def test_ids_of_the_page_are_unique(atlas: Build) -> None:
+    ids = [str(one["id"]) for one in atlas.page("fence/").select("[id]")]
+    assert sorted(ids) == sorted(set(ids))
