@@ -15,6 +15,7 @@ from views import AT_REST, until
 ATLAS = {
     "home": "",
     "code": "claims/",
+    "fence": "fence/",
     "overview": "studies/",
     "study": f"studies/{DYNTS}/",
     "facet": f"studies/{DYNTS}/model/",

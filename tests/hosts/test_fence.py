@@ -139,10 +139,16 @@ def test_within_code_it_is_code(folder: Path) -> None:
     ] * 2
 
 
+def test_code_is_code_to_its_own_last_line(folder: Path) -> None:
+    page = _html(folder, "```md\n- item\n\n    ```grid\n    nowhere\n    ```\n```\n\n" + FENCE)
+    assert page.select_one("code").get_text().count("```") == 2
+    assert len(figures(page)) == 1
+
+
 def test_a_code_block_of_another_language_stays(folder: Path) -> None:
-    page = _html(folder, "```grids\na\n```\n\n```python\ngrid = 1\n```")
+    page = _html(folder, "```grids\na\n```\n\n```python\ngrid = 1\n```\n\n``` {.grid-1}\na\n```")
     assert figures(page) == []
-    assert len(page.select("code")) == 2
+    assert len(page.select("code")) == 3
 
 
 # --- what it shows ------------------------------------------------------------------------------
@@ -369,6 +375,7 @@ def test_errors_name_line_and_nearest(folder: Path, case: str) -> None:
         ("> ```grid plain\n> ```", '"plain" behind the word grid'),
         ("```grid\nplain\n\ntext", "a fence that isn't ended"),
         ("!!! note\n\n    ```grid\n    plain\n", "a fence that isn't ended"),
+        ("- item\n\n    ```grid\n  plain\n    ```", "a fence that isn't ended"),
     ],
 )
 def test_a_fence_that_would_be_text_is_an_error(folder: Path, text: str, found: str) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 _FENCE = re.compile(r"(?P<prefix>[> \t]*)(?P<fence>`{3,}|~{3,})(?P<header>.*)$")
 _GRID = re.compile(
-    r"[ \t]*(?:\.?grid(?=[\s{]|$)[ \t]*(?P<options>.*?)|\{[ \t]*\.grid\b(?P<list>.*?)\}?)[ \t]*$"
+    r"[ \t]*(?:\.?grid(?=[\s{]|$)[ \t]*(?P<options>.*?)"
+    r"|\{[ \t]*\.grid(?=[\s}])(?P<list>.*?)\}?)[ \t]*$"
 )
 HEADER, UNCLOSED = "header", "unclosed"
 """Names of options that tell the fence's formatter what is wrong with its first line."""
@@ -22,7 +23,7 @@ class Found:
         line: Line of its opening, from 1.
         header: What stands behind the word `grid`.
         body: Its lines, without what they begin with all.
-        closed: Whether it is ended.
+        closed: Whether it is ended, and each line is indented as its first.
     """
 
     line: int
@@ -41,25 +42,32 @@ def fences(lines: Sequence[str]) -> Iterator[Found]:
         at += 1
         if opened is None or (opened["fence"][0] == "`" and "`" in opened["header"]):
             continue
-        start = at
-        while at < len(lines) and lines[at].lstrip("> \t").rstrip() != opened["fence"]:
-            at += 1
-        closed, grid = at < len(lines), _GRID.match(opened["header"])
+        body = _body(lines[at:], opened)
+        grid = _GRID.match(opened["header"])
         if grid:
-            width = len(opened["prefix"].expandtabs(4))
-            body = [_without(line, width) for line in lines[start:at]] if closed else []
-            header = grid["options"] or grid["list"] or ""
-            text = "\n".join(body)
-            yield Found(start, opened["prefix"], opened["fence"], header.strip(), text, closed)
+            header = (grid["options"] or grid["list"] or "").strip()
+            text = "\n".join(body or ())
+            yield Found(at, opened["prefix"], opened["fence"], header, text, body is not None)
         # What begins with a fence that isn't ended is text to the last line.
-        at = at + 1 if closed else start
+        at += 0 if body is None else len(body) + 1
 
 
-def _without(line: str, width: int) -> str:
-    """A line without the quote marks and blanks that the fence begins with."""
-    expanded = line.expandtabs(4)
-    begin = expanded[:width]
-    return expanded[width:] if not begin.strip("> ") else expanded.lstrip("> ")
+def _body(lines: Sequence[str], opened: re.Match[str]) -> list[str] | None:
+    """The lines of a fence, without what its first line begins with; None where it isn't ended.
+
+    As superfences reads them: a line that is indented less than the first ends it, too early.
+    """
+    width = len(opened["prefix"].expandtabs(4))
+    body: list[str] = []
+    for line in lines:
+        expanded = line.expandtabs(4)
+        begin, rest = expanded[:width], expanded[width:]
+        if begin.strip("> ") or (expanded.strip("> ") and len(begin) < width):
+            return None
+        if rest.rstrip() == opened["fence"]:
+            return body
+        body.append(rest)
+    return None
 
 
 def told(lines: Sequence[str]) -> list[str]:

@@ -103,8 +103,8 @@ class Asked:
         if not self.closed:
             raise FenceError(
                 "a fence that isn't ended",
-                "a last line with the same backticks as the first, and the same indentation",
-                "add it below the fence's last line",
+                "a last line with the same backticks as the first, and all lines indented as that",
+                "add that line, or indent the fence's lines alike",
             )
         if self.header:
             raise FenceError(
