@@ -14,6 +14,7 @@ import site_builds
 from expected import GRIDS, shown
 from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page
 from site_builds import DYNTS, PREFIX
+from static_host import Quiet
 
 from views import Visit, until
 
@@ -24,7 +25,7 @@ GRID = f"grids/{DYNTS}/r1-qwen/aime24"
 QWEN = f"studies/{DYNTS}/model/r1-qwen/"
 
 
-class _Strict(site_builds._Quiet):
+class _Strict(Quiet):
     """Sends the policy with all that is framed, and forbids to keep anything."""
 
     def end_headers(self) -> None:

@@ -14,7 +14,7 @@ SITE_HOST = "https://atlas.example"
 """Where the tests' sites say that they are."""
 
 
-class _Quiet(SimpleHTTPRequestHandler):
+class Quiet(SimpleHTTPRequestHandler):
     """As static hosts answer: no listing of folders, and a page for what isn't there."""
 
     def __init__(self, *args: Any, headers: Mapping[str, str], home: str, **kwargs: Any) -> None:
@@ -69,7 +69,7 @@ def serving(
         place.symlink_to(site, target_is_directory=True)
         folder = Path(root) if prefix.strip("/") else place
         handler = functools.partial(
-            _Quiet, directory=str(folder), headers=headers or {}, home=prefix
+            Quiet, directory=str(folder), headers=headers or {}, home=prefix
         )
         with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
             thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
