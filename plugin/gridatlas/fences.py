@@ -8,9 +8,9 @@ from pathlib import Path
 
 from gridatlas.address import SiteAddress
 from gridatlas.assessment import Assessment
-from gridatlas.fence import FenceError, FenceFigures, figures, parse
+from gridatlas.fence import FenceError, figures, parse
 from gridatlas.line import LinePicture
-from gridatlas.page import IN_TEMPLATES, Templates
+from gridatlas.page import IN_TEMPLATES, Templates, template_problem
 from gridatlas.picture import Picture
 from gridatlas.render import draw
 
@@ -35,8 +35,8 @@ class Fences:
         files: bool = True,
     ) -> None:
         self.known, self.cache, self.files = known, cache, files
-        self._own = Templates(None, frozenset(), (), SiteAddress())
-        self._user = Templates(templates, broken, (), SiteAddress()) if templates else self._own
+        self.templates = templates
+        self._written = Templates(templates, broken, (), SiteAddress())
 
     def html(self, body: str, page: str, seen: set[str]) -> str:
         """The figures of a fence.
@@ -47,22 +47,23 @@ class Fences:
             seen: Ids that the page has already; those of the figures are added.
 
         Raises:
-            FenceError: For a fence that can't be shown.
+            FenceError: For a fence that can't be shown, or a template of the user's that fails.
         """
         found = figures(parse(body), self.known)
-        try:
-            return self._written(self._user, found, page, seen)
-        except IN_TEMPLATES:
-            # Told by the build, whose pages are written with the same templates.
-            return self._written(self._own, found, page, seen)
-
-    def _written(self, templates: Templates, found: FenceFigures, page: str, seen: set[str]) -> str:
         pictures: list[Picture | LinePicture] = [
             *(panel.picture for panel in found.panels),
             *(line.picture for line in found.lines),
         ]
         drawings = draw(pictures, self.cache)
-        return templates.fence(found, page, drawings, seen, self.files)
+        try:
+            return self._written.fence(found, page, drawings, seen, self.files)
+        except IN_TEMPLATES as error:
+            if self.templates is None:
+                raise
+            problem = template_problem(error, self.templates, "fence.html.jinja")
+            raise FenceError(
+                f"{problem.place}: {problem.found}", problem.expected, "correct the template"
+            ) from error
 
 
 def error_box(error: FenceError) -> str:

@@ -9,6 +9,8 @@ from site_builds import Build, Project, text_of
 
 import gridatlas
 from gridatlas.build import Site, build
+from gridatlas.fence import FenceError
+from gridatlas.fences import Fences
 from gridatlas.problems import Problem
 from gridatlas.sides import load_side
 
@@ -91,7 +93,19 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     site = pages(load_side("before", Path("data"), project.folder))
     assert [one.kind for one in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
+    fences = Fences(site.known, templates=project.folder / "overrides")
+    texts.append(fences.html("tiny/small\nrow: 8", "index.html", set()))
     assert any("changed here" in text for text in texts)
+
+
+def test_a_template_that_fails_in_a_fence_is_told(
+    project: Project, pages: Callable[..., Site]
+) -> None:
+    project.write("overrides/fence.html.jinja", "{% set a = 1 %}\n{{ nothing.here }}\n")
+    fences = Fences(pages().known, templates=project.folder / "overrides")
+    with pytest.raises(FenceError) as caught:
+        fences.html("tiny/small", "index.html", set())
+    assert caught.value.found == "overrides/fence.html.jinja:2: 'nothing' is undefined"
 
 
 def test_a_folder_of_templates_that_there_is_not(tiny: Callable[..., Project]) -> None:
