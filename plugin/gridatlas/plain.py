@@ -10,6 +10,7 @@ from html import escape
 from html.parser import HTMLParser
 
 from gridatlas.build import Site
+from gridatlas.dataset import CELLS, CROISSANT
 from gridatlas.export import to_svg
 from gridatlas.figures import data_table, downloads
 from gridatlas.page import Page, escape_markdown
@@ -38,6 +39,7 @@ FILES = (".svg", ".png", ".csv", ".json")
 
 _HEAD = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()((?:[^)#\s:]*/)?index\.md)(?:#[^)\s]*)?(?=\))")
+_DATA = re.compile(r"(?<=\]\()[^)#\s:]+\.(?:csv|json)(?=\))")
 _PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
 
 
@@ -50,7 +52,8 @@ def plain_files(site: Site, names: Names) -> dict[str, bytes]:
     files = {
         path: content.encode() if isinstance(content, str) else content
         for path, content in site.files.items()
-        if path.startswith("grids/") and path.endswith(FILES)
+        if (path.startswith("grids/") and path.endswith(FILES))
+        or posixpath.basename(path) in (CELLS, CROISSANT)
     }
     own = {content: path for path, content in files.items() if path.endswith(".svg")}
     places: dict[Picture, str] = {}
@@ -93,7 +96,12 @@ def plain_page(page: Page, places: Mapping[Picture, str], names: Names) -> str:
         figures = (_figure(panel, file, places) for panel in gallery.panels)
         return "\n\n".join(figures)
 
+    def beside(match: re.Match[str]) -> str:
+        to = posixpath.normpath(posixpath.join(posixpath.dirname(path), match[0]))
+        return posixpath.relpath(to, posixpath.dirname(file) or ".")
+
     text = _LINK.sub(lambda match: led(match[1]), readable(_HEAD.sub("", page.markdown)))
+    text = _DATA.sub(beside, text)
     return _PLACEHOLDER.sub(put, text)
 
 
