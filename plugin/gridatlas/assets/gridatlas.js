@@ -243,6 +243,8 @@
   let keyed = false; // whether the reader's last move was with a key
   let quiet = null; // the focused cell whose card was closed
   let pinned = null;
+  let at = ""; // where the pointer is
+  let left = null; // where it was when a card was closed: it doesn't point at what was behind that
   let shown = null;
   let frame = 0;
   let timer = 0;
@@ -277,6 +279,7 @@
     const cell = pinned;
     const inside = card.contains(document.activeElement);
     pinned = hovered = null;
+    left = at;
     if (cell && inside) cell.focus({ preventScroll: true });
     quiet = focused;
     draw();
@@ -339,15 +342,25 @@
       later();
     }, LEAVE);
   };
-  document.addEventListener("pointerover", (event) => {
-    if (event.pointerType === "touch") return;
+  const over = (event) => {
+    at = `${event.clientX} ${event.clientY}`;
+    if (event.pointerType === "touch" || left === at) return;
+    left = null;
     const cell = cellAt(event.target);
     if (cell || card.contains(event.target)) clearTimeout(timer);
     else if (hovered) leave();
     if (!cell || cell === hovered) return;
     hovered = cell;
     later();
-  });
+  };
+  document.addEventListener("pointerover", over);
+  document.addEventListener(
+    "pointermove",
+    (event) => {
+      if (left !== null) over(event);
+    },
+    { passive: true },
+  );
   document.addEventListener("pointerout", (event) => {
     if (hovered && !event.relatedTarget) leave();
   });
