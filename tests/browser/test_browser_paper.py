@@ -391,19 +391,23 @@ def test_nothing_of_ours_moves_where_less_motion_is_wanted(browser: Browser, hom
     )
     page.mouse.move(x, y)
     assert page.evaluate(MOVING) == []
-    # A jump, not a ride: the cell is in its place in the frame after.
+    # Jumps, not a ride: ours, and the theme's, which may put the page anew into its place.
     cell = "r1-qwen/average/0.4,2000"
-    before = page.evaluate(
+    places = page.evaluate(
         """async (id) => {
           location.hash = id;
-          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-          return document.getElementById(id).getBoundingClientRect().top;
+          const seen = new Set();
+          for (let i = 0; i < 30; i++) {
+            await new Promise((done) => requestAnimationFrame(done));
+            seen.add(scrollY);
+          }
+          return seen.size;
         }""",
         cell,
     )
+    assert places <= 4
     assert page.evaluate(MOVING) == []
     page.wait_for_timeout(200)
     after = page.evaluate("(id) => document.getElementById(id).getBoundingClientRect().top", cell)
     assert 0 <= after < 600
-    assert abs(after - before) <= 1
     context.close()
