@@ -127,6 +127,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 config.watch.append(str(folder))
         return config
 
+    # After mkdocs-static-i18n (-100), which takes no generated files: ours belong to no language.
+    @event_priority(-200)
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Make the site, and add what no file of the user's stands in the place of."""
         self.site = self._build(config, files)
