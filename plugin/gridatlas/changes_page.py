@@ -10,7 +10,8 @@ from gridatlas.assessment import Assessment
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.grids import GridChange
 from gridatlas.diff.report import Section
-from gridatlas.diff.sections import changed_grids, report
+from gridatlas.diff.sections import report
+from gridatlas.diff.value_items import changed_grids
 from gridatlas.diff.wording import count
 from gridatlas.panels import Gallery, Panel, Part
 from gridatlas.picture import draw_again, draw_difference, draw_grid, own_domain

@@ -20,6 +20,10 @@ ROWS = 20
 """Rows of a table; how many more there are stands below it."""
 TIES = 4
 """Best cells that are named."""
+NAMED = 3
+"""Cells that decide a claim, or grids of a level, named in an item."""
+EXPRESSION = 250
+"""Characters of a claim's expression, or of a text before and after."""
 
 
 def count(number: int, what: str, more: str = "") -> str:
@@ -182,3 +186,29 @@ def _names(grid: Grid, summary: Summary) -> str:
 
 def _point(grid: Grid, at: tuple[Level, Level]) -> str:
     return place_name(grid.study, (at[0].key, at[1].key))
+
+
+def apart(cells: Iterable[CellChange]) -> str:
+    """How many of some changed cells can be told apart from noise, in brackets."""
+    told = [one.told for one in cells if one.told]
+    if not told:
+        return ""
+    apart = sum(bool(one.differs) for one in told)
+    none = sum(one.differs is None for one in told)
+    if none == len(told):
+        return " (whether by more than noise can't be tested)"
+    return f" ({apart} by more than noise" + (f", {none} not testable)" if none else ")")
+
+
+def reading_name(study: Study, reading: str) -> str:
+    """How a reviewer knows a reading: its label in quotes."""
+    if not reading:
+        return "shown values"
+    label = next((one.label for one in study.readings if one.id == reading), reading)
+    return f"reading “{label}”"
+
+
+def grids_text(grids: list[Grid]) -> str:
+    """`2 grids and 40 values`."""
+    values = sum(cell.value is not None for grid in grids for _, _, cell in grid.points())
+    return f"{count(len(grids), 'grid')} and {count(values, 'value')}"
