@@ -36,7 +36,6 @@
 # are reached isn't known.
 
 # %%
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import click
@@ -44,6 +43,13 @@ import click
 from gridatlas.reproduce.kv.bench import SHAPES, Bench, compared, config_of, measure
 from gridatlas.reproduce.kv.memory import GIB, SPARE, shape_of
 from gridatlas.reproduce.kv.models import WIDTHS
+from gridatlas.reproduce.kv.options import (
+    attention_option,
+    dtype_option,
+    exact_ratios,
+    protect_option,
+    trigger_option,
+)
 from gridatlas.reproduce.kv.scorers import NAMES
 from gridatlas.reproduce.progress import tell
 
@@ -61,14 +67,6 @@ def plan_of(bench: Bench) -> list[str]:
         f"{(weights + cache + SPARE) / GIB:.1f} GiB of GPU memory: weights {weights / GIB:.1f}, "
         f"full cache {cache / GIB:.1f}, spare {SPARE / GIB:.1f}",
     ]
-
-
-def ratio(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple:
-    """The ratios as exact decimal numbers."""
-    try:
-        return tuple(Decimal(one).normalize() for one in values)
-    except InvalidOperation as error:
-        raise click.BadParameter("write it as 0.1") from error
 
 
 # %% [markdown]
@@ -96,18 +94,12 @@ def ratio(context: click.Context, parameter: click.Parameter, values: tuple[str,
     "--ratio",
     "ratios",
     multiple=True,
-    callback=ratio,
+    callback=exact_ratios,
     default=("0.1", "0.2", "0.3", "0.4", "0.5"),
     show_default=True,
 )
-@click.option("--trigger", type=click.IntRange(min=1), default=5000, show_default=True)
-@click.option(
-    "--protect-question",
-    "protect",
-    type=click.Choice(["tie", "always"]),
-    default="tie",
-    show_default=True,
-)
+@trigger_option
+@protect_option
 @click.option(
     "--batch",
     type=click.IntRange(min=1),
@@ -123,10 +115,8 @@ def ratio(context: click.Context, parameter: click.Parameter, values: tuple[str,
     help="Tokens of the prompt.",
 )
 @click.option("--new-tokens", type=click.IntRange(min=1), default=16_384, show_default=True)
-@click.option("--dtype", type=click.Choice(list(WIDTHS)), default="bfloat16", show_default=True)
-@click.option(
-    "--attention", type=click.Choice(["sdpa", "eager"]), default="sdpa", show_default=True
-)
+@dtype_option
+@attention_option
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--device",

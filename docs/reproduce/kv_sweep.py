@@ -68,13 +68,22 @@
 
 # %%
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import click
 
 from gridatlas.reproduce.errors import WrongUsage
 from gridatlas.reproduce.kv.models import about_model, choose_model, load_config, pinned
+from gridatlas.reproduce.kv.options import (
+    attention_option,
+    dtype_option,
+    exact_ratios,
+    model_option,
+    model_revision_option,
+    profile_option,
+    protect_option,
+    trigger_option,
+)
 from gridatlas.reproduce.kv.predictor import about_predictor
 from gridatlas.reproduce.kv.questions import BENCHMARKS, Data, load_benchmark, read_jsonl
 from gridatlas.reproduce.kv.sampling import Sampling
@@ -122,26 +131,14 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
     return len(questions_for(benchmark, data, None).questions)
 
 
-def ratio(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple:
-    """The ratios as exact decimal numbers, without the zeros at their ends."""
-    try:
-        return tuple(Decimal(one).normalize() for one in values) or RATIOS
-    except InvalidOperation as error:
-        raise click.BadParameter("write it as 0.1") from error
-
-
 # %% [markdown]
 # ## The command line
 
 
 # %%
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option(
-    "--model",
-    required=True,
-    help="r1-qwen, r1-llama, an id on the hub, or a folder; r1-qwen=FOLDER for a copy of a level.",
-)
-@click.option("--model-revision", metavar="COMMIT", help="On the hub; else its present one.")
+@model_option
+@model_revision_option
 @click.option(
     "--benchmark",
     required=True,
@@ -176,16 +173,10 @@ def ratio(context: click.Context, parameter: click.Parameter, values: tuple[str,
     "--ratio",
     "ratios",
     multiple=True,
-    callback=ratio,
+    callback=exact_ratios,
     help=f"May be given several times. [default: {', '.join(map(str, RATIOS))}]",
 )
-@click.option(
-    "--trigger",
-    type=click.IntRange(min=1),
-    default=5000,
-    show_default=True,
-    help="Tokens in the cache at which it is pruned.",
-)
+@trigger_option
 @click.option(
     "--samples",
     type=click.IntRange(min=1),
@@ -206,30 +197,10 @@ def ratio(context: click.Context, parameter: click.Parameter, values: tuple[str,
     show_default=True,
     help="Of one answer.",
 )
-@click.option(
-    "--protect-question",
-    "protect",
-    type=click.Choice(["tie", "always"]),
-    default="tie",
-    show_default=True,
-    help="See above; tie is as published.",
-)
-@click.option(
-    "--profile",
-    type=click.Choice(["official", "boxed"]),
-    default="official",
-    show_default=True,
-    help="official: the bare question. boxed: asks for a boxed answer.",
-)
-@click.option(
-    "--dtype",
-    type=click.Choice(["bfloat16", "float16", "float32"]),
-    default="bfloat16",
-    show_default=True,
-)
-@click.option(
-    "--attention", type=click.Choice(["sdpa", "eager"]), default="sdpa", show_default=True
-)
+@protect_option
+@profile_option
+@dtype_option
+@attention_option
 @run_options("runs/kv")
 @click.pass_context
 def main(
@@ -261,6 +232,7 @@ def main(
         raise click.UsageError("--scorer full keeps all: it has neither --local-window nor --ratio")
     choice = choose_model(model, model_revision)
     chosen["windows"] = chosen["windows"] or WINDOWS
+    chosen["ratios"] = chosen["ratios"] or RATIOS
     sweep = Sweep(
         choice.level,
         benchmark,

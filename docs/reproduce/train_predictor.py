@@ -35,7 +35,6 @@
 # ```
 
 # %%
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -52,11 +51,17 @@ from gridatlas.reproduce.kv.models import (
     load_tokenizer,
     pinned,
 )
+from gridatlas.reproduce.kv.options import (
+    dtype_option,
+    model_option,
+    model_revision_option,
+    profile_option,
+)
 from gridatlas.reproduce.kv.predictor import PredictorSize, save_predictor
 from gridatlas.reproduce.kv.questions import read_jsonl
 from gridatlas.reproduce.kv.traces import traces_of_file, traces_of_run
 from gridatlas.reproduce.kv.training import Training, labels_of, train
-from gridatlas.reproduce.progress import tell
+from gridatlas.reproduce.progress import Teller, tell
 from gridatlas.reproduce.runs import environment, utc_now
 
 # %% [markdown]
@@ -65,32 +70,14 @@ from gridatlas.reproduce.runs import environment, utc_now
 # Labels are kept in the folder's `work/`, a file per answer: a run that is stopped goes on there.
 
 
-# %%
-class Every:
-    """Tells something every ten seconds."""
-
-    def __init__(self) -> None:
-        self.told = time.monotonic()
-
-    def __call__(self, message: str, last: bool) -> None:
-        """Tell it, if it is time or the last."""
-        if last or time.monotonic() - self.told > 10:
-            self.told = time.monotonic()
-            tell(message)
-
-
 # %% [markdown]
 # ## The command line
 
 
 # %%
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option(
-    "--model",
-    required=True,
-    help="r1-qwen, r1-llama, an id on the hub, or a folder; r1-qwen=FOLDER for a copy of a level.",
-)
-@click.option("--model-revision", metavar="COMMIT", help="On the hub; else its present one.")
+@model_option
+@model_revision_option
 @click.option(
     "--run",
     type=click.Path(path_type=Path, file_okay=False),
@@ -104,13 +91,7 @@ class Every:
     type=click.Path(path_type=Path, dir_okay=False),
     help='Correct answers, a JSON object per line: {"id", "question", "text", "choices"?}.',
 )
-@click.option(
-    "--profile",
-    type=click.Choice(["official", "boxed"]),
-    default="official",
-    show_default=True,
-    help="How the questions of --traces were asked.",
-)
+@profile_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -133,13 +114,7 @@ class Every:
 @click.option("--epochs", type=click.IntRange(min=1), default=15, show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N answers.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option(
-    "--dtype",
-    type=click.Choice(["bfloat16", "float16", "float32"]),
-    default="bfloat16",
-    show_default=True,
-    help="What the model computes with.",
-)
+@dtype_option
 @click.option(
     "--device",
     default="cuda",
@@ -194,7 +169,7 @@ def main(
     where = choose_device(device)
     with enough_memory(f"{choice.source} and its predictor"):
         backbone = load_model(choice, where, dtype, "sdpa")
-        say = Every()
+        say = Teller()
         labelled = labels_of(
             backbone,
             found,

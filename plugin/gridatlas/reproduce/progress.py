@@ -20,6 +20,20 @@ def tell(message: str) -> None:
     click.echo((_CLEAR if sys.stderr.isatty() else "") + message, err=True)
 
 
+class Teller:
+    """Tells the first message, the last, and between them one every ten seconds."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self._told = -float("inf")
+
+    def __call__(self, message: str, last: bool) -> None:
+        """Tell it, if it is time or the last."""
+        if not self.quiet and (last or time.monotonic() - self._told > EVERY):
+            self._told = time.monotonic()
+            tell(message)
+
+
 class Progress:
     """Counts units; a bar on a terminal, else a line every ten seconds and at the end."""
 

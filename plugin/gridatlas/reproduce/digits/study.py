@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import time
@@ -18,7 +17,7 @@ from gridatlas.reproduce.digits.model import ModelSize, load_model, new_tokenize
 from gridatlas.reproduce.digits.problems import Problem, answer_width, held_out, training
 from gridatlas.reproduce.digits.supervised import Supervised, train_start
 from gridatlas.reproduce.errors import enough_space
-from gridatlas.reproduce.progress import tell
+from gridatlas.reproduce.progress import Teller
 from gridatlas.reproduce.records import Row
 from gridatlas.reproduce.units import Unit, cell_of, seed_of
 
@@ -142,15 +141,19 @@ class DigitsWorker:
     def _trained(self, seed: int, setting: str, folder: Path) -> Any:
         """Train a model; its checkpoints lie beside the folder that it will have."""
         temperature = self.study.names[setting]
-        told = _Steps(f"seed {seed}, {setting}", self.quiet)
+        how_many = self.study.supervised.steps if temperature is None else self.study.grpo.max_steps
+        say = Teller(self.quiet)
+
+        def told(done: int) -> None:
+            steps = f"{done} of {how_many} steps of training"
+            say(f"seed {seed}, {setting}: {steps}", last=done == how_many)
+
         if temperature is None:
             how = self.study.supervised
             problems = self._training(self.study.cells, f"supervised/{seed}")
-            told.of = how.steps
-            return train_start(self.study.size, how, problems, seed, self.device, told.step)
+            return train_start(self.study.size, how, problems, seed, self.device, told)
         start = self._model(seed, BEFORE)
         problems = self._training(self.study.train_region, f"grpo/{seed}")
-        told.of = self.study.grpo.max_steps
         return train_on(
             start,
             self.study.grpo,
@@ -160,7 +163,7 @@ class DigitsWorker:
             answer_width(self.study.operation, self.study.digits) + 1,
             folder.with_name(f"{setting}.checkpoints"),
             self.device,
-            told.step,
+            told,
         )
 
     def _training(self, cells: tuple[tuple[int, int], ...], name: str) -> Iterator[Problem]:
@@ -205,20 +208,6 @@ class DigitsWorker:
             )
             for (problem, sample), seed, (text, ended) in zip(asked, seeds, texts, strict=True)
         ]
-
-
-class _Steps:
-    """Tells at the first step, and every ten seconds, how far a training is."""
-
-    def __init__(self, name: str, quiet: bool) -> None:
-        self.name, self.quiet, self.of = name, quiet, 0
-        self._told = -math.inf
-
-    def step(self, done: int) -> None:
-        """Count a step."""
-        if not self.quiet and (time.monotonic() - self._told > 10 or done == self.of):
-            self._told = time.monotonic()
-            tell(f"{self.name}: {done} of {self.of} steps of training")
 
 
 def _save_whole(model: Any, folder: Path) -> None:

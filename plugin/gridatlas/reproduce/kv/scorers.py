@@ -8,6 +8,7 @@ weights work these out from the queries of the pass and the keys in the cache.
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ NAMES = ("importance", "streaming", "h2o", "snapkv", "r-kv", "random", "full")
 """What `--scorer` may be; `full` ranks nothing and prunes nothing."""
 
 
-class Scorer:
+class Scorer(ABC):
     """Ranks the tokens of a batch of samples of one prompt.
 
     Tensors in it are replaced, never changed, so that a copy may share them.
@@ -33,7 +34,7 @@ class Scorer:
         """What it needs to see of the model's passes; open while the model decodes."""
         return nullcontext()
 
-    def observe(self, hidden: Tensor, cache: Any) -> None:
+    def observe(self, hidden: Tensor, cache: Any) -> None:  # noqa: B027 - most do nothing
         """Called after each pass.
 
         Args:
@@ -41,18 +42,18 @@ class Scorer:
             cache: With these tokens' keys and values.
         """
 
+    @abstractmethod
     def scores(self, cache: Any, positions: Tensor) -> Tensor:
         """[rows, L]: a score per token in the cache; higher stays.
 
         Args:
             positions: [rows, L] absolute positions of the tokens in the cache.
         """
-        raise NotImplementedError
 
-    def keep(self, kept: Tensor) -> None:
+    def keep(self, kept: Tensor) -> None:  # noqa: B027 - most do nothing
         """Only these tokens stay in the cache: [rows, kept] indices."""
 
-    def rows(self, index: Tensor) -> None:
+    def rows(self, index: Tensor) -> None:  # noqa: B027 - most do nothing
         """Only these samples are decoded further."""
 
     def fork(self) -> Scorer:
@@ -194,9 +195,9 @@ class Observed(Scorer):
             total = total + one
         return total / len(found)
 
+    @abstractmethod
     def layer_scores(self, queries: Tensor, keys: Tensor, own: Tensor, positions: Tensor) -> Tensor:
         """[rows, L] of one layer; arguments as `attention.weights` has them."""
-        raise NotImplementedError
 
 
 class SnapKV(Observed):
@@ -299,9 +300,13 @@ class Random(Scorer):
 
 
 class Nothing(Scorer):
-    """For `full`: nothing is ranked."""
+    """For `full`, where nothing is removed: no token ranks before another."""
 
     name = "full"
+
+    def scores(self, cache: Any, positions: Tensor) -> Tensor:
+        """The same for all."""
+        return positions.new_zeros(positions.shape)
 
 
 def new_scorer(
