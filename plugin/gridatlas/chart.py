@@ -425,25 +425,13 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
         )
     axis: dict[str, Any] = {"ticks": False, "domain": False, "aria": False, "labelLimit": 150}
     chart = (
-        alt.layer(*layers)
+        _in_our_look(alt.layer(*layers))
         .encode(
             x=alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=0, labelPadding=6, **axis)),
             y=alt.Y("y:N", sort=None, axis=alt.Axis(labelPadding=6, **axis)),
         )
         .properties(title=alt.Title("", anchor="middle", fontSize=14, offset=8, aria=False))
         .resolve_scale(shape="independent", color="shared")
-        .configure(background="transparent", font=FONT)
-        .configure_view(stroke=None)
-        .configure_title(color="currentColor")
-        .configure_axis(
-            labelColor="currentColor",
-            titleColor="currentColor",
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            titlePadding=8,
-            titleLimit=400,
-        )
         .configure_legend(
             labelColor="currentColor",
             titleColor="currentColor",
@@ -452,10 +440,7 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
             padding=2,
         )
     )
-    spec: dict[str, Any] = chart.to_dict()
-    del spec["datasets"]  # the layers' own empty data; they share the chart's
-    for layer in spec["layer"]:
-        del layer["data"]
+    spec = _without_data(chart)
     spec["config"]["legend"]["layout"] = {"bottom": {"anchor": "start", "direction": "vertical"}}
     return spec
 
@@ -551,11 +536,17 @@ def _line_template(printed: bool) -> dict[str, Any]:
             .encode(y=y("top"), text="text:N")
         )
     axis: dict[str, Any] = {"ticks": False, "domain": False, "aria": False, "labelLimit": 150}
-    chart = (
-        alt.layer(*layers)
+    return _without_data(
+        _in_our_look(alt.layer(*layers))
         .encode(x=alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=0, labelPadding=6, **axis)))
         .properties(title=alt.Title("", anchor="middle", fontSize=14, offset=14, aria=False))
-        .configure(background="transparent", font=FONT)
+    )
+
+
+def _in_our_look(layers: Any) -> Any:
+    """Layers with fonts and colours as all charts have them."""
+    return (
+        layers.configure(background="transparent", font=FONT)
         .configure_view(stroke=None)
         .configure_title(color="currentColor")
         .configure_axis(
@@ -568,8 +559,12 @@ def _line_template(printed: bool) -> dict[str, Any]:
             titleLimit=400,
         )
     )
+
+
+def _without_data(chart: Any) -> dict[str, Any]:
+    """The specification of layers, which share the chart's data."""
     spec: dict[str, Any] = chart.to_dict()
-    del spec["datasets"]
+    del spec["datasets"]  # the layers' own, empty
     for layer in spec["layer"]:
         del layer["data"]
     return spec
