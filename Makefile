@@ -26,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve links test test-reproduce test-versions check format package lock \
+.PHONY: help site serve links test test-reproduce test-versions soak check format package lock \
 	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
@@ -56,6 +56,12 @@ test-reproduce: export HF_HUB_OFFLINE := 1
 test-reproduce: export TOKENIZERS_PARALLELISM := false
 test-reproduce: $(VENV)/.installed-test $(VENV)/.installed-reproduce ## Run the tests of the evaluation scripts (installs PyTorch)
 	$(BIN)/python -m pytest $(ARGS) tests/reproduce
+
+# All kills, examples and seconds of fuzzing, of which `make test` runs a share.
+soak: export SOAK := 1
+soak: $(VENV)/.installed-test ## Run all of what faults and hostile input do (about an hour)
+	$(BIN)/python tests/browser/install.py
+	$(BIN)/python -m pytest $(ARGS) tests/faults tests/hostile
 
 test-versions: export PYTHON := $(PYTHON)
 test-versions: export VERSIONS := $(or $(VERSIONS),lowest)
