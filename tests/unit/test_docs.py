@@ -18,13 +18,13 @@ from pydantic import BaseModel
 
 import gridatlas
 from gridatlas.assessment import assess_study
-from gridatlas.build import load_data
 from gridatlas.cells import OPTIONAL_COLUMNS
 from gridatlas.checks import TITLES
 from gridatlas.cli import main
 from gridatlas.fence import OPTIONS
 from gridatlas.hosts.mkdocs import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
+from gridatlas.loaded import load_data
 from gridatlas.plan import plan_overview, plan_study, plan_unreadable
 from gridatlas.schema import StudyFile
 from gridatlas.study import STATES

@@ -15,7 +15,6 @@ from markdown.extensions import Extension
 from pymdownx.superfences import SuperFencesException
 
 from gridatlas.assessment import assess_study
-from gridatlas.build import load_data
 from gridatlas.claims import ClaimError
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences
@@ -33,6 +32,7 @@ from gridatlas.hosts.markdown import (
     put_in,
     register_fence,
 )
+from gridatlas.loaded import load_data
 from gridatlas.problems import only_problems
 
 log = logging.getLogger("gridatlas")
