@@ -26,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve links test test-reproduce test-versions soak check format package lock \
+.PHONY: help site serve links test test-reproduce test-versions soak check format package lock reference \
 	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
@@ -93,6 +93,10 @@ lock: $(VENV)/.made ## Write requirements.lock anew (ARGS=--upgrade for newer ve
 		--universal --python-version 3.11 --fork-strategy fewest \
 		--no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock $(ARGS)
+
+reference: $(VENV)/.installed-site ## Write the reference in docs/ anew, from the code
+	$(BIN)/python tests/write_reference.py
+	$(BIN)/gridatlas schema > data/schema/study.v1.json
 
 screenshots: $(VENV)/.installed-test ## Take pictures of the website
 	$(BIN)/python tests/browser/install.py

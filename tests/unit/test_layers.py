@@ -16,6 +16,7 @@ import gridatlas
 
 PACKAGE = Path(gridatlas.__file__).parent
 ORDER = [
+    {"docstrings"},
     {"address", "problems", "schema", "slim", "study", "store"},
     {"citation"},
     {"text", "revisions"},
