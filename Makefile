@@ -47,9 +47,10 @@ serve: $(VENV)/.installed-site ## Show the website and rebuild it as files chang
 links: $(VENV)/.installed-site ## Follow all links of site/, as it is served (SITE_URL=https://…/ says where)
 	$(BIN)/python tests/sites/check_links.py site
 
+# A process per processor, and each file of tests in one of them.
 test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of them)
 	$(BIN)/python tests/browser/install.py
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(ARGS)
 
 # No model or data set is looked up: the tests make their own.
 test-reproduce: export HF_HUB_OFFLINE := 1

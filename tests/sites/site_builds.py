@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+from once import common, once
 from static_host import SITE_HOST, serving  # noqa: F401 (tests find all here)
 from without_network import without_network
 
@@ -127,7 +128,7 @@ def environ(changes: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**os.environ, **ENVIRONMENT, **(changes or {})}
 
 
-@functools.cache
+@once
 def repository(base: Path) -> Path:
     """What this repository's own site is built from, as it stood when the tests began."""
     not_read = (".*", "__pycache__", "build", "dist", "plugin", "site", "tests")
@@ -238,13 +239,12 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
     project.write(f"data/{name}/runs/tune-1.json", json.dumps(run))
 
 
-@functools.cache
 def shared_cache(base: Path) -> Path:
     """The drawings of this test run."""
-    return base / "drawings"
+    return common(base) / "drawings"
 
 
-@functools.cache
+@once
 def atlas(base: Path) -> Build:
     """The site of this repository; built once per test run, for `tests/browser` too.
 
