@@ -147,7 +147,7 @@ def commands() -> str:
     texts = []
     for path, command in _commands(main, "gridatlas"):
         context = click.Context(
-            command, info_name=path, terminal_width=88, help_option_names=["-h", "--help"]
+            command, info_name=path, terminal_width=78, help_option_names=["-h", "--help"]
         )
         lines = command.get_help(context).splitlines()
         text = "\n".join(line.rstrip() for line in lines)
