@@ -13,6 +13,8 @@ from typing import cast
 from gridatlas.load import StudySource
 from gridatlas.problems import Problem, Severity, listed, nearest, shown
 from gridatlas.schema import (
+    LONGEST_NAME,
+    MOST_TRIALS,
     ReadingEntry,
     level_key,
     level_number,
@@ -42,6 +44,11 @@ def column(table: Table, name: str) -> list[str]:
         return []
     index = table.columns.index(name)
     return [row.values[index] for row in table.rows]
+
+
+def too_long(level: str) -> bool:
+    """Whether a level has more characters than can be shown, or digits where it is a number."""
+    return len(level) > LONGEST_NAME or len(level_key(level)) > LONGEST_NAME
 
 
 def check_columns(source: StudySource, table: Table) -> list[Problem]:
@@ -217,11 +224,14 @@ class _Rows:
         self, row: Row, n: Decimal | None, successes: Decimal | None, stderr: Decimal | None
     ) -> list[Problem]:
         problems = []
-        if n is not None and n < 1:
+        if n is not None and not 1 <= n <= MOST_TRIALS:
             mend = "correct it, or leave it empty where it is unknown"
-            problems.append(self.problem("wrong-count", row, "n", str(n), "1 or more", mend))
-        if successes is not None and (successes < 0 or (n is not None and successes > n)):
-            expected = "0 or more" if n is None else f"0 to n = {n}"
+            expected = "1 or more" if n < 1 else f"at most {MOST_TRIALS:,}"
+            problems.append(self.problem("wrong-count", row, "n", str(n), expected, mend))
+        elif successes is not None and not 0 <= successes <= (n or MOST_TRIALS):
+            expected = f"0 to n = {n}" if n is not None else "0 or more"
+            if n is None and successes > MOST_TRIALS:
+                expected = f"at most {MOST_TRIALS:,}"
             mend = "correct successes or n"
             problems.append(
                 self.problem("wrong-count", row, "successes", str(successes), expected, mend)
@@ -237,8 +247,19 @@ class _Rows:
         keys, problems = {}, []
         for name in self.factors:
             text = self.text(row, name)
-            if text:
+            if text and not too_long(text):
                 keys[name] = level_key(text)
+            elif text:
+                problems.append(
+                    self.problem(
+                        "long-level",
+                        row,
+                        name,
+                        f"{max(len(text), len(level_key(text))):,} characters, {shown(text, 40)}",
+                        f"a level of at most {LONGEST_NAME:,}",
+                        "shorten it; is a quote not closed?",
+                    )
+                )
             else:
                 problems.append(
                     self.problem(

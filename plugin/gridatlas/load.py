@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -162,6 +163,8 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
     expected = _EXPECTED.get(kind) or (
         error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     )
+    if kind in ("string_too_long", "too_long") and isinstance(value, str | int | Decimal):
+        expected = f"at most {error['ctx']['max_length']} characters"
     if kind == "string_pattern_mismatch" and "https" in expected:
         expected = "an address that begins with https://"
     elif kind == "string_pattern_mismatch":
@@ -171,6 +174,8 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
 
 _EXPECTED = {
     "dict_type": "keys with values",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of fewer digits",
     "int_type": "a whole number",
     "model_type": "keys with values",
     "string_too_short": "a text that is not empty",

@@ -11,6 +11,7 @@ from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
 from gridatlas.load import read_study, study_folders
 from gridatlas.problems import Problem, shown
+from gridatlas.schema import PAGE_FILES
 from gridatlas.study import Study
 from gridatlas.validate import validate
 
@@ -98,7 +99,8 @@ def check_former(studies: Iterable[Study], folders: Iterable[str]) -> dict[str, 
     Args:
         folders: Names of all studies, also of those that can't be read.
     """
-    taken = {name: f"the study {name}, which is there" for name in folders}
+    taken = dict.fromkeys(PAGE_FILES, "the name of a page's file")
+    taken |= {name: f"the study {name}, which is there" for name in folders}
     found: dict[str, list[Problem]] = {}
     for study in studies:
         for former, line in zip(study.former, study.former_lines, strict=True):

@@ -7,11 +7,15 @@ Validators return problems; nothing is raised before all of them are known. One 
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["problem", "note"]
+LONGEST = 4000
+"""Characters of each part of a message, more than any expression with its caret; names are data,
+and may be of any length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,12 @@ class Problem:
     line: int | None = None
     column: str | None = None
     severity: Severity = "problem"
+
+    def __post_init__(self) -> None:
+        for name in ("found", "expected", "mend", "column"):
+            text = getattr(self, name)
+            if text and len(text) > LONGEST:
+                object.__setattr__(self, name, f"{text[: LONGEST - 1]}…")
 
     @property
     def place(self) -> str:
@@ -70,9 +80,18 @@ def only_problems(found: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def printable(text: str) -> str:
-    """Text on one line that a terminal shows as it is: names are data too."""
+    """Text on one line that a terminal shows as it is: names are data too.
+
+    Accents that stand apart from their letters are escaped, too: `café` may be two texts.
+    """
+    if text.isascii() and text.isprintable():
+        return text
     text = text.replace("\n", "\\n").replace("\r", "\\r")
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    apart = not unicodedata.is_normalized("NFC", text)
+    return "".join(
+        c if c.isprintable() and not (apart and unicodedata.combining(c)) else f"\\x{ord(c):02x}"
+        for c in text
+    )
 
 
 def shown(value: object, limit: int = 80) -> str:
@@ -90,6 +109,10 @@ def listed(names: Iterable[object], limit: int = 12) -> str:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The one of `names` that is most like `name`, or None where none is like it."""
-    by_lower = {one.lower(): one for one in names}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    by_lower = {_simple(one): one for one in names}
+    near = difflib.get_close_matches(_simple(name), by_lower, n=1, cutoff=0.6)
     return by_lower[near[0]] if near else None
+
+
+def _simple(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).lower()

@@ -19,8 +19,14 @@ from pydantic import (
 from gridatlas.docstrings import attribute_docstrings
 
 FORMAT = 1
-RESERVED_FACETS = ("cells.csv", "changes", "checks", "croissant.json", "reproduction")
+PAGE_FILES = ("index.html", "index.md", "readme.md")
+"""Names of the files that pages are: no folder of pages can have them."""
+RESERVED_FACETS = ("cells.csv", "changes", "checks", "croissant.json", "reproduction", *PAGE_FILES)
 """Names of pages and files beside the pages of facets."""
+LONGEST_NAME = 1000
+"""Characters of what is drawn or stands in a heading; drawings cut it at some fifty."""
+MOST_TRIALS = 10**9
+"""Trials of a cell, and items and samples that they are of; more is taken for a mistake."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 
@@ -61,9 +67,13 @@ def level_number(key: str) -> Decimal | None:
 
 
 _SCALAR = {"type": ["string", "number"]}
-LevelKey = Annotated[str, BeforeValidator(level_key), WithJsonSchema(_SCALAR)]
+LevelKey = Annotated[
+    str, BeforeValidator(level_key), Field(max_length=LONGEST_NAME), WithJsonSchema(_SCALAR)
+]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=100)]
 Text = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+Unit = Annotated[str, Field(max_length=LONGEST_NAME)]
 Number = Annotated[Decimal, Field(allow_inf_nan=False), WithJsonSchema({"type": "number"})]
 Range = Annotated[
     tuple[Number, Number],
@@ -115,11 +125,11 @@ class Source(Entry):
 class Metric(Entry):
     """What was measured in each cell."""
 
-    name: Text
+    name: Name
     """How pages and pictures call it."""
-    column: Text = "value"
+    column: Name = "value"
     """The tables' column with the values."""
-    unit: str = ""
+    unit: Unit = ""
     """With `%`, differences are given in points."""
     range: Range | None = None
     """Lowest and highest possible value; others are a problem."""
@@ -141,9 +151,9 @@ class LevelEntry(Entry):
 
     id: LevelKey
     """As in the tables."""
-    label: Text | None = None
+    label: Name | None = None
     """How pages and pictures call it; without it, the id."""
-    items: int | None = Field(default=None, ge=1)
+    items: int | None = Field(default=None, ge=1, le=MOST_TRIALS)
     """Number of items (questions, tasks), where it is known; see [trials](#trials)."""
     aggregate: Aggregate | None = None
     """This level [sums up](#aggregates) the others."""
@@ -161,9 +171,9 @@ LevelOrEntry = Annotated[
 class FactorEntry(Entry):
     """One varied quantity; without `levels` they are taken from the data."""
 
-    label: Text | None = None
+    label: Name | None = None
     """How pages and pictures call it; without it, the name, `_` as a space."""
-    unit: str = ""
+    unit: Unit = ""
     """What its levels are measured in."""
     levels: tuple[LevelOrEntry, ...] | None = Field(default=None, min_length=1)
     """In their order; without it, those in the tables."""
@@ -180,7 +190,7 @@ class Trials(Entry):
 
     items: Text
     """The facet whose levels say how many `items` they have."""
-    samples: int = Field(default=1, ge=1)
+    samples: int = Field(default=1, ge=1, le=MOST_TRIALS)
     """Samples per item."""
 
 
@@ -201,7 +211,7 @@ class ReadingEntry(Entry):
     """Stands for the reading in the downloads and in `derived_from`."""
     file: Text
     """Path in the study's folder; `.csv`, or `.parquet` with the extra `parquet`."""
-    label: Text | None = None
+    label: Name | None = None
     """How pages call it: the figure and who read it; without it, the id."""
     url: str | None = Field(default=None, pattern=r"^https?://")
     """Where it can be looked at."""
@@ -257,7 +267,7 @@ class AcceptedEntry(Entry):
 class RegionEntry(Entry):
     """An outline drawn on every grid: the union of boxes, each the levels it covers on x and y."""
 
-    label: Text
+    label: Name
     """The region's name."""
     boxes: tuple[dict[str, tuple[LevelKey, ...]], ...] = Field(min_length=1)
     """Each names the levels of x and of y that it covers; the region is all boxes together."""
@@ -312,7 +322,7 @@ class StudyFile(Entry):
 
     format: Literal[1]
     """The version of this format."""
-    title: Text
+    title: Name
     """The study's name on the pages."""
     summary: str = ""
     """A sentence or two: what was varied, what was measured."""
@@ -328,13 +338,14 @@ class StudyFile(Entry):
     """
     metric: Metric
     """What was measured."""
-    x: Text
+    x: Name
     """The horizontal axis: the name of a column."""
-    y: Text
+    y: Name
     """The vertical axis: the name of a column."""
     facets: tuple[Identifier, ...] = ()
     """What else was varied: names of columns, which are ids (see [levels](#levels)), and not
-    `cells.csv`, `changes`, `checks`, `croissant.json` or `reproduction`.
+    `cells.csv`, `changes`, `checks`, `croissant.json`, `reproduction`, `index.html`, `index.md` or
+    `readme.md`.
     """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level that its other levels are [compared](#comparisons) with."""

@@ -12,11 +12,20 @@ from decimal import Decimal
 from itertools import product
 from typing import cast
 
-from gridatlas.cells import OPTIONAL_COLUMNS, check_columns, column, factor_ids, read_readings
+from gridatlas.cells import (
+    OPTIONAL_COLUMNS,
+    check_columns,
+    column,
+    factor_ids,
+    read_readings,
+    too_long,
+)
 from gridatlas.fit_runs import fit_runs
 from gridatlas.load import StudySource
 from gridatlas.problems import Problem, listed, nearest, shown
 from gridatlas.schema import (
+    MOST_TRIALS,
+    PAGE_FILES,
     PLACEHOLDER,
     RESERVED_FACETS,
     FactorEntry,
@@ -39,6 +48,8 @@ RESERVED_FACTORS = (
     *("interval_high", "interval_low", "may_be_best", "reading", "study", "value"),
 )
 """Names of columns, of keys in the downloads, and of arguments of `grid()` in claims."""
+MOST_POINTS, MOST_POINTS_PER_ROW = 1_000_000, 100
+"""Points of all grids of a study: x × y of a table whose rows are hardly any of them."""
 _ID = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 
 
@@ -63,11 +74,15 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         factors[factor_id], found = _factor(source, factor_id, tables.values())
         problems += found
     problems += _check_files(source, factors)
+    problems += _check_trials(source, factors)
     problems += _check_levels(source, factors)
     if any(one.severity == "problem" for one in problems if one.file == source.name):
         return None, problems
     readings, found = read_readings(source, factors, tables)
     problems += found
+    sparse = _check_points(source, factors, tables, readings)
+    if sparse:
+        return None, [*problems, sparse]
     runs, found = fit_runs(source, factors, readings)
     problems += found
     file = source.file
@@ -149,6 +164,16 @@ def _check_ids(source: StudySource) -> list[Problem]:
     file, here = source.file, _In(source)
     ids = factor_ids(source)
     problems = []
+    if source.id in PAGE_FILES:
+        problems.append(
+            here.problem(
+                "bad-id",
+                (),
+                f"the folder {shown(source.id)}",
+                f"none of {listed(PAGE_FILES)}, which are the files of pages",
+                "rename the folder; its name is the study's address",
+            )
+        )
     if not _ID.fullmatch(source.id):
         problems.append(
             here.problem(
@@ -318,7 +343,7 @@ def _factor(
             level_key(text)
             for table in tables
             for text in column(table, factor_id)
-            if text and factor_id in table.columns
+            if text and not too_long(text)
         )
         numbers = {key: level_number(key) for key in keys}
         if all(number is not None for number in numbers.values()):
@@ -412,7 +437,7 @@ def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list
         for text, row in zip(column(table, factor_id), table.rows, strict=False):
             first.setdefault(text, row)
         for text, row in first.items():
-            key = level_key(text) if text else ""
+            key = level_key(text) if text and not too_long(text) else ""
             if key and level_number(key) is None:
                 texts.setdefault(key, (table.name, row.line))
             elif key:
@@ -440,12 +465,56 @@ def _by_value(numbers: Iterable[str]) -> list[str]:
 
 def slug(key: str) -> str:
     """The form of a level's key that stands in addresses; keys that are valid ids stay."""
+    if key in PAGE_FILES:
+        return key.replace(".", "-")
     if _ID.fullmatch(key) and len(key) <= 100:
         return key
     if level_number(key) is not None and key.startswith("-"):
         return f"minus{key}"[:100]
     plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9_.]+", "-", plain).strip("-._")[:100] or "level"
+
+
+def _check_points(
+    source: StudySource,
+    factors: Mapping[str, Factor],
+    tables: Mapping[str, Table],
+    readings: Iterable[Reading],
+) -> Problem | None:
+    """Axes of which a table has hardly any point, such as numbers of rows or times."""
+    file = source.file
+    nx, ny = len(factors[file.x].levels), len(factors[file.y].levels)
+    grids = len({levels for reading in readings for levels, _ in reading.cells})
+    rows = sum(len(table.rows) for table in tables.values())
+    if grids * nx * ny <= max(MOST_POINTS, rows * MOST_POINTS_PER_ROW):
+        return None
+    times = f"{grids:,} grids of " if grids > 1 else ""
+    return _In(source).problem(
+        "too-many-cells",
+        ("x",),
+        f"{times}{nx:,} × {ny:,} cells, and {rows:,} rows",
+        f"at most {MOST_POINTS:,} cells, or {MOST_POINTS_PER_ROW} for each row",
+        f"name two factors as axes whose levels meet; {file.x} and {file.y} hardly do",
+    )
+
+
+def _check_trials(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:
+    """Items times samples, where both are in bounds on their own."""
+    trials = source.file.trials
+    if trials is None:
+        return []
+    items = max((level.items or 0 for level in factors[trials.items].levels), default=0)
+    if items * trials.samples <= MOST_TRIALS:
+        return []
+    return [
+        _In(source).problem(
+            "wrong-value",
+            ("trials", "samples"),
+            f"{items:,} × {trials.samples:,} trials in a cell",
+            f"at most {MOST_TRIALS:,}",
+            "correct samples, or the items of the level",
+        )
+    ]
 
 
 def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:

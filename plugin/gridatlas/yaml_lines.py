@@ -15,6 +15,11 @@ from gridatlas.text import unprintable
 MAX_NODES = 200_000
 """YAML values in one file, aliases expanded; more is taken for a mistake (or an attack)."""
 
+MAX_TEXT = 2_000_000
+"""Characters of a file: PyYAML reads about a million of them in a second."""
+MAX_SCALAR = 20_000
+"""Characters of one value; pages show each as it is."""
+
 KeyPath = tuple[str | int, ...]
 
 
@@ -43,6 +48,10 @@ class _Refused(Exception):
 def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Problem]]:
     """Parse YAML into plain values (numbers exact, as int or Decimal) and the line of each key."""
     lines: dict[KeyPath, int] = {}
+    if len(text) > MAX_TEXT:
+        found, expected = f"{len(text):,} characters", f"at most {MAX_TEXT:,}"
+        mend = "put the cells into a table beside it, and leave out what isn't read"
+        return None, lines, [Problem("not-yaml", name, found, expected, mend)]
     loader = None
     try:
         loader = _Yaml(text)
@@ -64,8 +73,9 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Prob
         found, mend = "an escape beyond Unicode", "correct the escape in double quotes"
         return None, lines, [Problem("not-yaml", name, found, "YAML", mend, line=line)]
     except RecursionError:
+        line = loader.get_mark().line + 1 if loader else 1
         found, mend = "values nested too deeply", "flatten the file"
-        return None, lines, [Problem("not-yaml", name, found, "a study's few levels", mend)]
+        return None, lines, [Problem("not-yaml", name, found, "a study's few levels", mend, line)]
     except _Refused as refused:
         problem = Problem(
             "not-yaml",
@@ -107,6 +117,7 @@ def _value(
             if not isinstance(key_node, yaml.ScalarNode):
                 raise _Refused("a key that is a list or a mapping", "use a plain key", key_line)
             key = str(key_node.value)
+            _refuse_long(key, key_line)
             if key in mapping:
                 first = lines[(*path, key)]
                 found = f"the key {shown(key)} again; it stands on line {first} already"
@@ -119,8 +130,9 @@ def _value(
 
 def _scalar(node: yaml.Node) -> Any:
     text = str(node.value)
+    at = node.start_mark.line + 1
+    _refuse_long(text, at)
     if unprintable(text):
-        at = node.start_mark.line + 1
         raise _Refused(f"a control character in {shown(text)}", "remove it", at)
     kind = node.tag.rsplit(":", 1)[-1]
     if kind == "null":
@@ -136,5 +148,11 @@ def _scalar(node: yaml.Node) -> Any:
         return int(number) if plain and len(text) < 40 else number
     if kind in ("str", "timestamp"):
         return text
-    line = node.start_mark.line + 1
-    raise _Refused(f"a value tagged {shown(node.tag)}", "remove the tag", line)
+    raise _Refused(f"a value tagged {shown(node.tag)}", "remove the tag", at)
+
+
+def _refuse_long(text: str, line: int) -> None:
+    if len(text) > MAX_SCALAR:
+        found = f"a text of {len(text):,} characters, {shown(text, 40)}"
+        mend = f"shorten it to at most {MAX_SCALAR:,}; is a quote not closed?"
+        raise _Refused(found, mend, line)

@@ -1,8 +1,9 @@
 """What `gridatlas check` says of a data folder, word for word.
 
 Each YAML file beside this one is a rule, each of its cases a data folder. A file's content is a
-text, `{hex: …}` for bytes that are no text, `{repeat: …, times: …}`, or a list of these; `files`
-at the head of a rule are those of every case that doesn't bring its own.
+text, `{hex: …}` for bytes that are no text, `{repeat: …, times: …}` (`%d` is the number of the
+time, from 0), or a list of these; `files` at the head of a rule are those of every case that
+doesn't bring its own.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ def _content(entry: Any) -> bytes:
     if set(entry) == {"hex"}:
         return bytes.fromhex(entry["hex"])
     assert set(entry) == {"repeat", "times"}, entry
-    return entry["repeat"].encode() * entry["times"]
+    text = entry["repeat"]
+    if "%d" not in text:
+        return text.encode() * entry["times"]
+    return "".join(text.replace("%d", str(time)) for time in range(entry["times"])).encode()
 
 
 CASES = _cases()
