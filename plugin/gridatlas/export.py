@@ -13,6 +13,7 @@ from gridatlas.profiles import LevelMean, profiles
 from gridatlas.reproduction import Rerun
 from gridatlas.schema import level_number
 from gridatlas.study import Cell, Grid, Point, Reading
+from gridatlas.tables import guarded
 from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
 
 _MORE = ("successes", "stderr", "note", "place", "run")
@@ -25,13 +26,14 @@ def to_csv(grid: Grid) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = [study.x.id, study.y.id, study.metric.column]
-    writer.writerow([*facets, *columns, "state", "n", *_MORE, "reading"])
+    head = [*facets, *columns, "state", "n", *_MORE, "reading"]
+    writer.writerow(map(guarded, head))
     for x, y, cell in grid.points():
         n = trials(grid, cell)
         value = "" if cell.value is None else f"{cell.value:f}"
         row = [*grid.levels, x.key, y.key, value, cell.state, "" if n is None else n]
         more = ["" if (given := getattr(cell, name)) is None else given for name in _MORE]
-        writer.writerow([*row, *more, cell.reading])
+        writer.writerow([guarded(str(one)) for one in (*row, *more, cell.reading)])
     return text.getvalue()
 
 

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.problems import Problem, listed, shown
+from gridatlas.schema import level_number
 from gridatlas.text import read_text, unprintable
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
+"""What a spreadsheet runs, and what has apostrophes before it so that none does."""
+
+
+def guarded(text: str) -> str:
+    """A text as a cell of a CSV file that no spreadsheet takes for a formula.
+
+    It gets an apostrophe; one that stands there already gets another, so that `unguarded` takes
+    away what was put there and nothing else. Numbers are never touched, negative ones neither.
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def unguarded(text: str) -> str:
+    """The text of a cell that `guarded` wrote; any other stays as it is."""
+    return text[1:] if text.startswith("'") and _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    return _FORMULA.match(text) is not None and level_number(text.lstrip("'")) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +73,7 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
     try:
         for values in reader:
             if values:
-                stripped = [value.strip() for value in values]
+                stripped = [unguarded(value.strip()) for value in values]
                 rows.append(Row(line, tuple([texts.setdefault(one, one) for one in stripped])))
             line = reader.line_num + 1
     except csv.Error as error:

@@ -73,6 +73,29 @@ def test_no_column_is_lost_when_a_csv_is_read_again(
     assert (cell.n, cell.successes, cell.stderr, cell.run) == (10, 5, Decimal("0.25"), "run-1")
 
 
+FORMULAS = ["=1+1", "@sum", "-O2", "+a", "'=x", "''-y", "＝2", "=cmd|' /C calc'!A0", '=H("z")']
+HARMLESS = ["'quoted'", "'-5", "a=b", "it's", "1-2"]
+
+
+def test_no_text_of_a_csv_is_a_formula_and_all_are_read_again(
+    make_study: MakeStudy, checked: Checked
+) -> None:
+    quoted = [text.replace('"', '""') for text in FORMULAS + HARMLESS]
+    # In a table by hand, each text that looks like a guarded one has one more apostrophe.
+    by_hand = [f"'{text}" if text.startswith(("'=", "''-")) else text for text in quoted]
+    rows = [f'small,"{text}",-1,-2.5,"{text}"' for text in by_hand]
+    grid = analyse(make_study(FACETS, table("model,rate,depth,value,note", *rows))).grid(model="small")
+    assert [level.key for level in grid.study.x.levels] == FORMULAS + HARMLESS
+    cells = list(csv.reader(io.StringIO(to_csv(grid), newline="")))
+    texts = {text for row in cells for text in row}
+    assert {text for text in texts if text[:1] in "=+-@＝" and text[:1]} == {"-1", "-2.5"}
+    assert {f"'{text}" for text in FORMULAS} | set(HARMLESS) < texts
+    again = _read_again(checked, grid)
+    assert [(x.key, y.key, _same(cell)) for x, y, cell in again.points()] == [
+        (x.key, y.key, _same(cell)) for x, y, cell in grid.points()
+    ]
+
+
 def test_a_json_has_a_line_for_every_cell(make_study: MakeStudy) -> None:
     grid = _results(make_study).grid(model="small")
     text = to_json(grid, UNKNOWN)

@@ -27,6 +27,7 @@ from gridatlas.importing.propose import Proposal
 from gridatlas.importing.raw import Reported
 from gridatlas.problems import shown
 from gridatlas.schema import RESERVED_FACETS, level_key
+from gridatlas.tables import guarded
 from gridatlas.validate import RESERVED_FACTORS
 
 
@@ -79,8 +80,8 @@ class Imported:
         ]
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([self.columns[at] for at in used])
-        writer.writerows([[row[at] for at in used] for row in self.rows])
+        for row in (self.columns, *self.rows):
+            writer.writerow([guarded(row[at]) for at in used])
         return text.getvalue()
 
     def levels(self, factor: FactorColumn) -> list[str]:

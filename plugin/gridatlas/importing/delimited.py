@@ -8,6 +8,7 @@ import re
 
 from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
 from gridatlas.problems import shown
+from gridatlas.tables import unguarded
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
@@ -114,7 +115,7 @@ def _split(text: str, separator: str, name: str, before: int) -> list[tuple[int,
     try:
         for values in reader:
             if values:
-                rows.append((line, [value.strip() for value in values]))
+                rows.append((line, [unguarded(value.strip()) for value in values]))
             line = reader.line_num + 1 + before
     except csv.Error as error:
         raise CannotImport(

@@ -27,7 +27,7 @@ from gridatlas.reproduce.tally import (
 )
 from gridatlas.reproduce.units import Cell, cell_of
 from gridatlas.schema import level_number
-from gridatlas.tables import read_table
+from gridatlas.tables import guarded, read_table
 
 RUNS = "runs"
 _COUNTS = ("n", "successes", "stderr", "run")
@@ -261,8 +261,8 @@ def _order(cell: Cell, target: _Target) -> list[tuple[int, Decimal, str]]:
 def _csv(lines: Sequence[Line], columns: Sequence[str]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
+    for line in ({name: name for name in columns}, *lines):
+        writer.writerow({name: guarded(str(line.get(name, ""))) for name in columns})
     return text.getvalue().encode()
 
 
