@@ -34,6 +34,10 @@ def for_wiki(path: str) -> tuple[str, str]:
     return f"{name}.md", name
 
 
+class SameName(Exception):
+    """Two pages that would be one file: why nothing was written."""
+
+
 FILES = (".svg", ".png", ".csv", ".json")
 """Endings of the files that come along; pages for frames and scripts don't."""
 
@@ -48,6 +52,9 @@ def plain_files(site: Site, names: Names) -> dict[str, bytes]:
 
     Args:
         names: Where pages stand.
+
+    Raises:
+        SameName: For two pages that would stand in one place.
     """
     files = {
         path: content.encode() if isinstance(content, str) else content
@@ -63,9 +70,18 @@ def plain_files(site: Site, names: Names) -> dict[str, bytes]:
             # A grid on its own scale has its file already.
             places[picture] = own.get(svg) or _picture_path(page, picture)
             files[places[picture]] = svg
-    return files | {
-        names(page.plan.path)[0]: plain_page(page, places, names).encode() for page in site.pages
-    }
+    written: dict[str, str] = {}
+    for page in site.pages:
+        path = page.plan.path
+        file = names(path)[0]
+        other = written.setdefault(file, path)
+        if other != path:
+            raise SameName(
+                f"nothing was written, since {other} and {path} would both be {file}; "
+                "rename the study's folder, the facet or the level of one of them"
+            )
+        files[file] = plain_page(page, places, names).encode()
+    return files
 
 
 def _picture_path(page: Page, picture: Picture) -> str:

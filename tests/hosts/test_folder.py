@@ -284,3 +284,24 @@ def test_the_manifest_names_all_that_was_written(project: Path) -> None:
     named = json.loads((project / "docs" / MANIFEST).read_text("utf-8"))["files"]
     mine = {MANIFEST, "index.md", "studies/mine.md"}
     assert set(named) == _files(project / "docs").keys() - mine
+
+
+def test_two_pages_of_one_name_are_told_and_nothing_is_written(project: Path) -> None:
+    """Of a wiki, whose pages are known by their names alone: one would be lost."""
+    for study, facet in (("tiny-a", "model"), ("tiny", "a-model")):
+        for name, text in (
+            ("study.yml", site_builds.TINY_STUDY.replace("model", facet)),
+            ("cells.csv", site_builds.TINY_CELLS.replace("model", facet)),
+        ):
+            file = project / "data" / study / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, "utf-8")
+    done = _run("--into", "out", "--format", "wiki")
+    assert done.exit_code == 2
+    assert done.output == (
+        "Error: nothing was written, since studies/tiny/a-model/index.md and "
+        "studies/tiny-a/model/index.md would both be studies-tiny-a-model.md; rename the study's "
+        "folder, the facet or the level of one of them\n"
+    )
+    assert not (project / "out").exists()
+    assert _run("--into", "out", "--format", "markdown").exit_code == 0

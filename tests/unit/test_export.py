@@ -84,7 +84,9 @@ def test_no_text_of_a_csv_is_a_formula_and_all_are_read_again(
     # In a table by hand, each text that looks like a guarded one has one more apostrophe.
     by_hand = [f"'{text}" if text.startswith(("'=", "''-")) else text for text in quoted]
     rows = [f'small,"{text}",-1,-2.5,"{text}"' for text in by_hand]
-    grid = analyse(make_study(FACETS, table("model,rate,depth,value,note", *rows))).grid(model="small")
+    grid = analyse(make_study(FACETS, table("model,rate,depth,value,note", *rows))).grid(
+        model="small"
+    )
     assert [level.key for level in grid.study.x.levels] == FORMULAS + HARMLESS
     cells = list(csv.reader(io.StringIO(to_csv(grid), newline="")))
     texts = {text for row in cells for text in row}

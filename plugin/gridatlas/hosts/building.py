@@ -11,7 +11,7 @@ import click
 from gridatlas.build import build as make
 from gridatlas.hosts.folder import FolderError, Written, pages_with_figures, write
 from gridatlas.hosts.pace import from_two_seconds_on
-from gridatlas.plain import Names, for_repository, for_wiki, plain_files
+from gridatlas.plain import Names, SameName, for_repository, for_wiki, plain_files
 from gridatlas.problems import listed, only_problems
 
 NAMES: Mapping[str, Names] = {"markdown": for_repository, "wiki": for_wiki}
@@ -106,10 +106,13 @@ def build(
         address=f"{url.rstrip('/')}/" if url else "",
         ending=ending,
     )
-    files = pages_with_figures(site, ending) if form == "mkdocs" else plain_files(site, NAMES[form])
     try:
+        if form == "mkdocs":
+            files = pages_with_figures(site, ending)
+        else:
+            files = plain_files(site, NAMES[form])
         done = write(files, into)
-    except FolderError as error:
+    except (FolderError, SameName) as error:
         raise _Failed(str(error)) from error
     problems = only_problems(site.problems)
     for problem in problems:
