@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gridatlas.address import SiteAddress
 from gridatlas.assessment import Assessment
+from gridatlas.bounds import bounded
 from gridatlas.fence import FenceError, figures, parse
 from gridatlas.line import LinePicture
 from gridatlas.page import IN_TEMPLATES, Templates, template_problem
@@ -56,7 +57,8 @@ class Fences:
         ]
         drawings = draw(pictures, self.cache)
         try:
-            return self._written.fence(found, page, drawings, seen, self.files)
+            with bounded(self.templates):
+                return self._written.fence(found, page, drawings, seen, self.files)
         except IN_TEMPLATES as error:
             if self.templates is None:
                 raise

@@ -27,6 +27,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas.address import SiteAddress
+from gridatlas.bounds import OPERATORS, TooMuch, bounded, check_operator
 from gridatlas.cards import card_data
 from gridatlas.citation import bibtex
 from gridatlas.diff.as_html import items_html
@@ -157,7 +158,8 @@ def render_all(
         if user is None or folder is None:
             return write(own, plan, drawings)
         try:
-            return write(user, plan, drawings)
+            with bounded(folder):
+                return write(user, plan, drawings)
         except IN_TEMPLATES as error:
             problem = template_problem(error, folder, template)
             problems[problem.place, problem.found] = problem
@@ -186,11 +188,25 @@ class _Overrides(FileSystemLoader):
         return super().get_source(environment, template)
 
 
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox, in which no operator makes something huge, not even while it is read."""
+
+    intercepted_binops = OPERATORS
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """The result of an operator, if it isn't huge."""
+        check_operator(operator, left, right)
+        return super().call_binop(context, operator, left, right)
+
+
 IN_TEMPLATES = (
     TemplateError,
+    TooMuch,
     ArithmeticError,
     AttributeError,
     LookupError,
+    MemoryError,
+    RecursionError,
     TypeError,
     ValueError,
 )
@@ -207,6 +223,10 @@ def template_problem(error: Exception, folder: Path, name: str) -> Problem:
         message = "text that is not UTF-8"
     elif isinstance(error, KeyError):
         message = f"no {error}"
+    elif isinstance(error, MemoryError):
+        message = "more memory than a page needs"
+    elif isinstance(error, RecursionError):
+        message = "a template or macro that goes on calling itself"
     named = getattr(error, "name", None)
     if isinstance(error, TemplateSyntaxError) and named:
         name = named
@@ -245,8 +265,8 @@ class Templates:
             "keep_trailing_newline": True,
             "autoescape": True,
         }
-        self._markdown = ImmutableSandboxedEnvironment(finalize=escape_markdown, **options)
-        self._html = ImmutableSandboxedEnvironment(**options)
+        self._markdown = _Sandbox(finalize=escape_markdown, **options)
+        self._html = _Sandbox(**options)
         for environment in (self._markdown, self._html):
             environment.filters |= FILTERS
             environment.globals |= GLOBALS
@@ -431,15 +451,16 @@ def _line_figure(panel: LinePanel, path: str, drawings: FenceDrawings) -> dict[s
 def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
     """The names of a user's templates that can't be used, and what is wrong with each."""
     known = set(PackageLoader("gridatlas", "templates").list_templates())
-    environment = ImmutableSandboxedEnvironment(loader=FileSystemLoader(folder))
+    environment = _Sandbox(loader=FileSystemLoader(folder))
     environment.filters |= FILTERS
     broken: set[str] = set()
     problems = []
     for name in environment.list_templates():
         if name in known:
             try:
-                environment.get_template(name)
-            except (TemplateError, UnicodeDecodeError) as error:
+                with bounded(folder):
+                    environment.get_template(name)
+            except IN_TEMPLATES as error:
                 broken.add(name)
                 problems.append(template_problem(error, folder, name))
         elif name.endswith(".jinja"):
