@@ -116,7 +116,7 @@ def _value(
             key_line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
                 raise _Refused("a key that is a list or a mapping", "use a plain key", key_line)
-            key = str(key_node.value)
+            key = _joined(str(key_node.value))
             _refuse_long(key, key_line)
             if key in mapping:
                 first = lines[(*path, key)]
@@ -129,7 +129,7 @@ def _value(
 
 
 def _scalar(node: yaml.Node) -> Any:
-    text = str(node.value)
+    text = _joined(str(node.value))
     at = node.start_mark.line + 1
     _refuse_long(text, at)
     if unprintable(text):
@@ -149,6 +149,13 @@ def _scalar(node: yaml.Node) -> Any:
     if kind in ("str", "timestamp"):
         return text
     raise _Refused(f"a value tagged {shown(node.tag)}", "remove the tag", at)
+
+
+def _joined(text: str) -> str:
+    """A text whose pairs of escapes, as JSON has them beyond the first 65,536, are characters."""
+    if not re.search("[\ud800-\udfff]", text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _refuse_long(text: str, line: int) -> None:

@@ -50,6 +50,7 @@ from gridatlas.yaml_lines import parse_yaml
         ("r1-qwen", "r1-qwen"),
         ('"0.10"', "0.10"),
         ("'true'", "true"),
+        ('"\\ud83d\\ude00"', "😀"),  # as JSON has it
     ],
 )
 def test_yaml_scalars_are_taken_as_they_are_written(written: str, value: object) -> None:
