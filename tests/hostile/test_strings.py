@@ -1,0 +1,293 @@
+"""Naughty strings in every place are text in every place: nothing runs, nothing breaks."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import cmarkgfm
+import pytest
+import site_builds
+from bs4 import BeautifulSoup
+from naughty import STUDIES, Naughty, naughty, plain
+from playwright.sync_api import Browser, Page
+from site_builds import Build
+
+from gridatlas.build import Site, as_side, build, load_data
+from gridatlas.diff.as_markdown import to_markdown
+from gridatlas.diff.changes import compare_sides
+from gridatlas.diff.sections import report
+from gridatlas.plain import for_repository, for_wiki, plain_files
+from gridatlas.problems import printable
+from gridatlas.tables import unguarded
+
+ATTACKS = [study for study in STUDIES if study != "plain"]
+every_attack = pytest.mark.parametrize("study", ATTACKS)
+
+HOOKS = """
+window.seen = [];
+for (const name of ["alert", "confirm", "prompt", "print", "open"])
+  window[name] = () => { window.seen.push(name); };
+addEventListener("securitypolicyviolation", (event) =>
+  window.seen.push(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+Object.defineProperty(window, "ran", { set() { window.seen.push("ran"); } });
+"""
+
+
+@pytest.fixture(scope="module")
+def site(base: Path) -> Build:
+    return naughty(base)
+
+
+@pytest.fixture(scope="module")
+def home(site: Build) -> Iterator[str]:
+    with site_builds.serving(site.site, site_builds.PREFIX) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(service_workers="block")
+    context.add_init_script(HOOKS)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def faults(page: Page) -> Iterator[list[str]]:
+    """What a page did that it should not have."""
+    found: list[str] = []
+
+    def dialog(one: Any) -> None:
+        found.append(f"dialog {one.message}")
+        one.dismiss()
+
+    def said(one: Any) -> None:
+        # Chromium asks for a picture of the site's beside a drawing of its own.
+        if one.type in ("error", "warning") and "favicon" not in one.location["url"]:
+            found.append(f"console {one.text}")
+
+    def failed(one: Any) -> None:
+        found.append(f"error {one}")
+
+    def asked(one: Any) -> None:
+        if not one.url.startswith(("http://127.0.0.1", "http://localhost", "data:", "blob:")):
+            found.append(f"request {one.url}")
+
+    for event, handler in (
+        ("dialog", dialog), ("console", said), ("pageerror", failed), ("request", asked)
+    ):  # fmt: skip
+        page.on(event, handler)  # type: ignore[call-overload]
+    yield found
+    for event, handler in (
+        ("dialog", dialog), ("console", said), ("pageerror", failed), ("request", asked)
+    ):  # fmt: skip
+        page.remove_listener(event, handler)
+
+
+def pages_of(site: Build, study: str) -> list[str]:
+    """The addresses of a study's pages, and of the files that are pages."""
+    folder = site.site / "studies" / study
+    pages = sorted(file.parent for file in folder.rglob("index.html"))
+    return [f"{one.relative_to(site.site).as_posix()}/" for one in pages]
+
+
+def frames_of(site: Build, study: str) -> list[str]:
+    files = sorted((site.site / "grids" / study).rglob("*.html"))
+    return [file.relative_to(site.site).as_posix() for file in files]
+
+
+def text_of(page: Page, selector: str = "body") -> str:
+    return plain(page.eval_on_selector(selector, "element => element.textContent"))
+
+
+LANDMARKS = """[...document.querySelectorAll("header, nav, main, article, footer, h1, figure")]
+.map((element) => element.tagName).sort()"""
+
+
+@every_attack
+def test_nothing_runs_and_all_is_shown(
+    site: Build, home: str, page: Page, faults: list[str], study: str
+) -> None:
+    texts = STUDIES[study]
+    addresses = pages_of(site, study)
+    assert len(addresses) == len(pages_of(site, "plain")) == 5
+    said = {}
+    for address, twin in zip(
+        [*addresses, f"fence-{study}/"], [*pages_of(site, "plain"), "fence-plain/"], strict=True
+    ):
+        page.goto(home + twin)
+        landmarks = page.evaluate(LANDMARKS)
+        page.goto(home + address)
+        assert page.evaluate(LANDMARKS) == landmarks, address
+        assert page.evaluate("window.seen") == [], address
+        said[address] = text_of(page, "article")
+    on_study = said[f"studies/{study}/"]
+    missing = [one for one in everywhere(texts) if plain(one) not in on_study]
+    assert missing == []
+    checks = said[f"studies/{study}/checks/"]
+    assert [one for one in texts.on_checks_page() if plain(one) not in checks] == []
+    assert plain(texts["fence caption"]) in said[f"fence-{study}/"]
+    assert faults == []
+
+
+def everywhere(texts: Naughty) -> list[str]:
+    """The texts that the study's own page shows."""
+    return [text for text in texts.everywhere() if text]
+
+
+@every_attack
+def test_frames_and_drawings_show_it_too(
+    site: Build, home: str, page: Page, faults: list[str], study: str
+) -> None:
+    texts = STUDIES[study]
+    for frame in frames_of(site, study):
+        page.goto(home + frame)
+        assert page.evaluate("window.seen") == []
+        said = text_of(page)
+        assert plain(texts["x one"]) in said
+        drawing = home + frame.removesuffix(".html")
+        for ending in (".svg", ".best.svg", ".reproduced.svg"):
+            page.goto(drawing + ending)
+            assert page.evaluate("window.seen") == []
+            assert (
+                page.evaluate("document.querySelectorAll('script, foreignObject, a').length") == 0
+            )
+    assert faults == []
+
+
+@every_attack
+def test_explore_shows_it_too(
+    site: Build, home: str, page: Page, faults: list[str], study: str
+) -> None:
+    page.goto(f"{home}studies/{study}/facet/two/")
+    page.get_by_role("button", name="Explore").first.click()
+    page.locator(".ga-explore-chart svg").first.wait_for()
+    marks = page.locator('.ga-explore-chart [aria-roledescription="rect mark"]')
+    assert plain(STUDIES[study]["x one"]) in plain(str(marks.first.get_attribute("aria-label")))
+    assert page.evaluate("window.seen") == []
+    assert faults == []
+
+
+@every_attack
+def test_the_search_finds_text_only(home: str, site: Build, study: str) -> None:
+    index = json.loads((site.site / "search/search_index.json").read_text("utf-8"))
+    entries = [one for one in index["docs"] if one["location"].startswith(f"studies/{study}/")]
+    assert entries
+    for one in entries:
+        found = BeautifulSoup(one["title"] + one["text"], "html.parser")
+        assert {tag.name for tag in found.find_all(True)} <= ALLOWED
+        assert [tag.attrs for tag in found.find_all(True) if tag.attrs] == []
+
+
+ALLOWED = {
+    *("h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "br", "hr", "ol", "ul", "li", "dl", "dt"),
+    *("dd", "details", "summary", "table", "thead", "tbody", "tr", "th", "td", "strong", "em"),
+    *("code", "pre", "span"),
+}
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+@every_attack
+def test_downloads_hold_it_unchanged(site: Build, study: str) -> None:
+    texts = STUDIES[study]
+    folder = site.site / "grids" / study
+    stems = sorted(file.with_suffix("") for file in folder.glob("*.csv"))
+    assert len(stems) == 2
+    for stem in stems:
+        rows = list(csv.reader(io.StringIO(Path(f"{stem}.csv").read_text("utf-8"), newline="")))
+        cells = {unguarded(text) for row in rows for text in row}
+        for field in ("x id", "x one", "y one", "place"):
+            assert texts[field].strip() in cells, field
+        assert [text for row in rows for text in row if re.match(r"[=+@\-][^0-9]", text)] == []
+        content = json.loads(Path(f"{stem}.json").read_text("utf-8"))
+        assert (content["title"], content["metric"]["name"]) == (texts["title"], texts["metric"])
+        assert content["x"] == {"id": texts["x id"], "label": texts["x"], "unit": "ms"}
+        for ending in (".svg", ".best.svg", ".reproduced.svg"):
+            tree = ElementTree.fromstring(Path(f"{stem}{ending}").read_text("utf-8"))
+            tags = {one.tag.rpartition("}")[2] for one in tree.iter()}
+            assert tags <= {
+                "svg",
+                "g",
+                "path",
+                "text",
+                "title",
+                "style",
+                "rect",
+                "line",
+                "defslinearGradient",
+                "stop",
+                "clipPath",
+                "tspan",
+                "linearGradient",
+                "defs",
+            }
+            names = {name for one in tree.iter() for name in one.attrib}
+            assert [name for name in names if name.lower().startswith("on")] == []
+
+
+# --- Markdown -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made(base: Path, site: Build) -> Site:
+    return build(base / "naughty/data", cache=site_builds.shared_cache(base) / "gridatlas")
+
+
+def shape(markdown: str) -> tuple[list[str], str]:
+    """The elements of Markdown as GitHub shows it, with what they lead to, and its text."""
+    html = cmarkgfm.github_flavored_markdown_to_html(markdown)
+    found = BeautifulSoup(html, "html.parser")
+    elements = [
+        f"{tag.name} {' '.join(sorted(tag.attrs))}".rstrip() for tag in found.find_all(True)
+    ]
+    leads = [str(tag.get(name)) for tag in found.find_all(True) for name in ("href", "src")]
+    assert [one for one in leads if re.match(r"\s*(javascript|vbscript|data):", one, re.I)] == []
+    return elements, plain(found.get_text())
+
+
+@pytest.mark.parametrize("names", [for_repository, for_wiki], ids=["repository", "wiki"])
+def test_plain_pages_show_it_on_a_forge(made: Site, names: Callable[..., Any]) -> None:
+    files = plain_files(made, names)
+    homes = {study: names(f"studies/{study}/index.md")[0] for study in STUDIES}
+    expected, _ = shape(files[homes["plain"]].decode())
+    for study in ATTACKS:
+        elements, said = shape(files[homes[study]].decode())
+        assert elements == expected, study
+        missing = [one for one in everywhere(STUDIES[study])[:6] if plain(one) not in said]
+        assert missing == []
+
+
+@every_attack
+def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) -> None:
+    def comment(name: str) -> tuple[list[str], str]:
+        sides = []
+        for number, value in enumerate(("1", "7")):
+            folder = tmp_path / name / str(number) / "demo"
+            folder.mkdir(parents=True)
+            file = STUDIES[name].study_file()
+            file["claims"] = file["claims"][number:]
+            (folder / "study.yml").write_text(json.dumps(file), "utf-8")
+            (folder / "second.csv").write_text(STUDIES[name].cells(second=True), "utf-8")
+            rows = STUDIES[name].cells()
+            cells = re.sub(r",2,", f",{value},", rows) if number else rows
+            (folder / "cells.csv").write_text(cells, "utf-8")
+            loaded = load_data(folder.parent, "data")
+            sides.append(as_side(loaded, "data", f"side {number}", None))
+        told = report(compare_sides(*sides))
+        return shape(to_markdown(told, "https://atlas.example/"))
+
+    expected, _ = comment("plain")
+    elements, said = comment(study)
+    assert elements == expected
+    # White space that is none of a line's is escaped; \u200b keeps a name from being a link.
+    said = re.sub(r"\\x(2028|2029|85|09|a0|3000)", " ", said).replace("\u200b", "")
+    assert printable(plain(STUDIES[study]["claim"])).replace("\u200b", "") in plain(said)
