@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,10 @@ LEVEL_UP_TO = 90
 """Width in pixels up to which labels that are thinned stay level."""
 LEVEL_LETTERS = 6
 """Characters up to which labels of a plain chart stay level."""
+TITLE_LIMIT, KEY_LIMIT, LABEL_LIMIT = 400, 300, 150
+"""Width in pixels at which titles, texts of the legend, and labels of axes are cut."""
+WIDEST = 17
+"""Width of the widest character of them, in pixels."""
 ON_WHITE = ("doubt", "kept")
 """Layers of small marks on the cells, which need a ground of their own."""
 FONT = "sans-serif"
@@ -54,6 +59,7 @@ def specification(picture: Picture) -> dict[str, Any]:
 
     Strings from data are only ever values of data, titles and domains, never expressions.
     """
+    picture = _drawable(picture)
     nx, ny = len(picture.x_labels), len(picture.y_labels)
     font_size = 13 if nx <= 7 else 11
     width, height = _cell_size(picture, font_size)
@@ -89,6 +95,49 @@ def specification(picture: Picture) -> dict[str, Any]:
     if picture.outline:
         _set_outline(spec, layers["outline"], picture, width, height)
     return spec
+
+
+def _drawable(picture: Picture) -> Picture:
+    """The picture with texts that Vega can cut where they are too long.
+
+    It cuts between the halves of a character beyond U+FFFF, such as an emoji, and half of one can't
+    be drawn: where a text may be cut, a square stands for each. The labels of cells keep them.
+    """
+    texts = (picture.x_title, picture.y_title, picture.legend, picture.outline_label)
+    if all(map(_in_one_part, (*texts, *picture.x_labels, *picture.y_labels))):
+        return picture
+    x, y = (_whole_labels(labels) for labels in (picture.x_labels, picture.y_labels))
+    return replace(
+        picture,
+        x_title=_whole(picture.x_title, TITLE_LIMIT),
+        y_title=_whole(picture.y_title, TITLE_LIMIT),
+        legend=_whole(picture.legend, TITLE_LIMIT),
+        outline_label=_whole(picture.outline_label, KEY_LIMIT),
+        x_labels=tuple(x.values()),
+        y_labels=tuple(y.values()),
+        marks=tuple(replace(mark, x=x[mark.x], y=y[mark.y]) for mark in picture.marks),
+    )
+
+
+def _whole_labels(labels: Iterable[str]) -> dict[str, str]:
+    """Labels as they are drawn; what isn't seen tells those apart that become alike."""
+    found: dict[str, str] = {}
+    for label in labels:
+        drawn = _whole(label, LABEL_LIMIT)
+        while drawn in found.values():
+            drawn += "\u200b"
+        found[label] = drawn
+    return found
+
+
+def _whole(text: str, limit: int) -> str:
+    if _in_one_part(text) or len(text) * WIDEST <= limit:
+        return text
+    return "".join(character if _in_one_part(character) else "□" for character in text)
+
+
+def _in_one_part(text: str) -> bool:
+    return text.isascii() or max(text) <= "\uffff"
 
 
 def _set_shapes(
@@ -346,7 +395,7 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
         direction="horizontal",
         gradientThickness=11,
         titleFontWeight="normal",
-        titleLimit=400,
+        titleLimit=TITLE_LIMIT,
         tickCount=5,
         aria=False,
     )
@@ -373,7 +422,7 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
         symbolSize=380,
         symbolStrokeColor="currentColor",
         symbolStrokeWidth=1.2,
-        labelLimit=300,
+        labelLimit=KEY_LIMIT,
         aria=False,
     )
     small = key.copy()
@@ -423,7 +472,12 @@ def _template(kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
                 strokeDash=alt.StrokeDash("label:N", legend=key),
             )
         )
-    axis: dict[str, Any] = {"ticks": False, "domain": False, "aria": False, "labelLimit": 150}
+    axis: dict[str, Any] = {
+        "ticks": False,
+        "domain": False,
+        "aria": False,
+        "labelLimit": LABEL_LIMIT,
+    }
     chart = (
         _in_our_look(alt.layer(*layers))
         .encode(
@@ -455,7 +509,8 @@ POINTS_UP_TO = 12
 
 def line_specification(picture: LinePicture) -> dict[str, Any]:
     """The complete Vega-Lite specification of a row or column, with its data inline."""
-    labels = [point.x for point in picture.points]
+    drawn = _whole_labels(point.x for point in picture.points)
+    labels = list(drawn.values())
     width = max(ceil(PLOT_WIDTH / len(labels)), 2)
     printed = len(labels) <= POINTS_UP_TO
     spec: dict[str, Any] = deepcopy(_line_template(printed))
@@ -467,7 +522,7 @@ def line_specification(picture: LinePicture) -> dict[str, Any]:
     }
     spec["data"] = {
         "values": [
-            {"x": point.x, "value": point.value, "text": point.text, "label": point.label}
+            {"x": drawn[point.x], "value": point.value, "text": point.text, "label": point.label}
             | ({} if point.low is None else {"low": point.low, "high": point.high})
             | ({} if point.value is None else {"top": point.value})
             | ({} if point.high is None else {"top": point.high})
@@ -475,7 +530,7 @@ def line_specification(picture: LinePicture) -> dict[str, Any]:
         ]
     }
     x = spec["encoding"]["x"]
-    x |= {"title": picture.x_title, "scale": {"domain": labels}}
+    x |= {"title": _whole(picture.x_title, TITLE_LIMIT), "scale": {"domain": labels}}
     angle, step = _across(labels, width)
     x["axis"]["labelAngle"] = angle
     if step > 1:
@@ -484,7 +539,7 @@ def line_specification(picture: LinePicture) -> dict[str, Any]:
     top = high + (high - low) / 10 if printed else high  # room for the values above the points
     for layer in spec["layer"]:
         y = layer["encoding"]["y"]
-        y["title"] = picture.y_title
+        y["title"] = _whole(picture.y_title, TITLE_LIMIT)
         y["scale"] = {"domain": [low, top], "zero": False, "nice": True}
         y["axis"]["format"] = f".{picture.decimals}f"
     return spec
@@ -535,7 +590,12 @@ def _line_template(printed: bool) -> dict[str, Any]:
             .mark_text(aria=False, dy=-8, fontSize=11, color="currentColor")
             .encode(y=y("top"), text="text:N")
         )
-    axis: dict[str, Any] = {"ticks": False, "domain": False, "aria": False, "labelLimit": 150}
+    axis: dict[str, Any] = {
+        "ticks": False,
+        "domain": False,
+        "aria": False,
+        "labelLimit": LABEL_LIMIT,
+    }
     return _without_data(
         _in_our_look(alt.layer(*layers))
         .encode(x=alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=0, labelPadding=6, **axis)))
@@ -556,7 +616,7 @@ def _in_our_look(layers: Any) -> Any:
             titleFontSize=12,
             titleFontWeight="normal",
             titlePadding=8,
-            titleLimit=400,
+            titleLimit=TITLE_LIMIT,
         )
     )
 

@@ -1,0 +1,233 @@
+"""What gets any bytes: each of these ends with a result or a problem that is told, or is at fault.
+
+A target is a function of bytes that raises for a fault, and nothing else.
+"""
+
+import functools
+import io
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from click.testing import CliRunner
+from markdown import Markdown
+
+from gridatlas.assessment import Assessment, assess_study
+from gridatlas.build import Loaded, load_data
+from gridatlas.chart import specification
+from gridatlas.claims import ClaimError, evaluate, evaluate_value
+from gridatlas.cli import main
+from gridatlas.fence import FenceError, figures, parse
+from gridatlas.hosts import fence_lines
+from gridatlas.picture import draw_grid
+from gridatlas.problems import Problem
+
+STUDY = b"""\
+format: 1
+title: A demo
+metric: {name: Accuracy, unit: "%", range: [0, 100]}
+x: rate
+y: depth
+facets: [model]
+repeats: mean
+baseline: {model: small}
+factors:
+  model: {levels: [small, {id: large, items: 40}]}
+trials: {items: model, samples: 5}
+readings:
+  - {id: one, file: cells.csv, label: One, stated_range: [{model: small, range: [0, 50]}]}
+regions: [{label: trained, boxes: [{rate: [0.1], depth: [1]}]}]
+claims:
+  - {text: Large is ahead., check: (grid(model="large") > grid(model="small")).all, source: one}
+  - {text: It is robust., not_checkable: It names nothing.}
+accepted: [{finding: k-of-n, at: {model: large}, because: rounded}]
+reproduce: {script: a/b.py, args: "--m {model} {rate} {depth}", margin: 3}
+"""
+CELLS = b"""\
+model,rate,depth,value,n,successes,stderr,state,note,place,run
+small,0.1,1,10.5,40,4,0.5,,"a ""big"" note",table 1,
+small,0.2,1,,,,,oom,,,
+small,0.1,2,47,,,,disputed,,,
+large,0.1,1,60,,,,,,,
+large,0.1,1,62.5,,,,ok,,,
+"""
+RUN = json.dumps(
+    {
+        "format": 1, "run": "r", "study": "demo", "script": "b", "started": "2026-05-01T12:00:00Z",
+        "gpu": {"name": "x"}, "settings": {"a": {"b": 1}}, "arguments": ["--x"], "dirty": False,
+        "cells": [{"levels": {"model": "small", "rate": "0.1", "depth": 1}, "done": 1, "of": 2}],
+    }
+).encode()  # fmt: skip
+OUTCOMES = json.dumps(
+    {
+        "run": "r", "items": [["1", "2"]],
+        "cells": [{"cell": {"model": "small", "rate": 0.1, "depth": 1}, "items": 0,
+                   "samples": [1, 1], "correct": [1, 0]}],
+    }
+).encode()  # fmt: skip
+TABLES = {
+    "csv": b"model,lr,batch,seed,acc\na,0.1,16,1,71.2\na,0.1,16,2,72.2 \xc2\xb1 1\n"
+    b"b,0.01,16,1,NaN\n",
+    "json": b'[{"m": "a", "lr": 0.1, "b": [1, 2], "acc": 1e-3}, {"m": "b", "lr": 0.2, "b": [1], '
+    b'"acc": null}]',
+    "jsonl": b'{"m": "a", "lr": 0.1, "b": {"c": 1}, "acc": 71}\n'
+    b'{"m": "a", "lr": 0.2, "acc": "x"}\n',
+    "md": b"| m | lr | b | **acc** |\n|:--|---|--:|---|\n| a | 0.1 | 1 | 71.2 |\n"
+    b"| `b` | 2 | 1 | - |\n",
+}
+
+
+def _files(files: Mapping[str, bytes]) -> Loaded:
+    """What a study's files come to, all that is checked, and its drawings' specifications."""
+    with tempfile.TemporaryDirectory() as name:
+        for path, content in ({"study.yml": STUDY, "cells.csv": CELLS} | files).items():
+            file = Path(name) / "demo" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        loaded = load_data(Path(name), "data")
+        for results in loaded.results:
+            for grid in results.grids.values():
+                specification(draw_grid(grid))
+    _are_told(loaded.problems)
+    return loaded
+
+
+def _are_told(problems: Iterable[Problem]) -> None:
+    for one in problems:
+        assert one.file.startswith("data"), one
+        assert all(line.isprintable() for line in str(one).split("\n")), one
+        assert all((one.kind, one.found, one.expected, one.mend)), one
+
+
+def study(data: bytes) -> None:
+    _files({"study.yml": data})
+
+
+def table(data: bytes) -> None:
+    loaded = _files({"cells.csv": data})
+    assert loaded.results or loaded.problems
+
+
+def run(data: bytes) -> None:
+    _files({"runs/r.json": data})
+
+
+def outcomes(data: bytes) -> None:
+    _files({"runs/r.json": RUN, "runs/r.outcomes.json": data})
+
+
+def parquet(data: bytes) -> None:
+    study = STUDY.replace(b"cells.csv", b"cells.parquet")
+    loaded = _files({"study.yml": study, "cells.parquet": data})
+    assert loaded.results or loaded.problems
+
+
+@functools.cache
+def _assessed() -> dict[str, Assessment]:
+    loaded = _files({})
+    [results] = loaded.results
+    return {"demo": assess_study(results, loaded.checks["demo"], loaded.claims["demo"], None)}
+
+
+def claim(data: bytes) -> None:
+    text = data.decode("utf-8", "replace")
+    studies = {"demo": _assessed()["demo"].results}
+    for evaluated in (evaluate, evaluate_value):
+        try:
+            evaluated(text, studies, "demo")  # type: ignore[operator]
+        except ClaimError as error:
+            told = error
+        else:
+            continue
+        assert 0 <= told.start <= told.end <= len(text), told
+        assert told.pointer
+
+
+def fence(data: bytes) -> None:
+    try:
+        figures(parse(data.decode("utf-8", "replace")), _assessed())
+    except FenceError as error:
+        told = error.told("a.md:1")
+    else:
+        return
+    assert told.count("\n") == 3
+
+
+def page(data: bytes) -> None:
+    """The lines of a Markdown page, and what becomes of them."""
+    text = data.decode("utf-8", "replace")
+    lines = text.split("\n")
+    for one in fence_lines.fences(lines):
+        assert 1 <= one.line <= len(lines)
+    fence_lines.told(lines)
+    Markdown(extensions=["pymdownx.superfences"]).convert("\n".join(fence_lines.told(lines)))
+
+
+COUNTS = re.compile(
+    r"(?m)^(\d+) rows? read\n +=\D+(\d+) cells?\n +\+\D+(\d+) repeat.*\n +\+\D+(\d+) rep"
+)
+
+
+def _imported(ending: str) -> Callable[[bytes], None]:
+    def imported(data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            file = Path(name) / f"t.{ending}"
+            file.write_bytes(data)
+            into = str(Path(name) / "data")
+            done = CliRunner().invoke(main, ["import", str(file), "--data", into, "--yes"])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code in (0, 1, 2), done.output
+        assert done.output.strip()
+        counts = COUNTS.search(done.output)
+        if counts:
+            read, cells, repeats, reported = map(int, counts.groups())
+            assert read == cells + repeats + reported, done.output
+
+    return imported
+
+
+def _parquet() -> bytes:
+    head, *rows = [line.split(",") for line in CELLS.decode().splitlines()]
+    columns = [[row[at] for row in rows] for at in range(len(head))]
+    file = io.BytesIO()
+    pq.write_table(pa.table(dict(zip(head, columns, strict=True))), file)
+    return file.getvalue()
+
+
+TARGETS: Mapping[str, tuple[Callable[[bytes], None], tuple[bytes, ...]]] = {
+    "study": (study, (STUDY,)),
+    "table": (table, (CELLS,)),
+    "parquet": (parquet, (_parquet(),)),
+    "run": (run, (RUN,)),
+    "outcomes": (outcomes, (OUTCOMES,)),
+    "claim": (
+        claim,
+        (
+            b'(grid(model="large") - grid(model="small")).where(rate=[0.1, 0.2]).best.value > 5',
+            b'not (grid(model="large").row(1).trend("rate") == 1 and 1 < 2 <= 3 / 4 or -2 > +1)',
+            b'(grid(reading="one", model="small") > 3).and_(grid(model="small") < 9).not_().share',
+            b'grid(study="demo", model="small").best.any_at(rate=0.1)',
+        ),
+    ),
+    "fence": (
+        fence,
+        (
+            b"demo/small\ndemo/large\nscale: shared\ncompact: yes\ncaption: 'A caption'\n",
+            b"demo/large\ndelta: small\ntitle: A title\n",
+            b"/demo/large/\nrow: 1\n",
+        ),
+    ),
+    "page": (
+        page,
+        (
+            b"# A\n\n```grid\ndemo/small\n```\n\n> ~~~~ {.grid a=b}\n> demo\n> ~~~~\n"
+            b"\n\t``` grid x\n",
+        ),
+    ),
+} | {f"import-{ending}": (_imported(ending), (seed,)) for ending, seed in TABLES.items()}
+"""By name: what gets the bytes, and what they begin from."""

@@ -1,0 +1,48 @@
+"""What is long, deep or many is told or read, in bounded time and memory."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from huge import INPUT
+
+from gridatlas.chart import specification
+from gridatlas.picture import Mark, Picture
+from gridatlas.render import draw_one
+
+
+@pytest.fixture(scope="module")
+def faults() -> dict[str, str]:
+    program = Path(__file__).with_name("huge.py")
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, encoding="utf-8", check=True
+    )
+    return {name: fault for name, fault, _ in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("name", INPUT)
+def test_it_is_read_or_told(faults: dict[str, str], name: str) -> None:
+    assert faults[name] == ""
+
+
+LONG = "a long name with emoji 👩‍👩‍👧‍👦 and more of them 😀😀😀😀😀😀😀😀😀😀😀😀 " * 6
+
+
+def _picture(x_labels: tuple[str, ...]) -> Picture:
+    marks = tuple(Mark(f"{at},1", x, "y", float(at), str(at), x) for at, x in enumerate(x_labels))
+    return Picture(
+        "values", LONG, LONG, LONG, LONG, LONG, x_labels, ("y",), (0, 1), 0, marks, (), LONG
+    )
+
+
+def test_a_text_that_is_cut_has_no_half_of_a_character() -> None:
+    """Vega cuts within an emoji, and what draws for us takes no half of one."""
+    labels = (f"{LONG}😀", f"{LONG}😁", "😀 short")
+    for shift in range(4):
+        assert "<svg" in draw_one(_picture(tuple("i" * shift + one for one in labels))).svg
+    rows = specification(_picture(labels))["data"]["values"]
+    assert len({row["x"] for row in rows}) == 3
+    assert [row["x"] for row in rows][2] == "😀 short"
+    assert [row["label"] for row in rows] == list(labels)
