@@ -44,10 +44,10 @@ def _size(operator: str, left: Any, right: Any) -> int:
         return _width(left) if isinstance(left, str) else 0
     if left_number and right_number:
         bits = abs(left).bit_length()
-        return bits * max(right, 0) if operator == "**" else bits + abs(right).bit_length()
+        return int(bits * max(right, 0) if operator == "**" else bits + abs(right).bit_length())
     if operator == "*" and (left_number or right_number):
         times, one = (left, right) if left_number else (right, left)
-        return times * len(one) if hasattr(one, "__len__") else 0
+        return int(times) * len(one) if hasattr(one, "__len__") else 0
     return 0
 
 

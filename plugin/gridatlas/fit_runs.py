@@ -72,12 +72,19 @@ def _run(file: RunFile, cells: Mapping[At, Progress], outcomes: Mapping[At, Outc
     )
 
 
-def _text(value: Any) -> str:
+DEEPEST = 20
+"""Levels of a manifest's value that are told; what is below is told to be there."""
+
+
+def _text(value: Any, depth: int = 0) -> str:
     """A manifest's value in words: `id gpt2, revision main`."""
+    if isinstance(value, dict | list) and depth == DEEPEST:
+        return "…"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_text(one)}" for key, one in value.items() if one is not None)
+        parts = [(key, _text(one, depth + 1)) for key, one in value.items() if one is not None]
+        return ", ".join(f"{key} {text}" for key, text in parts)
     if isinstance(value, list):
-        return "; ".join(map(_text, value)) or "none"
+        return "; ".join(_text(one, depth + 1) for one in value) or "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -186,9 +187,14 @@ _EXPECTED = {
 """Plain words for what pydantic says in Python's."""
 
 
+@cache
+def _json_schema() -> dict[str, Any]:
+    return StudyFile.model_json_schema()
+
+
 def _keys_at(path: KeyPath) -> list[str]:
     """The keys that the format knows at a place in `study.yml`, from its JSON Schema."""
-    schema = StudyFile.model_json_schema()
+    schema = _json_schema()
     node: dict[str, Any] = schema
     for part in path:
         if isinstance(part, int):

@@ -598,7 +598,7 @@ def _points(
     source: StudySource, factors: Mapping[str, Factor], boxes: Iterable[Mapping[str, Iterable[str]]]
 ) -> Iterable[Point]:
     for box in boxes:
-        yield from product(box[source.file.x], box[source.file.y])
+        yield from product(*(dict.fromkeys(box[axis]) for axis in (source.file.x, source.file.y)))
 
 
 def _decimals(metric: object, readings: Iterable[Reading]) -> int:

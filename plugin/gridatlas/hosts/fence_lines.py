@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 _FENCE = re.compile(r"(?P<prefix>[> \t]*)(?P<fence>`{3,}|~{3,})(?P<header>.*)$")
 _GRID = re.compile(
-    r"[ \t]*(?:\.?grid(?=[\s{]|$)[ \t]*(?P<options>.*?)"
-    r"|\{[ \t]*\.grid(?=[\s}])(?P<list>.*?)\}?)[ \t]*$"
+    r"[ \t]*(?:\.?grid(?=[\s{]|$)(?P<options>.*)|\{[ \t]*\.grid(?=[\s}])(?P<list>.*?)\}?)$"
 )
 HEADER, UNCLOSED = "header", "unclosed"
 """Names of options that tell the fence's formatter what is wrong with its first line."""
@@ -43,7 +42,7 @@ def fences(lines: Sequence[str]) -> Iterator[Found]:
         if opened is None or (opened["fence"][0] == "`" and "`" in opened["header"]):
             continue
         body = _body(lines[at:], opened)
-        grid = _GRID.match(opened["header"])
+        grid = _GRID.match(opened["header"].rstrip(" \t"))
         if grid:
             header = (grid["options"] or grid["list"] or "").strip()
             text = "\n".join(body or ())

@@ -31,7 +31,7 @@ from gridatlas.fences import Fences
 from gridatlas.hosts import fence_lines
 from gridatlas.page import placeholder
 
-EXPRESSION = r"\{\{\s*(grid\((?:[^{}]|\{[^{}]*\})*?)\s*\}\}"
+EXPRESSION = r"\{\{\s*(grid\((?:[^{}]|\{[^{}]*\})*)\}\}"
 """Only braces that begin with `grid(`: all others belong to somebody else."""
 BELOW_CODE = 185
 """Code spans (190) are taken out before; escapes and emphasis (180 and less) come after."""
@@ -63,7 +63,7 @@ class InlineNumber(InlineProcessor):
     ) -> tuple[Element, int, int]:
         """A `span` with the number as text, never as markup."""
         span = Element("span", {"class": "ga-number"})
-        span.text = AtomicString(self.resolve(m[1]))
+        span.text = AtomicString(self.resolve(m[1].rstrip()))
         return span, m.start(0), m.end(0)
 
 

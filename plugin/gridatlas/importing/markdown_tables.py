@@ -7,7 +7,7 @@ import re
 from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
 from gridatlas.problems import listed, shown
 
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*+\|?\s*+:?-+:?\s*+(\|\s*+:?-+:?\s*+)*+\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
@@ -95,7 +95,7 @@ def _cells(line: str) -> list[str]:
 def _plain(cell: str) -> str:
     """A cell's text without its marks: bold, code, links, line breaks."""
     text = cell.strip().replace("\\|", "|")
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", text)
     text = re.sub(r"</?(b|strong|i|em|u|code|sub|sup|br)\s*/?>", "", text)
     for mark in ("***", "**", "__", "*", "`", "~~"):
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):

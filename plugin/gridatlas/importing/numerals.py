@@ -41,7 +41,7 @@ _COMMA = re.compile(
     re.ASCII,
 )
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
-_MARGIN = re.compile(r"(.+?)\s*(?:±|\+/-|\+-|\\pm)\s*(.+)")
+_MARGIN = re.compile(r"(.+?)(?:±|\+/-|\+-|\\pm)\s*(.+)")
 
 
 def plain(text: str) -> str:
@@ -58,7 +58,7 @@ def without_percent(text: str) -> tuple[str, bool]:
 def without_margin(text: str) -> tuple[str, str]:
     """`71.2 ± 0.5` in its two parts; the second is empty where there is none."""
     found = _MARGIN.fullmatch(plain(text))
-    return (found[1], found[2]) if found else (text, "")
+    return (found[1].rstrip(), found[2]) if found else (text, "")
 
 
 def number_text(text: str, mark: Mark) -> str | None:
