@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas import badges, dataset, export, page, plan, social
+from gridatlas import badges, dataset, export, kept, page, plan, social
 from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results
 from gridatlas.assessment import Assessment, assess_study
@@ -16,12 +16,14 @@ from gridatlas.diff.side import Side, as_side
 from gridatlas.figures import grid_path
 from gridatlas.former import at_old_addresses
 from gridatlas.loaded import Loaded, load_data
+from gridatlas.packed import Files
 from gridatlas.page import Page
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import Problem
-from gridatlas.render import Drawing, bundle, draw
+from gridatlas.render import Drawing, Stored, bundle, draw
 from gridatlas.reproduction import Reproduction
+from gridatlas.share import embed_path
 from gridatlas.uncertainty import GridUncertainty
 
 ASSETS = "assets/gridatlas"
@@ -87,6 +89,7 @@ def build(
         base: What the studies are compared with, on a page of its own; None for nothing.
     """
     step = step or _say_nothing
+    stamps = kept.stamps(data)
     loaded = load_data(data, name, step)
     problems = list(loaded.problems)
     broken: frozenset[str] = frozenset()
@@ -103,46 +106,119 @@ def build(
         plans, found = _compared(plans, base, loaded, known, into, cache, name or data.as_posix())
         problems += found
         step(f"compared with {base.name}")
-    again = {one.study.id: one.reproduction for one in known}
     embeds = [embed for one in known for embed in plan.plan_embeds(one, into)]
-    pictures = [picture for one in plans for picture in one.pictures]
-    pictures += [embed.panel.picture for embed in embeds]
-    drawings = draw(pictures, cache, progress)
     site = SiteAddress(address, ending)
-    pages, framed, found = page.render_all(plans, embeds, drawings, templates, broken, site)
+    digests = {
+        one.study.id: kept.files_digest(data / one.study.id, one.study, stamps) for one in known
+    }
+    shelf = kept.Shelf(cache, (into, address, ending), templates, digests)
+    studies = _by_study(known, plans, embeds)
+    there = {one.id: written for one in studies if (written := shelf.get(one.known, one.plans))}
+    new = [one for one in studies if one.id not in there]
+    others = [one for one in plans if "study" not in one.context]
+    drawings = draw(_pictures(others, new), cache, progress)
+    writer = page.Writer(embeds, drawings, templates, broken, site)
+    for study in new:
+        block = _written(study, writer, drawings, step)
+        if not writer.problems:
+            shelf.put(study.known, study.plans, block)
+        there[study.id] = kept.unpacked(block)
+    pages = [
+        there[one.context["study"].id].page(one) if "study" in one.context else writer.page(one)
+        for one in plans
+    ]
     step(f"wrote {len(pages)} pages")
-    files: dict[str, str | bytes] = {**assets(cache), **framed}
-    for embed in embeds:
-        files |= _downloads(embed, drawings[embed.panel.picture], again[embed.grid.study.id])
-        step(f"wrote the files of {grid_path(embed.grid)}")
+    files = Files()
+    files.add(assets(cache))
+    for study in studies:
+        files.add(there[study.id].files)
     data_of = _data_files(known, into, site, files)
-    studies = {one.study.id: one for one in loaded.results}
     of = tuple(one.study for one in loaded.results)
-    files |= at_old_addresses(of, plans, embeds, files, into, site, MOVED)
+    files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))
     described = {f"{grid_path(one.grid)}.png": one.panel.picture.description for one in embeds}
-    pages = tuple(
-        replace(
-            one,
-            head=social.tags(one.plan, site, files, described),
-            dataset=data_of.get(one.plan.path, ""),
-        )
-        for one in pages
+    return Site(
+        tuple(
+            replace(
+                one,
+                head=social.tags(one.plan, site, files, described),
+                dataset=data_of.get(one.plan.path, ""),
+            )
+            for one in pages
+        ),
+        files,
+        (*problems, *writer.problems),
+        {one.study.id: one for one in loaded.results},
+        {one.study.id: one for one in known},
+        broken,
+        drawings if cache is None else Stored(_pictures(others, studies), cache),
     )
-    assessed = {one.study.id: one for one in known}
-    return Site(pages, files, tuple(problems + found), studies, assessed, broken, drawings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """What is written of one study."""
+
+    known: Assessment
+    plans: list[PagePlan] = field(default_factory=list)
+    embeds: list[EmbedPlan] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.known.study.id
+
+
+def _by_study(
+    known: Iterable[Assessment], plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]
+) -> list[_Study]:
+    studies = {one.study.id: _Study(one) for one in known}
+    for one in plans:
+        if "study" in one.context:
+            studies[one.context["study"].id].plans.append(one)
+    for embed in embeds:
+        studies[embed.grid.study.id].embeds.append(embed)
+    return list(studies.values())
+
+
+def _pictures(plans: Iterable[PagePlan], studies: Iterable[_Study]) -> list[Picture]:
+    """Those of pages, and of studies: of their pages, and of their grids for themselves."""
+    found = [picture for one in plans for picture in one.pictures]
+    for study in studies:
+        found += _pictures(study.plans, ())
+        found += [embed.panel.picture for embed in study.embeds]
+    return found
+
+
+def _written(
+    study: _Study,
+    writer: page.Writer,
+    drawings: Mapping[Picture, Drawing],
+    step: Callable[[str], None],
+) -> bytes:
+    """The pages and files of a study, as they are kept."""
+    pages = []
+    for one in study.plans:
+        pages.append(writer.page(one))
+        step(f"wrote {one.path}")
+    files: dict[str, str | bytes] = {embed_path(one): writer.frame(one) for one in study.embeds}
+    for embed in study.embeds:
+        drawing = drawings[embed.panel.picture]
+        files |= _downloads(embed, drawing, study.known.reproduction)
+        step(f"wrote the files of {grid_path(embed.grid)}")
+    return kept.packed(pages, files)
 
 
 def _data_files(
-    known: Iterable[Assessment], into: str, site: SiteAddress, files: dict[str, str | bytes]
+    known: Iterable[Assessment], into: str, site: SiteAddress, files: Files
 ) -> dict[str, str]:
     """Add each study's table of all cells, and its description; give what its page says of it."""
     said = {}
     for one in known:
         folder = f"{into}/{one.study.id}"
         page = f"{folder}/index.md"
-        files[f"{folder}/{dataset.CELLS}"] = table = dataset.study_csv(one.results, files)
+        table = dataset.study_csv(one.results, files)
+        files.add({f"{folder}/{dataset.CELLS}": table})
         described = dataset.croissant(one.results, page, site, files)
-        files[f"{folder}/{dataset.CROISSANT}"] = described
+        files.add({f"{folder}/{dataset.CROISSANT}": described})
         said[page] = dataset.json_ld(one.study, page, site, table)
     return said
 

@@ -7,7 +7,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
@@ -94,6 +94,11 @@ class Page:
 
         return replace(self, markdown=_MARKDOWN_LINK.sub(led, self.markdown)) if moved else self
 
+    @property
+    def written(self) -> Page:
+        """The page without what it was written from: of its plan, only its place and its names."""
+        return replace(self, plan=replace(self.plan, context={}, parts=()))
+
     def whole(self) -> str:
         """The page's Markdown with its figures in place, for hosts without a later hook."""
         return fill(self.markdown, self.figures)
@@ -129,45 +134,56 @@ Written = TypeVar("Written")
 # --- rendering ----------------------------------------------------------------------------------
 
 
-def render_all(
-    plans: Iterable[PagePlan],
-    embeds: Iterable[EmbedPlan],
-    drawings: Drawings,
-    folder: Path | None,
-    without: frozenset[str],
-    site: SiteAddress,
-) -> tuple[tuple[Page, ...], dict[str, str], list[Problem]]:
-    """Write all pages, and by their paths the pages for frames.
+class Writer:
+    """Writes the pages of one build, with the user's templates where they work.
 
-    One whose overriding template fails is written with ours, and said.
+    A page whose overriding template fails is written with ours, and said in `problems`.
 
     Args:
+        embeds: All grids that have a page for frames.
         folder: The user's templates.
         without: Names of those that can't be used.
         site: Where the site is published.
     """
-    embeds = tuple(embeds)
-    own, user = Templates(None, frozenset(), embeds, site), None
-    if folder is not None:
-        user = Templates(folder, without, embeds, site)
-    problems: dict[tuple[str, str], Problem] = {}
 
-    def written(
-        template: str, write: Callable[[Templates, Plan, Drawings], Written], plan: Plan
+    def __init__(
+        self,
+        embeds: Iterable[EmbedPlan],
+        drawings: Drawings,
+        folder: Path | None,
+        without: frozenset[str],
+        site: SiteAddress,
+    ) -> None:
+        embeds = tuple(embeds)
+        self._drawings, self._folder = drawings, folder
+        self._own = Templates(None, frozenset(), embeds, site)
+        self._user = None if folder is None else Templates(folder, without, embeds, site)
+        self._problems: dict[tuple[str, str], Problem] = {}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What failed so far, each once."""
+        return tuple(self._problems.values())
+
+    def page(self, plan: PagePlan) -> Page:
+        """One page."""
+        return self._written(plan.template, Templates.render, plan)
+
+    def frame(self, plan: EmbedPlan) -> str:
+        """A grid's page for frames."""
+        return self._written(EMBED, Templates.embed, plan)
+
+    def _written(
+        self, template: str, write: Callable[[Templates, Plan, Drawings], Written], plan: Plan
     ) -> Written:
-        if user is None or folder is None:
-            return write(own, plan, drawings)
-        try:
-            with bounded(folder):
-                return write(user, plan, drawings)
-        except IN_TEMPLATES as error:
-            problem = template_problem(error, folder, template)
-            problems[problem.place, problem.found] = problem
-            return write(own, plan, drawings)
-
-    pages = tuple(written(plan.template, Templates.render, plan) for plan in plans)
-    framed = {embed_path(plan): written(EMBED, Templates.embed, plan) for plan in embeds}
-    return pages, framed, list(problems.values())
+        if self._user is not None and self._folder is not None:
+            try:
+                with bounded(self._folder):
+                    return write(self._user, plan, self._drawings)
+            except IN_TEMPLATES as error:
+                problem = template_problem(error, self._folder, template)
+                self._problems[problem.place, problem.found] = problem
+        return write(self._own, plan, self._drawings)
 
 
 EMBED = "embed.html.jinja"
@@ -255,21 +271,7 @@ class Templates:
     ) -> None:
         self.site, self.address = site, site.root
         self._embeds = {grid_path(one.grid): one for one in embeds}
-        loaders: list[BaseLoader] = [_Overrides(folder, without)] if folder else []
-        loader = ChoiceLoader([*loaders, PackageLoader("gridatlas", "templates")])
-        options: dict[str, Any] = {
-            "loader": loader,
-            "undefined": StrictUndefined,
-            "trim_blocks": True,
-            "lstrip_blocks": True,
-            "keep_trailing_newline": True,
-            "autoescape": True,
-        }
-        self._markdown = _Sandbox(finalize=escape_markdown, **options)
-        self._html = _Sandbox(**options)
-        for environment in (self._markdown, self._html):
-            environment.filters |= FILTERS
-            environment.globals |= GLOBALS
+        self._markdown, self._html = _own() if folder is None else _overridden(folder, without)
 
     def render(self, plan: PagePlan, drawings: Drawings) -> Page:
         """Write one page.
@@ -436,6 +438,36 @@ class Templates:
             return {}
         template = self._html.get_template("problems.html.jinja")
         return {"problems": template.render(problems=problems).strip()}
+
+
+@cache
+def _own() -> tuple[Environment, Environment]:
+    """Our templates, which need no sandbox; compiled once, however often a site is built."""
+    return _environments(Environment, PackageLoader("gridatlas", "templates"))
+
+
+def _overridden(folder: Path, without: frozenset[str]) -> tuple[Environment, Environment]:
+    """A user's templates, and ours where there is none of theirs."""
+    ours = PackageLoader("gridatlas", "templates")
+    loader = ChoiceLoader([_Overrides(folder, without), ours])
+    return _environments(_Sandbox, loader)
+
+
+def _environments(kind: type[Environment], loader: BaseLoader) -> tuple[Environment, Environment]:
+    """The templates of Markdown, and those of HTML."""
+    options: dict[str, Any] = {
+        "loader": loader,
+        "undefined": StrictUndefined,
+        "trim_blocks": True,
+        "lstrip_blocks": True,
+        "keep_trailing_newline": True,
+        "autoescape": True,
+    }
+    found = kind(finalize=escape_markdown, **options), kind(**options)
+    for environment in found:
+        environment.filters |= FILTERS
+        environment.globals |= GLOBALS
+    return found
 
 
 def _line_figure(panel: LinePanel, path: str, drawings: FenceDrawings) -> dict[str, Any]:

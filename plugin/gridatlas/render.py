@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -19,11 +19,13 @@ from gridatlas import store
 from gridatlas.chart import line_specification, specification
 from gridatlas.line import LinePicture
 from gridatlas.picture import Picture
-from gridatlas.slim import slim
+from gridatlas.slim import slim, slim_png
 
 PNG_SCALE = 2
 POOL_FROM = 40
 """Pictures to draw from which a second process pays (it costs about a second to start)."""
+HELD_UP_TO = 64
+"""Drawings out of the cache that are in memory at once."""
 INK = "#1f1f1f"
 """Colour of text in a PNG, on white."""
 
@@ -62,27 +64,70 @@ def draw(
     pictures: Iterable[Drawn],
     cache_folder: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> dict[Drawn, Drawing]:
+) -> Mapping[Drawn, Drawing]:
     """Draw all pictures; those in the cache are taken from there.
 
     Args:
         cache_folder: Where drawings are kept; a damaged entry is drawn again. None keeps nothing.
         progress: Called with (drawn, to draw) after each picture that was not in the cache.
     """
-    wanted = dict.fromkeys(pictures)
-    drawings = {}
-    for picture in wanted:
-        stored = _read(cache_folder, picture) if cache_folder else None
-        if stored:
-            drawings[picture] = stored
-    missing = [picture for picture in wanted if picture not in drawings]
-    for done, (picture, drawing) in enumerate(_draw_all(missing), 1):
-        drawings[picture] = drawing
-        if cache_folder:
-            _write(cache_folder, picture, drawing)
+    wanted = list(dict.fromkeys(pictures))
+    if cache_folder is None:
+        return dict(_drawn(wanted, progress))
+    drawings = Stored(wanted, cache_folder)
+    for picture, drawing in _drawn([one for one in wanted if not drawings.there(one)], progress):
+        _write(cache_folder, picture, drawing)
+    return drawings
+
+
+def _drawn(
+    pictures: list[Drawn], progress: Callable[[int, int], None] | None
+) -> Iterator[tuple[Drawn, Drawing]]:
+    for done, (picture, drawing) in enumerate(_draw_all(pictures), 1):
+        yield picture, drawing
         if progress:
-            progress(done, len(missing))
-    return {picture: drawings[picture] for picture in wanted}
+            progress(done, len(pictures))
+
+
+class Stored(Mapping[Drawn, Drawing]):
+    """Drawings in the cache; in memory are only those that were asked for last.
+
+    Args:
+        pictures: Those whose drawings are asked for.
+        folder: The cache.
+    """
+
+    def __init__(self, pictures: Iterable[Drawn], folder: Path) -> None:
+        self._pictures, self._folder = dict.fromkeys(pictures), folder
+        self._held: dict[Drawn, Drawing] = {}
+
+    def there(self, picture: Drawn) -> bool:
+        """Whether the cache has the drawing, and it isn't damaged."""
+        return self._stored(picture) is not None
+
+    def __getitem__(self, picture: Drawn) -> Drawing:
+        if picture not in self._pictures:
+            raise KeyError(picture)
+        # Where somebody has emptied the cache by now, it is drawn once more.
+        return self._stored(picture) or self._hold(picture, draw_one(picture))
+
+    def __iter__(self) -> Iterator[Drawn]:
+        return iter(self._pictures)
+
+    def __len__(self) -> int:
+        return len(self._pictures)
+
+    def _stored(self, picture: Drawn) -> Drawing | None:
+        if picture in self._held:
+            return self._held[picture]
+        found = _read(self._folder, picture)
+        return found and self._hold(picture, found)
+
+    def _hold(self, picture: Drawn, drawing: Drawing) -> Drawing:
+        if len(self._held) >= HELD_UP_TO:
+            del self._held[next(iter(self._held))]
+        self._held[picture] = drawing
+        return drawing
 
 
 def _draw_all(pictures: list[Drawn]) -> Iterable[tuple[Drawn, Drawing]]:
@@ -118,7 +163,7 @@ def draw_one(picture: Picture | LinePicture) -> Drawing:
     on_white = re.sub(
         r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
     ).replace('="currentColor"', f'="{INK}"')
-    png = vl_convert.svg_to_png(on_white, scale=PNG_SCALE)
+    png = slim_png(vl_convert.svg_to_png(on_white, scale=PNG_SCALE))
     return Drawing(slim(svg), png, _json(spec))
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import struct
+import zlib
+from collections.abc import Iterator
 from itertools import pairwise
 
 _ATTRIBUTES = r'(?:\s[\w:-]+="[^"]*")*'
@@ -94,3 +97,36 @@ def _said_once(group: re.Match[str]) -> str:
         group[2],
     )
     return f"{group[1]}{_written(common)}>{without}"
+
+
+# --- PNG ----------------------------------------------------------------------------------------
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def slim_png(png: bytes) -> bytes:
+    """The same pixels in a third of the bytes: vl-convert compresses in haste.
+
+    Raises:
+        ValueError: For anything else than a PNG.
+    """
+    if not png.startswith(_SIGNATURE):
+        raise ValueError("not a PNG")
+    chunks = list(_chunks(png))
+    pixels = zlib.decompress(b"".join(body for kind, body in chunks if kind == b"IDAT"))
+    first = [kind for kind, _ in chunks].index(b"IDAT")
+    rest = [chunk for chunk in chunks[first:] if chunk[0] != b"IDAT"]
+    found = [*chunks[:first], (b"IDAT", zlib.compress(pixels, 6)), *rest]
+    return _SIGNATURE + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in found
+    )
+
+
+def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The parts of a PNG, as (kind, content)."""
+    at = len(_SIGNATURE)
+    while at < len(png):
+        (length,) = struct.unpack_from(">I", png, at)
+        yield png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        at += length + 12

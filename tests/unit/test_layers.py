@@ -17,7 +17,7 @@ import gridatlas
 PACKAGE = Path(gridatlas.__file__).parent
 ORDER = [
     {"docstrings"},
-    {"address", "bounds", "problems", "schema", "slim", "study", "store"},
+    {"address", "bounds", "packed", "problems", "schema", "slim", "study", "store"},
     {"citation"},
     {"text", "revisions"},
     {"runs", "tables", "yaml_lines"},
@@ -52,7 +52,7 @@ ORDER = [
     {"share", "social"},
     {"dataset", "display", "former"},
     {"page"},
-    {"fences"},
+    {"fences", "kept"},
     {"build"},
     {"opened", "plain", "sides"},
     {"__init__"},

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from html import escape
 from itertools import pairwise
@@ -65,6 +66,40 @@ class FolderInSite(c.Type[str]):
                 f'without a slash at its ends and without "..", but received: "{folder}"'
             )
         return folder
+
+
+class _SiteFile(File):
+    """A file of ours: its content is unpacked when it is asked for, and not held."""
+
+    unpacked: Callable[[], str | bytes] | None = None
+
+    @property
+    def content_bytes(self) -> bytes:
+        """The content; another plugin may set another one."""
+        if self.unpacked is None:
+            return super().content_bytes
+        content = self.unpacked()
+        return content if isinstance(content, bytes) else content.encode()
+
+    @content_bytes.setter
+    def content_bytes(self, value: bytes) -> None:
+        self.unpacked = None
+        self._content = value
+
+    @property
+    def content_string(self) -> str:
+        """The same as text, which UTF-8 must be."""
+        return self.content_bytes.decode("utf-8-sig")
+
+    @content_string.setter
+    def content_string(self, value: str) -> None:
+        self.content_bytes = value.encode()
+
+    def copy_file(self, dirty: bool = False) -> None:
+        """Write the file into the site."""
+        place = Path(self.abs_dest_path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(self.content_bytes)
 
 
 class GridAtlasConfig(Config):
@@ -165,11 +200,15 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                     file.name = page.plan.path.split("/")[-2]
                 file.edit_uri = self._edit_uri(config, page.plan.edit)
                 files.append(file)
-                self.pages[page.plan.path] = page
-        for path, content in self.site.files.items():
-            file = File.generated(config, path, content=content)
+                self.pages[page.plan.path] = page.written
+        for path in self.site.files:
+            file = _SiteFile.generated(config, path, content="")
             if _free(file, taken):
+                assert isinstance(file, _SiteFile)
+                file.unpacked = partial(self.site.files.__getitem__, path)
                 files.append(file)
+        # What pages were planned from isn't needed any more: of many grids, it is a lot.
+        self.site = replace(self.site, pages=(), drawings={})
         return files
 
     @event_priority(-100)
