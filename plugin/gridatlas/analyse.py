@@ -215,9 +215,11 @@ def derived(study: Study, one: Reading, other: Reading) -> bool:
 
 def _origins(study: Study, reading: Reading) -> set[str]:
     """Ids of the readings that one was derived from."""
-    from_id = {one.id: one.entry.derived_from for one in study.readings}
-    found: set[str] = set()
     origin = reading.entry.derived_from
+    found: set[str] = set()
+    if not origin:
+        return found
+    from_id = {one.id: one.entry.derived_from for one in study.readings}
     while origin and origin not in found:
         found.add(origin)
         origin = from_id.get(origin)

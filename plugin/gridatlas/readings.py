@@ -240,7 +240,9 @@ def _hints(study: Study, first: Reading, second: Reading) -> list[Hint]:
         first, second = second, first
     one, other = _values(first), _values(second)
     given = _agreement(one, other)
-    hints = []
+    hints: list[Hint] = []
+    if 1 - _share(given) < BETTER:  # No change can make them agree so much better.
+        return hints
     for changes in (_axis_changes(study, second), _unit_changes(other)):
         tried = [(_agreement(one, change.values, change.rounded), change) for change in changes]
         after, change = max(tried, key=lambda one: one[0][0])
