@@ -365,23 +365,25 @@ def lighthouse_part(figures: Mapping[str, Any]) -> str:
     )
 
 
-PARTS: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+Parts = Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]]
+"""Parts of a page: their marks, the key of figures.json, and what writes them."""
+
+PARTS: Parts = {
     "speed": ("pages", speed_part),
     "weight": ("pages", weight_part),
     "lighthouse": ("lighthouse", lighthouse_part),
 }
-"""The page's parts: their marks, the key of figures.json, and what writes them."""
 
 
-def with_figures(page: str, figures: Mapping[str, Any]) -> str:
+def with_figures(page: str, figures: Mapping[str, Any], parts: Parts = PARTS) -> str:
     """The page with the figures in all its parts."""
-    for name, (key, write) in PARTS.items():
+    for name, (key, write) in parts.items():
         if key in figures:
             page = between(page, name, write(figures[key]))
     return page
 
 
-def keep(key: str, found: Mapping[str, Any]) -> None:
+def keep(key: str, found: Mapping[str, Any], page: Path = PAGE, parts: Parts = PARTS) -> None:
     """Write what was measured into figures.json, and all tables into the page."""
     figures = json.loads(FIGURES.read_text("utf-8")) if FIGURES.is_file() else {}
     figures[key] = {
@@ -389,4 +391,4 @@ def keep(key: str, found: Mapping[str, Any]) -> None:
         for name, value in found.items()
     }
     FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(with_figures(PAGE.read_text("utf-8"), figures), encoding="utf-8")
+    page.write_text(with_figures(page.read_text("utf-8"), figures, parts), encoding="utf-8")

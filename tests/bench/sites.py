@@ -194,19 +194,23 @@ def new_project(tool: str, plugin: Any = None, **config: Any) -> Project:
     """A project with the theme of this repository's site, the search and one plugin."""
     folder = FOLDER / "projects" / tool
     shutil.rmtree(folder, ignore_errors=True)
-    ours = yaml_load((ROOT / "mkdocs.yml").read_text("utf-8"))["theme"]
-    theme = {key: ours[key] for key in ("name", "font", "features", "palette")}
     project = Project(folder)
     base = {
         "site_name": "Results",
         "site_description": "Pages that are compared.",
-        "theme": theme,
+        "theme": theme(),
         "plugins": ["search", plugin] if plugin else ["search"],
         "markdown_extensions": ["attr_list", "pymdownx.superfences"],
     }
     project.write("mkdocs.yml", json.dumps(base | config, indent=1))
     project.write("docs/index.md", f"# Home\n\n{TEXT}\n")
     return project
+
+
+def theme() -> dict[str, Any]:
+    """The theme of this repository's site, but for its own templates."""
+    ours = yaml_load((ROOT / "mkdocs.yml").read_text("utf-8"))["theme"]
+    return {key: ours[key] for key in ("name", "font", "features", "palette")}
 
 
 def finish(project: Project, folder: Path) -> Path:

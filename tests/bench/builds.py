@@ -1,0 +1,360 @@
+"""Measures how long builds take: beside other tools, after an edit, and as the data grows."""
+
+import argparse
+import gzip
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import build_figures
+import build_projects
+import figures
+import large
+from build_figures import Build, Edit, Large, Steps
+from build_projects import Projects
+from machine import measured_on
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
+
+from site_builds import Project, environ
+
+ROOT = Path(__file__).parents[2]
+CHECK = ("-c", "from gridatlas.cli import main; main()", "check", "--quiet")
+BUILD = ("-m", "mkdocs", "build", "--quiet")
+PACKAGES = (
+    "gridatlas", "mkdocs", "mkdocs-material", "mkdocs-charts-plugin", "mkdocs-jupyter", "altair",
+    "vl-convert-python",
+)  # fmt: skip
+GRIDS = 100
+NOTEBOOKS = (1, 6)
+"""Pages that mkdocs-jupyter runs: what one more of them takes is the difference, per page."""
+LARGE: Mapping[str, Callable[[Path], None]] = {
+    "One grid of 100 × 100 cells, Parquet": large.grid(100, 100),
+    "One grid of 400 × 250 cells, Parquet": large.grid(400, 250),
+    "One grid of 1,000 × 1,000 cells, Parquet": large.grid(1000, 1000),
+    "1,000,000 rows of repeats, 10,000 for each of 10 × 10 cells": large.repeats(10, 10, 10_000),
+    "200 readings of one grid of 5 × 4 cells": large.readings(5, 4, 200),
+}
+LONG = 30
+"""Seconds of the processor from which a command on a large study isn't run again."""
+PATIENCE = 600
+"""Seconds until a server must have built its site."""
+
+EXAMPLES = """\
+examples:
+  make bench ARGS="--only builds"                          one part; the docs keep the others
+  python tests/bench/builds.py --only edits --rounds 2 --only-print    a quick look
+  python tests/bench/builds.py --only builds --sizes 10 100            no 1,000 grids
+"""
+PARTS = ("builds", "edits", "large", "steps")
+
+
+def main() -> int:
+    """Measure, print and keep the figures; return the exit status."""
+    given = _parser().parse_args()
+    shutil.rmtree(build_projects.FOLDER, ignore_errors=True)
+    where = measured_on(PACKAGES, {"Python": ".".join(map(str, sys.version_info[:3]))})
+    say(f"{figures.setting(where)}")
+    projects = None
+    if {"builds", "edits", "steps"} & set(given.only):
+        projects = make(GRIDS)
+    for part in given.only:
+        found: dict[str, Any] = {"setting": where}
+        if part == "large":
+            found["large"] = measure_large(given.rounds)
+        elif projects is not None:
+            found[part] = {"builds": compare, "edits": edit, "steps": steps}[part](projects, given)
+        report(part, json.loads(json.dumps(found, default=asdict)))
+        if not given.only_print:
+            figures.keep(part, found, build_figures.PAGE, build_figures.PARTS)
+            print(f"\nWritten to {build_figures.PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+def report(part: str, found: Mapping[str, Any]) -> None:
+    """Print what was measured."""
+    for key, write in build_figures.PARTS.values():
+        if key == part:
+            print(f"\n{write(found)}")
+
+
+def make(grids: int) -> Projects:
+    say(f"writing the projects of {grids:,} grids")
+    return build_projects.make(grids)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a process took: seconds on the clock and of the processor, and memory in MB."""
+
+    wall: float
+    processor: float
+    memory: float
+
+
+def spent(command: Sequence[str], folder: Path) -> Spent:
+    """Run Python with this command in a process of its own.
+
+    Raises:
+        SystemExit: it fails.
+    """
+    begin = time.perf_counter()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [sys.executable, *command], cwd=folder, env=environ(), stdout=said, stderr=said
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            said.seek(0)
+            raise SystemExit(f"{' '.join(command)} failed in {folder}:\n{said.read().decode()}")
+    # Linux counts memory in kB.
+    return Spent(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
+
+
+# --- beside other tools -------------------------------------------------------------------------
+
+
+def compare(projects: Projects, given: argparse.Namespace) -> list[Build]:
+    """Build each tool's site in turn; a first round, which isn't counted, warms the caches."""
+    notebooks = {number: build_projects.jupyter(projects, number) for number in NOTEBOOKS}
+    tools: list[tuple[str, int, Project]] = [
+        ("bare", GRIDS, projects.bare),
+        ("warm", GRIDS, projects.atlas),
+        ("charts", GRIDS, build_projects.charts(projects)),
+        ("cold", GRIDS, projects.atlas),
+        *(("jupyter", number, project) for number, project in notebooks.items()),
+    ]
+    found = []
+    for size in given.sizes:
+        if size == GRIDS:
+            turn, rounds = tools, given.rounds
+        else:
+            other = make(size)
+            # A cold build leaves a full cache for the warm ones.
+            turn = [("cold", size, other.atlas), ("bare", size, other.bare)]
+            turn.append(("warm", size, other.atlas))
+            rounds = given.rounds if size <= 1000 else 1
+        for number in range(rounds + 1):
+            for what, count, project in turn:
+                if number == 0 and what not in ("bare", "warm"):
+                    continue
+                if number > 1 and what == "cold" and count > GRIDS:
+                    continue
+                if what == "cold":
+                    shutil.rmtree(project.folder / ".cache", ignore_errors=True)
+                one = spent(BUILD, project.folder)
+                say(
+                    f"{'warm-up' if number == 0 else f'round {number} of {rounds}'}: {what}, "
+                    f"{count}: {one.processor:.2f} s, {one.wall:.2f} s on the clock, "
+                    f"{one.memory:.0f} MB"
+                )
+                if number:
+                    found.append(Build(what, count, one.wall, one.processor, one.memory))
+    for number in range(1, given.rounds + 1):
+        one = spent(CHECK, ROOT)
+        say(f"round {number}: check: {one.processor:.2f} s, {one.wall:.2f} s on the clock")
+        found.append(Build("check", 0, one.wall, one.processor, one.memory))
+    return found
+
+
+# --- while serving ------------------------------------------------------------------------------
+
+
+class Served:
+    """A running `mkdocs serve`."""
+
+    def __init__(self, project: Project) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.log = project.folder / "log"
+        self._said = self.log.open("wb")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", address],
+            cwd=project.folder,
+            env=environ(),
+            stdout=self._said,
+            stderr=self._said,
+        )
+
+    def builds(self) -> list[float]:
+        """Seconds of the builds so far, as MkDocs says them."""
+        return [
+            float(one) for one in re.findall(r"built in ([\d.]+) seconds", self.log.read_text())
+        ]
+
+    def wait(self, number: int) -> float:
+        """Wait for the build with this number, from 1; return its seconds.
+
+        Raises:
+            SystemExit: it doesn't come.
+        """
+        end = time.monotonic() + PATIENCE
+        while len(self.builds()) < number:
+            if self._process.poll() is not None or time.monotonic() > end:
+                raise SystemExit(f"the server didn't build:\n{self.log.read_text()}")
+            time.sleep(0.05)
+        return self.builds()[number - 1]
+
+    def processor(self) -> float:
+        """Seconds of the processor so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+        self._said.close()
+
+
+def edit(projects: Projects, given: argparse.Namespace) -> list[Edit]:
+    """Edit the same cell of one grid in both projects, in turn, while both are served."""
+    spent(BUILD, projects.atlas.folder)  # fills the cache, where it isn't full
+    data = projects.atlas.folder / "data" / "sweep-00" / "cells.csv"
+    page = projects.bare.folder / "docs" / projects.leaves[0].path
+    files = {"bare": (page, page.read_text("utf-8")), "warm": (data, data.read_text("utf-8"))}
+    first = files["warm"][1].splitlines()[1]
+    value = first.rpartition(",")[2]
+    servers = {"bare": Served(projects.bare), "warm": Served(projects.atlas)}
+    found = []
+    try:
+        for server in servers.values():
+            server.wait(1)
+        for number in range(1, given.rounds + 2):
+            new = f"{30 + number / 2}"
+            edited = {
+                "bare": files["bare"][1].replace(value, new, 1),
+                "warm": files["warm"][1].replace(first, f"{first.rpartition(',')[0]},{new}", 1),
+            }
+            for what, server in servers.items():
+                before, drawn = server.processor(), drawings(projects.atlas)
+                files[what][0].write_text(edited[what], encoding="utf-8")
+                wall = server.wait(number + 1)
+                used = server.processor() - before
+                new_ones = drawings(projects.atlas) - drawn
+                say(f"edit {number}: {what}: {used:.2f} s, {wall:.2f} s on the clock, {new_ones}")
+                found.append(Edit(what, number, wall, used, new_ones))
+                time.sleep(0.5)
+    finally:
+        for server in servers.values():
+            server.end()
+        for file, text in files.values():
+            file.write_text(text, encoding="utf-8")
+    return found
+
+
+def drawings(project: Project) -> int:
+    """Number of heatmaps in a project's cache."""
+    return sum(
+        b'role="group"' in file.read_bytes()
+        for file in (project.folder / ".cache").rglob("*")
+        if file.is_file()
+    )
+
+
+# --- where the time goes ------------------------------------------------------------------------
+
+
+def steps(projects: Projects, given: argparse.Namespace) -> list[Steps]:
+    """Builds in one process each, with a clock around every step."""
+    script = str(Path(__file__).with_name("steps.py"))
+    found = []
+    for number in range(1, given.rounds + 1):
+        for kind in ("Cold", "Warm"):
+            if kind == "Cold":
+                shutil.rmtree(projects.atlas.folder / ".cache", ignore_errors=True)
+            done = subprocess.run(
+                [sys.executable, script, str(time.time())],
+                cwd=projects.atlas.folder,
+                env=environ(),
+                capture_output=True,
+                check=False,
+            )
+            if done.returncode:
+                raise SystemExit(f"steps.py failed:\n{done.stderr.decode()}")
+            one = json.loads(done.stdout)
+            say(f"steps, round {number}: {kind}: {sum(one.values()):.2f} s")
+            found.append(Steps(kind, one))
+    return found
+
+
+# --- large studies ------------------------------------------------------------------------------
+
+
+def measure_large(rounds: int) -> list[Large]:
+    """Check and build each large study, cold and warm."""
+    found = []
+    for number, (what, write) in enumerate(LARGE.items()):
+        project = Project(build_projects.FOLDER / f"large-{number}")
+        shutil.rmtree(project.folder, ignore_errors=True)
+        say(f"writing: {what}")
+        write(project.folder / "data" / "large")
+        config = {
+            "site_name": "Large",
+            "theme": {"name": "material", "font": False},
+            "plugins": ["search", "gridatlas"],
+        }
+        project.write("mkdocs.yml", json.dumps(config))
+        project.write("docs/index.md", "# Home\n")
+        for command in ("check", "cold", "warm"):
+            for again in range(rounds):
+                if command == "cold":
+                    shutil.rmtree(project.folder / ".cache", ignore_errors=True)
+                one = spent(CHECK if command == "check" else BUILD, project.folder)
+                page = 0 if command == "check" else zipped(project.folder / "site/studies")
+                say(
+                    f"{what}: {command}: {one.processor:.1f} s, {one.wall:.1f} s on the clock, "
+                    f"{one.memory:.0f} MB"
+                )
+                found.append(Large(what, command, one.wall, one.processor, one.memory, page))
+                if one.processor > LONG and again == 0:
+                    break
+        shutil.rmtree(project.folder)
+    return found
+
+
+def zipped(folder: Path) -> int:
+    """Bytes of all pages of a folder, with gzip."""
+    return sum(len(gzip.compress(page.read_bytes(), 6)) for page in folder.rglob("*.html"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=PARTS, help="measure these parts only"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=5, metavar="N", help="how often (default: %(default)d)"
+    )
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=(GRIDS, 10, 1000),
+        metavar="N",
+        help=f"numbers of grids, {GRIDS} among them (default: %(default)s)",
+    )
+    parser.add_argument("--only-print", action="store_true", help="leave the docs as they are")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
