@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import inputs
+import packages
 import sites
 from inputs import MarkdownPage
 
@@ -85,12 +86,17 @@ def charts(projects: Projects) -> Project:
         )
         for one in projects.pages
     ]
+    packages.install()
     project = with_pages(
         FOLDER / str(projects.grids) / "charts",
         pages,
         plugins=["search", "charts"],
+        extra_javascript=[f"javascripts/{file}" for file in sites.SCRIPTS],
         markdown_extensions=["attr_list", {"pymdownx.superfences": {"custom_fences": [fence]}}],
     )
+    for file, package in sites.SCRIPTS.items():
+        script = packages.script(package).read_text("utf-8")
+        project.write(f"docs/javascripts/{file}", script)
     config = project.folder / "mkdocs.yml"
     config.write_text(
         re.sub(r'"(!!python/name:[\w.]+)"', r"\1", config.read_text("utf-8")), encoding="utf-8"

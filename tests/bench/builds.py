@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -112,19 +111,29 @@ def spent(command: Sequence[str], folder: Path) -> Spent:
     Raises:
         SystemExit: it fails.
     """
-    begin = time.perf_counter()
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(
-            [sys.executable, *command], cwd=folder, env=environ(), stdout=said, stderr=said
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - begin
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            said.seek(0)
-            raise SystemExit(f"{' '.join(command)} failed in {folder}:\n{said.read().decode()}")
-    # Linux counts memory in kB.
-    return Spent(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _ALONE, sys.executable, *command],
+        cwd=folder,
+        env=environ(),
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed in {folder}:\n{done.stderr.decode()}")
+    wall, processor, memory = json.loads(done.stdout.splitlines()[-1])
+    return Spent(wall, processor, memory * 1024 / 1e6)  # Linux counts memory in kB.
+
+
+_ALONE = """\
+import os, sys, time
+begin = time.perf_counter()
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(child, 0)
+wall = time.perf_counter() - begin
+print([wall, used.ru_utime + used.ru_stime, used.ru_maxrss], flush=True)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""Runs a command. A process has at first the memory of the one that started it: this one is small."""
 
 
 # --- beside other tools -------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def build_bare(folder: Path) -> None:
 
 def build_charts(folder: Path, specs: Mapping[int, Mapping[str, Any]]) -> None:
     """As the README of mkdocs-charts-plugin says, with its scripts as files of the site."""
-    scripts = [f"javascripts/{name}.min.js" for name in ("vega", "vega-lite", "vega-embed")]
+    scripts = [f"javascripts/{file}" for file in SCRIPTS]
     fence = {
         "name": "vegalite",
         "class": "vegalite",
@@ -151,8 +151,8 @@ def build_charts(folder: Path, specs: Mapping[int, Mapping[str, Any]]) -> None:
     config.write_text(
         re.sub(r'"(!!python/name:[\w.]+)"', r"\1", config.read_text("utf-8")), encoding="utf-8"
     )
-    for file, package in zip(scripts, ("vega-5", "vega-lite-5", "vega-embed-6"), strict=True):
-        project.write(f"docs/{file}", packages.script(package).read_text("utf-8"))
+    for file, package in SCRIPTS.items():
+        project.write(f"docs/javascripts/{file}", packages.script(package).read_text("utf-8"))
     for count in COUNTS:
         fences = {
             name: f"```vegalite\n{json.dumps(spec | SCHEMA_5, ensure_ascii=False)}\n```"
@@ -162,6 +162,12 @@ def build_charts(folder: Path, specs: Mapping[int, Mapping[str, Any]]) -> None:
     finish(project, folder)
 
 
+SCRIPTS = {
+    "vega.min.js": "vega-5",
+    "vega-lite.min.js": "vega-lite-5",
+    "vega-embed.min.js": "vega-embed-6",
+}
+"""The scripts that mkdocs-charts-plugin needs, and the packages that they are from."""
 SCHEMA_5 = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
 """What the specification is for that scripts of version 5 draw."""
 
