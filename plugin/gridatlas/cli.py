@@ -12,18 +12,12 @@ from pathlib import Path
 import click
 
 from gridatlas import __version__
-from gridatlas.diff.as_html import to_html
-from gridatlas.diff.as_json import to_json
-from gridatlas.diff.as_markdown import to_markdown
-from gridatlas.diff.changes import compare_sides
-from gridatlas.diff.sections import report
 from gridatlas.hosts.building import build
 from gridatlas.importing.command import import_
 from gridatlas.loaded import Loaded, load_data
 from gridatlas.newproject import new
 from gridatlas.problems import Problem, only_problems
 from gridatlas.schema import json_schema
-from gridatlas.sides import SideError, load_side
 from gridatlas.summary import counted, summary_lines
 
 
@@ -244,6 +238,13 @@ def diff(
       gridatlas diff origin/main data --fail-on claims,checks
       gridatlas diff v1.0 HEAD --format html --out changes.html
     """  # noqa: D301
+    from gridatlas.diff.as_html import to_html
+    from gridatlas.diff.as_json import to_json
+    from gridatlas.diff.as_markdown import to_markdown
+    from gridatlas.diff.changes import compare_sides
+    from gridatlas.diff.sections import report
+    from gridatlas.sides import SideError, load_side
+
     around = Path()
     try:
         changes = compare_sides(load_side(base, data, around), load_side(head, data, around))

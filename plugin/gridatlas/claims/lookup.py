@@ -47,7 +47,7 @@ class Lookup:
         """
         results = self._results()
         study = results.study
-        levels = self._levels(study, self.example(study, results.grids))
+        levels = self._levels(study, results.grids)
         reading, named = self._reading(study)
         if reading is None:
             there = list(results.grids)
@@ -126,7 +126,7 @@ class Lookup:
             raise self.error("reading", message, list(readings), near, example)
         return readings[wanted], named
 
-    def _levels(self, study: Study, example: str) -> Levels:
+    def _levels(self, study: Study, there: Iterable[Levels]) -> Levels:
         facets = {keyword(facet.id): facet for facet in study.facets}
         for name in self.given:
             if name in facets or name in ("study", "reading"):
@@ -135,18 +135,20 @@ class Lookup:
             if name in (keyword(study.x.id), keyword(study.y.id)):
                 message = f"{name} is an axis: .at(...), .row(...), .column(...) and .where(...) "
                 message += "pick cells of a grid"
-            raise self.error(name, message, list(facets), nearest(name, facets), example)
+            near = nearest(name, facets)
+            raise self.error(name, message, list(facets), near, self.example(study, there))
         keys = []
         for name, facet in facets.items():
             known = [level.key for level in facet.levels]
             if name not in self.given:
                 choices = [f'{name}="{one}"' for one in known]
                 message = f"grid() needs a level of {name} too"
-                raise self.error(name, message, choices, None, example)
+                raise self.error(name, message, choices, None, self.example(study, there))
             key = self.given[name]
             if key not in known:
                 near = nearest(key, known)
                 message = f"{name} has no level {shown(key)}"
+                example = self.example(study, there)
                 raise self.error(name, message, known, near and shown(near), example)
             keys.append(key)
         return tuple(keys)

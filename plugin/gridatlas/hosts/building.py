@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from gridatlas.build import build as make
-from gridatlas.hosts.folder import FolderError, Written, pages_with_figures, write
 from gridatlas.hosts.pace import from_two_seconds_on
-from gridatlas.plain import Names, SameName, for_repository, for_wiki, plain_files
 from gridatlas.problems import listed, only_problems
 
-NAMES: Mapping[str, Names] = {"markdown": for_repository, "wiki": for_wiki}
-"""How plain pages are named, by format."""
+if TYPE_CHECKING:
+    from gridatlas.hosts.folder import Written
+
 LISTED = 20
 """Files that are named one by one."""
 
@@ -93,6 +91,11 @@ def build(
       gridatlas build --into results --format markdown
       gridatlas build --data my/data --into docs --url https://example.org/atlas/
     """  # noqa: D301
+    # The other commands don't wait for what only this one needs.
+    from gridatlas.build import build as make
+    from gridatlas.hosts.folder import FolderError, pages_with_figures, write
+    from gridatlas.plain import SameName, for_repository, for_wiki, plain_files
+
     _refuse(data, into, pages)
     say = from_two_seconds_on(lambda done: click.echo(done, err=True))
     ending = "index.html" if no_directory_urls else ""
@@ -110,7 +113,7 @@ def build(
         if form == "mkdocs":
             files = pages_with_figures(site, ending)
         else:
-            files = plain_files(site, NAMES[form])
+            files = plain_files(site, for_wiki if form == "wiki" else for_repository)
         done = write(files, into)
     except (FolderError, SameName) as error:
         raise _Failed(str(error)) from error
