@@ -15,6 +15,7 @@ from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.side import Side, as_side
 from gridatlas.figures import grid_path
 from gridatlas.former import at_old_addresses
+from gridatlas.garbage import left_alone
 from gridatlas.loaded import Loaded, load_data
 from gridatlas.packed import Files
 from gridatlas.page import Page
@@ -58,6 +59,7 @@ def _say_nothing(_: str) -> None:
     pass
 
 
+@left_alone()
 def build(
     data: Path,
     name: str | None = None,

@@ -9,6 +9,7 @@ from pathlib import Path
 from gridatlas.analyse import Results, analyse
 from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
+from gridatlas.garbage import left_alone
 from gridatlas.load import read_study, study_folders
 from gridatlas.problems import Problem, shown
 from gridatlas.schema import PAGE_FILES
@@ -27,6 +28,7 @@ class Loaded:
     problems: tuple[Problem, ...]
 
 
+@left_alone()
 def load_data(
     data: Path, name: str | None = None, step: Callable[[str], None] | None = None
 ) -> Loaded:

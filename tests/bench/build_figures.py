@@ -290,7 +290,9 @@ def growth_table(builds: Sequence[Build]) -> str:
     """Time and memory by the number of grids."""
     rows = []
     for size in sizes_of(builds):
-        bare, warm, cold = (of(builds, what, size) for what in ("bare", "warm", "cold"))
+        bare, warm = (of(builds, what, size) for what in ("bare", "warm"))
+        drawn = times(builds, "cold", size)
+        cold = of(builds, "cold", size) if drawn else None
         rows.append(
             [
                 f"{size:,}",
@@ -300,13 +302,13 @@ def growth_table(builds: Sequence[Build]) -> str:
                 megabytes(bare.memory),
                 megabytes(warm.memory),
                 ratio2(warm.memory, bare.memory),
-                f"{seconds(cold.processor)} ({times(builds, 'cold', size)}×)",
-                megabytes(cold.memory),
+                seconds(cold.processor) if cold else "–",
+                megabytes(cold.memory) if cold else "–",
             ]
         )
     head = [
         "Grids", "MkDocs", "Warm", "× MkDocs", "MkDocs, memory", "Warm, memory", "× MkDocs",
-        "Cold (runs)", "Cold, memory",
+        "Cold", "Cold, memory",
     ]  # fmt: skip
     return table(head, rows)
 
@@ -325,10 +327,13 @@ def growth_goals(builds: Sequence[Build]) -> list[Goal]:
             for size in sizes_of(builds)
         }
         grown = max(
-            after / before
-            for small, before in ratios.items()
-            for large, after in ratios.items()
-            if large > small
+            (
+                after / before
+                for small, before in ratios.items()
+                for large, after in ratios.items()
+                if large > small
+            ),
+            default=1.0,
         )
         written = ", ".join(f"{one:.2f}× with {size:,}" for size, one in ratios.items())
         found.append(

@@ -85,6 +85,20 @@ class Weight:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a page, and how heavy it may be.
+
+    Attributes:
+        bytes: After compression with gzip.
+        goal: At most so many.
+    """
+
+    name: str
+    bytes: int
+    goal: int
+
+
+@dataclass(frozen=True)
 class Score:
     """What Lighthouse said in one run; scores from 0 to 100, by the keys of `CATEGORIES`."""
 
@@ -298,6 +312,22 @@ def weights(found: Iterable[Weight]) -> str:
     )
 
 
+def parts_table(found: Iterable[Part]) -> str:
+    """What parts of pages weigh."""
+    return table(
+        ["Part of a page, with gzip", "Weighs", "Goal, at most", ""],
+        [
+            [
+                one.name,
+                kilobytes(one.bytes),
+                kilobytes(one.goal),
+                "met" if one.bytes <= one.goal else "**missed**",
+            ]
+            for one in found
+        ],
+    )
+
+
 def scores(runs: Sequence[Score]) -> str:
     """The median scores of each page."""
     pages = dict.fromkeys((one.name, one.path) for one in runs)
@@ -351,6 +381,11 @@ def weight_part(figures: Mapping[str, Any]) -> str:
     return weights(Weight(**one) for one in figures["weights"])
 
 
+def weights_part(figures: Mapping[str, Any]) -> str:
+    """The weight of parts of pages, as the page has it."""
+    return parts_table(Part(**one) for one in figures["parts"])
+
+
 def lighthouse_part(figures: Mapping[str, Any]) -> str:
     """The scores, as the page has them."""
     runs = [Score(**one) for one in figures["runs"]]
@@ -371,6 +406,7 @@ Parts = Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]]
 PARTS: Parts = {
     "speed": ("pages", speed_part),
     "weight": ("pages", weight_part),
+    "weights": ("weights", weights_part),
     "lighthouse": ("lighthouse", lighthouse_part),
 }
 
@@ -383,8 +419,11 @@ def with_figures(page: str, figures: Mapping[str, Any], parts: Parts = PARTS) ->
     return page
 
 
-def keep(key: str, found: Mapping[str, Any], page: Path = PAGE, parts: Parts = PARTS) -> None:
+def keep(
+    key: str, found: Mapping[str, Any], page: Path | None = None, parts: Parts = PARTS
+) -> None:
     """Write what was measured into figures.json, and all tables into the page."""
+    page = page or PAGE
     figures = json.loads(FIGURES.read_text("utf-8")) if FIGURES.is_file() else {}
     figures[key] = {
         name: [asdict(one) for one in value] if isinstance(value, list) else asdict(value)

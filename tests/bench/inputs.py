@@ -126,11 +126,16 @@ def _plain(page: Page) -> MarkdownPage:
         re.sub(
             r'<div data-gridatlas="([^"]+)"></div>',
             lambda match: as_markdown(page.figures[match[1]]),
-            page.markdown,
+            as_written(page.markdown),
         ),
         tuple(f"{grid.study.id}/{grid.address}" for grid in grids),
         plan.template == "level.md.jinja",
     )
+
+
+def as_written(markdown: str) -> str:
+    """Without the entities that a program needs for all that Markdown might take for its own."""
+    return re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), markdown)
 
 
 def as_markdown(html: str) -> str:

@@ -36,9 +36,9 @@ SCRIPTS = {"vega-5": "vega", "vega-lite-5": "vega-lite", "vega-embed-6": "vega-e
 
 EXAMPLES = """\
 examples:
-  make bench                                    measure, print, and put the tables into the docs
-  make bench ARGS="--rounds 2 --only-print"     a quick look
-  make bench ARGS="--latency 40 --only-print"   on a wire
+  make bench ARGS="--only pages"                        put the tables into the docs
+  python tests/bench/pages.py --rounds 2 --only-print   a quick look
+  python tests/bench/pages.py --latency 40 --only-print on a wire
 """
 
 

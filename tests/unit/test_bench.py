@@ -8,8 +8,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
+import build_figures
 import figures
-from figures import Load, Score, Setting, Throttle, Weight
+import inputs
+import weights
+from build_figures import Build, Edit, Large, Steps
+from figures import Load, Part, Score, Setting, Throttle, Weight
 
 MARKED = "a\n<!-- speed -->\n\nold\n\n<!-- /speed -->\nz\n"
 
@@ -184,8 +188,146 @@ def test_measured_is_kept_and_written(tmp_path: Path, monkeypatch: pytest.Monkey
     assert page == figures.with_figures(page, json.loads(figures.FIGURES.read_text("utf-8")))
 
 
-def test_the_page_has_the_figures_that_were_measured() -> None:
+PAGES = (
+    (figures.PAGE, figures.PARTS),
+    (build_figures.PAGE, build_figures.PARTS),
+)
+
+
+def test_the_pages_have_the_figures_that_were_measured() -> None:
     kept = json.loads(figures.FIGURES.read_text("utf-8"))
-    page = figures.PAGE.read_text("utf-8")
-    assert set(kept) == {key for key, _ in figures.PARTS.values()}
-    assert page == figures.with_figures(page, kept)
+    assert set(kept) == {key for _, parts in PAGES for key, _ in parts.values()}
+    for file, parts in PAGES:
+        page = file.read_text("utf-8")
+        assert page == figures.with_figures(page, kept, parts)
+
+
+# --- weights ------------------------------------------------------------------------------------
+
+
+def test_parts_of_pages() -> None:
+    assert figures.parts_table([Part("A", 2900, 3000), Part("B", 3001, 3000)]) == (
+        "| Part of a page, with gzip | Weighs | Goal, at most |  |\n"
+        "| --- | ---: | ---: | ---: |\n"
+        "| A | 2.9 kB | 3.0 kB | met |\n"
+        "| B | 3.0 kB | 3.0 kB | **missed** |\n"
+    )
+
+
+def test_a_heatmap_weighs_what_its_page_is_lighter_by_without_it() -> None:
+    figure = f"<figure class='a'>{''.join(map(str, range(500)))}</figure>"
+    page = f"<p>text</p>{figure}"
+    assert weights.per_heatmap(page) == weights.zipped(page) - weights.zipped("<p>text</p>")
+
+
+# --- builds -------------------------------------------------------------------------------------
+
+
+def runs(what: str, size: int, *processor: float, memory: float = 50) -> list[Build]:
+    return [Build(what, size, 2 * one, one, memory) for one in processor]
+
+
+BUILDS = [
+    *runs("bare", 100, 2, 3, 1),
+    *runs("charts", 100, 4),
+    *runs("warm", 100, 3.0, memory=80),
+    *runs("cold", 100, 10, memory=300),
+    *runs("bare", 1000, 20, memory=100),
+    *runs("warm", 1000, 25.2, memory=184.0),
+    *runs("jupyter", 1, 3),
+    *runs("jupyter", 6, 18),
+    *runs("check", 0, 0.5, 0.9, 0.6),
+]
+
+
+def test_builds_side_by_side() -> None:
+    assert build_figures.build_table(BUILDS, 100) == (
+        "| 100 grids, one page each | Processor | × MkDocs | Clock | Per page | Memory |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+        "| MkDocs and the theme alone | 2.00 s | 1.00× | 4.00 s | 0.02 s | 50 MB |\n"
+        "| mkdocs-charts-plugin | 4.00 s | 2.00× | 8.00 s | 0.04 s | 50 MB |\n"
+        "| Grid Atlas, warm | 3.00 s | 1.50× | 6.00 s | 0.03 s | 80 MB |\n"
+        "| Grid Atlas, cold | 10.0 s | 5.00× | 20.0 s | 0.10 s | 300 MB |\n"
+        "| mkdocs-jupyter, one more page | 3.00 s |  | 6.00 s | 3.00 s | 50 MB |\n"
+    )
+
+
+def test_goals_of_builds() -> None:
+    goals = build_figures.build_goals(BUILDS, 100, 1000)
+    assert [str(one) for one in goals] == [
+        "A warm build of 100 grids takes 1.50× the time of MkDocs alone (goal: 1.5×): **met**.",
+        "A warm build of 1,000 grids takes 1.26× the time of MkDocs alone (goal: 1.25×): "
+        "**missed**.",
+        "A cold page takes 1/30 of the processor's time of mkdocs-jupyter's, and 1/30 of its time "
+        "on the clock (goal: 1/15): **met**.",
+    ]
+    assert str(build_figures.check_goal(BUILDS)) == (
+        "`gridatlas check` of this repository's data takes 0.60 s of the processor, 1.20 s on the "
+        "clock (goal: 0.8 s): **met**."
+    )
+
+
+def test_growth_is_judged_by_ratios() -> None:
+    assert [one.met for one in build_figures.growth_goals(BUILDS)] == [True, True]
+    more = [*BUILDS, *runs("warm", 1000, 40, 40, 40, memory=190)]
+    time, memory = build_figures.growth_goals(more)
+    assert not time.met
+    assert str(memory) == (
+        "Memory against MkDocs alone: 1.60× with 100, 1.90× with 1,000 grids; it grows by at most "
+        "19% from one size to a larger one (goal: 15%): **missed**."
+    )
+    assert "| 1,000 | 20.0 s | 25.2 s | 1.26× | 100 MB | 184 MB | 1.84× | – | – |" in (
+        build_figures.growth_table(BUILDS)
+    )
+
+
+def test_one_more_notebook_needs_two_numbers_of_them() -> None:
+    with pytest.raises(ValueError, match="two numbers of notebooks"):
+        build_figures.per_page(runs("jupyter", 6, 18))
+    with pytest.raises(ValueError, match="no build of cold with 7"):
+        build_figures.of(BUILDS, "cold", 7)
+
+
+def test_edits() -> None:
+    edits = [
+        Edit("bare", 1, 2, 2, 0),
+        Edit("bare", 2, 2, 1, 0),
+        Edit("warm", 1, 5, 4, 2),
+        Edit("warm", 2, 2.1, 1.5, 2),
+        Edit("warm", 3, 2.3, 1.5, 4),
+    ]
+    assert "| Grid Atlas, warm, later edits | 1.50 s | 2.20 s | 2 or 4 |" in (
+        build_figures.edit_table(edits)
+    )
+    assert build_figures.edit_goal(edits).met
+    assert not build_figures.edit_goal([*edits, Edit("warm", 4, 9, 9, 2)]).met
+
+
+def test_large_studies_and_steps() -> None:
+    found = [
+        Large("Big", "check", 2, 1.5, 100),
+        Large("Big", "cold", 9, 8, 200, 4000),
+        Large("Big", "warm", 3, 2, 100, 4000),
+        Large("Big", "warm", 3, 4, 100, 4000),
+    ]
+    assert "| Big | 1.50 s, 100 MB (1×) | 8.00 s, 200 MB (1×) | 3.00 s, 100 MB (2×) | 4 kB |" in (
+        build_figures.large_table(found)
+    )
+    steps = build_figures.steps_table([Steps("Cold", {"chart": 3.0, "host": 1.0})])
+    assert "| Chart: draw with Vega, and bundle it | 3.00 s, 75% |" in steps
+    assert "| All | 4.00 s |" in steps
+
+
+def test_every_tool_gets_the_same_pages(tmp_path: Path) -> None:
+    inputs.write_data(tmp_path / "data", 12)
+    values = [inputs.value(0, 0, x, y) for x in range(5) for y in range(4)]
+    assert all(0 <= one <= 100 and one * 2 == int(one * 2) for one in values)
+    assert sorted(one.name for one in (tmp_path / "data").iterdir()) == ["sweep-00", "sweep-01"]
+    rows = (tmp_path / "data/sweep-01/cells.csv").read_text("utf-8").splitlines()
+    assert len(rows) == 1 + 2 * 20
+    assert inputs.as_written("Pass&#64;1 &#45; 2&amp;") == "Pass@1 - 2&amp;"
+    html = (
+        "<figure><svg></svg><figcaption>A <b>c</b></figcaption><table><tr><th>x</th></tr>"
+        "<tr><td>1 <i>best</i></td></tr></table></figure>"
+    )
+    assert inputs.as_markdown(html) == "A c\n\n| x |\n| --- |\n| 1 best |"

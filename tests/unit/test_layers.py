@@ -17,7 +17,7 @@ import gridatlas
 PACKAGE = Path(gridatlas.__file__).parent
 ORDER = [
     {"docstrings"},
-    {"address", "bounds", "packed", "problems", "schema", "slim", "study", "store"},
+    {"address", "bounds", "garbage", "packed", "problems", "schema", "slim", "study", "store"},
     {"citation"},
     {"text", "revisions"},
     {"runs", "tables", "yaml_lines"},

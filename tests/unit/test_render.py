@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import struct
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +15,12 @@ from typing import Any, NoReturn
 
 import pytest
 import vl_convert
+from PIL import Image
 
 from gridatlas import render, store
 from gridatlas.picture import Mark, Picture
 from gridatlas.render import Drawing, DrawingError, draw, draw_one
+from gridatlas.slim import slim_png
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -111,6 +116,40 @@ def test_a_png_is_twice_the_size_of_its_svg() -> None:
     assert drawing.png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", drawing.png[16:24])
     assert (width, height) == (2 * int(root.attrib["width"]), 2 * int(root.attrib["height"]))
+
+
+def test_a_png_has_the_same_pixels_in_fewer_bytes() -> None:
+    png = vl_convert.svg_to_png(draw_one(ONE).svg, scale=2)
+    small = slim_png(png)
+    assert len(small) < 0.6 * len(png)
+    before, after = (Image.open(io.BytesIO(one)) for one in (png, small))
+    assert (after.mode, after.size, after.info) == (before.mode, before.size, before.info)
+    assert after.tobytes() == before.tobytes()
+    with pytest.raises(ValueError, match="not a PNG"):
+        slim_png(b"GIF89a")
+
+
+def test_the_fonts_of_vl_convert_come_first() -> None:
+    # In a process of its own: fonts are looked for once.
+    script = (
+        "import os, sys\n"
+        "from gridatlas.render import _vl_convert\n"
+        "png = _vl_convert().svg_to_png(sys.argv[1], scale=2)\n"
+        "assert os.environ.get('FONTCONFIG_FILE') == sys.argv[2]\n"
+        "sys.stdout.buffer.write(png)\n"
+    )
+    svg = draw_one(ONE).svg
+
+    def png(fonts: str) -> bytes:
+        return subprocess.run(
+            [sys.executable, "-c", script, svg, fonts],
+            env={**os.environ, "FONTCONFIG_FILE": fonts},
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    # Whatever the system has.
+    assert png("/etc/fonts/fonts.conf") == png("/nonexistent")
 
 
 def test_a_drawing_needs_nothing_from_elsewhere() -> None:

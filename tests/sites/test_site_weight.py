@@ -1,0 +1,42 @@
+"""What pages weigh and load before anybody asks to explore a grid."""
+
+import gzip
+import re
+
+import pytest
+from site_builds import Build
+
+MODEL = "studies/dynts-window-ratio/model/r1-qwen/"
+SETTING = "studies/grpo-digits/setting/after_t100/"
+FIGURE = re.compile(r"<figure.*?</figure>", re.DOTALL)
+
+
+def _html(build: Build, page: str) -> str:
+    return (build.site / page / "index.html").read_text("utf-8")
+
+
+def _zipped(html: str) -> int:
+    return len(gzip.compress(html.encode(), mtime=0))
+
+
+@pytest.mark.parametrize(("page", "most"), [(MODEL, 3000), (SETTING, 6000)])
+def test_a_heatmap_weighs_little(atlas: Build, page: str, most: int) -> None:
+    html = _html(atlas, page)
+    heatmaps = FIGURE.findall(html)
+    assert len(heatmaps) >= 2
+    assert (_zipped(html) - _zipped(FIGURE.sub("", html))) / len(heatmaps) <= most
+
+
+def test_a_model_page_weighs_little(atlas: Build) -> None:
+    assert _zipped(_html(atlas, MODEL)) <= 60_000
+
+
+@pytest.mark.parametrize("page", [MODEL, SETTING])
+def test_a_page_loads_one_script_of_ours_and_no_picture(atlas: Build, page: str) -> None:
+    soup = atlas.page(page)
+    scripts = [str(one["src"]) for one in soup.select("script[src]")]
+    ours = [one for one in scripts if "assets/gridatlas/" in one]
+    assert [one.rpartition("/")[2] for one in ours] == ["gridatlas.js"]
+    theirs = [one for one in scripts if one not in ours]
+    assert all("/assets/javascripts/" in one for one in theirs), theirs
+    assert soup.select('link[rel~="preload"], link[rel~="modulepreload"], img[src]') == []

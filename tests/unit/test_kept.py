@@ -1,0 +1,203 @@
+"""What was written of a study is kept, and given again only for the same files and options."""
+
+import gc
+import os
+from pathlib import Path
+
+import pytest
+
+from gridatlas import kept
+from gridatlas.build import build
+from gridatlas.garbage import left_alone
+from gridatlas.packed import Files, Packed, pack
+from gridatlas.page import Page
+
+STUDY = """\
+format: 1
+title: Sizes
+metric: {name: Accuracy, unit: "%", decimals: 1}
+x: rate
+y: batch
+facets: [model]
+"""
+CELLS = "model,rate,batch,value\nsmall,1,8,11.5\nsmall,2,8,12.5\nlarge,1,8,21.5\nlarge,2,8,22.5\n"
+CLAIM = """\
+claims:
+  - text: Small is behind.
+    check: grid(study="{study}", model="small").best.value < 20
+"""
+
+
+def write(data: Path, study: str, more: str = "", cells: str = CELLS) -> None:
+    (data / study).mkdir(parents=True, exist_ok=True)
+    (data / study / "study.yml").write_text(STUDY + more, "utf-8")
+    (data / study / "cells.csv").write_text(cells, "utf-8")
+
+
+def page_of(pages: tuple[Page, ...], path: str) -> Page:
+    return next(page for page in pages if page.plan.path == path)
+
+
+# --- packed -------------------------------------------------------------------------------------
+
+
+def test_what_was_packed_comes_out_again() -> None:
+    content = {"a/ü.svg": "<svg>−</svg>" * 100, "b.png": b"\x00\xff", "empty": ""}
+    block = pack(content)
+    packed = Packed(block)
+    assert dict(packed) == content
+    assert list(packed) == list(content)
+    assert len(packed) == 3
+    assert "a" not in packed
+    assert len(block) < 500
+
+
+def test_files_are_unpacked_one_by_one_and_the_later_one_counts() -> None:
+    files = Files()
+    files.add(Packed(pack({"a": "old", "b": b"raw"})))
+    files.add({"a": "new"})
+    assert dict(files) == {"a": "new", "b": b"raw"}
+    assert (list(files), len(files), "b" in files, "c" in files) == (["a", "b"], 2, True, False)
+    with pytest.raises(KeyError):
+        files["c"]
+
+
+# --- kept ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the studies that are written, as they are."""
+    ids: list[str] = []
+    put = kept.Shelf.put
+
+    def watched(self: kept.Shelf, known, plans, block):  # type: ignore[no-untyped-def]
+        ids.append(known.study.id)
+        put(self, known, plans, block)
+
+    monkeypatch.setattr(kept.Shelf, "put", watched)
+    return ids
+
+
+def test_a_study_is_written_again_when_one_of_its_files_changes(
+    tmp_path: Path, written: list[str]
+) -> None:
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    write(data, "one")
+    write(data, "two")
+    first = build(data, cache=cache)
+    assert written == ["one", "two"]
+    again = build(data, cache=cache)
+    assert written == ["one", "two"]
+    assert dict(again.files) == dict(first.files)
+    assert [page.whole() for page in again.pages] == [page.whole() for page in first.pages]
+    assert [page.anchors for page in again.pages] == [page.anchors for page in first.pages]
+
+    write(data, "two", cells=CELLS.replace("12.5", "13.0"))
+    changed = build(data, cache=cache)
+    assert written == ["one", "two", "two"]
+    path = "studies/two/model/small/index.md"
+    assert "13.0" in page_of(changed.pages, path).whole()
+    # And back: a study has one place, which holds the last state only.
+    write(data, "two")
+    assert (
+        page_of(build(data, cache=cache).pages, path).whole() == page_of(first.pages, path).whole()
+    )
+    assert written == ["one", "two", "two", "two"]
+
+
+def test_a_study_whose_claim_looks_into_another_one_depends_on_that(
+    tmp_path: Path, written: list[str]
+) -> None:
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    write(data, "one", CLAIM.format(study="two"))
+    write(data, "two")
+    build(data, cache=cache)
+    write(data, "two", cells=CELLS.replace("12.5", "52.5"))
+    written.clear()
+    changed = build(data, cache=cache)
+    assert written == ["one", "two"]
+    fresh = build(data)
+    assert [page.whole() for page in changed.pages] == [page.whole() for page in fresh.pages]
+
+
+def test_options_and_templates_have_their_own(tmp_path: Path, written: list[str]) -> None:
+    data, cache, own = tmp_path / "data", tmp_path / "cache", tmp_path / "own"
+    write(data, "one")
+    own.mkdir()
+    (own / "level.md.jinja").write_text("# First\n", "utf-8")
+    path = "one/model/small/index.md"
+    build(data, cache=cache)
+    assert page_of(build(data, into="other", cache=cache).pages, f"other/{path}")
+    mine = build(data, templates=own, cache=cache)
+    assert "# First" in page_of(mine.pages, f"studies/{path}").markdown
+    (own / "level.md.jinja").write_text("# Second\n", "utf-8")
+    mine = build(data, templates=own, cache=cache)
+    assert "# Second" in page_of(mine.pages, f"studies/{path}").markdown
+    assert written == ["one"] * 4
+
+
+def test_a_page_whose_template_fails_is_not_kept(tmp_path: Path) -> None:
+    data, cache, own = tmp_path / "data", tmp_path / "cache", tmp_path / "own"
+    write(data, "one")
+    own.mkdir()
+    (own / "level.md.jinja").write_text("{{ nothing.like.it }}\n", "utf-8")
+    for _ in range(2):
+        kinds = [one.kind for one in build(data, templates=own, cache=cache).problems]
+        assert kinds == ["broken-template"]
+
+
+def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(
+    tmp_path: Path, written: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    write(data, "one")
+    stamps = kept.stamps
+
+    def edited(folder: Path) -> kept.Stamps:
+        before = stamps(folder)
+        write(data, "one", cells=CELLS.replace("12.5", "13.0"))
+        os.utime(data / "one" / "cells.csv", (1, 1))
+        return before
+
+    monkeypatch.setattr(kept, "stamps", edited)
+    build(data, cache=cache)
+    monkeypatch.setattr(kept, "stamps", stamps)
+    write(data, "one")
+    path = "studies/one/model/small/index.md"
+    assert "12.5" in page_of(build(data, cache=cache).pages, path).whole()
+    files = [file for file in cache.rglob("*") if file.is_file()]
+    assert files
+    assert written == ["one", "one"]
+
+
+def test_what_is_kept_and_damaged_is_written_again(tmp_path: Path, written: list[str]) -> None:
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    write(data, "one")
+    first = build(data, cache=cache)
+    for file in cache.rglob("*"):
+        if file.is_file():
+            file.write_bytes(file.read_bytes()[:-1])
+    assert dict(build(data, cache=cache).files) == dict(first.files)
+    assert written == ["one", "one"]
+
+
+# --- garbage ------------------------------------------------------------------------------------
+
+
+def test_garbage_is_looked_for_again_afterwards() -> None:
+    @left_alone()
+    def fails() -> None:
+        assert not gc.isenabled()
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fails()
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with left_alone():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
