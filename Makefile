@@ -60,7 +60,7 @@ test-reproduce: $(VENV)/.installed-test $(VENV)/.installed-reproduce ## Run the 
 
 # All kills, examples and seconds of fuzzing, of which `make test` runs a share.
 soak: export SOAK := 1
-soak: $(VENV)/.installed-test ## Run all of what faults and hostile input do (about an hour)
+soak: $(VENV)/.installed-test $(VENV)/.installed-soak ## Run all of what faults and hostile input do (about an hour)
 	$(BIN)/python tests/browser/install.py
 	$(BIN)/python -m pytest $(ARGS) tests/faults tests/hostile
 
@@ -91,7 +91,7 @@ package: $(VENV)/.installed-package ## Build wheel and sdist into dist/, and a s
 LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
 	--no-emit-index-url --custom-compile-command "make lock" --quiet
 LOCKED := --extra mkdocs --extra parquet --group install --group test --group check --group package \
-	--group bench
+	--group bench --group soak
 
 lock: $(VENV)/.made ## Write requirements.lock and requirements-hashed.lock anew (ARGS=--upgrade for newer versions)
 	$(PIP) install uv
@@ -151,6 +151,6 @@ $(VENV)/.installed-reproduce: $(VENV)/.installed-site requirements.lock
 	$(PIP) install --constraint requirements.lock --editable ".[reproduce]"
 	@touch $@
 
-$(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-package $(VENV)/.installed-bench: $(VENV)/.installed-%: $(VENV)/.installed-site
+$(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-package $(VENV)/.installed-bench $(VENV)/.installed-soak: $(VENV)/.installed-%: $(VENV)/.installed-site
 	$(PIP) install $(HASHED) --group $*
 	@touch $@

@@ -231,3 +231,8 @@ TARGETS: Mapping[str, tuple[Callable[[bytes], None], tuple[bytes, ...]]] = {
     ),
 } | {f"import-{ending}": (_imported(ending), (seed,)) for ending, seed in TABLES.items()}
 """By name: what gets the bytes, and what they begin from."""
+HARMLESS_STUDY = {
+    "format": 1, "title": "A demo", "metric": {"name": "Accuracy", "range": [0, 100]},
+    "x": "rate", "y": "depth", "facets": ["model"],
+}  # fmt: skip
+"""The least that has a facet."""

@@ -290,4 +290,5 @@ def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) ->
     assert elements == expected
     # White space that is none of a line's is escaped; \u200b keeps a name from being a link.
     said = re.sub(r"\\x(2028|2029|85|09|a0|3000)", " ", said).replace("\u200b", "")
-    assert printable(plain(STUDIES[study]["claim"])).replace("\u200b", "") in plain(said)
+    claim = printable(plain(STUDIES[study]["claim"]))[:200]  # longer ones are cut
+    assert plain(claim.replace("\u200b", "")) in plain(said)

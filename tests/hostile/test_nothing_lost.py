@@ -1,0 +1,185 @@
+"""Whatever stands in a table, a reading or one side of a diff: it is shown, or told."""
+
+import csv
+import io
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from amount import amount
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from targets import HARMLESS_STUDY as STUDY
+
+from gridatlas.analyse import readings_at
+from gridatlas.build import Loaded, as_side, load_data
+from gridatlas.diff.as_html import to_html
+from gridatlas.diff.as_json import to_json
+from gridatlas.diff.as_markdown import to_markdown
+from gridatlas.diff.changes import compare_sides
+from gridatlas.diff.sections import report
+from gridatlas.export import to_csv
+from gridatlas.problems import only_problems
+from gridatlas.validate import slug
+
+SETTINGS = settings(
+    max_examples=amount(40, 1500), deadline=None, suppress_health_check=list(HealthCheck)
+)
+HEAD = ["model", "rate", "depth", "value", "n", "successes", "state", "note"]
+MODELS = st.sampled_from(["small", "large", "Small", "", "=1+1", "x" * 1001, "\u202e", "-1"])
+RATES = st.sampled_from(["0.1", "0.10", "1e-1", "0.2", "", "1e999", "few", "e\u0301", "é"])
+VALUES = st.sampled_from(["10", "47.30", "-1", "NaN", "", "1e301", "x", "101", "0"])
+ROWS = st.lists(
+    st.tuples(
+        MODELS,
+        RATES,
+        st.sampled_from(["1", "2", "01"]),
+        VALUES,
+        st.sampled_from(["", "", "40", "0", "1e10"]),
+        st.sampled_from(["", "", "4", "41"]),
+        st.sampled_from(["", "", "ok", "oom", "disputed", "Ok"]),
+        st.text(max_size=4) | st.sampled_from(["", '"', "a,b", "=x", "'=x", "\x85", "\ud7ff"]),
+    ),
+    max_size=8,
+)
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([HEAD, *rows])
+    return text.getvalue()
+
+
+def loaded(files: Mapping[str, str]) -> Loaded:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "demo"
+        folder.mkdir()
+        for path, text in files.items():
+            (folder / path).write_text(text, "utf-8", "replace", newline="")
+        return load_data(Path(name), "data")
+
+
+def lines_of(text: str) -> set[int]:
+    """The lines at which the rows of a table begin, below the header."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    begins, line = set(), 1
+    for values in reader:
+        if values:
+            begins.add(line)
+        line = reader.line_num + 1
+    return begins - {1}
+
+
+@given(ROWS, st.sampled_from([None, "mean"]))
+@SETTINGS
+def test_each_row_is_a_cell_a_repeat_or_a_problem(
+    rows: list[tuple[str, ...]], repeats: str | None
+) -> None:
+    text = table(rows)
+    study = STUDY | ({"repeats": repeats} if repeats else {})
+    found = loaded({"study.yml": json.dumps(study), "cells.csv": text})
+    told = {one.line for one in found.problems if one.file.endswith("cells.csv")}
+    whole = [one for one in found.problems if one.file.endswith("study.yml")]
+    if not found.results:
+        assert whole or told
+        return
+    [results] = found.results
+    [reading] = results.study.readings
+    cells = sum(cell.repeats for cell in reading.cells.values())
+    if not repeats:
+        shown = {cell.line for cell in reading.cells.values()}
+        assert lines_of(text) <= told | shown
+    else:
+        assert cells <= len(rows)
+    for grid in results.grids.values():
+        assert len(list(csv.reader(io.StringIO(to_csv(grid), newline="")))) > 1
+
+
+SIDES = st.lists(
+    st.tuples(
+        st.sampled_from(["small", "large"]), st.sampled_from(["0.1", "0.2"]),
+        st.sampled_from(["1", "2"]), st.sampled_from(["10", "10.0", "47.3", "", "0"]),
+    ),
+    unique_by=lambda row: row[:3],
+    min_size=1,
+    max_size=8,
+)  # fmt: skip
+
+
+def _side(rows: list[tuple[str, ...]], second: list[tuple[str, ...]], rule: str) -> Loaded:
+    study: dict[str, Any] = STUDY | {
+        "reconcile": rule,
+        "readings": [{"id": "one", "file": "one.csv"}, {"id": "two", "file": "two.csv"}],
+    }
+    full = [(*row, "", "", "", "") for row in rows], [(*row, "", "", "", "") for row in second]
+    files = {"one.csv": table(full[0]), "two.csv": table(full[1])}
+    return loaded({"study.yml": json.dumps(study), **files})
+
+
+RULES = st.sampled_from(["primary", "agreement", "median"])
+
+
+@given(SIDES, SIDES, RULES)
+@SETTINGS
+def test_each_value_of_each_reading_is_told(
+    first: list[tuple[str, ...]], second: list[tuple[str, ...]], rule: str
+) -> None:
+    found = _side(first, second, rule)
+    if not found.results:  # no reading has a value
+        assert only_problems(found.problems) or not any(row[3] for row in first + second)
+        return
+    [results] = found.results
+    said: dict[tuple[str, ...], dict[str, Decimal | None]] = {}
+    for levels, grid in results.grids.items():
+        for x, y, cell in grid.points():
+            accounts = readings_at(grid, (x.key, y.key))
+            values = {reading.id: one.value for reading, one in accounts}
+            said[*levels, x.key, y.key] = values
+            if cell.value is not None:
+                assert cell.value in values.values() or rule == "median"
+    for name, rows in (("one", first), ("two", second)):
+        for model, rate, depth, value in rows:
+            given_value = said[model, rate, depth].get(name)
+            assert given_value == (Decimal(value) if value else None)
+
+
+@given(SIDES, SIDES, RULES)
+@SETTINGS
+def test_a_diff_tells_each_change_and_nothing_else(
+    base: list[tuple[str, ...]], head: list[tuple[str, ...]], rule: str
+) -> None:
+    before, after = (
+        as_side(_side(rows, base, rule), "data", name, None)
+        for name, rows in (("base", base), ("head", head))
+    )
+    told = report(compare_sides(before, after))
+    alike = {row[:3]: row[3] and Decimal(row[3]) for row in base} == {
+        row[:3]: row[3] and Decimal(row[3]) for row in head
+    }
+    assert not report(compare_sides(before, before)).changed
+    if alike and {row[3] for row in base} == {row[3] for row in head}:
+        assert not told.changed
+    if not alike:
+        assert told.changed
+    changes = compare_sides(before, after)
+    assert json.loads(to_json(changes, told, ""))
+    assert to_markdown(told, "")
+    assert re.search("<html", to_html(told, ""), re.IGNORECASE)
+
+
+@given(st.lists(st.text(min_size=1, max_size=6).filter(str.strip), min_size=2, unique=True))
+@SETTINGS
+def test_levels_have_addresses_of_their_own_or_are_told(levels: list[str]) -> None:
+    rows = [(level, "0.1", "1", "10", "", "", "", "") for level in levels]
+    found = loaded({"study.yml": json.dumps(STUDY), "cells.csv": table(rows)})
+    if found.results:
+        [results] = found.results
+        addresses = [grid.address for grid in results.grids.values()]
+        assert len({one.lower() for one in addresses}) == len(addresses)
+        assert all(address == slug(address) for address in addresses)
+    else:
+        assert only_problems(found.problems)
