@@ -27,7 +27,7 @@ def test_it_is_read_or_told(faults: dict[str, str], name: str) -> None:
     assert faults[name] == ""
 
 
-LONG = "a long name with emoji 👩‍👩‍👧‍👦 and more of them 😀😀😀😀😀😀😀😀😀😀😀😀 " * 6
+LONG = "a long name with emoji 👩‍👩‍👧‍👦 and more of them 😀😀😀😀😀😀😀😀 " * 2
 
 
 def _picture(x_labels: tuple[str, ...]) -> Picture:
@@ -40,7 +40,7 @@ def _picture(x_labels: tuple[str, ...]) -> Picture:
 def test_a_text_that_is_cut_has_no_half_of_a_character() -> None:
     """Vega cuts within an emoji, and what draws for us takes no half of one."""
     labels = (f"{LONG}😀", f"{LONG}😁", "😀 short")
-    for shift in range(4):
+    for shift in range(2):
         assert "<svg" in draw_one(_picture(tuple("i" * shift + one for one in labels))).svg
     rows = specification(_picture(labels))["data"]["values"]
     assert len({row["x"] for row in rows}) == 3
