@@ -16,7 +16,7 @@ import gridatlas
 
 PACKAGE = Path(gridatlas.__file__).parent
 ORDER = [
-    {"address", "problems", "schema", "slim", "study", "store"},
+    {"address", "aside", "problems", "schema", "slim", "study", "store"},
     {"citation"},
     {"text", "revisions"},
     {"runs", "tables", "yaml_lines"},
