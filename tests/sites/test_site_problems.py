@@ -39,7 +39,8 @@ def assert_log(build: Build, status: int, text: str) -> None:
     assert "Traceback" not in build.log
     _, _, said = build.log.partition(begin)
     said = said.partition("\n")[2]
-    times = ("INFO    -  Documentation ", "INFO    -  gridatlas: drew ")
+    ours = ("assessed ", "checked ", "drew ", "read ", "the site is in ", "wrote ")
+    times = ("INFO    -  Documentation ", *(f"INFO    -  gridatlas: {one}" for one in ours))
     lines = [line for line in said.splitlines() if not line.startswith(times)]
     assert "\n".join(lines).strip() == text.strip()
 
@@ -192,5 +193,12 @@ def test_a_cache_that_cannot_be_written(tiny: Callable[..., Project]) -> None:
     project = tiny(options={"cache": "docs/index.md"})
     build = project.build()
     assert build.status == 1
-    assert f"ERROR   -  gridatlas: Not a directory: {project.folder}/docs/index.md/" in build.log
+    assert (
+        "ERROR   -  gridatlas: the site isn't built, and is as it was\n"
+        f"  found:    {project.folder}/docs/index.md/"
+    ) in build.log
+    assert (
+        ": Not a directory\n  expected: a folder that can be written to\n"
+        "  mend:     correct its permissions, or name another folder, and build again\n"
+    ) in build.log
     assert "Traceback" not in build.log
