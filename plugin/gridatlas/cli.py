@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from gridatlas import __version__
+from gridatlas.aside import write_whole
 from gridatlas.build import Loaded, load_data
 from gridatlas.diff.as_html import to_html
 from gridatlas.diff.as_json import to_json
@@ -19,6 +20,7 @@ from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
 from gridatlas.hosts.building import build
+from gridatlas.hosts.failed import not_written
 from gridatlas.importing.command import import_
 from gridatlas.newproject import new
 from gridatlas.problems import Problem, only_problems
@@ -258,9 +260,10 @@ def diff(
         click.echo(text.encode(), nl=False)
     else:
         try:
-            out.write_bytes(text.encode())
+            write_whole(out, text.encode())
         except OSError as error:
-            raise _Failed(f"{out} can't be written: {error.strerror}") from error
+            state = f"the changes aren't written; {out} is as it was"
+            raise _Failed(not_written(error, out, state)) from error
         click.echo(told.summary, err=True)
     found = {one.id for one in told.sections}
     fails = bool(found & (fail_on | {"problems"})) if fail_on else told.changed

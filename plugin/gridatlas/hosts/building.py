@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from gridatlas.build import build as make
+from gridatlas.hosts.failed import not_written
 from gridatlas.hosts.folder import FolderError, Written, pages_with_figures, write
 from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.plain import Names, for_repository, for_wiki, plain_files
@@ -96,16 +97,20 @@ def build(
     _refuse(data, into, pages)
     say = from_two_seconds_on(lambda done: click.echo(done, err=True))
     ending = "index.html" if no_directory_urls else ""
-    site = make(
-        data,
-        into=pages,
-        templates=templates,
-        cache=cache,
-        progress=lambda done, of: say(f"drew {done} of {of} heatmaps"),
-        step=say,
-        address=f"{url.rstrip('/')}/" if url else "",
-        ending=ending,
-    )
+    try:
+        site = make(
+            data,
+            into=pages,
+            templates=templates,
+            cache=cache,
+            progress=lambda done, of: say(f"drew {done} of {of} heatmaps"),
+            step=say,
+            address=f"{url.rstrip('/')}/" if url else "",
+            ending=ending,
+        )
+    except OSError as error:
+        state = f"nothing was written; {into} is as it was"
+        raise _Failed(not_written(error, cache, state)) from error
     files = pages_with_figures(site, ending) if form == "mkdocs" else plain_files(site, NAMES[form])
     try:
         done = write(files, into)
