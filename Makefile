@@ -26,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve links test test-reproduce test-versions soak check format package lock \
+.PHONY: help site serve links test test-reproduce test-versions soak check format package lock reference \
 	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
@@ -47,9 +47,10 @@ serve: $(VENV)/.installed-site ## Show the website and rebuild it as files chang
 links: $(VENV)/.installed-site ## Follow all links of site/, as it is served (SITE_URL=https://…/ says where)
 	$(BIN)/python tests/sites/check_links.py site
 
+# A process per processor, and each file of tests in one of them.
 test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of them)
 	$(BIN)/python tests/browser/install.py
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(ARGS)
 
 # No model or data set is looked up: the tests make their own.
 test-reproduce: export HF_HUB_OFFLINE := 1
@@ -86,13 +87,21 @@ package: $(VENV)/.installed-package ## Build wheel and sdist into dist/, and a s
 	$(BIN)/python -m build --outdir dist
 	bash .github/scripts/try_packages.sh
 
-lock: $(VENV)/.made ## Write requirements.lock anew (ARGS=--upgrade for newer versions)
+# Twice the same versions: to be installed by hash, and to hold others to.
+LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
+	--no-emit-index-url --custom-compile-command "make lock" --quiet
+LOCKED := --extra mkdocs --extra parquet --group install --group test --group check --group package \
+	--group bench
+
+lock: $(VENV)/.made ## Write requirements.lock and requirements-hashed.lock anew (ARGS=--upgrade for newer versions)
 	$(PIP) install uv
-	$(BIN)/uv pip compile pyproject.toml \
-		--extra mkdocs --extra parquet --extra reproduce --group test --group check --group package --group bench \
-		--universal --python-version 3.11 --fork-strategy fewest \
-		--no-emit-index-url --custom-compile-command "make lock" \
-		--quiet --output-file requirements.lock $(ARGS)
+	$(LOCK) $(LOCKED) --extra reproduce --output-file requirements.lock $(ARGS)
+	$(LOCK) $(LOCKED) --constraint requirements.lock --generate-hashes \
+		--output-file requirements-hashed.lock
+
+reference: $(VENV)/.installed-site ## Write the reference in docs/ anew, from the code
+	$(BIN)/python tests/write_reference.py
+	$(BIN)/gridatlas schema > data/schema/study.v1.json
 
 screenshots: $(VENV)/.installed-test ## Take pictures of the website
 	$(BIN)/python tests/browser/install.py
@@ -110,8 +119,12 @@ clean: ## Remove what was built and cached (.venv stays)
 	rm -rf site .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
-# A stamp per set of packages: nothing is installed again until pyproject.toml or the lock changes.
-# Groups need pip 25.1, which is newer than what Python 3.11 and 3.12 bring.
+# A stamp per set of packages: nothing is installed again until pyproject.toml or a lock changes.
+# Packages are installed by the hashes of requirements-hashed.lock: what isn't in it, or is another
+# file than it was, is refused. pip comes first: older ones take no hashes from constraints.
+# What builds a package that has no wheel is one of them.
+HASHED := --constraint requirements-hashed.lock --no-build-isolation
+
 $(VENV)/.made:
 	@command -v $(PYTHON) >/dev/null || { \
 		echo "$(PYTHON) isn't there. Grid Atlas needs Python 3.11 or newer; say which: make PYTHON=python3.12" >&2; \
@@ -120,19 +133,24 @@ $(VENV)/.made:
 		"$(PYTHON) is Python %d.%d. Grid Atlas needs 3.11 or newer; say which: make PYTHON=python3.12" \
 		% sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade "pip>=25.1"
+	awk '/^[^ #]/ { ours = /^pip==/ } ours && !/^ *#/' requirements-hashed.lock > $(VENV)/pip.txt
+	$(PIP) install --require-hashes --requirement $(VENV)/pip.txt
+	$(PIP) install $(HASHED) --group install
 	@touch $@
 
-$(VENV)/.installed-site: $(VENV)/.made pyproject.toml requirements.lock
+$(VENV)/.installed-site: $(VENV)/.made pyproject.toml requirements-hashed.lock
 	@echo "Installing into $(VENV): the first time takes a minute or two."
-	$(PIP) install --constraint requirements.lock --editable ".[mkdocs,parquet]"
+	$(BIN)/python .github/scripts/dependencies.py mkdocs parquet > $(VENV)/site.txt
+	$(PIP) install $(HASHED) --requirement $(VENV)/site.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.installed-reproduce: $(VENV)/.installed-site
+# Without hashes: PyTorch has several builds of one version, for each kind of GPU and for none.
+$(VENV)/.installed-reproduce: $(VENV)/.installed-site requirements.lock
 	@echo "Installing PyTorch and what else the evaluation scripts need: some minutes, the first time."
 	$(PIP) install --constraint requirements.lock --editable ".[reproduce]"
 	@touch $@
 
 $(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-package $(VENV)/.installed-bench: $(VENV)/.installed-%: $(VENV)/.installed-site
-	$(PIP) install --constraint requirements.lock --group $*
+	$(PIP) install $(HASHED) --group $*
 	@touch $@

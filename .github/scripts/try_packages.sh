@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the wheel and the sdist of dist/, each into an environment of its own, and builds a site
-# with it, away from the repository. PYTHON is the Python to use.
+# with it, away from the repository. What the wheel brought is listed in build/sbom/ (CycloneDX).
+# PYTHON is the Python to use.
 set -euo pipefail
 export NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true
 
@@ -25,5 +26,11 @@ for package in "$root"/dist/*.whl "$root"/dist/*.tar.gz; do
   grep -q 'The best is .*72\.5' site/index.html
   grep -q 'ga-figure' site/studies/tuning/index.html
   test -s site/grids/tuning/grid.png
+  test -s site/assets/gridatlas/vega-LICENSES.txt
   cd "$root"
+  if [[ $package == *.whl ]]; then
+    mkdir -p build/sbom
+    .venv/bin/cyclonedx-py environment "$work/venv" --pyproject pyproject.toml --mc-type library \
+      --output-reproducible -o "build/sbom/$(basename "${package%%-py3*}").cdx.json"
+  fi
 done

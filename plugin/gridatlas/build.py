@@ -8,25 +8,21 @@ from pathlib import Path
 
 from gridatlas import badges, dataset, export, page, plan, social
 from gridatlas.address import SiteAddress
-from gridatlas.analyse import Results, analyse
+from gridatlas.analyse import Results
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.changes_page import plan_changes, with_changes
-from gridatlas.checks import StudyChecks, check_study
-from gridatlas.claims import Judged, judge
 from gridatlas.diff.changes import compare_sides
-from gridatlas.diff.side import Known, Side
+from gridatlas.diff.side import Side, as_side
 from gridatlas.figures import grid_path
-from gridatlas.former import at_old_addresses, check_former
-from gridatlas.load import read_study, study_folders
+from gridatlas.former import at_old_addresses
+from gridatlas.loaded import Loaded, load_data
 from gridatlas.page import Page
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import Problem
 from gridatlas.render import Drawing, bundle, draw
 from gridatlas.reproduction import Reproduction
-from gridatlas.study import Study
 from gridatlas.uncertainty import GridUncertainty
-from gridatlas.validate import validate
 
 ASSETS = "assets/gridatlas"
 """Folder of the stylesheet and the scripts, beside the pages."""
@@ -34,17 +30,6 @@ STYLESHEET = f"{ASSETS}/gridatlas.css"
 SCRIPT = f"{ASSETS}/gridatlas.js"
 EXPLORE = f"{ASSETS}/explore.js"
 MOVED = f"{ASSETS}/moved.js"
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """Everything that was read from a data folder."""
-
-    results: tuple[Results, ...]
-    checks: Mapping[str, StudyChecks]
-    claims: Mapping[str, tuple[Judged, ...]]
-    unreadable: Mapping[str, tuple[Problem, ...]]
-    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,93 +52,8 @@ class Site:
     drawings: Mapping[Picture, Drawing] = field(default_factory=dict)
 
 
-def load_data(
-    data: Path, name: str | None = None, step: Callable[[str], None] | None = None
-) -> Loaded:
-    """Read, check and analyse all studies in a data folder.
-
-    Args:
-        data: The folder with one folder per study.
-        name: The folder as it shall stand in messages; as given without.
-        step: Called with what was done, such as `read tuning`.
-    """
-    step = step or _say_nothing
-    name = data.as_posix() if name is None else name
-    if not data.is_dir():
-        problem = Problem(
-            "no-such-file",
-            name,
-            "no such folder",
-            "a folder with one folder per study",
-            "create it, or correct the option data",
-        )
-        return Loaded((), {}, {}, {}, (problem,))
-    folders = study_folders(data)
-    if not folders:
-        problem = Problem(
-            "no-study",
-            name,
-            "no folder with a study.yml",
-            "data/<study>/study.yml",
-            "add a study; the documentation's page on the data format shows the least that works",
-        )
-        return Loaded((), {}, {}, {}, (problem,))
-    results = []
-    checks = {}
-    unreadable = {}
-    problems: list[Problem] = []
-    for folder in folders:
-        study, found = _checked(folder, f"{name}/{folder.name}")
-        step(f"read {folder.name}")
-        if study is None or not any(reading.cells for reading in study.readings):
-            unreadable[folder.name] = tuple(found)
-        else:
-            checks[study.id] = check_study(study)
-            found += checks[study.id].problems
-            results.append(analyse(study, found))
-            step(f"checked {study.id}")
-        problems += found
-    taken = check_former((one.study for one in results), (folder.name for folder in folders))
-    by_id = {one.study.id: one for one in results}
-    claims = {study_id: judge(by_id, study_id) for study_id in by_id}
-    for index, one in enumerate(results):
-        found = [problem for claim in claims[one.study.id] for problem in claim.problems]
-        found += taken.get(one.study.id, [])
-        results[index] = replace(one, problems=(*one.problems, *found))
-        problems += found
-    return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
-
-
-def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Side:
-    """What was read of a data folder, as one side.
-
-    Args:
-        called: The data folder as it stands in the problems.
-    """
-    studies = {
-        one.study.id: Known(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
-        for one in loaded.results
-    }
-    problems = {
-        study_id: tuple(
-            one for one in loaded.problems if one.file.startswith(f"{called}/{study_id}/")
-        )
-        for study_id in (*studies, *loaded.unreadable)
-    }
-    return Side(name, commit, studies, loaded.unreadable, problems)
-
-
 def _say_nothing(_: str) -> None:
     pass
-
-
-def _checked(folder: Path, name: str) -> tuple[Study | None, list[Problem]]:
-    """One study, without the tables that it was read from: they take as much memory again."""
-    source, found = read_study(folder, name)
-    if source is None:
-        return None, found
-    study, more = validate(source)
-    return study, found + more
 
 
 def build(

@@ -13,7 +13,6 @@ import click
 
 from gridatlas import __version__
 from gridatlas.aside import write_whole
-from gridatlas.build import Loaded, load_data
 from gridatlas.diff.as_html import to_html
 from gridatlas.diff.as_json import to_json
 from gridatlas.diff.as_markdown import to_markdown
@@ -22,6 +21,7 @@ from gridatlas.diff.sections import report
 from gridatlas.hosts.building import build
 from gridatlas.hosts.failed import not_written
 from gridatlas.importing.command import import_
+from gridatlas.loaded import Loaded, load_data
 from gridatlas.newproject import new
 from gridatlas.problems import Problem, only_problems
 from gridatlas.schema import json_schema

@@ -8,37 +8,10 @@ from html import escape
 from gridatlas.address import SiteAddress
 from gridatlas.figures import GRIDS
 from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.problems import Problem, shown
 from gridatlas.share import embed_path
 from gridatlas.study import Study
 
 File = str | bytes
-
-
-def check_former(studies: Iterable[Study], folders: Iterable[str]) -> dict[str, list[Problem]]:
-    """Former names that can't lead to one study, by the studies that list them.
-
-    Args:
-        folders: Names of all studies, also of those that can't be read.
-    """
-    taken = {name: f"the study {name}, which is there" for name in folders}
-    found: dict[str, list[Problem]] = {}
-    for study in studies:
-        for former, line in zip(study.former, study.former_lines, strict=True):
-            if former in taken:
-                problem = Problem(
-                    "former-name-taken",
-                    f"{study.folder}/study.yml",
-                    f"{shown(former)}: {taken[former]}",
-                    "a name that no study has now, listed once",
-                    f"remove {former} from former",
-                    line,
-                    "former",
-                )
-                found.setdefault(study.id, []).append(problem)
-            else:
-                taken[former] = f"already a former name of {study.id}"
-    return found
 
 
 def at_old_addresses(

@@ -9,12 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.analyse import Results, UnknownName
-from gridatlas.build import load_data
-from gridatlas.chart import heatmap
-from gridatlas.display import grid_html, grid_text, study_html, study_text
-from gridatlas.picture import draw_grid
+from gridatlas.loaded import load_data
 from gridatlas.problems import DataProblems, listed, nearest, only_problems, shown
-from gridatlas.render import draw
 from gridatlas.study import Grid, Levels, renamed
 from gridatlas.tidy import columns, to_frame
 from gridatlas.uncertainty import GridUncertainty, Uncertainty, assess
@@ -64,10 +60,15 @@ class OpenGrid(Grid):
 
         It has no configuration of its own, so that it can be layered, joined and saved.
         """
+        from gridatlas.chart import heatmap
+
         return heatmap(self.study, self._columns(), self.label)
 
     def svg(self) -> str:
         """The drawing as a text: SVG whose letters have the colour of the text around it."""
+        from gridatlas.picture import draw_grid
+        from gridatlas.render import draw
+
         picture = draw_grid(self, kept=self.assessed.uncertainty.kept(self))
         return draw([picture], self.assessed.cache)[picture].svg
 
@@ -75,6 +76,8 @@ class OpenGrid(Grid):
         return columns(self.study, [(self, self.uncertainty)])
 
     def _repr_html_(self) -> str:
+        from gridatlas.display import grid_html
+
         return grid_html(self, self.svg())
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Shown:
@@ -82,6 +85,8 @@ class OpenGrid(Grid):
         return {"text/html": self._repr_html_(), "text/plain": str(self)}
 
     def __str__(self) -> str:
+        from gridatlas.display import grid_text
+
         return grid_text(self)
 
     def __repr__(self) -> str:
@@ -110,12 +115,16 @@ class OpenStudy(Results):
         return to_frame(columns(self.study, ((one, known.of(one)) for one in self.grids.values())))
 
     def _repr_html_(self) -> str:
+        from gridatlas.display import study_html
+
         return study_html(self)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Shown:
-        return {"text/html": study_html(self), "text/plain": str(self)}
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}
 
     def __str__(self) -> str:
+        from gridatlas.display import study_text
+
         return study_text(self)
 
     def __repr__(self) -> str:

@@ -16,6 +16,8 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from gridatlas.docstrings import attribute_docstrings
+
 FORMAT = 1
 RESERVED_FACETS = ("cells.csv", "changes", "checks", "croissant.json", "reproduction")
 """Names of pages and files beside the pages of facets."""
@@ -95,37 +97,56 @@ class Source(Entry):
     """Where the study was published."""
 
     title: Text
+    """Title of the paper, report or figure."""
     url: str | None = Field(default=None, pattern=r"^https?://")
+    """Begins with `https://` or `http://`."""
     authors: tuple[Text, ...] = ()
+    """Their names; people, whom the [metadata](#metadata) calls the creators."""
     year: int | None = Field(default=None, ge=1600, le=2200)
+    """When it was published."""
     bibtex: str | None = None
+    """A BibTeX entry, which pages offer as it is. Without one they make an entry of the other
+    keys.
+    """
     note: str | None = None
+    """What a reader must know about the source."""
 
 
 class Metric(Entry):
     """What was measured in each cell."""
 
     name: Text
+    """How pages and pictures call it."""
     column: Text = "value"
+    """The tables' column with the values."""
     unit: str = ""
+    """With `%`, differences are given in points."""
     range: Range | None = None
+    """Lowest and highest possible value; others are a problem."""
     better: Literal["higher", "lower"] = "higher"
+    """Decides which cells are best and worst."""
     decimals: int | None = Field(default=None, ge=0, le=12)
+    """Decimals in the pictures; without it, the most that any value has, at most 4."""
 
 
 class Aggregate(Entry):
     """A level that sums up the other levels of its facet."""
 
     by: Literal["mean"]
+    """How it is made from the other levels of its facet."""
 
 
 class LevelEntry(Entry):
     """One level of a factor."""
 
     id: LevelKey
+    """As in the tables."""
     label: Text | None = None
+    """How pages and pictures call it; without it, the id."""
     items: int | None = Field(default=None, ge=1)
+    """Number of items (questions, tasks), where it is known; see [trials](#trials)."""
     aggregate: Aggregate | None = None
+    """This level [sums up](#aggregates) the others."""
 
 
 def _level_entry(value: Any) -> Any:
@@ -141,9 +162,13 @@ class FactorEntry(Entry):
     """One varied quantity; without `levels` they are taken from the data."""
 
     label: Text | None = None
+    """How pages and pictures call it; without it, the name, `_` as a space."""
     unit: str = ""
+    """What its levels are measured in."""
     levels: tuple[LevelOrEntry, ...] | None = Field(default=None, min_length=1)
+    """In their order; without it, those in the tables."""
     direction: Literal["up", "down"] = "up"
+    """Of y: whether the first level is at the bottom (`up`) or at the top (`down`)."""
 
 
 def _as_tuple(value: Any) -> Any:
@@ -154,7 +179,9 @@ class Trials(Entry):
     """How many trials a cell counts: the items of the named facet's level, times `samples`."""
 
     items: Text
+    """The facet whose levels say how many `items` they have."""
     samples: int = Field(default=1, ge=1)
+    """Samples per item."""
 
 
 class StatedRange(Entry):
@@ -164,43 +191,55 @@ class StatedRange(Entry):
     __pydantic_extra__: dict[str, LevelKey]
 
     range: Range
+    """Its lower and its upper end; the other keys are facets, each with its level."""
 
 
 class ReadingEntry(Entry):
     """One source's account of the cells."""
 
     id: Identifier
+    """Stands for the reading in the downloads and in `derived_from`."""
     file: Text
+    """Path in the study's folder; `.csv`, or `.parquet` with the extra `parquet`."""
     label: Text | None = None
+    """How pages call it: the figure and who read it; without it, the id."""
     url: str | None = Field(default=None, pattern=r"^https?://")
+    """Where it can be looked at."""
     note: str | None = None
+    """What a reader must know about it."""
     derived_from: Identifier | None = None
+    """Id of the reading that it was made from, so that the two agreeing proves nothing."""
     stated_range: tuple[StatedRange, ...] = ()
+    """Ends of colour bars as the reading states them: facet: level, as many as needed, and
+    `range`, two numbers. A value outside is a [finding](#accepted-findings) that is only a
+    note.
+    """
 
 
 class ClaimEntry(Entry):
-    """A sentence about the results.
-
-    Attributes:
-        check: Expression of the claim language that is true where the sentence holds.
-        reads: The weakest fair meaning of a vague sentence, which `check` spells out.
-        source: Id of the reading whose account says so.
-        holds: What is on record: the check is true, false (the source is wrong) or undecidable.
-        not_checkable: Why no check can tell; instead of `check`.
-    """
+    """A sentence about the results."""
 
     text: Text
+    """The sentence."""
     check: Text | None = None
+    """What it says: an expression in the [language of claims](claims.md)."""
     reads: Text | None = None
+    """The weakest fair meaning of a vague sentence, which `check` spells out."""
     source: Identifier | None = None
+    """Id of the reading whose sentence it is; it is judged against that reading as well."""
     holds: Literal[True, False, "unknown"] = True
+    """What is on record: it is so, it is wrong, or a cell it needs is absent."""
     not_checkable: Text | None = None
+    """Why no expression can tell; in place of `check`."""
 
 
 class AcceptedEntry(Entry):
     """A finding that is known: its kind, the cells it is about, and the reason."""
 
     finding: Identifier
+    """Its kind: `aggregate`, `constant-run`, `decimals`, `disputed`, `k-of-n`,
+    `repeated-column`, `repeated-row` or `stated-range`.
+    """
     at: dict[
         str,
         Annotated[
@@ -208,14 +247,20 @@ class AcceptedEntry(Entry):
             BeforeValidator(_as_tuple, json_schema_input_type=LevelKey | tuple[LevelKey, ...]),
         ],
     ] = Field(default_factory=dict)
+    """By factor, level or levels. Which findings of this kind: all whose cells lie there;
+    without it, everywhere.
+    """
     because: Text
+    """Why it is left as it is."""
 
 
 class RegionEntry(Entry):
     """An outline drawn on every grid: the union of boxes, each the levels it covers on x and y."""
 
     label: Text
+    """The region's name."""
     boxes: tuple[dict[str, tuple[LevelKey, ...]], ...] = Field(min_length=1)
+    """Each names the levels of x and of y that it covers; the region is all boxes together."""
 
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -233,20 +278,18 @@ def _script(path: str) -> str:
 
 
 class ReproduceEntry(Entry):
-    """How a cell is measured again.
-
-    Attributes:
-        script: Path below the repository.
-        args: Its arguments; `{factor}` stands for the cell's level of that factor.
-        margin: How far a value measured again may lie off, in the metric's unit.
-        settings: What a run's settings must be, to be held against what was published; a dot leads
-            into a setting that has parts.
-    """
+    """How a cell is measured again."""
 
     script: Annotated[
         str, AfterValidator(_script), WithJsonSchema({"type": "string", "pattern": f"^{_SCRIPT}$"})
     ]
+    """Path below the repository, ending with `.py`; letters, digits, `_`, `.`, `-` and `/`,
+    without `..`.
+    """
     args: Text
+    """Its arguments, as a shell reads them. `{name}` stands for the level of that factor, as
+    in the tables; both axes must occur.
+    """
     margin: (
         Annotated[
             Decimal,
@@ -255,43 +298,98 @@ class ReproduceEntry(Entry):
         ]
         | None
     ) = None
+    """How far a value measured again may lie off, in the metric's unit: the largest difference
+    that doesn't matter, less than half the metric's range. Without it no cell agrees.
+    """
     settings: dict[str, LevelKey] = Field(default_factory=dict)
+    """What a run's settings must be to be compared: a run of another method isn't the same
+    again, and is a problem. `sampling.top_k` is a part of a setting.
+    """
 
 
 class StudyFile(Entry):
-    """A whole `study.yml`.
-
-    Attributes:
-        license: Under which the data may be used: an SPDX identifier or an address.
-        former: Names that the study's folder had before; its old addresses lead to the new ones.
-    """
+    """A whole `study.yml`."""
 
     format: Literal[1]
+    """The version of this format."""
     title: Text
+    """The study's name on the pages."""
     summary: str = ""
+    """A sentence or two: what was varied, what was measured."""
     source: Source | None = None
+    """Where it was published."""
     license: License | None = None
+    """Under which licence the data may be used: an [SPDX
+    identifier](https://spdx.org/licenses/), such as `CC-BY-4.0`, or an address.
+    """
     former: tuple[Identifier, ...] = ()
+    """Names that the study's folder had before. The [old addresses](#renamed-studies) lead to
+    the new ones.
+    """
     metric: Metric
+    """What was measured."""
     x: Text
+    """The horizontal axis: the name of a column."""
     y: Text
+    """The vertical axis: the name of a column."""
     facets: tuple[Identifier, ...] = ()
+    """What else was varied: names of columns, which are ids (see [levels](#levels)), and not
+    `cells.csv`, `changes`, `checks`, `croissant.json` or `reproduction`.
+    """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
+    """By facet, the level that its other levels are [compared](#comparisons) with."""
     compare: tuple[str, ...] = ()
+    """Facets whose levels are [compared](#comparisons) with one another."""
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
+    """Names, units and levels of the axes and facets, by the names of their columns."""
     trials: Trials | None = None
+    """How many trials a cell counts."""
     repeats: Literal["mean"] | None = None
+    """What to do with [several rows of one cell](#repeats)."""
     readings: tuple[ReadingEntry, ...] = Field(default=(), max_length=1000)
+    """The tables; without it, `cells.csv` is the only one."""
     reconcile: Literal["primary", "agreement", "median"] = "primary"
+    """Which reading's [value is shown](#which-value-is-shown)."""
     regions: tuple[RegionEntry, ...] = ()
+    """Outlines drawn on each grid."""
     claims: tuple[ClaimEntry, ...] = ()
+    """Sentences about the results, each with what checks it."""
     accepted: tuple[AcceptedEntry, ...] = ()
+    """What the checks found and is known."""
     reproduce: ReproduceEntry | None = None
+    """How a cell is measured again."""
+
+
+_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+
+
+def models() -> list[type[Entry]]:
+    """The parts of the file whose keys are described, the file itself last."""
+    return [
+        Source,
+        Metric,
+        Aggregate,
+        LevelEntry,
+        FactorEntry,
+        Trials,
+        StatedRange,
+        ReadingEntry,
+        ClaimEntry,
+        AcceptedEntry,
+        RegionEntry,
+        ReproduceEntry,
+        StudyFile,
+    ]
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema that editors complete and check `study.yml` with."""
     schema = StudyFile.model_json_schema()
+    parts = {**schema["$defs"], StudyFile.__name__: schema}
+    for model in models():
+        for key, text in attribute_docstrings(model).items():
+            keys = parts[model.__name__]["properties"]
+            keys[key]["description"] = _LINK.sub(r"\1", text)
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Grid Atlas study, data format 1",

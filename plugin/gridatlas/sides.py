@@ -6,9 +6,9 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from gridatlas.aside import Aside
-from gridatlas.build import as_side, load_data
-from gridatlas.diff.side import Side
+from gridatlas.diff.side import Side, as_side
 from gridatlas.load import study_folders
+from gridatlas.loaded import load_data
 from gridatlas.problems import shown
 from gridatlas.revisions import RevisionError, find_revision, write_data
 

@@ -86,7 +86,7 @@ if __name__ == "__main__":
 def pictures(folder: Path) -> list[render.Picture]:
     """As many pictures as the study has grids."""
     from gridatlas.assessment import assess_study
-    from gridatlas.build import load_data
+    from gridatlas.loaded import load_data
     from gridatlas.plan import plan_study
 
     loaded = load_data(folder)

@@ -19,6 +19,8 @@ from hub import COMMIT, Hub
 from transformers import AutoModelForCausalLM
 from warm import Done, Warm
 
+from gridatlas.reproduce.kv.questions import read_jsonl
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*(ROOT / "docs" / "reproduce").glob("*.py"), *(ROOT / "docs" / "reproducing").glob("*.md")]
@@ -47,6 +49,14 @@ def test_all_pages_with_commands_are_found() -> None:
     assert all(found[path.name] for path in PAGES if path.suffix == ".py")
     joined = commands(ROOT / "docs" / "reproduce" / "grpo_digits.py")[3]
     assert joined[-2:] == ["--out", "runs/digits-try"]
+
+
+def test_own_questions_of_the_page_are_read(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "reproducing" / "index.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "train.jsonl").write_text(lines, encoding="utf-8")
+    [question] = read_jsonl(tmp_path / "train.jsonl").questions
+    assert (question.id, question.answer) == ("sum-1", "5050")
 
 
 def save_model(folder: Path) -> None:

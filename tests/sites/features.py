@@ -3,7 +3,6 @@
 Its theme is as it comes, but for the fonts.
 """
 
-import functools
 import json
 import struct
 import zlib
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import site_builds
+from once import once
 from site_builds import Build, Project
 
 THEME = {
@@ -148,7 +148,7 @@ def features_project(folder: Path, cache: Path, **options: Any) -> Project:
     return project
 
 
-@functools.cache
+@once
 def features(base: Path) -> Build:
     """The site, built once per test run, with the policy; two of its studies have problems."""
     project = features_project(base / "features", site_builds.shared_cache(base), csp=True)

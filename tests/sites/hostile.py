@@ -1,7 +1,6 @@
 """Studies whose every string tries to be more than text, and one of the same form that doesn't."""
 
 import csv
-import functools
 import io
 import json
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import site_builds
+from once import once
 from site_builds import Build
 
 STRINGS = {
@@ -155,7 +155,7 @@ CHECK_FIELDS = [
 ]
 
 
-@functools.cache
+@once
 def hostile(base: Path) -> Build:
     """The site of all these studies; built once per test run."""
     project = site_builds.make_project(

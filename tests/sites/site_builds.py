@@ -6,13 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+from once import common, once
 from static_host import SITE_HOST, serving  # noqa: F401 (tests find all here)
+from without_network import without_network
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS: dict[str, dict[str, dict[str, list[str]]]] = json.loads(
@@ -89,15 +91,19 @@ class Project:
         (self.folder / "mkdocs.yml").rename(self.folder / before)
         self.write("mkdocs.yml", json.dumps({"INHERIT": before} | changes, indent=1))
 
-    def build(self, *arguments: str, into: str = "site", **environment: str) -> Build:
+    def build(
+        self, *arguments: str, into: str = "site", before: Sequence[str] = (), **environment: str
+    ) -> Build:
         site = self.folder / into
         command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(site), *arguments]
-        done = run(command, self.folder, environment)
+        done = run([*before, *command], self.folder, environment)
         return Build(done.returncode, done.stdout, site)
 
-    def built(self, *arguments: str, into: str = "site", **environment: str) -> Build:
+    def built(
+        self, *arguments: str, into: str = "site", before: Sequence[str] = (), **environment: str
+    ) -> Build:
         """As `build`, for a build that must work."""
-        build = self.build(*arguments, into=into, **environment)
+        build = self.build(*arguments, into=into, before=before, **environment)
         assert build.status == 0, build.log
         return build
 
@@ -122,7 +128,7 @@ def environ(changes: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**os.environ, **ENVIRONMENT, **(changes or {})}
 
 
-@functools.cache
+@once
 def repository(base: Path) -> Path:
     """What this repository's own site is built from, as it stood when the tests began."""
     not_read = (".*", "__pycache__", "build", "dist", "plugin", "site", "tests")
@@ -233,18 +239,20 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
     project.write(f"data/{name}/runs/tune-1.json", json.dumps(run))
 
 
-@functools.cache
 def shared_cache(base: Path) -> Path:
     """The drawings of this test run."""
-    return base / "drawings"
+    return common(base) / "drawings"
 
 
-@functools.cache
+@once
 def atlas(base: Path) -> Build:
-    """The site of this repository; built once per test run, for `tests/browser` too."""
+    """The site of this repository; built once per test run, for `tests/browser` too.
+
+    There is no network while it is built, where the system lets us take it away.
+    """
     project = copy_repository(base, "atlas", shared_cache(base))
     project.configure(site_url=SITE_URL)
-    return project.built("--strict", **NOTEBOOKS)
+    return project.built("--strict", before=without_network(), **NOTEBOOKS)
 
 
 # --- reading pages ------------------------------------------------------------------------------

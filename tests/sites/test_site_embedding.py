@@ -433,3 +433,19 @@ def _contrast_to_white(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 1.05 / (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
+
+
+def test_texts_of_the_page_lead_to_files_of_this_site(atlas: Build) -> None:
+    page = (site_builds.ROOT / "docs/embedding/index.md").read_text("utf-8")
+    [frame, *images] = re.findall(r"^```(?:html|markdown)\n(.*?)^```$", page, re.M | re.S)
+    addresses = re.findall(r"https://example\.org/atlas/([^\s\")#]+)", "".join([frame, *images]))
+    assert len(addresses) == 5
+    for address in addresses:
+        path = atlas.site / (f"{address}index.html" if address.endswith("/") else address)
+        assert path.is_file(), address
+    model = atlas.page("studies/dynts-window-ratio/model/r1-qwen/")
+    figure = next(one for one in figures(model) if grid_of(one) == "r1-qwen/aime24")
+    offered = BeautifulSoup(copies(figure)["HTML"], "html.parser").select("iframe")[0]
+    printed = BeautifulSoup(frame, "html.parser").select("iframe")[0]
+    for name in ("title", "width", "height", "loading", "style"):
+        assert printed[name] == offered[name]

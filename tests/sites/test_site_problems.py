@@ -39,8 +39,7 @@ def assert_log(build: Build, status: int, text: str) -> None:
     assert "Traceback" not in build.log
     _, _, said = build.log.partition(begin)
     said = said.partition("\n")[2]
-    ours = ("assessed ", "checked ", "drew ", "read ", "the site is in ", "wrote ")
-    times = ("INFO    -  Documentation ", *(f"INFO    -  gridatlas: {one}" for one in ours))
+    times = ("INFO    -  Documentation ", "INFO    -  gridatlas: ")  # the second: how far it is
     lines = [line for line in said.splitlines() if not line.startswith(times)]
     assert "\n".join(lines).strip() == text.strip()
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from site_builds import ROOT, Build
 
-from gridatlas.build import load_data
+from gridatlas.loaded import load_data
 
 DYNTS = "studies/dynts-window-ratio"
 GRPO = "studies/grpo-digits"

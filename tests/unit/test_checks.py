@@ -15,7 +15,6 @@ import pytest
 import yaml
 from studies import HEAD, REPOSITORY, MakeStudy, table
 
-from gridatlas.build import load_data
 from gridatlas.checks import (
     CheckResult,
     Finding,
@@ -29,6 +28,7 @@ from gridatlas.checks import (
 )
 from gridatlas.checks.repeats import EXACT_UP_TO, _chance_of_equal
 from gridatlas.checks.runs import _chances_of_run, _Neighbours
+from gridatlas.loaded import load_data
 from gridatlas.schema import AcceptedEntry
 from gridatlas.study import Study
 

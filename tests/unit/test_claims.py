@@ -19,8 +19,8 @@ from scipy.stats import kendalltau
 
 from gridatlas import load
 from gridatlas.analyse import Results
-from gridatlas.build import load_data
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
+from gridatlas.loaded import load_data
 from gridatlas.plan import claims_about
 from gridatlas.schema import ClaimEntry
 from gridatlas.study import Factor, Level

@@ -570,6 +570,26 @@ def test_studies_come_and_go(
     assert told(_two(tmp_path, base, head)) == expected
 
 
+def test_a_study_is_under_another_id_where_it_says_so(tmp_path: Path) -> None:
+    # Half of its values are others, so that nothing but `former` tells that it is the same.
+    values = CELLS.replace("large,0.1,1,60.0", "large,0.1,1,61.0")
+    for value in ("62.5", "64.5", "66.0"):
+        values = values.replace(value, f"{float(value) + 10}")
+    now = {"study.yml": STUDY["study.yml"] + "former: [old]\n", "cells.csv": values}
+    changes = _two(tmp_path, {"old": STUDY}, {"new": now})
+    [item] = next(one for one in report(changes).sections if one.id == "renames").items
+    assert item.text == "The study old (A demo) is now new (A demo)"
+    assert item.details == (
+        "How sure: study.yml says so, under former; 4 of 8 values that both have are the same.",
+    )
+    assert "Large" in "".join(told(changes)["best"])
+    assert "structure" not in told(changes)
+
+    del now["study.yml"]
+    without = _two(tmp_path / "without", {"old": STUDY}, {"new": {**STUDY, **now}})
+    assert [one[:5] for one in told(without)["structure"]] == ["Remov", "Added"]
+
+
 BROKEN = {"study.yml": "format: 1\ntitle: [", "cells.csv": CELLS}
 
 

@@ -16,6 +16,7 @@ import gridatlas
 
 PACKAGE = Path(gridatlas.__file__).parent
 ORDER = [
+    {"docstrings"},
     {"address", "aside", "problems", "schema", "slim", "study", "store"},
     {"citation"},
     {"text", "revisions"},
@@ -33,6 +34,7 @@ ORDER = [
     {"checks"},
     {"readings"},
     {"claims"},
+    {"loaded"},
     {"assessment"},
     {"blocks"},
     {"picture"},
@@ -206,3 +208,21 @@ def test_a_build_in_which_nothing_changed_imports_nothing_heavy(tmp_path: Path) 
     # And the same data gives the same bytes.
     assert len(warm["digests"]) > 60
     assert warm["digests"] == cold["digests"]
+
+
+# --- a script that only reads -------------------------------------------------------------------
+
+
+def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import gridatlas, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stdout.split())
+    assert {"gridatlas.loaded", "gridatlas.opened"} <= loaded
+    ours = {name.removeprefix("gridatlas.") for name in loaded if name.startswith("gridatlas.")}
+    drawing = {"picture", "chart", "render", "plan", "page", "display", "build", "dataset"}
+    assert ours & drawing == set()
+    assert loaded & (HEAVY | {"numpy", "mkdocs"}) == set()

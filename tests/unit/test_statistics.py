@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gridatlas.build import load_data
+from gridatlas.loaded import load_data
 from gridatlas.statistics.best import best_set, best_set_paired
 from gridatlas.statistics.counts import mean_stderr, successes_from, wilson
 from gridatlas.statistics.defaults import good_default

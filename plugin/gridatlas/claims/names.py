@@ -37,6 +37,32 @@ BEFORE_DOT: Mapping[type, str] = {
     Truths: "a comparison of grids",
     Extreme: ".best or .worst",
 }
+MEANINGS: Mapping[str, str] = {
+    "best": "the best cells, all ties included, by the metric's `better`",
+    "worst": "the worst cells, all ties included, by the metric's `better`",
+    "mean": "the mean of the values",
+    "min": "the lowest value",
+    "max": "the highest value",
+    "spread": "the highest value minus the lowest, in the metric's unit",
+    "all": "whether it is true in every cell",
+    "any": "whether it is true in some cell",
+    "count": "in how many cells it is true; of the best or worst cells, how many tie",
+    "share": "in which share of the cells it is true, from 0 to 1",
+    "value": "the value of the best or worst cells",
+    "cells": "their names, for prose",
+    "at": "the value, or the truth, of one cell",
+    "row": "the cells at one level of y",
+    "column": "the cells at one level of x",
+    "where": "the cells at these levels, or those for which a grid of truths is true",
+    "trend": "Kendall's τ-b between the levels of an axis and the values, from −1 to 1",
+    "levels": "in each cell, its own level of an axis; levels must be numbers",
+    "and_": "true in the cells where both are",
+    "or_": "true in the cells where one of them is",
+    "not_": "true in the cells where it isn't",
+    "all_at": "whether all of these cells lie at these levels",
+    "any_at": "whether some of these cells lie at these levels",
+}
+"""What each name that may follow a dot gives."""
 EXAMPLES: Mapping[str, str] = {
     "best": "grid(...).best.value > 50",
     "worst": "grid(...).worst.value < 40",

@@ -29,6 +29,7 @@ from gridatlas.diff.reading_changes import Readings, compare_readings
 from gridatlas.diff.side import Known, Side
 from gridatlas.diff.text_changes import TextChange, compare_texts
 from gridatlas.problems import Problem
+from gridatlas.study import renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,8 @@ def compare_sides(base: Side, head: Side, cache: Path | None = None) -> Changes:
         cache: Folder where statistics are kept between runs.
     """
     ids = {key: key for key in base.studies if key in head.studies}
-    unread = {*base.unreadable, *head.unreadable}
-    alike = match_by_values(_loose(base, head.studies, unread), _loose(head, base.studies, unread))
-    ids |= {key: to for key, (to, _, _) in alike.items()}
+    under_others = _renamed(base, head)
+    ids |= {key: to for key, to, _ in under_others}
     from_id = {to: key for key, to in ids.items()}
     return Changes(
         base,
@@ -102,7 +102,31 @@ def compare_sides(base: Side, head: Side, cache: Path | None = None) -> Changes:
             for key, one in base.studies.items()
             if key not in ids and key not in head.unreadable
         ),
+        tuple(one for _, _, one in under_others),
         tuple(
+            _study(base.studies[from_id[key]], one, base, head, cache)
+            for key, one in head.studies.items()
+            if key in from_id
+        ),
+    )
+
+
+def _renamed(base: Side, head: Side) -> list[tuple[str, str, Renamed]]:
+    """Studies under another id, with both: as the head's `former` says, else by their values."""
+    unread = {*base.unreadable, *head.unreadable}
+    old, new = _loose(base, head.studies, unread), _loose(head, base.studies, unread)
+    now = renamed(one.study for one in head.studies.values())
+    said = {key: now[key] for key in old if now.get(key) in new}
+    pairs = []
+    for key, to in said.items():
+        one, other = old.pop(key), new.pop(to)
+        equal = sum(1 for at, value in one.items() if at in other and other[at] == value)
+        pairs.append((key, to, equal, max(len(one), len(other))))
+    pairs += [(key, *alike) for key, alike in match_by_values(old, new).items()]
+    return [
+        (
+            key,
+            to,
             Renamed(
                 "study",
                 "",
@@ -110,15 +134,11 @@ def compare_sides(base: Side, head: Side, cache: Path | None = None) -> Changes:
                 name_of(to, head.studies[to].study.title),
                 equal,
                 cells,
-            )
-            for key, (to, equal, cells) in alike.items()
-        ),
-        tuple(
-            _study(base.studies[from_id[key]], one, base, head, cache)
-            for key, one in head.studies.items()
-            if key in from_id
-        ),
-    )
+                key in said,
+            ),
+        )
+        for key, to, equal, cells in pairs
+    ]
 
 
 def _loose(

@@ -31,6 +31,7 @@ class Renamed:
         of: Label of a level's factor; else empty.
         old, new: Ids with labels, as they shall be read.
         equal, cells: Values that are the same, of those that were compared.
+        said: Whether the study itself says so, under `former`.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Renamed:
     new: str
     equal: int
     cells: int
+    said: bool = False
 
 
 @dataclass(frozen=True, slots=True)

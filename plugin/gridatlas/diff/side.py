@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gridatlas.analyse import Results
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
+from gridatlas.loaded import Loaded
 from gridatlas.problems import Problem
 from gridatlas.study import Study
 
@@ -42,3 +43,22 @@ class Side:
     studies: Mapping[str, Known]
     unreadable: Mapping[str, tuple[Problem, ...]]
     problems: Mapping[str, tuple[Problem, ...]]
+
+
+def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Side:
+    """What was read of a data folder, as one side.
+
+    Args:
+        called: The data folder as it stands in the problems.
+    """
+    studies = {
+        one.study.id: Known(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
+        for one in loaded.results
+    }
+    problems = {
+        study_id: tuple(
+            one for one in loaded.problems if one.file.startswith(f"{called}/{study_id}/")
+        )
+        for study_id in (*studies, *loaded.unreadable)
+    }
+    return Side(name, commit, studies, loaded.unreadable, problems)

@@ -121,6 +121,8 @@ def _renamed(one: Renamed, study_id: str) -> Item:
         sure = f"all {count(one.cells, 'value')} that both have are the same"
     else:
         sure = f"{one.equal:,} of {count(one.cells, 'value')} that both have are the same"
+    if one.said:
+        sure = f"study.yml says so, under former; {sure}"
     return item(study_id, f"The {name} {one.old} is now {one.new}", (f"How sure: {sure}.",))
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from inspect import signature
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -197,7 +198,9 @@ class FencePreprocessor(Preprocessor):
                 "list gridatlas after it, or remove fenced_code"
             )
         if not any(one["name"] == "grid" for one in extension.superfences):
-            extension.extend_super_fences("grid", self.formatted, _accepted, None)
+            # Since pymdown-extensions 12.1 it takes a fourth: what is forgotten between pages.
+            taken = len(signature(extension.extend_super_fences).parameters)
+            extension.extend_super_fences(*("grid", self.formatted, _accepted, None)[:taken])
         return fence_lines.told(lines)
 
     def formatted(self, src: str = "", options: Any = None, **_: object) -> str:

@@ -18,7 +18,6 @@ from markdown.extensions import Extension
 from pymdownx.superfences import SuperFencesException
 
 from gridatlas.assessment import assess_study
-from gridatlas.build import load_data
 from gridatlas.claims import ClaimError
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences
@@ -36,6 +35,7 @@ from gridatlas.hosts.markdown import (
     put_in,
     register_fence,
 )
+from gridatlas.loaded import load_data
 from gridatlas.problems import only_problems
 
 log = logging.getLogger("gridatlas")

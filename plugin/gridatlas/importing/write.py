@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.aside import Aside, abandoned, exchange
-from gridatlas.build import Loaded, load_data
 from gridatlas.checks import TITLES
 from gridatlas.importing.raw import CannotImport
 from gridatlas.load import DEFAULT_TABLE, STUDY_FILE
+from gridatlas.loaded import Loaded, load_data
 from gridatlas.problems import Problem, listed, only_problems
 
 FILES = (STUDY_FILE, DEFAULT_TABLE)

@@ -1,0 +1,122 @@
+"""What stands in a data folder: all its studies, read, checked and analysed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gridatlas.analyse import Results, analyse
+from gridatlas.checks import StudyChecks, check_study
+from gridatlas.claims import Judged, judge
+from gridatlas.load import read_study, study_folders
+from gridatlas.problems import Problem, shown
+from gridatlas.study import Study
+from gridatlas.validate import validate
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Everything that was read from a data folder."""
+
+    results: tuple[Results, ...]
+    checks: Mapping[str, StudyChecks]
+    claims: Mapping[str, tuple[Judged, ...]]
+    unreadable: Mapping[str, tuple[Problem, ...]]
+    problems: tuple[Problem, ...]
+
+
+def load_data(
+    data: Path, name: str | None = None, step: Callable[[str], None] | None = None
+) -> Loaded:
+    """Read, check and analyse all studies in a data folder.
+
+    Args:
+        data: The folder with one folder per study.
+        name: The folder as it shall stand in messages; as given without.
+        step: Called with what was done, such as `read tuning`.
+    """
+    step = step or _say_nothing
+    name = data.as_posix() if name is None else name
+    if not data.is_dir():
+        problem = Problem(
+            "no-such-file",
+            name,
+            "no such folder",
+            "a folder with one folder per study",
+            "create it, or correct the option data",
+        )
+        return Loaded((), {}, {}, {}, (problem,))
+    folders = study_folders(data)
+    if not folders:
+        problem = Problem(
+            "no-study",
+            name,
+            "no folder with a study.yml",
+            "data/<study>/study.yml",
+            "add a study; the documentation's page on the data format shows the least that works",
+        )
+        return Loaded((), {}, {}, {}, (problem,))
+    results = []
+    checks = {}
+    unreadable = {}
+    problems: list[Problem] = []
+    for folder in folders:
+        study, found = _checked(folder, f"{name}/{folder.name}")
+        step(f"read {folder.name}")
+        if study is None or not any(reading.cells for reading in study.readings):
+            unreadable[folder.name] = tuple(found)
+        else:
+            checks[study.id] = check_study(study)
+            found += checks[study.id].problems
+            results.append(analyse(study, found))
+            step(f"checked {study.id}")
+        problems += found
+    taken = check_former((one.study for one in results), (folder.name for folder in folders))
+    by_id = {one.study.id: one for one in results}
+    claims = {study_id: judge(by_id, study_id) for study_id in by_id}
+    for index, one in enumerate(results):
+        found = [problem for claim in claims[one.study.id] for problem in claim.problems]
+        found += taken.get(one.study.id, [])
+        results[index] = replace(one, problems=(*one.problems, *found))
+        problems += found
+    return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
+
+
+def _checked(folder: Path, name: str) -> tuple[Study | None, list[Problem]]:
+    """One study, without the tables that it was read from: they take as much memory again."""
+    source, found = read_study(folder, name)
+    if source is None:
+        return None, found
+    study, more = validate(source)
+    return study, found + more
+
+
+def check_former(studies: Iterable[Study], folders: Iterable[str]) -> dict[str, list[Problem]]:
+    """Former names that can't lead to one study, by the studies that list them.
+
+    Args:
+        folders: Names of all studies, also of those that can't be read.
+    """
+    taken = {name: f"the study {name}, which is there" for name in folders}
+    found: dict[str, list[Problem]] = {}
+    for study in studies:
+        for former, line in zip(study.former, study.former_lines, strict=True):
+            if former in taken:
+                problem = Problem(
+                    "former-name-taken",
+                    f"{study.folder}/study.yml",
+                    f"{shown(former)}: {taken[former]}",
+                    "a name that no study has now, listed once",
+                    f"remove {former} from former",
+                    line,
+                    "former",
+                )
+                found.setdefault(study.id, []).append(problem)
+            else:
+                taken[former] = f"already a former name of {study.id}"
+    return found
+
+
+def _say_nothing(_: str) -> None:
+    pass

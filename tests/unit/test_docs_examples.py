@@ -1,0 +1,466 @@
+"""Every block of the documents is run, built or read: what they print is what happens."""
+
+import re
+import shlex
+import shutil
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from documents import DOCS, PAGES, ROOT, Block, blocks, follow, run
+from mkdocs.config import load_config
+from packaging.requirements import Requirement
+
+from gridatlas.cli import main
+from gridatlas.schema import StudyFile
+from gridatlas.yaml_lines import parse_yaml
+
+LEAST = {"format": 1, "title": "t", "metric": {"name": "m"}, "x": "x", "y": "y"}
+
+# --- pages that one follows -------------------------------------------------------------------
+
+
+def test_start_page_leads_to_a_site(tmp_path: Path) -> None:
+    assert follow(DOCS / "start.md", tmp_path) == ["gridatlas check", "mkdocs build"] * 2
+    site = tmp_path / "site"
+    assert "studies/" in (site / "index.html").read_text("utf-8")
+    for address in ("studies", "studies/tuning", "studies/tuning/model/large"):
+        assert (site / address / "index.html").is_file()
+    values = [line.split(",")[-1] for line in blocks(DOCS / "start.md")[-3].text.splitlines()[1:]]
+    html = (site / "studies/tuning/model/index.html").read_text("utf-8")
+    assert "81.4" in values
+    assert "" in values  # the cell that the page calls missing
+    shown = set(re.findall(r"<td[^>]*>(?:<strong>)?([^<]+)<", html))
+    assert {value or "missing" for value in values} <= shown
+    for ending in ("svg", "png", "csv", "json", "vl.json"):
+        assert (site / f"grids/tuning/large.{ending}").is_file()
+
+
+def test_readme_leads_to_a_site(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# A site", "utf-8")
+    first = blocks(ROOT / "README.md")
+    assert [block.text for block in first if block.title == "mkdocs.yml"] == [
+        "plugins:\n  - search\n  - gridatlas\n"
+    ]
+    page = tmp_path / "README.md"  # the reader's own mkdocs.yml has a name already
+    readme = (ROOT / "README.md").read_text("utf-8")
+    page.write_text(readme.replace("plugins:\n", "site_name: Mine\nplugins:\n"), "utf-8")
+    assert follow(page, tmp_path) == ["gridatlas check", "mkdocs build"]
+    html = (tmp_path / "site/studies/tuning/index.html").read_text("utf-8")
+    shown = set(re.findall(r"<td[^>]*>(?:<strong>)?([^<]+)<", html))
+    assert {"71.2", "73.9", "70.4", "missing"} <= shown
+
+
+def test_import_page_works(tmp_path: Path) -> None:
+    done = follow(DOCS / "import.md", tmp_path)
+    assert [command.split()[2] for command in done if "import" in command] == [
+        "results.csv",
+        "results.csv",
+        "ablation.md",
+        "runs",
+    ]
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [
+        "ablation",
+        "by-rate",
+        "results",
+        "runs",
+    ]
+
+
+def test_hosts_page_leads_to_a_site_and_to_plain_pages(tmp_path: Path) -> None:
+    study = tmp_path / "data/tuning"
+    study.mkdir(parents=True)
+    for block in blocks(DOCS / "start.md"):
+        if block.title.startswith("data/tuning") and not (tmp_path / block.title).exists():
+            (tmp_path / block.title).write_text(block.text, "utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text("# Mine\n\n```grid\ntuning\n```\n", "utf-8")
+    assert follow(DOCS / "hosts.md", tmp_path) == [
+        "gridatlas build --into docs",
+        "zensical build --clean",
+        "gridatlas build --into results --format markdown",
+        "gridatlas build --into my-project.wiki --format wiki",
+    ]
+    for page in ("site/index.html", "site/studies/tuning/index.html"):
+        assert "<td>71.2" in (tmp_path / page).read_text("utf-8")
+    for page in ("results/studies/tuning/README.md", "my-project.wiki/studies-tuning.md"):
+        assert "| 71.2 |" in (tmp_path / page).read_text("utf-8")
+
+
+def test_examples_of_the_fence_page_stand_on_it_as_they_are_written() -> None:
+    text = (DOCS / "fence.md").read_text("utf-8")
+    written = re.findall(r"^````md\n(.*?)^````$", text, re.MULTILINE | re.DOTALL)
+    written += re.findall(r"^```md\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(written) == 6
+    live = re.sub(r"^(`{3,4})md\n.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert [one for one in written if one.strip() not in live] == []
+
+
+def test_python_of_the_fence_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    [code] = [block for block in blocks(DOCS / "fence.md") if block.language == "python"]
+    made: dict[str, str] = {}
+    exec(compile(code.text, "fence.md", "exec"), made)
+    assert made["html"].count("<figure") == 1
+
+
+def test_full_example_of_the_data_format_is_fine(tmp_path: Path) -> None:
+    page = DOCS / "data-format.md"
+    example = [block for block in blocks(page) if block.title.startswith("data/")]
+    for block in example:
+        (tmp_path / block.title).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / block.title).write_text(block.text, "utf-8")
+    fine, wrong = (block for block in blocks(page) if block.title.startswith("gridatlas"))
+    result = run(fine.title, tmp_path)
+    assert (result.stdout, result.stderr, result.returncode) == (fine.text, "", 0)
+    figure = tmp_path / "data/tuning/figure.csv"
+    figure.write_text(figure.read_text("utf-8").replace("78.7", "787"), "utf-8")
+    result = run(wrong.title, tmp_path)
+    assert (result.stdout, result.stderr, result.returncode) == (wrong.text, "", 1)
+
+
+def test_least_example_of_the_data_format_is_fine(tmp_path: Path) -> None:
+    study = tmp_path / "data/least"
+    study.mkdir(parents=True)
+    for block in blocks(DOCS / "data-format.md"):
+        if block.title in ("study.yml", "cells.csv"):
+            (study / block.title).write_text(block.text, "utf-8")
+    assert run("gridatlas check", tmp_path).stdout == "least: 1 grid, 2 values, 1 reading\n" + (
+        "0 problems\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "block",
+    [block for block in blocks(DOCS / "data-format.md") if block.language == "yaml"],
+    ids=lambda block: block.title or block.text.split(":")[0],
+)
+def test_snippets_of_study_yml_are_valid(block: Block) -> None:
+    tree, _, problems = parse_yaml(block.text, "study.yml")
+    assert problems == []
+    StudyFile.model_validate(LEAST | tree)
+
+
+def test_printed_commands_of_the_data_format_run(tmp_path: Path) -> None:
+    for block in blocks(DOCS / "data-format.md"):
+        if block.language == "sh":
+            result = run(block.text, tmp_path)
+            assert (result.returncode, result.stderr) == (0, "")
+    assert (tmp_path / "data/schema/study.v1.json").read_text("utf-8").startswith("{")
+
+
+def test_template_of_the_options_page_works(tmp_path: Path) -> None:
+    follow(DOCS / "start.md", tmp_path)
+    [template] = [block for block in blocks(DOCS / "options.md") if block.language == "jinja"]
+    (tmp_path / "templates").mkdir()
+    (tmp_path / template.title).write_text(template.text, "utf-8")
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(
+        config.read_text("utf-8").replace(
+            "- gridatlas", "- gridatlas:\n      templates: templates"
+        ),
+        "utf-8",
+    )
+    result = run("mkdocs build --strict", tmp_path)
+    assert result.returncode == 0, result.stderr
+    html = (tmp_path / "site/studies/index.html").read_text("utf-8")
+    assert '<a href="tuning/">Batch size and learning rate</a>' in html
+
+
+def test_python_of_the_options_page_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    [code] = [block for block in blocks(DOCS / "options.md") if block.language == "python"]
+    exec(compile(code.text, "options.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[0] == "0.1 500 42.7 ok"
+
+
+def test_python_page_runs_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    page = blocks(DOCS / "python.md")
+    code = "\n".join(block.text for block in page if block.language == "python")
+    known: dict[str, Any] = {}
+    exec(compile(code, "python.md", "exec"), known)
+    [said] = [block.text for block in page if block.language == "text"]
+    assert said in capsys.readouterr().out
+    assert Path("grid.svg").read_text("utf-8").startswith("<svg ")
+    assert Path("chart.svg").read_text("utf-8").startswith("<svg ")
+    assert len(known["single"]) == 160
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+SETTINGS = [
+    pytest.param(block, id=f"{page.stem}-{number}")
+    for page in (DOCS / name for name in ("options.md", "publish.md", "review.md", "hosts.md"))
+    for number, block in enumerate(blocks(page))
+    if block.language == "yaml"
+    and not block.title  # for another host
+    and not block.text.startswith(("nav:", "      - uses:"))
+] + [
+    pytest.param(block, id=f"{page}-{number}")
+    for page in ("fence", "python")
+    for number, block in enumerate(blocks(DOCS / f"{page}.md"))
+    if block.language == "yaml"
+]
+
+
+@pytest.mark.parametrize("block", SETTINGS)
+def test_settings_are_those_that_mkdocs_and_its_plugins_know(
+    tmp_path: Path, block: Block, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "docs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    start = "" if "site_name:" in block.text else "site_name: Mine\n"
+    Path("mkdocs.yml").write_text(start + block.text, "utf-8")
+    config = load_config("mkdocs.yml")
+    assert caplog.messages == []
+    known = yaml.safe_load(re.sub(r"!ENV \[\w+, (\S+)\]", r"\1", block.text))
+    for entry in known.get("plugins", []):
+        if isinstance(entry, dict):
+            [(name, options)] = entry.items()
+            plugin = config.plugins[f"material/{name}" if name == "search" else name]
+            told = {key.removesuffix("_"): value for key, value in plugin.config.items()}
+            assert {key: told[key] for key in options} == {
+                key: None if value == "" and told[key] is None else value
+                for key, value in options.items()
+            }
+    if "site_url" in known:
+        assert config.site_url == known["site_url"]
+
+
+def test_policy_number_and_navigation_of_the_options_page(tmp_path: Path) -> None:
+    follow(DOCS / "start.md", tmp_path)
+    page = blocks(DOCS / "options.md")
+    [policy] = [block.text for block in page if "csp: true" in block.text]
+    [navigation] = [block.text for block in page if block.text.startswith("nav:")]
+    [number] = [block.text for block in page if block.language == "markdown"]
+    headers = next(block.text for block in page if "csp.txt" in block.text)
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: Mine\n{policy}{navigation}", "utf-8")
+    (tmp_path / "docs/index.md").write_text(f"# Home\n\n{number}", "utf-8")
+    built = run("mkdocs build --strict", tmp_path)
+    assert built.returncode == 0, built.stderr
+
+    home = (tmp_path / "site/index.html").read_text("utf-8")
+    cells = (tmp_path / "data/tuning/cells.csv").read_text("utf-8")
+    best = max(re.findall(r"^small,.*,([\d.]+)$", cells, re.MULTILINE), key=float)
+    assert f"The small model's best is {best} %." in re.sub(r"<[^>]+>", "", home)
+    links = re.findall(
+        r'<a href="([^"]+)" class="md-nav__link">\s*<span[^>]*>\s*([^<]+?)\s*<', home
+    )
+    assert ("studies/tuning/model/large/", "Best results") in links
+
+    assert run(headers, tmp_path).returncode == 0
+    told = (tmp_path / "site/assets/gridatlas/csp.txt").read_text("utf-8").strip()
+    assert "script-src 'self'" in told
+    assert '"' not in told
+    nginx = (tmp_path / "csp.conf").read_text("utf-8")
+    assert nginx == f'add_header Content-Security-Policy "{told}" always;\n'
+    netlify = (tmp_path / "site/_headers").read_text("utf-8")
+    assert netlify == f"/*\n  Content-Security-Policy: {told}\n"
+
+
+def test_action_and_requirement_of_the_pages_are_there() -> None:
+    [step] = yaml.safe_load(blocks(DOCS / "review.md")[1].text)
+    repository, _, commit = step["uses"].partition("@")
+    assert commit == "COMMIT"
+    assert (ROOT / repository.removeprefix("OWNER/grid-atlas/") / "action.yml").is_file()
+    [named] = [block.text for block in blocks(DOCS / "publish.md") if block.language == "text"]
+    requirement = Requirement(named.strip())
+    assert requirement.name == "gridatlas"
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert requirement.extras <= extras["optional-dependencies"].keys()
+
+
+# --- commands ------------------------------------------------------------------------------------
+
+
+def command_lines(page: str) -> list[str]:
+    """The commands `gridatlas` in blocks of a page."""
+    return [
+        line
+        for block in blocks(DOCS / page)
+        if block.language in ("sh", "text") and "Usage:" not in block.text
+        for line in block.text.splitlines()
+        if line.startswith("gridatlas ") and " > " not in line
+    ]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with what the commands of the options page name."""
+    project = tmp_path / "project"
+    follow(DOCS / "start.md", project)
+    shutil.copytree(project / "data", project / "my/data")
+    [table] = [one.text for one in blocks(DOCS / "import.md") if one.title == "results.csv"]
+    (project / "results.csv").write_text(table, "utf-8")
+    done = run(
+        "git init -q -b main && git add mkdocs.yml docs data && "
+        "git -c user.name=A -c user.email=a@example.org commit -qm First && git tag v1.0 && "
+        "git update-ref refs/remotes/origin/main HEAD",
+        project,
+    )
+    assert done.returncode == 0, done.stderr
+    return project
+
+
+def test_commands_of_the_options_page_run(repository: Path) -> None:
+    commands = command_lines("options.md")
+    # Runs are measured by other tests.
+    run_here = [one for one in commands if not one.startswith("gridatlas collect")]
+    assert len(run_here) == 13
+    for command in run_here:
+        result = run(f"{command} < /dev/null", repository)
+        expected = 2 if command == "gridatlas import results.csv" else 0
+        assert result.returncode == expected, f"{command}\n{result.stdout}{result.stderr}"
+        if expected:  # it shows what it would do, and nobody is there to say yes
+            assert "--yes" in result.stdout
+    assert (repository / "my-results/mkdocs.yml").is_file()
+    assert (repository / "data/results/study.yml").is_file()
+    # The new study is a change, which neither --fail-on nor a comparison of revisions tells.
+    assert run("gridatlas diff origin/main data", repository).returncode == 1
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+def test_printed_commands_have_the_options_that_there_are(page: str) -> None:
+    for line in command_lines(page):
+        name, *words = shlex.split(line)[1:]
+        main.commands[name].make_context(name, words)
+
+
+def test_every_page_names_only_targets_that_make_knows() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = {
+        word
+        for page in PAGES
+        for block in blocks(page)
+        if block.language == "sh"
+        for word in re.findall(r"^make ([a-z-]+)", block.text, re.MULTILINE)
+    }
+    assert {"site", "test", "bench"} <= named
+    assert named - targets == set()
+
+
+# --- the rest ------------------------------------------------------------------------------------
+
+
+def test_editors_of_the_studies_are_told_as_the_page_says() -> None:
+    [line] = [
+        block.text for block in blocks(DOCS / "data-format.md") if "language-server" in block.text
+    ]
+    studies = sorted((ROOT / "data").glob("*/study.yml"))
+    assert len(studies) >= 3
+    assert [path.read_text("utf-8").startswith(line) for path in studies] == [True] * len(studies)
+
+
+def test_metadata_is_read_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    follow(DOCS / "start.md", tmp_path)
+    [code] = [block for block in blocks(DOCS / "data-format.md") if block.language == "python"]
+    monkeypatch.chdir(tmp_path)
+    known: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of mlcroissant's own dependencies
+        exec(compile(code.text, "data-format.md", "exec"), known)
+        cells = list(known["cells"])
+    assert len(cells) == 12
+    assert any("81.4" in str(one) for one in cells)
+
+
+def test_wrong_fence_is_told_as_the_page_says(tmp_path: Path) -> None:
+    [told] = [block.text for block in blocks(DOCS / "fence.md") if block.language == "text"]
+    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "mkdocs.yml").write_text("site_name: Mine\nplugins: [gridatlas]\n", "utf-8")
+    text = "# Home" + "\n" * 12 + "```grid\ndynts-window-ratio/r1-qwen/aime42\n```\n"
+    (tmp_path / "docs/index.md").write_text(text, "utf-8")
+    log = run("mkdocs build", tmp_path).stderr.splitlines()
+    start = next(number for number, line in enumerate(log) if line.startswith("WARNING"))
+    pattern = re.escape(told.rstrip()).replace("…", ".+")
+    assert re.fullmatch(pattern, "\n".join(log[start : start + 4]))
+
+
+HERE = {
+    ("README.md", "csv"): "test_readme_leads_to_a_site",
+    ("README.md", "sh"): "test_readme_leads_to_a_site",
+    ("README.md", "yaml"): "test_readme_leads_to_a_site",
+    ("docs/commands.md", "text"): "test_reference_is_what_the_code_says",
+    ("docs/data-format.md", "csv"): "test_full_example_of_the_data_format_is_fine",
+    ("docs/data-format.md", "python"): "test_metadata_is_read_as_the_page_says",
+    ("docs/data-format.md", "sh"): "test_printed_commands_of_the_data_format_run",
+    ("docs/data-format.md", "text"): "test_full_example_of_the_data_format_is_fine",
+    ("docs/data-format.md", "yaml"): "test_snippets_of_study_yml_are_valid",
+    ("docs/fence.md", "md"): "test_examples_of_the_fence_page_stand_on_it_as_they_are_written",
+    ("docs/fence.md", "python"): "test_python_of_the_fence_page_runs",
+    ("docs/fence.md", "text"): "test_wrong_fence_is_told_as_the_page_says",
+    ("docs/fence.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
+    ("docs/hosts.md", "sh"): "test_hosts_page_leads_to_a_site_and_to_plain_pages",
+    ("docs/hosts.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
+    ("docs/import.md", "csv"): "test_import_page_works",
+    ("docs/import.md", "markdown"): "test_import_page_works",
+    ("docs/import.md", "sh"): "test_import_page_works",
+    ("docs/import.md", "text"): "test_printed_commands_have_the_options_that_there_are",
+    ("docs/options.md", "jinja"): "test_template_of_the_options_page_works",
+    ("docs/options.md", "markdown"): "test_policy_number_and_navigation_of_the_options_page",
+    ("docs/options.md", "python"): "test_python_of_the_options_page_runs",
+    ("docs/options.md", "sh"): "test_commands_of_the_options_page_run",
+    ("docs/options.md", "text"): "test_commands_of_the_options_page_run",
+    ("docs/options.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
+    ("docs/page-speed.md", "sh"): "test_every_page_names_only_targets_that_make_knows",
+    ("docs/publish.md", "text"): "test_action_and_requirement_of_the_pages_are_there",
+    ("docs/publish.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
+    ("docs/python.md", "python"): "test_python_page_runs_from_top_to_bottom",
+    ("docs/python.md", "text"): "test_python_page_runs_from_top_to_bottom",
+    ("docs/python.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
+    ("docs/review.md", "yaml"): "test_action_and_requirement_of_the_pages_are_there",
+    ("docs/start.md", "csv"): "test_start_page_leads_to_a_site",
+    ("docs/start.md", "markdown"): "test_start_page_leads_to_a_site",
+    ("docs/start.md", "sh"): "test_start_page_leads_to_a_site",
+    ("docs/start.md", "text"): "test_start_page_leads_to_a_site",
+    ("docs/start.md", "yaml"): "test_start_page_leads_to_a_site",
+    ("docs/claims.md", "python"): "unit/test_claims.py::test_example_of_the_page",
+    ("docs/claims.md", "text"): "unit/test_claims.py::test_error_of_the_page",
+    ("docs/claims.md", "yaml"): "unit/test_claims.py::test_claims_of_the_page_are_as_they_record",
+    (
+        "docs/embedding/index.md",
+        "html",
+    ): "sites/test_site_embedding.py::test_texts_of_the_page_lead_to_files_of_this_site",
+    (
+        "docs/embedding/index.md",
+        "markdown",
+    ): "sites/test_site_embedding.py::test_texts_of_the_page_lead_to_files_of_this_site",
+    ("docs/fence.md", "grid"): "sites/test_site_fence.py::test_examples_of_the_page_are_shown",
+    ("docs/gallery.md", "grid"): "sites/test_site_fence.py::test_examples_of_the_page_are_shown",
+    (
+        "docs/reproducing/index.md",
+        "json",
+    ): "reproduce/test_pages.py::test_own_questions_of_the_page_are_read",
+    (
+        "docs/reproducing/index.md",
+        "sh",
+    ): "reproduce/test_pages.py::test_all_pages_with_commands_are_found",
+}
+"""By page and language, the test that runs, builds or reads the blocks."""
+
+
+def test_every_block_of_every_page_has_its_test() -> None:
+    there = {
+        (page.relative_to(ROOT).as_posix(), block.language)
+        for page in PAGES
+        if "decisions" not in page.parts
+        for block in blocks(page)
+    }
+    assert there == HERE.keys()
+    for test in HERE.values():
+        file, _, name = test.rpartition("::")
+        text = (ROOT / "tests" / (file or "unit/test_docs_examples.py")).read_text("utf-8")
+        text += (ROOT / "tests/unit/test_docs.py").read_text("utf-8")
+        assert f"def {name}" in text, test

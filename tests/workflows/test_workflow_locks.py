@@ -1,0 +1,84 @@
+"""The locks: in step with one another and with pyproject.toml, and every file known by its hash."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PINNED = re.compile(r"^([\w.-]+)==(\S+?)(?: ; (.+?))?(?: \\)?$", re.MULTILINE)
+NO_HASH = {"reproduce"}
+"""Extras whose files have no hashes: PyTorch has several builds of one version."""
+
+
+def pins(name: str) -> dict[tuple[str, str], str]:
+    """Versions by package and marker."""
+    text = (ROOT / name).read_text("utf-8")
+    return {(package, marker): version for package, version, marker in PINNED.findall(text)}
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_hashed_versions_are_those_of_the_lock() -> None:
+    plain: dict[str, set[str]] = {}
+    for (package, _), version in pins("requirements.lock").items():
+        plain.setdefault(package, set()).add(version)
+    hashed = pins("requirements-hashed.lock")
+    assert len(hashed) > 150
+    assert [one for (one, _), version in hashed.items() if version not in plain[one]] == []
+    for _, marker in hashed:
+        assert not marker or Marker(marker)
+
+
+def test_every_file_of_the_hashed_lock_has_a_hash() -> None:
+    text = (ROOT / "requirements-hashed.lock").read_text("utf-8")
+    entries = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
+    assert len(entries) == len(pins("requirements-hashed.lock"))
+    assert [
+        one.split()[0] for one in entries if not re.search(r"--hash=sha256:[0-9a-f]{64}", one)
+    ] == []
+
+
+def _asked() -> list[tuple[str, str]]:
+    """What pyproject.toml asks for, and by which name."""
+    project, groups = PROJECT["project"], PROJECT["dependency-groups"]
+    asked = [("the package", one) for one in project["dependencies"]]
+    for extra, those in project["optional-dependencies"].items():
+        asked += [(extra, one) for one in those]
+    for group, those in groups.items():
+        asked += [(group, one) for one in those]
+    return asked
+
+
+@pytest.mark.parametrize(("of", "requirement"), _asked())
+def test_what_is_asked_for_is_locked_in_a_version_that_fits(of: str, requirement: str) -> None:
+    one = Requirement(requirement)
+    files = ["requirements.lock"] + (["requirements-hashed.lock"] if of not in NO_HASH else [])
+    for file in files:
+        found = [
+            Version(v) for (package, _), v in pins(file).items() if package == canonical(one.name)
+        ]
+        assert found, f"make lock: {one.name} isn't in {file}"
+        assert all(one.specifier.contains(version, prereleases=True) for version in found)
+
+
+def test_dependencies_are_those_of_the_package_and_its_extras() -> None:
+    def said(*extras: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, ".github/scripts/dependencies.py", *extras]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    project = PROJECT["project"]
+    extras = project["optional-dependencies"]
+    expected = [*project["dependencies"], *extras["mkdocs"], *extras["parquet"]]
+    assert said("mkdocs", "parquet").stdout.splitlines() == expected
+    assert said().stdout.splitlines() == project["dependencies"]
+    assert said("nothing").stderr == "no extra nothing (there are mkdocs, parquet, reproduce)\n"

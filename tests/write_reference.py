@@ -1,0 +1,210 @@
+"""Writes the reference into the documents, from the code: `make reference`.
+
+Keys of `study.yml`, options of the plugin, commands and names of the claim language stand between
+marks in the pages; what stands there is made here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gridatlas.claims.names import BEFORE_DOT, EXAMPLES, MEANINGS, METHODS, PROPERTIES
+from gridatlas.cli import main
+from gridatlas.docstrings import attribute_docstrings
+from gridatlas.hosts.mkdocs import GridAtlasConfig
+from gridatlas.schema import Identifier, models
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = ("data-format.md", "options.md", "commands.md", "claims.md")
+
+ANCHORS = {
+    "Source": "[source](#source)",
+    "Metric": "[metric](#metric)",
+    "FactorEntry": "[factor](#factors)",
+    "LevelEntry": "[level](#levels)",
+    "Aggregate": "[aggregate](#aggregates)",
+    "Trials": "[trials](#trials)",
+    "ReadingEntry": "[reading](#readings)",
+    "StatedRange": "[range](#readings)",
+    "RegionEntry": "[region](#regions)",
+    "ClaimEntry": "[claim](#claims)",
+    "AcceptedEntry": "[finding](#accepted-findings)",
+    "ReproduceEntry": "[reproduce](#reproduce)",
+}
+"""Where the page on the format says more of a part."""
+ID = Identifier.__metadata__[0].metadata[-1].pattern  # type: ignore[attr-defined]
+
+
+def row(*cells: str) -> str:
+    """A row of a Markdown table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def table(head: list[str], rows: Iterator[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*one) for one in rows)])
+
+
+# --- study.yml ----------------------------------------------------------------------------------
+
+
+def kind(schema: Mapping[str, Any]) -> str:
+    """What a key's value is, in words, from the key's JSON Schema."""
+    match schema:
+        case {"$ref": ref}:
+            return ANCHORS[ref.rsplit("/", 1)[-1]]
+        case {"anyOf": options}:
+            return " or ".join(kind(one) for one in options if one != {"type": "null"})
+        case {"enum": choices}:
+            return " or ".join(f"`{one}`".lower() for one in choices)
+        case {"const": one}:
+            return f"`{one}`"
+        case {"type": "array", "minItems": 2, "maxItems": 2}:
+            return "two numbers"
+        case {"type": "array", "items": items}:
+            return f"list of {plural(kind(items))}"
+        case {"type": "object", "additionalProperties": value}:
+            return f"mapping to {plural(kind(value))}"
+    return scalar(schema)
+
+
+def scalar(schema: Mapping[str, Any]) -> str:
+    """What a text or number is, in words."""
+    match schema:
+        case {"type": "integer", "minimum": low, "maximum": high}:
+            return f"{low} to {high}"
+        case {"type": "integer", "minimum": low}:
+            return f"{low} or more"
+        case {"type": "number", "exclusiveMinimum": low}:
+            return f"more than {low}"
+        case {"type": ["string", "number"]}:
+            return "text or number"
+        case {"type": "string", "pattern": "^https?://"}:
+            return "address"
+        case {"type": "string", "pattern": pattern} if pattern == ID:
+            return "id"
+        case {"type": "string"}:
+            return "text"
+    raise AssertionError(f"a kind of value without words: {schema}")
+
+
+def plural(words: str) -> str:
+    """Several of them: texts or numbers, [readings](#readings), lists of texts."""
+    first, of, rest = words.partition(" of ")
+    if of:
+        return f"{plural(first)} of {rest}"
+    return re.sub(r"\b(text|number|id|list|mapping)\b|(\w)(?=\])", r"\g<0>s", words)
+
+
+def default(schema: Mapping[str, Any]) -> str:
+    """What counts where the key isn't there, in words."""
+    value = schema.get("default")
+    if value is None or value in ("", [], {}):
+        return "none"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def keys(name: str) -> str:
+    """The keys of a part of `study.yml`."""
+    model = next(one for one in models() if one.__name__ == name)
+    schema = model.model_json_schema()
+    schema = schema.get("$defs", {}).get(name, schema)
+    texts = attribute_docstrings(model)
+    assert texts.keys() == schema["properties"].keys(), f"a key of {name} without a docstring"
+    required = schema.get("required", ())
+    return table(
+        ["key", "what it is", "default", "meaning"],
+        (
+            (f"`{key}`", kind(one), "required" if key in required else default(one), texts[key])
+            for key, one in schema["properties"].items()
+        ),
+    )
+
+
+# --- options, commands, names -------------------------------------------------------------------
+
+
+def options() -> str:
+    """The options of the plugin."""
+    texts = {name.rstrip("_"): text for name, text in attribute_docstrings(GridAtlasConfig).items()}
+    return table(
+        ["option", "default", "meaning"],
+        (
+            (f"[`{name}`](#{name})", default({"default": one.default}), texts[name])
+            for name, one in GridAtlasConfig._schema
+        ),
+    )
+
+
+def commands() -> str:
+    """What `--help` prints of each command, as the terminal shows it."""
+    texts = []
+    for path, command in _commands(main, "gridatlas"):
+        context = click.Context(
+            command, info_name=path, terminal_width=78, help_option_names=["-h", "--help"]
+        )
+        lines = command.get_help(context).splitlines()
+        text = "\n".join(line.rstrip() for line in lines)
+        texts.append(f"## {path}\n\n```text\n{text}\n```")
+    return "\n\n".join(texts)
+
+
+def _commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name in sorted(command.commands):
+            yield from _commands(command.commands[name], f"{path} {name}")
+
+
+def names() -> str:
+    """What may follow a dot in the claim language."""
+    return table(
+        ["written", "after", "what it gives", "for example"],
+        (
+            (f"`.{name}{'(…)' * called}`", BEFORE_DOT[kind], MEANINGS[name], f"`{EXAMPLES[name]}`")
+            for kind in BEFORE_DOT
+            for called, of in ((False, PROPERTIES), (True, METHODS))
+            for name in of.get(kind, ())
+        ),
+    )
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+PARTS: Mapping[str, Callable[..., str]] = {
+    "keys": keys,
+    "options": options,
+    "commands": commands,
+    "names": names,
+}
+MARK = re.compile(
+    r"<!-- from the code: (\w+)(?: (\w+))? -->\n.*?<!-- /from the code -->", re.DOTALL
+)
+
+
+def written(page: str) -> str:
+    """A page with its parts made anew."""
+
+    def part(match: re.Match[str]) -> str:
+        asked = " ".join(filter(None, match.groups()))
+        text = PARTS[match[1]](*filter(None, [match[2]]))
+        return f"<!-- from the code: {asked} -->\n\n{text}\n\n<!-- /from the code -->"
+
+    return MARK.sub(part, page)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        sys.exit("python tests/write_reference.py: takes no arguments; it writes into docs/")
+    for name in PAGES:
+        path = DOCS / name
+        before = path.read_text("utf-8")
+        after = written(before)
+        path.write_text(after, "utf-8")
+        print(f"docs/{name}: {'written' if after != before else 'as it was'}")
