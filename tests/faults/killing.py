@@ -21,8 +21,6 @@ from gridatlas import store
 DYING = Path(__file__).with_name("dying.py")
 SEED = int(os.environ.get("FAULTS_SEED", "20261"))
 """Another one gives other moments."""
-KILLS = amount(2, 50)
-"""Kills per command."""
 
 Files = dict[str, bytes]
 
@@ -37,7 +35,6 @@ class Case:
         result: Reads what the command shall have made.
         whole: Fails where what is there, after a kill, isn't whole; given the result before and
             the one of a run that nobody disturbed.
-        finished: The same command again by default.
     """
 
     template: Path
@@ -105,10 +102,14 @@ def copied(template: Path, folder: Path) -> None:
     shutil.copytree(template, folder, symlinks=True)
 
 
-def killed_and_done_again(case: Case, folder: Path) -> None:
-    """Half of the kills at moments in time, half at changes to files."""
+def killed_and_done_again(case: Case, folder: Path, share: int = 2) -> None:
+    """Half of the kills at moments in time, half at changes to files.
+
+    Args:
+        share: Kills with `make test`; there are 50 with `make soak`.
+    """
     known = undisturbed(case, folder / "undisturbed")
-    for number in range(KILLS):
+    for number in range(amount(share, 50)):
         place = folder / f"kill-{number}"
         copied(case.template, place)
         chance = random.Random(f"{SEED} {case.command} {number}")

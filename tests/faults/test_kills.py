@@ -102,7 +102,7 @@ def test_a_build_into_a_folder(tmp_path: Path) -> None:
     )
     finish(case, project.folder)
     changed(project)
-    killed_and_done_again(case, tmp_path)
+    killed_and_done_again(case, tmp_path, 1)
 
 
 def test_a_third_state_after_a_killed_build(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_diff(compared: Path, tmp_path: Path) -> None:
         page,
         lambda folder, before, after: old_or_new(page(folder), before, after),
     )
-    killed_and_done_again(case, tmp_path)
+    killed_and_done_again(case, tmp_path, 1)
 
 
 # --- imports ------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_times_of_files_say_nothing(tmp_path: Path) -> None:
     site_builds.add_tiny_study(project)
     expected = project.built().files()
     kept = {file: file.stat().st_ino for file in (project.folder / ".cache").rglob("*")}
-    for time in (0, 2**31 + 5, 1)[: amount(2, 3)]:
+    for time in (0, 2**31 + 5, 1)[: amount(1, 3)]:
         _set_all(project.folder, time)
         assert_same(project.built().files(), expected)
         now = {file: file.stat().st_ino for file in (project.folder / ".cache").rglob("*")}
