@@ -12,7 +12,9 @@ from pathlib import Path
 import click
 
 from gridatlas import __version__
+from gridatlas.aside import write_whole
 from gridatlas.hosts.building import build
+from gridatlas.hosts.failed import not_written
 from gridatlas.importing.command import import_
 from gridatlas.loaded import Loaded, load_data
 from gridatlas.newproject import new
@@ -259,9 +261,10 @@ def diff(
         click.echo(text.encode(), nl=False)
     else:
         try:
-            out.write_bytes(text.encode())
+            write_whole(out, text.encode())
         except OSError as error:
-            raise _Failed(f"{out} can't be written: {error.strerror}") from error
+            state = f"the changes aren't written; {out} is as it was"
+            raise _Failed(not_written(error, out, state)) from error
         click.echo(told.summary, err=True)
     found = {one.id for one in told.sections}
     fails = bool(found & (fail_on | {"problems"})) if fail_on else told.changed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -15,7 +16,7 @@ from gridatlas.problems import Problem, listed, nearest, shown
 from gridatlas.runs import RunFiles, read_runs
 from gridatlas.schema import FORMAT, ReadingEntry, StudyFile
 from gridatlas.tables import Table, read_table
-from gridatlas.text import read_text
+from gridatlas.text import outside, read_text
 from gridatlas.yaml_lines import KeyPath, parse_yaml
 
 STUDY_FILE = "study.yml"
@@ -41,7 +42,13 @@ class StudySource:
 
 def study_folders(data: Path) -> list[Path]:
     """The folders of the studies in a data folder, by name."""
-    return sorted(path.parent for path in data.glob(f"*/{STUDY_FILE}"))
+    folders = data.iterdir() if data.is_dir() else ()
+    # Links that lead nowhere count: they are a problem, and not a study less.
+    return sorted(
+        path
+        for path in folders
+        if os.path.lexists(path / STUDY_FILE) or (path.is_symlink() and not path.exists())
+    )
 
 
 def read_study(folder: Path, name: str) -> tuple[StudySource | None, list[Problem]]:
@@ -52,6 +59,10 @@ def read_study(folder: Path, name: str) -> tuple[StudySource | None, list[Proble
         name: The folder's path as it shall stand in messages.
     """
     study_name = f"{name}/{STUDY_FILE}"
+    for path, called in ((folder, name), (folder / STUDY_FILE, study_name)):
+        problem = outside(path, folder.parent, called)
+        if problem:
+            return None, [problem]
     text, problems = read_text(folder / STUDY_FILE, study_name)
     if text is None:
         return None, problems

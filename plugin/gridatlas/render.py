@@ -9,11 +9,13 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeVar
 
 from gridatlas import store
@@ -147,8 +149,26 @@ def _draw_all(pictures: list[Drawn]) -> Iterable[tuple[Drawn, Drawing]]:
 
 def _in_two_processes(pictures: list[Drawn]) -> Iterable[tuple[Drawn, Drawing]]:
     # spawn: a fork after any use of vl-convert deadlocks.
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        yield from zip(pictures, pool.map(draw_one, pictures, chunksize=8), strict=True)
+    done = 0
+    try:
+        with ProcessPoolExecutor(2, get_context("spawn"), _end_with_build) as pool:
+            for drawing in pool.map(draw_one, pictures, chunksize=8):
+                yield pictures[done], drawing
+                done += 1
+    except BrokenProcessPool:  # One was killed: for its memory, say.
+        yield from ((picture, draw_one(picture)) for picture in pictures[done:])
+
+
+def _end_with_build() -> None:
+    """Have a process that draws end when the build is killed; by itself it would wait for ever."""
+
+    def end() -> None:
+        build = parent_process()
+        if build is not None:
+            build.join()
+            os._exit(1)
+
+    Thread(target=end, daemon=True).start()
 
 
 def draw_one(picture: Picture | LinePicture) -> Drawing:

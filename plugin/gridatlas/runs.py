@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from gridatlas.problems import Problem, listed, shown
 from gridatlas.schema import LevelKey
-from gridatlas.text import read_text
+from gridatlas.text import outside, read_text
 
 FOLDER = "runs"
 OUTCOMES = ".outcomes.json"
@@ -106,10 +106,16 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
         name: The folder's path as it shall stand in messages.
     """
     here = folder / FOLDER
-    files = sorted(here.glob("*.json"))
+    files: list[Path] = []
+    problems: list[Problem] = []
+    for file in sorted(here.glob("*.json")):
+        problem = outside(file, folder.parent, f"{name}/{FOLDER}/{file.name}")
+        if problem:
+            problems.append(problem)
+        else:
+            files.append(file)
     manifests = [file for file in files if not file.name.endswith(OUTCOMES)]
     runs: list[RunFile] = []
-    problems: list[Problem] = []
     for file in manifests:
         run_name = f"{name}/{FOLDER}/{file.name}"
         outcomes_name = f"{name}/{FOLDER}/{file.stem}{OUTCOMES}"
@@ -123,7 +129,7 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
             continue
         outcomes = None
         path = here / f"{file.stem}{OUTCOMES}"
-        if path.exists():
+        if path in files:
             content, found = _read_json(path, outcomes_name)
             problems += found
             outcomes = _typed(OutcomesContent, content, outcomes_name, problems)

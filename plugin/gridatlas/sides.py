@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 
+from gridatlas.aside import Aside
 from gridatlas.diff.side import Side, as_side
 from gridatlas.load import study_folders
 from gridatlas.loaded import load_data
@@ -32,9 +33,9 @@ def load_side(name: str, data: Path, around: Path) -> Side:
         if folder.is_dir():
             return _loaded(folder, name, name, None)
         revision = find_revision(name, data, around)
-        with TemporaryDirectory(prefix="gridatlas-") as temporary:
-            write_data(revision, Path(temporary))
-            return _loaded(Path(temporary), data.as_posix(), name, revision.commit)
+        with Aside(Path(gettempdir())) as temporary:
+            write_data(revision, temporary)
+            return _loaded(temporary, data.as_posix(), name, revision.commit)
     except RevisionError as error:
         raise SideError(str(error)) from error
     except OSError as error:

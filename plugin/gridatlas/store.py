@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
-import tempfile
 from pathlib import Path
+
+from gridatlas.aside import write_whole
 
 _HEADER = b"gridatlas-store "
 
@@ -39,15 +38,7 @@ def write(folder: Path, key: str, body: bytes) -> None:
     path = _path(folder, key)
     head = _HEADER + hashlib.sha256(body).hexdigest().encode() + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        try:
-            file.write(head + body)
-            file.close()
-            os.replace(file.name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(file.name)
-            raise
+    write_whole(path, head + body)
 
 
 def _path(folder: Path, key: str) -> Path:

@@ -53,6 +53,23 @@ def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
     return text, []
 
 
+def outside(path: Path, data: Path, name: str) -> Problem | None:
+    """What is wrong with a path in the data folder that leads out of it over a link.
+
+    Args:
+        path: A file or folder, there or not.
+        name: The path as it shall stand in messages.
+    """
+    try:
+        if path.resolve().is_relative_to(data.resolve()):
+            return None
+        found = "a link that leads out of the data folder"
+    except (OSError, RuntimeError):
+        found = "a link to itself"
+    mend = "put what it leads to in its place"
+    return Problem("file-outside", name, found, "what is in the data folder", mend)
+
+
 def _encoding(name: str, line: int, found: str) -> Problem:
     mend = "save the file as UTF-8"
     return Problem("wrong-encoding", name, found, "text in UTF-8", mend, line=line)

@@ -1,6 +1,7 @@
 """`gridatlas build`: pages in a folder, all or none, and nobody else's files."""
 
 import json
+import os
 import posixpath
 import re
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ import pytest
 import site_builds
 from click.testing import CliRunner, Result
 
+from gridatlas import aside
+from gridatlas.aside import move
 from gridatlas.cli import main
 from gridatlas.hosts import folder as written
 from gridatlas.hosts.folder import MANIFEST, FolderError, write
@@ -101,18 +104,63 @@ def test_all_is_put_back_where_one_file_cannot_be_written(
 ) -> None:
     write({"a.md": b"1", "old/b.md": b"1"}, tmp_path)
     before = _files(tmp_path)
-    replace = written.os.replace
 
     def failing(source: Path, target: Path) -> None:
         if target.name == "last.md":
             raise OSError(28, "No space left on device", str(target))
-        replace(source, target)
+        move(source, target)
 
-    monkeypatch.setattr(written.os, "replace", failing)
+    monkeypatch.setattr(aside, "move", failing)
     with pytest.raises(FolderError, match=r"last\.md: No space left on device"):
         write({"a.md": b"2", "new/c.md": b"2", "new/last.md": b"2"}, tmp_path)
     assert _files(tmp_path) == before
     assert {path.name for path in tmp_path.iterdir()} == {"a.md", "old", MANIFEST}
+
+
+def test_what_a_killed_build_left_is_removed_though_all_is_written(tmp_path: Path) -> None:
+    write({"a.md": b"1"}, tmp_path)
+    before = _files(tmp_path)
+    (tmp_path / ".gridatlas-left").mkdir()
+    (tmp_path / ".gridatlas-left/kept-0").write_text("from before", "utf-8")
+    assert write({"a.md": b"1"}, tmp_path).same == 1
+    assert _files(tmp_path) == before
+
+
+class Killed(BaseException):
+    """Nothing is put back: as where the process is killed."""
+
+
+@pytest.mark.parametrize("third", [{"a.md": b"1", "s/b.md": b"1"}, {"a.md": b"2"}, {"a.md": b"3"}])
+def test_a_build_after_a_killed_one_knows_what_that_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, third: Mapping[str, bytes]
+) -> None:
+    """Killed at the first file that is moved, at the second, and so on until none is left."""
+    for at in range(1, 20):
+        folder = tmp_path / str(at)
+        write({"a.md": b"1", "s/b.md": b"1"}, folder)
+        moved = 0
+
+        def dying(source: Path, target: Path, at: int = at) -> None:
+            nonlocal moved
+            moved += 1
+            if moved == at:
+                raise Killed
+            move(source, target)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(aside, "move", dying)
+            patch.setattr(aside.Placing, "__exit__", lambda *_: None)
+            patch.setattr(aside.Aside, "close", lambda made: os.close(made._handle))
+            try:
+                write({"a.md": b"2", "t/c.md": b"2"}, folder)
+            except Killed:
+                pass
+            else:
+                break
+        write(third, folder)
+        assert {path: text for path, text in _files(folder).items() if path != MANIFEST} == third
+        assert not (folder / "t").exists()
+    assert at > 3
 
 
 # --- the command --------------------------------------------------------------------------------

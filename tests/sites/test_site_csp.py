@@ -103,12 +103,10 @@ def test_what_the_policy_stops_is_told_once_with_its_pages(
     project.write("docs/demo/own.html", f"<p onclick='own()'>{foreign}")
     build = project.build("--strict")
     assert build.status == 1
+    site = project.built().site
     told = [line for line in build.log.splitlines() if "csp: " in line]
     # Pages for frames have none of the theme.
-    pages = (
-        len([one for one in build.site.rglob("*.html") if build.site / "grids" not in one.parents])
-        - 1
-    )
+    pages = len([one for one in site.rglob("*.html") if site / "grids" not in one.parents]) - 1
     assert [re.sub(r"^.*?csp: ", "", line) for line in told] == [
         f"404.html and {pages - 1} more: a stylesheet from fonts.googleapis.com is stopped by the "
         "policy. Mend: set font: false under theme in mkdocs.yml",

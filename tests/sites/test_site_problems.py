@@ -192,5 +192,12 @@ def test_a_cache_that_cannot_be_written(tiny: Callable[..., Project]) -> None:
     project = tiny(options={"cache": "docs/index.md"})
     build = project.build()
     assert build.status == 1
-    assert f"ERROR   -  gridatlas: Not a directory: {project.folder}/docs/index.md/" in build.log
+    assert (
+        "ERROR   -  gridatlas: the site isn't built, and is as it was\n"
+        f"  found:    {project.folder}/docs/index.md/"
+    ) in build.log
+    assert (
+        ": Not a directory\n  expected: a folder that can be written to\n"
+        "  mend:     correct its permissions, or name another folder, and build again\n"
+    ) in build.log
     assert "Traceback" not in build.log

@@ -1,57 +1,14 @@
 """`mkdocs serve`: what is edited is on the page without a restart, and a mistake stops nothing."""
 
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
+import served as serve
 import site_builds
 from bs4 import BeautifulSoup
-from site_builds import Project, data_table, figure_of, text_of
-
-PATIENCE = 30
-"""Seconds until what was edited must be on the page."""
-
-
-@dataclass
-class Served:
-    """A running server of a project."""
-
-    project: Project
-    home: str
-    process: subprocess.Popen[bytes]
-    log: Path
-
-    def page(self, address: str) -> BeautifulSoup | None:
-        """The page as it is now; None while there is no server."""
-        try:
-            with urlopen(self.home + address, timeout=10) as answer:
-                return BeautifulSoup(answer.read().decode("utf-8"), "html.parser")
-        except URLError:
-            return None
-
-    def wait(self, address: str, shows: Callable[[BeautifulSoup], bool]) -> BeautifulSoup:
-        """The page, as soon as it shows what is looked for."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            assert self.process.poll() is None, f"the server ended\n{self.log.read_text()}"
-            page = self.page(address)
-            if page is not None and shows(page):
-                return page
-            time.sleep(0.1)
-        pytest.fail(f"{address} didn't change in {PATIENCE} s\n{self.log.read_text()}")
-
-    def edit(self, path: str, before: str, after: str) -> None:
-        file = self.project.folder / path
-        text = file.read_text(encoding="utf-8")
-        assert before in text
-        file.write_text(text.replace(before, after), encoding="utf-8")
+from served import Served
+from site_builds import data_table, figure_of, text_of
 
 
 @pytest.fixture(scope="module")
@@ -62,25 +19,9 @@ def served(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     )
     site_builds.add_tiny_study(project)
     project.write("overrides/overview.md.jinja", "# Our grids\n\n[it](tiny/index.md)\n")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    log = folder / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", address],
-            cwd=project.folder,
-            env=site_builds.environ(),
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            running = Served(project, f"http://{address}/", process, log)
-            running.wait("studies/", lambda page: _heading(page) == "Our grids")
-            yield running
-        finally:
-            process.terminate()
-            process.wait(20)
+    with serve.served(project, folder / "log") as running:
+        running.wait("studies/", lambda page: _heading(page) == "Our grids")
+        yield running
 
 
 def _heading(page: BeautifulSoup) -> str:

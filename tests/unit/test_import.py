@@ -244,12 +244,47 @@ def test_nothing_is_left_where_the_folder_cant_be_renamed(
             raise OSError(28, "No space left on device")
         rename(source, target)
 
+    monkeypatch.setattr("gridatlas.importing.write.exchange", lambda one, other: False)
     monkeypatch.setattr("gridatlas.importing.write.os.rename", failing)
     result = run("results.csv", "--yes", "--replace")
     assert result.exit_code == 1
     assert "  found:    data/results: No space left on device\n" in result.output
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
     assert sorted(one.name for one in (here / "data").iterdir()) == ["results"]
+
+
+@pytest.mark.parametrize("in_one_step", [True, False])
+def test_a_study_changes_places_with_the_one_that_replaces_it(
+    here: Path, monkeypatch: pytest.MonkeyPatch, in_one_step: bool
+) -> None:
+    put(here, "results.csv", LONG)
+    assert run("results.csv", "--yes").exit_code == 0
+    put(here, "results.csv", LONG.replace("0,712", "0,799"))
+    renamed = []
+    rename = os.rename
+
+    def counting(source: Path, target: Path) -> None:
+        renamed.append(target)
+        rename(source, target)
+
+    monkeypatch.setattr("gridatlas.importing.write.os.rename", counting)
+    if not in_one_step:
+        monkeypatch.setattr("gridatlas.importing.write.exchange", lambda one, other: False)
+    assert run("results.csv", "--yes", "--replace").exit_code == 0
+    assert len(renamed) == (0 if in_one_step else 2)
+    assert written(here, "results")[1][3] == "0.799"
+    assert sorted(one.name for one in (here / "data").iterdir()) == ["results"]
+
+
+def test_a_study_that_a_killed_import_took_away_is_brought_back(here: Path) -> None:
+    """As a process leaves it that is killed between two renames."""
+    put(here, "results.csv", LONG)
+    assert run("results.csv", "--yes").exit_code == 0
+    put(here, "data/.import-killed/results/cells.csv", "the new one")
+    (here / "data/results").rename(here / "data/.import-killed/.replaced")
+    assert run("results.csv", "--yes", "--study", "other").exit_code == 0
+    assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
+    assert sorted(one.name for one in (here / "data").iterdir()) == ["other", "results"]
 
 
 # --- kinds of files -------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from studies import HEAD, Read
 
-from gridatlas.load import nearest_line, read_study
+from gridatlas.load import nearest_line, read_study, study_folders
 from gridatlas.problems import Problem
 from gridatlas.tables import Row, Table, parse_csv
 from gridatlas.yaml_lines import parse_yaml
@@ -206,6 +206,42 @@ def test_a_link_within_the_folder_is_followed(read: Read, tmp_path: Path) -> Non
     assert problems == []
     assert source is not None
     assert source.tables["paper"].rows == (Row(2, ("1", "1", "1")),)
+
+
+@pytest.mark.parametrize(
+    ("link", "name", "there"),
+    [
+        ("demo", "data/demo", True),
+        ("demo", "data/demo", False),
+        ("demo/study.yml", "data/demo/study.yml", True),
+        ("demo/study.yml", "data/demo/study.yml", False),
+        ("demo/runs", "data/demo/runs/a.json", True),
+        ("demo/runs/a.json", "data/demo/runs/a.json", True),
+        ("demo/runs/a.json", "data/demo/runs/a.json", False),
+    ],
+)
+def test_no_link_out_of_the_data_folder_is_followed(
+    tmp_path: Path, link: str, name: str, there: bool
+) -> None:
+    folder = tmp_path / "data/demo"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "study.yml").write_text(HEAD)
+    (folder / "cells.csv").write_text("rate,depth,value\n1,1,1\n")
+    (folder / "runs/a.json").write_text("not JSON")
+    outside = tmp_path / "outside"
+    (tmp_path / "data" / link).rename(outside)
+    (tmp_path / "data" / link).symlink_to(outside if there else tmp_path / "nothing")
+    assert study_folders(tmp_path / "data") == [folder]
+    _, problems = read_study(folder, "data/demo")
+    assert problems == [
+        Problem(
+            "file-outside",
+            name,
+            "a link that leads out of the data folder",
+            "what is in the data folder",
+            "put what it leads to in its place",
+        )
+    ]
 
 
 def test_a_data_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:

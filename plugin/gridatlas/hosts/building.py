@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gridatlas.hosts.failed import not_written
 from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.problems import listed, only_problems
 
@@ -99,16 +100,20 @@ def build(
     _refuse(data, into, pages)
     say = from_two_seconds_on(lambda done: click.echo(done, err=True))
     ending = "index.html" if no_directory_urls else ""
-    site = make(
-        data,
-        into=pages,
-        templates=templates,
-        cache=cache,
-        progress=lambda done, of: say(f"drew {done} of {of} heatmaps"),
-        step=say,
-        address=f"{url.rstrip('/')}/" if url else "",
-        ending=ending,
-    )
+    try:
+        site = make(
+            data,
+            into=pages,
+            templates=templates,
+            cache=cache,
+            progress=lambda done, of: say(f"drew {done} of {of} heatmaps"),
+            step=say,
+            address=f"{url.rstrip('/')}/" if url else "",
+            ending=ending,
+        )
+    except OSError as error:
+        state = f"nothing was written; {into} is as it was"
+        raise _Failed(not_written(error, cache, state)) from error
     try:
         if form == "mkdocs":
             files = pages_with_figures(site, ending)

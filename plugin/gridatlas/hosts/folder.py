@@ -6,16 +6,16 @@ written are changed or removed later.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gridatlas.aside import Aside, Placing, remove_abandoned
 from gridatlas.build import Site
+from gridatlas.hosts.failed import not_written
 from gridatlas.page import fill, page_links
 from gridatlas.plan import PagePlan
 from gridatlas.problems import listed
@@ -111,6 +111,7 @@ def write(files: Mapping[str, bytes], folder: Path) -> Written:
         FolderError: Where a file stands in the way that isn't as it was written, or the folder
             can't be written to.
     """
+    remove_abandoned(folder)
     before = _manifest(folder)
     new = {path: _digest(content) for path, content in files.items()}
     there = {path: _digest_of(folder / path) for path in {*new, *before}}
@@ -118,34 +119,52 @@ def write(files: Mapping[str, bytes], folder: Path) -> Written:
     added = tuple(sorted(path for path in new if there[path] is None))
     changed = tuple(sorted(path for path in new if there[path] not in (None, new[path])))
     stale = sorted(path for path in before if path not in new and there[path] is not None)
-    removed = tuple(path for path in stale if there[path] == before[path])
+    removed = tuple(path for path in stale if there[path] in before[path])
     kept = tuple(path for path in stale if path not in removed)
-    manifest = json.dumps({"format": 1, "files": dict(sorted(new.items()))}, indent=1) + "\n"
-    todo = {path: files[path] for path in (*added, *changed)}
-    if new != before or not (folder / MANIFEST).is_file():
-        todo[MANIFEST] = manifest.encode()
-    try:
-        _replace(folder, todo, removed)
-    except OSError as error:
-        raise FolderError(f"{error.filename or folder}: {error.strerror}") from error
+    after = _manifest_of({path: (digest,) for path, digest in new.items()})
+    if added or changed or removed or after != _bytes_of(folder / MANIFEST):
+        both = {path: (*before.get(path, ()), *_listed(new.get(path))) for path in {*new, *before}}
+        todo = {path: files[path] for path in (*added, *changed)}
+        try:
+            # Also what a killed build had removed may have left folders.
+            empty = {up for path in before if path not in new for up in _folders(path)}
+            _replace(folder, todo, removed, empty, _manifest_of(both), after)
+        except OSError as error:
+            state = f"nothing was written; {folder} is as it was"
+            raise FolderError(not_written(error, folder, state)) from error
     return Written(added, changed, removed, len(new) - len(added) - len(changed), kept)
 
 
-def _manifest(folder: Path) -> dict[str, str]:
-    """What an earlier build wrote, with the hash of each file."""
+Digests = Mapping[str, tuple[str, ...]]
+"""By paths, the hashes of what builds wrote there: several after one that was killed."""
+
+
+def _listed(digest: str | None) -> tuple[str, ...]:
+    return () if digest is None else (digest,)
+
+
+def _manifest_of(files: Digests) -> bytes:
+    """A manifest; where a path has one hash, that is a text and no list."""
+    content = {path: one[0] if len(set(one)) == 1 else one for path, one in sorted(files.items())}
+    return (json.dumps({"format": 1, "files": content}, indent=1) + "\n").encode()
+
+
+def _manifest(folder: Path) -> Digests:
+    """What earlier builds wrote, with the hashes of each file."""
     try:
         content = json.loads((folder / MANIFEST).read_text("utf-8"))
         files = content["files"]
         if content["format"] != 1 or not all(map(_is_below, files)):
             raise ValueError
+        found = {path: (one,) if isinstance(one, str) else (*one,) for path, one in files.items()}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FolderError(
             f"{folder / MANIFEST} isn't what a build wrote there, so it isn't known which files "
             "are its own; restore it, or remove it together with the files of the last build"
         ) from error
-    return dict(files)
+    return found
 
 
 def _is_below(path: str) -> bool:
@@ -156,14 +175,12 @@ def _is_below(path: str) -> bool:
 def _refuse_others(
     folder: Path,
     new: Mapping[str, str],
-    before: Mapping[str, str],
+    before: Digests,
     there: Mapping[str, str | None],
 ) -> None:
     """Stop before a file is lost that isn't as a build wrote it."""
     others = [
-        path
-        for path in sorted(new)
-        if there[path] not in (None, new[path]) and there[path] != before.get(path)
+        path for path in sorted(new) if there[path] not in (None, new[path], *before.get(path, ()))
     ]
     if others:
         raise FolderError(
@@ -199,61 +216,43 @@ def _digest(content: bytes) -> str:
 
 def _digest_of(path: Path) -> str | None:
     """The hash of a file; None where there is none."""
+    content = _bytes_of(path)
+    return None if content is None else _digest(content)
+
+
+def _bytes_of(path: Path) -> bytes | None:
     try:
-        return _digest(path.read_bytes())
+        return path.read_bytes()
     except OSError:
         return None
 
 
-def _replace(folder: Path, files: Mapping[str, bytes], removed: Iterable[str]) -> None:
-    """Write and remove all, or put everything back."""
-    if not files and not removed:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=".gridatlas-", dir=folder))
-    placed: list[Path] = []
-    saved: list[tuple[Path, Path]] = []
-    made: list[Path] = []
-    try:
-        for number, content in enumerate(files.values()):
-            (aside / f"new-{number}").write_bytes(content)
-        for number, path in enumerate((*files, *removed)):
-            target = folder / path
-            if target.exists():
-                os.replace(target, aside / f"old-{number}")
-                saved.append((aside / f"old-{number}", target))
-            if path in files:
-                made += _make_folders(target.parent)
-                os.replace(aside / f"new-{number}", target)
-                placed.append(target)
-    except BaseException:
-        _put_back(placed, saved, made)
-        raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-    for path in removed:
-        for up in _folders(path):
-            if (folder / up).is_dir() and not any((folder / up).iterdir()):
-                (folder / up).rmdir()
-
-
-def _put_back(
-    placed: Iterable[Path], saved: Iterable[tuple[Path, Path]], made: Iterable[Path]
+def _replace(
+    folder: Path,
+    files: Mapping[str, bytes],
+    removed: Iterable[str],
+    empty: Iterable[str],
+    meanwhile: bytes,
+    after: bytes,
 ) -> None:
-    for target in placed:
-        target.unlink(missing_ok=True)
-    for backup, target in saved:
-        os.replace(backup, target)
-    for one in reversed(list(made)):
-        one.rmdir()
+    """Write and remove all, or put everything back.
 
-
-def _make_folders(folder: Path) -> list[Path]:
-    """Make a folder; gives those that weren't there, the outermost first."""
-    missing = []
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for one in reversed(missing):
-        one.mkdir()
-    return missing[::-1]
+    Args:
+        empty: Folders that are removed where nothing is in them any more.
+        meanwhile: The manifest while files are replaced, which has their old and new hashes: after
+            a kill the next build knows both for its own.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with Aside(folder) as aside:
+        for number, content in enumerate((meanwhile, after, *files.values())):
+            (aside / f"new-{number}").write_bytes(content)
+        with Placing(aside) as placing:
+            placing.put(aside / "new-0", folder / MANIFEST)
+            for number, path in enumerate(files, 2):
+                placing.put(aside / f"new-{number}", folder / path)
+            for path in removed:
+                placing.remove(folder / path)
+            for up in sorted(empty, reverse=True):
+                with contextlib.suppress(OSError):
+                    (folder / up).rmdir()
+            placing.put(aside / "new-1", folder / MANIFEST)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
+import sys
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -15,7 +18,7 @@ from mkdocs.config import Config
 from mkdocs.config import config_options as c
 from mkdocs.config.base import ValidationError
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
+from mkdocs.exceptions import Abort, PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation, Section
@@ -29,6 +32,7 @@ from gridatlas.diff.side import Side
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences, error_box
 from gridatlas.hosts import fence_lines
+from gridatlas.hosts.failed import is_of_disk, not_written
 from gridatlas.hosts.markdown import (
     Asked,
     AskedFences,
@@ -39,8 +43,9 @@ from gridatlas.hosts.markdown import (
     put_in,
 )
 from gridatlas.hosts.pace import from_two_seconds_on
+from gridatlas.hosts.staged import StagedSite
 from gridatlas.page import Page, fill, page_links
-from gridatlas.problems import only_problems
+from gridatlas.problems import listed, only_problems
 from gridatlas.sides import SideError, load_side
 from gridatlas.social import with_dataset, with_tags
 
@@ -133,6 +138,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     def __init__(self) -> None:
         self.serving = False
+        self.stages = False
+        self.staged: StagedSite | None = None
+        self.config_of_site: MkDocsConfig | None = None
+        self.built = False
         self.site = Site((), {}, ())
         self.pages: dict[str, Page] = {}
         self.page = ""
@@ -144,6 +153,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember the command; defining this hook keeps the plugin across rebuilds of `serve`."""
         self.serving = command == "serve"
+        # A dirty build changes the pages that are there.
+        self.stages = not self.serving and not dirty
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add our stylesheet and script, and have `serve` watch what pages are made from."""
@@ -161,6 +172,22 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             if folder and folder.is_dir() and str(folder) not in config.watch:
                 config.watch.append(str(folder))
         return config
+
+    # As the first: all that writes finds the site where it is built. Not in `on_config`, where a
+    # plugin for versions may still name another folder.
+    @event_priority(200)
+    def on_pre_build(self, *, config: MkDocsConfig) -> None:
+        """Have the site built aside: one that is there stays whole until the new one is."""
+        # A plugin for several languages builds once more in the middle of a build.
+        if not self.stages or self.staged or _of_server(config.site_dir):
+            return
+        try:
+            self.staged = StagedSite(Path(config.site_dir))
+        except OSError as error:
+            state = "the site isn't built, and is as it was"
+            raise PluginError(not_written(error, Path(config.site_dir), state)) from error
+        self.config_of_site = config
+        config.site_dir = str(self.staged.folder)
 
     # After mkdocs-static-i18n (-100), which takes no generated files: ours belong to no language.
     @event_priority(-200)
@@ -207,8 +234,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 assert isinstance(file, _SiteFile)
                 file.unpacked = partial(self.site.files.__getitem__, path)
                 files.append(file)
-        # What pages were planned from isn't needed any more: of many grids, it is a lot.
-        self.site = replace(self.site, pages=(), drawings={})
+        if not self.serving:
+            # What pages were planned from isn't needed any more: of many grids, it is a lot.
+            self.site = replace(self.site, pages=(), drawings={})
         return files
 
     @event_priority(-100)
@@ -266,6 +294,48 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         """Put the policy into all pages, now that nobody changes or adds one any more."""
         if self.config.csp:
             self._add_policy(Path(config.site_dir), config.site_url or "")
+        self.built = True
+
+    @event_priority(-200)
+    def on_build_error(self, *, error: Exception) -> None:
+        """Leave the site as it was; tell of a full disk, where MkDocs would show a traceback."""
+        self.built = False
+        if self.staged and isinstance(error, OSError) and is_of_disk(error, self.staged.site):
+            state = "the site isn't built, and is as it was"
+            raise Abort(not_written(error, self.staged.site, state)) from error
+
+    # MkDocs counts the warnings of a strict build after all that is done to the site: nothing is
+    # in its place before they are counted.
+    @event_priority(-200)
+    def on_shutdown(self) -> None:
+        """Bring a site that is whole to its place."""
+        staged, self.staged = self.staged, None
+        if staged is None:
+            return
+        if self.config_of_site is not None:
+            self.config_of_site.site_dir = str(staged.site)
+        try:
+            # After an interrupt, which is no error of the build, too, nothing is brought there.
+            if self.built and sys.exc_info()[0] is None:
+                self._finish(staged)
+        finally:
+            staged.close()
+
+    def _finish(self, staged: StagedSite) -> None:
+        try:
+            others = staged.finish()
+        except OSError as error:
+            state = "the site was built, but can't be brought to its folder, which is as it was"
+            raise Abort(not_written(error, staged.site, state)) from error
+        if others:
+            log.warning(
+                "gridatlas: %s written in %s while the site was built, and not by the build: %s. "
+                "A hook or plugin finds the site that is being built in config.site_dir",
+                "files were" if len(others) > 1 else "a file was",
+                staged.site,
+                listed(others, 5),
+            )
+        log.info("gridatlas: the site is in %s", staged.site)
 
     def _add_policy(self, site: Path, address: str) -> None:
         pages = {
@@ -323,11 +393,12 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 base=base,
             )
         except OSError as error:
-            message = f"gridatlas: {error.strerror}: {error.filename}"
+            cache = self._path(config, self.config.cache)
             if not self.serving:
-                raise PluginError(message) from error
-            log.error(message)
-            return Site((), {}, ())
+                state = "the site isn't built, and is as it was"
+                raise PluginError(not_written(error, cache, state)) from error
+            log.error(not_written(error, cache, "the pages stay as they were"))
+            return self.site
         problems = only_problems(site.problems)
         for problem in site.problems:
             log.log(logging.WARNING if problem.severity == "problem" else logging.INFO, problem)
@@ -415,6 +486,13 @@ def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, fil
         nav.pages.append(host_page)
     for before, after in pairwise(nav.pages):
         before.next_page, after.previous_page = after, before
+
+
+def _of_server(site: str) -> bool:
+    """Whether the site is built for a server, which `mkdocs serve --clean` doesn't tell plugins."""
+    folder = Path(site)
+    ours = re.match("(mk|proper)docs_", folder.name) is not None
+    return ours and folder.parent == Path(tempfile.gettempdir())
 
 
 def _ending(config: MkDocsConfig) -> str:

@@ -5,7 +5,10 @@ It reads the data where a page first asks for a grid or a number, and again when
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,11 +138,7 @@ class _Page:
     def _fences(self) -> _Known:
         folder = self._below(self.data)
         cache = self._below(self.cache) if self.cache else None
-        stamp = tuple(
-            (str(path), path.stat().st_mtime_ns, path.stat().st_size)
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        )
+        stamp = tuple(_stamps(folder))
         kept = _KEPT.get(folder)
         if kept is None or kept.stamp != (stamp, cache, self.downloads):
             kept = _read(folder, cache, self.downloads, stamp)
@@ -158,6 +157,19 @@ class _Known:
     fences: Fences
     studies: Any
     stamp: Any
+
+
+def _stamps(folder: Path) -> Iterator[tuple[str, int, int, int]]:
+    """What tells whether a file was changed, put in the place of another, added or removed.
+
+    The time is that of the last change of whatever kind: other than the one that is shown, nobody
+    can set it back.
+    """
+    for path in sorted(folder.rglob("*")):
+        with contextlib.suppress(OSError):  # Files come and go while a page is made.
+            about = path.stat()
+            if stat.S_ISREG(about.st_mode):
+                yield str(path), about.st_ctime_ns, about.st_size, about.st_ino
 
 
 _KEPT: dict[Path, _Known] = {}

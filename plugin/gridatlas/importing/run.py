@@ -14,7 +14,7 @@ from gridatlas.importing.raw import CannotImport
 from gridatlas.importing.report import accepting_command, accounting_lines, proposal_lines
 from gridatlas.importing.study_text import About, study_text
 from gridatlas.importing.wide import is_wide, long
-from gridatlas.importing.write import FILES, check_place, check_staged, put, staged
+from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
 from gridatlas.summary import counted, summary_lines
 
 MANY_ROWS = 10_000
@@ -47,6 +47,7 @@ def run_import(
     study = options["study"] or _study_id(files)
     title = options["title"] or _title(study)
     if not options["dry"]:
+        put_back(data)
         check_place(data, study, replace=options["replace"])
     table = look(
         files, encoding=options["encoding"], table=options["table"], pattern=options["pattern"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gridatlas.aside import Aside, abandoned, exchange
 from gridatlas.checks import TITLES
 from gridatlas.importing.raw import CannotImport
 from gridatlas.load import DEFAULT_TABLE, STUDY_FILE
@@ -17,6 +17,9 @@ from gridatlas.loaded import Loaded, load_data
 from gridatlas.problems import Problem, listed, only_problems
 
 FILES = (STUDY_FILE, DEFAULT_TABLE)
+PREFIX = ".import-"
+REPLACED = ".replaced"
+"""Folder with the study that was there; no study has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +86,14 @@ def staged(data: Path, study: str, texts: Mapping[str, str], *, dry: bool) -> It
     try:
         if not dry:
             data.mkdir(parents=True, exist_ok=True)
-        stage = Path(tempfile.mkdtemp(prefix=".import-", dir=None if dry else data))
-    except OSError as error:
-        raise _not_written(data, error) from error
-    try:
-        (stage / study).mkdir()
-        for name, text in texts.items():
-            (stage / study / name).write_bytes(text.encode())
-        yield stage
+        with Aside(Path(tempfile.gettempdir()) if dry else data, PREFIX) as stage:
+            (stage / study).mkdir()
+            for name, text in texts.items():
+                (stage / study / name).write_bytes(text.encode())
+            yield stage
     except OSError as error:
         raise _not_written(data, error) from error
     finally:
-        shutil.rmtree(stage, ignore_errors=True)
         for folder in made:
             with contextlib.suppress(OSError):
                 folder.rmdir()  # only where nothing came of it
@@ -111,19 +110,33 @@ def put(stage: Path, data: Path, study: str) -> None:
     Raises:
         CannotImport: Where that can't be; what was there is as it was.
     """
-    target, old = data / study, stage / "replaced"
+    target, new = data / study, stage / study
     try:
-        there = target.exists()
-        if there:
+        if not target.exists():
+            os.rename(new, target)
+        elif not exchange(new, target):
+            old = stage / REPLACED
             os.rename(target, old)
-        try:
-            os.rename(stage / study, target)
-        except OSError:
-            if there:
+            try:
+                os.rename(new, target)
+            except OSError:
                 os.rename(old, target)
-            raise
+                raise
     except OSError as error:
         raise _not_written(target, error) from error
+
+
+def put_back(data: Path) -> None:
+    """Bring a study back that a killed import had taken away, and not yet replaced.
+
+    That can only be where folders can't change places in one step.
+    """
+    for left in abandoned(data, PREFIX):
+        for new in left.iterdir():
+            if (left / REPLACED).is_dir() and new.name != REPLACED:
+                with contextlib.suppress(OSError):
+                    if not (data / new.name).exists():
+                        os.rename(left / REPLACED, data / new.name)
 
 
 def _not_written(path: Path, error: OSError) -> CannotImport:

@@ -6,15 +6,12 @@ import contextlib
 import hashlib
 import json
 import os
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gridatlas.aside import beside
 from gridatlas.reproduce.errors import not_written
-
-TEMPORARY = ".tmp"
-"""Ending of a file that is being written."""
 
 
 def compact(value: Any) -> str:
@@ -56,22 +53,16 @@ def write_whole(path: Path, data: bytes, *, replace: bool = True) -> bool:
     Raises:
         CannotRun: For a full disk, or a folder that can't be written to.
     """
-    # Another process, here or on another machine, may be writing the same file.
-    temporary = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}{TEMPORARY}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(temporary, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+        with beside(path) as (file, temporary):
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
             if replace:
                 os.replace(temporary, path)
             else:
                 _give_name(temporary, path)
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
         _sync_folder(path.parent)
     except FileExistsError:
         return False

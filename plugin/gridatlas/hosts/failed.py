@@ -1,0 +1,59 @@
+"""What is said where a disk or a folder can't be written to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+from gridatlas.problems import printable
+
+_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR)
+
+
+def is_of_disk(error: BaseException, folder: Path) -> bool:
+    """Whether an error is that of a disk, or of a folder, that can't be written to.
+
+    Others, such as a file that a hook looks for in vain, are told of better by a traceback.
+    """
+    if not isinstance(error, OSError):
+        return False
+    if error.errno in _SPACE or error.errno == errno.EROFS:
+        return True
+    name = None if error.filename is None else os.fsdecode(error.filename)
+    return error.errno in _REFUSED and name is not None and Path(name).is_relative_to(folder)
+
+
+def not_written(error: OSError, folder: Path, state: str) -> str:
+    """What was found, what was expected, and how to mend it.
+
+    Args:
+        folder: What was written to, for where the error doesn't say.
+        state: How things stand now: `the site is as it was before`.
+    """
+    place = Path(os.fsdecode(error.filename)) if error.filename is not None else folder
+    found = f"{place}: {error.strerror or error}"
+    if error.errno in _SPACE:
+        found += f" ({_free(place)} free)"
+        expected = "room for what is built, beside what is there from before"
+        mend = "free some space on this disk, or name a folder on another one, and build again"
+    elif error.errno in _REFUSED:
+        expected = "a folder that can be written to"
+        mend = "correct its permissions, or name another folder, and build again"
+    else:
+        expected, mend = "a disk and folders that can be used", "mend that, and build again"
+    return (
+        f"gridatlas: {state}\n"
+        f"  found:    {printable(found)}\n"
+        f"  expected: {expected}\n"
+        f"  mend:     {mend}"
+    )
+
+
+def _free(place: Path) -> str:
+    for folder in place.parents:
+        if folder.is_dir():
+            return f"{shutil.disk_usage(folder).free / 2**20:.1f} MiB"
+    return "nothing"

@@ -1,0 +1,187 @@
+"""Kills commands at random moments, and says at which: so that a failure can be repeated."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import site_builds
+from amount import amount
+
+from gridatlas import store
+
+DYING = Path(__file__).with_name("dying.py")
+SEED = int(os.environ.get("FAULTS_SEED", "20261"))
+"""Another one gives other moments."""
+
+Files = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command that changes what is in a folder.
+
+    Attributes:
+        template: The folder in the state before.
+        command: What is run in it; `mkdocs`, `gridatlas`, or a script.
+        result: Reads what the command shall have made.
+        whole: Fails where what is there, after a kill, isn't whole; given the result before and
+            the one of a run that nobody disturbed.
+    """
+
+    template: Path
+    command: tuple[str, ...]
+    result: Callable[[Path], Files]
+    whole: Callable[[Path, Files, Files], None]
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A run that nobody disturbed: what was before and after, how long, and how many changes."""
+
+    before: Files
+    after: Files
+    seconds: float
+    changes: int
+
+
+def start(case: Case, folder: Path, number: int = 0) -> subprocess.Popen[bytes]:
+    """The command in a folder; `number` of the change to files that it shall not survive."""
+    count = folder.with_name(f"{folder.name}.count")
+    environment = site_builds.environ({"TMPDIR": str(_temporary(folder))})
+    with folder.with_name(f"{folder.name}.log").open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, str(DYING), str(count), str(number), *case.command],
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+        )
+
+
+def _temporary(folder: Path) -> Path:
+    temporary = folder.with_name(f"{folder.name}.tmp")
+    temporary.mkdir(exist_ok=True)
+    return temporary
+
+
+def finish(case: Case, folder: Path) -> None:
+    """The command in a folder, to its end."""
+    process = start(case, folder)
+    assert process.wait(120) == 0, said(folder)
+
+
+def said(folder: Path) -> str:
+    return folder.with_name(f"{folder.name}.log").read_text("utf-8", "replace")
+
+
+def undisturbed(case: Case, folder: Path) -> Undisturbed:
+    copied(case.template, folder)
+    before = case.result(folder)
+    begun = time.monotonic()
+    finish(case, folder)
+    seconds = time.monotonic() - begun
+    after = case.result(folder)
+    assert after != before, "a command that changes nothing"
+    nothing_left(folder)
+    changes = int(folder.with_name(f"{folder.name}.count").read_text())
+    assert changes, "no change was counted"
+    return Undisturbed(before, after, seconds, changes)
+
+
+def copied(template: Path, folder: Path) -> None:
+    shutil.copytree(template, folder, symlinks=True)
+
+
+def killed_and_done_again(case: Case, folder: Path, share: int = 2) -> None:
+    """Half of the kills at moments in time, half at changes to files.
+
+    Args:
+        share: Kills with `make test`; there are 50 with `make soak`.
+    """
+    known = undisturbed(case, folder / "undisturbed")
+    for number in range(amount(share, 50)):
+        place = folder / f"kill-{number}"
+        copied(case.template, place)
+        chance = random.Random(f"{SEED} {case.command} {number}")
+        if number % 2:
+            at = chance.randrange(known.changes) + 1
+            told = f"killed before change {at} of {known.changes}"
+            status = start(case, place, at).wait(120)
+        else:
+            moment = chance.uniform(0, known.seconds)
+            how = chance.choice([signal.SIGKILL] * 3 + [signal.SIGTERM, signal.SIGINT])
+            told = f"{how.name} after {moment:.3f} s of {known.seconds:.3f} s"
+            status = _killed(start(case, place), moment, how)
+        told = f"kill {number} of seed {SEED}: {told}, status {status}, in {place}\n{said(place)}"
+        try:
+            case.whole(place, known.before, known.after)
+            whole_caches(place)
+            finish(case, place)
+            assert_same(case.result(place), known.after)
+            nothing_left(place)
+        except AssertionError as error:
+            raise AssertionError(f"{told}\n{error}") from error
+        shutil.rmtree(place)
+
+
+def _killed(process: subprocess.Popen[bytes], moment: float, how: signal.Signals) -> int:
+    time.sleep(moment)
+    process.send_signal(how)
+    return process.wait(30)
+
+
+# --- what is looked at --------------------------------------------------------------------------
+
+
+def files(folder: Path) -> Files:
+    """All files of a folder by their paths, but for those that begin with a dot."""
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and not any(_hidden(file.relative_to(folder)))
+    }
+
+
+def _hidden(path: Path) -> Iterator[bool]:
+    return (part.startswith(".") for part in path.parts)
+
+
+def nothing_left(folder: Path) -> None:
+    """Nothing is there of what is made aside."""
+    temporary = folder.with_name(f"{folder.name}.tmp")
+    left = [
+        path
+        for place in (folder, temporary)
+        for path in place.rglob(".*")
+        if path.name.startswith((".gridatlas-", ".import-")) or path.name.endswith(".new")
+    ]
+    assert left == [], f"left behind: {left}"
+    assert list(temporary.iterdir()) == []
+
+
+def whole_caches(folder: Path) -> None:
+    """Each entry of the cache can be read."""
+    cache = folder / ".cache/gridatlas"
+    damaged = [
+        entry
+        for entry in cache.rglob("*")
+        if entry.is_file()
+        and not entry.name.startswith(".")
+        and store.read(cache, entry.name) is None
+    ]
+    assert damaged == []
+
+
+def assert_same(found: Files, expected: Files) -> None:
+    assert sorted(found) == sorted(expected)
+    assert [path for path in found if found[path] != expected[path]] == []

@@ -1,0 +1,118 @@
+"""A full disk, or one that can't be written to: a clear error, and all is as it was before."""
+
+import random
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import site_builds
+from amount import amount
+from killing import SEED, Files, assert_same, copied, files
+from mounts import Done, on_disk_with, on_read_only, pages_of
+from site_builds import TINY_CELLS, TINY_STUDY
+
+TOY = str(Path(__file__).parents[1] / "reproduce/toy_run.py")
+BUILD = ("mkdocs", "build", "--quiet")
+INTO = ("gridatlas", "build", "--into", "docs")
+IMPORT = ("gridatlas", "import", "results.csv", "--replace", "--x", "rate", "--y", "batch",
+          "--metric", "accuracy", "--facet", "model")  # fmt: skip
+DIFF = ("gridatlas", "diff", "before", "data", "--fail-on", "claims", "--out", "out/changes.md")
+SWEEP = (TOY, "--out", "run", "--items", "30")
+
+COMMANDS = {
+    "mkdocs": (BUILD, "site"),
+    "import": (IMPORT, "data"),
+    "sweep": (SWEEP, "run"),
+    "into-cache": (INTO, ".cache"),
+    "diff": (DIFF, "out"),
+    "into": (INTO, "docs"),
+    "mkdocs-cache": (BUILD, ".cache"),
+}
+"""What is run, and which part of its folder is on a disk of its own."""
+FULL = list(COMMANDS)[: amount(3, len(COMMANDS))]
+READ_ONLY = list(COMMANDS)[: amount(5, len(COMMANDS))]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which all has been run once, and would be run again with other results."""
+    folder = tmp_path_factory.mktemp("disks") / "project"
+    project = site_builds.make_project(folder, theme={"name": "mkdocs"})
+    site_builds.add_tiny_study(project)
+    project.write("results.csv", TINY_CELLS)
+    project.write("before/tiny/study.yml", TINY_STUDY)
+    project.write("before/tiny/cells.csv", TINY_CELLS)
+    project.write("out/changes.md", "what changed before\n")
+    project.built()
+    for command in (INTO, IMPORT, (*SWEEP[:-1], "10")):
+        _whole(folder, command)
+    shutil.rmtree(folder / "run")
+    project.write("data/tiny/cells.csv", TINY_CELLS.replace("12.5", "13.0"))
+    project.write("results.csv", TINY_CELLS.replace("12.5", "13.0"))
+    return folder
+
+
+def _whole(folder: Path, command: Sequence[str]) -> None:
+    done = on_disk_with(None, folder, "elsewhere", command)
+    assert done.status == 0, done.log
+
+
+def _told(log: str, error: str) -> None:
+    """The error, what is expected, and how to mend it; no traceback."""
+    assert error in log
+    assert "expected: " in log
+    assert "mend: " in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_a_full_disk(project: Path, tmp_path: Path, name: str) -> None:
+    command, place = COMMANDS[name]
+    folder = tmp_path / "project"
+    copied(project, folder)
+    before = files(folder / place) if (folder / place).exists() else {}
+    whole = on_disk_with(None, folder, place, command)
+    assert whole.status == 0, whole.log
+    new = {path for path, content in whole.files.items() if content != before.get(path)}
+    needed = sum(pages_of(whole.files[path]) for path in new)
+    for number in range(amount(1, 12)):
+        pages = random.Random(f"{SEED} {name} {number}").randrange(needed)
+        done = on_disk_with(pages, folder, place, command)
+        try:
+            assert done.status != 0
+            _told(done.log, "o space")
+            _as_it_was(name, done, before, whole)
+        except AssertionError as error:
+            told = f"{name} with {pages} pages free, of {needed} needed, seed {SEED}\n{done.log}"
+            raise AssertionError(f"{told}\n{error}") from error
+
+
+def _as_it_was(name: str, done: Done, before: Files, whole: Done) -> None:
+    if name == "sweep":
+        # What was done before the disk was full is whole, and counts.
+        done_units = {path for path in done.files if path.startswith("records/")}
+        assert done_units <= whole.files.keys()
+        assert all(
+            content.count(b"\n") == 4 for path, content in done.files.items() if path in done_units
+        )
+    elif ".cache" not in COMMANDS[name]:
+        assert_same(done.files, before)
+    left = [
+        one
+        for one in done.hidden
+        if one.startswith((".gridatlas-", ".import-")) or one.endswith(".new")
+    ]
+    assert left == []
+
+
+@pytest.mark.parametrize("name", READ_ONLY)
+def test_a_disk_that_cannot_be_written_to(project: Path, tmp_path: Path, name: str) -> None:
+    command, place = COMMANDS[name]
+    folder = tmp_path / "project"
+    copied(project, folder)
+    before = files(folder / place) if (folder / place).exists() else {}
+    done = on_read_only(folder, place, command)
+    assert done.status != 0, done.log
+    _told(done.log, "Read-only file system")
+    assert_same(done.files, before)

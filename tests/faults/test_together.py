@@ -1,0 +1,165 @@
+"""Builds that run at once, processes that are lost, and clocks that jump."""
+
+import os
+import shutil
+import subprocess
+import sys
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+import site_builds
+from amount import amount
+from killing import Files, assert_same, files, whole_caches
+from site_builds import TINY_CELLS, Project
+
+from gridatlas import render
+
+PLAIN = {"theme": {"name": "mkdocs"}}
+ROUNDS = amount(1, 15)
+
+
+def _start(project: Project, into: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "mkdocs", "build", "--site-dir", into],
+        cwd=project.folder,
+        env=site_builds.environ(environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def _end(build: subprocess.Popen[str]) -> str:
+    said, _ = build.communicate(timeout=120)
+    assert build.returncode == 0, said
+    return said
+
+
+def test_two_builds_share_a_cache(tmp_path: Path) -> None:
+    project = site_builds.make_project(tmp_path / "project", **PLAIN)
+    site_builds.add_tiny_study(project)
+    expected: Files | None = None
+    for number in range(ROUNDS):
+        shutil.rmtree(project.folder / ".cache", ignore_errors=True)
+        builds = [_start(project, f"site-{number}-{one}") for one in "ab"]
+        for build in builds:
+            _end(build)
+        one, other = (files(project.folder / f"site-{number}-{one}") for one in "ab")
+        assert_same(one, other)
+        assert_same(one, expected or one)
+        expected = one
+        whole_caches(project.folder)
+        assert not list((project.folder / ".cache").rglob("*.new"))
+
+
+def test_two_builds_of_one_site_end_with_it_whole(tmp_path: Path) -> None:
+    project = site_builds.make_project(tmp_path / "project", **PLAIN)
+    site_builds.add_tiny_study(project)
+    expected = project.built(into="alone").files()
+    for _ in range(ROUNDS):
+        for build in [_start(project, "site") for _ in "ab"]:
+            _end(build)
+        found = site_builds.Build(0, "", project.folder / "site").files()
+        assert_same(found, expected)
+
+
+# --- lost processes -----------------------------------------------------------------------------
+
+DRAW = """\
+import sys, time
+from pathlib import Path
+from gridatlas import render
+import test_together
+if __name__ == "__main__":
+    render.POOL_FROM = 2
+    first = True
+    for _ in render._draw_all(test_together.pictures(Path(sys.argv[1]))):
+        if first:
+            from multiprocessing import active_children
+            print(*(child.pid for child in active_children()), flush=True)
+            first = False
+            time.sleep(60)
+"""
+
+
+def pictures(folder: Path) -> list[render.Picture]:
+    """As many pictures as the study has grids."""
+    from gridatlas.assessment import assess_study
+    from gridatlas.loaded import load_data
+    from gridatlas.plan import plan_study
+
+    loaded = load_data(folder)
+    [one] = loaded.results
+    known = assess_study(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
+    return list(
+        dict.fromkeys(picture for plan in plan_study(known, "studies") for picture in plan.pictures)
+    )
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    project = Project(tmp_path)
+    site_builds.add_tiny_study(project)
+    return tmp_path / "data"
+
+
+def test_a_lost_drawing_process_is_no_lost_build(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "POOL_FROM", 2)
+    wanted = pictures(data)
+    alone = {picture: render.draw_one(picture) for picture in wanted}
+    drawn = {}
+    for picture, drawing in render._draw_all(wanted):
+        drawn[picture] = drawing
+        for child in active_children():
+            child.kill()
+    assert drawn == alone
+
+
+def test_a_killed_build_leaves_no_process(data: Path) -> None:
+    here = f"{Path(__file__).parent}:{Path(__file__).parents[1]}:{Path(__file__).parents[1]}/sites"
+    path = f"{here}:{os.environ.get('PYTHONPATH', '')}"
+    build = subprocess.Popen(
+        [sys.executable, "-c", DRAW, data],
+        env=site_builds.environ({"PYTHONPATH": path}),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert build.stdout is not None
+    workers = build.stdout.readline().split()
+    assert workers
+    build.kill()
+    build.wait()
+    with build.stdout as pipe:  # They hold its other end until they are gone.
+        assert pipe.read() == ""
+
+
+# --- clocks -------------------------------------------------------------------------------------
+
+
+def _set_all(folder: Path, time: int) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.utime(path, (time, time), follow_symlinks=False)
+
+
+def test_times_of_files_say_nothing(tmp_path: Path) -> None:
+    """A file saved with the clock set back is read; one that only looks newer draws nothing."""
+    project = site_builds.make_project(tmp_path / "project", **PLAIN)
+    site_builds.add_tiny_study(project)
+    expected = project.built().files()
+    kept = {file: file.stat().st_ino for file in (project.folder / ".cache").rglob("*")}
+    for time in (0, 2**31 + 5, 1)[: amount(1, 3)]:
+        _set_all(project.folder, time)
+        assert_same(project.built().files(), expected)
+        now = {file: file.stat().st_ino for file in (project.folder / ".cache").rglob("*")}
+        assert now == kept
+    # Another value of the same length, in a file with the same time.
+    cells = project.folder / "data/tiny/cells.csv"
+    cells.write_text(TINY_CELLS.replace("11.5", "19.5"), "utf-8")
+    _set_all(project.folder, 1)
+    changed = project.built().files()
+    assert b"19.5" in changed["grids/tiny/small.csv"]
+    assert b"19.5" in changed["studies/tiny/model/small/index.html"]
+    assert b"19.5" in changed["grids/tiny/small.svg"]
