@@ -33,6 +33,8 @@ STYLESHEET = f"{ASSETS}/gridatlas.css"
 SCRIPT = f"{ASSETS}/gridatlas.js"
 EXPLORE = f"{ASSETS}/explore.js"
 MOVED = f"{ASSETS}/moved.js"
+_OVERVIEW = ""
+"""Name under which the page that leads to all studies is kept; no study has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +117,31 @@ def build(
     }
     shelf = kept.Shelf(cache, (into, address, ending), templates, digests)
     studies = _by_study(known, plans, embeds)
-    there = {one.id: written for one in studies if (written := shelf.get(one.known, one.plans))}
+    made = {one.id: shelf.of_study(one.known, one.plans) for one in studies}
+    overview = plans[0]
+    made[_OVERVIEW] = shelf.of_overview(known, overview)
+    there = {one: kept_one for one in made if (kept_one := shelf.get(one, made[one]))}
     new = [one for one in studies if one.id not in there]
     others = [one for one in plans if "study" not in one.context]
-    drawings = draw(_pictures(others, new), cache, progress)
+    wanted = [one for one in others if one is not overview or _OVERVIEW not in there]
+    drawings = draw(_pictures(wanted, new), cache, progress)
     writer = page.Writer(embeds, drawings, templates, broken, site)
     for study in new:
         block = _written(study, writer, drawings, step)
         if not writer.problems:
-            shelf.put(study.known, study.plans, block)
+            shelf.put(study.id, made[study.id], block)
         there[study.id] = kept.unpacked(block)
+    if _OVERVIEW not in there:
+        block = kept.packed([writer.page(overview)], {})
+        if not writer.problems:
+            shelf.put(_OVERVIEW, made[_OVERVIEW], block)
+        there[_OVERVIEW] = kept.unpacked(block)
     pages = [
-        there[one.context["study"].id].page(one) if "study" in one.context else writer.page(one)
+        there[one.context["study"].id].page(one)
+        if "study" in one.context
+        else there[_OVERVIEW].page(one)
+        if one is overview
+        else writer.page(one)
         for one in plans
     ]
     step(f"wrote {len(pages)} pages")

@@ -160,7 +160,7 @@ def _templates(folder: Path | None) -> str:
 
 
 class Shelf:
-    """What is kept of studies that are written with the same options; one place for each study.
+    """What is kept of what is written with the same options: one place for each study.
 
     Args:
         folder: The cache; None keeps nothing.
@@ -179,30 +179,37 @@ class Shelf:
         self._folder, self._options, self._digests = folder, options, digests
         self._by = (_written_by(), _templates(templates)) if folder else ()
 
-    def get(self, known: Assessment, plans: Iterable[PagePlan]) -> Written | None:
-        """What is kept of a study, where it was made from the same."""
-        head = self._made_of(known, plans)
-        if self._folder is None or head is None:
+    def get(self, name: str, made: bytes | None) -> Written | None:
+        """What is kept under a name, where it was made from the same."""
+        if self._folder is None or made is None:
             return None
-        body = store.read(self._folder, self._place(known))
-        return unpacked(body[len(head) :]) if body and body.startswith(head) else None
+        body = store.read(self._folder, self._place(name))
+        return unpacked(body[len(made) :]) if body and body.startswith(made) else None
 
-    def put(self, known: Assessment, plans: Iterable[PagePlan], block: bytes) -> None:
-        """Keep what was written of a study, in the place of what was kept of it."""
-        head = self._made_of(known, plans)
-        if self._folder is not None and head is not None:
-            store.write(self._folder, self._place(known), head + block)
+    def put(self, name: str, made: bytes | None, block: bytes) -> None:
+        """Keep what was written, in the place of what was kept under this name."""
+        if self._folder is not None and made is not None:
+            store.write(self._folder, self._place(name), made + block)
 
-    def _place(self, known: Assessment) -> str:
-        return store.key_of("pages", known.study.id, *self._options)
+    def _place(self, name: str) -> str:
+        return store.key_of("pages", name, *self._options)
 
-    def _made_of(self, known: Assessment, plans: Iterable[PagePlan]) -> bytes | None:
+    def of_study(self, known: Assessment, plans: Iterable[PagePlan]) -> bytes | None:
         """A hash of all that the pages of a study depend on besides the options."""
         # The checks of claims alone look into other studies, and name them with `study=`.
         others = any("study" in (one.entry.check or "") for one in known.claims)
         files = dict(self._digests) if others else {known.study.id: self._digests[known.study.id]}
+        return self._hash(files, plans, known.results.problems)
+
+    def of_overview(self, known: Iterable[Assessment], plan: PagePlan) -> bytes | None:
+        """The same of the page that leads to all studies."""
+        problems = [one.results.problems for one in known]
+        return self._hash(self._digests, [plan], [problems, dict(plan.context["unreadable"])])
+
+    def _hash(
+        self, files: Mapping[str, str | None], plans: Iterable[PagePlan], more: object
+    ) -> bytes | None:
         if None in files.values():
             return None
         said = [[plan.context.get(key) for key in _FROM_OUTSIDE] for plan in plans]
-        problems = known.results.problems
-        return store.key_of(*self._by, json.dumps(files), repr(said), repr(problems)).encode()
+        return store.key_of(*self._by, json.dumps(files), repr(said), repr(more)).encode()

@@ -71,9 +71,10 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ids: list[str] = []
     put = kept.Shelf.put
 
-    def watched(self: kept.Shelf, known, plans, block):  # type: ignore[no-untyped-def]
-        ids.append(known.study.id)
-        put(self, known, plans, block)
+    def watched(self: kept.Shelf, name: str, made: bytes | None, block: bytes) -> None:
+        if name:
+            ids.append(name)
+        put(self, name, made, block)
 
     monkeypatch.setattr(kept.Shelf, "put", watched)
     return ids
