@@ -293,14 +293,16 @@ def test_edits() -> None:
         Edit("bare", 1, 2, 2, 0),
         Edit("bare", 2, 2, 1, 0),
         Edit("warm", 1, 5, 4, 2),
-        Edit("warm", 2, 2.1, 1.5, 2),
-        Edit("warm", 3, 2.3, 1.5, 4),
+        Edit("warm", 2, 2.1, 1.1, 2),
+        Edit("warm", 3, 2.3, 1.1, 4),
     ]
-    assert "| Grid Atlas, warm, later edits | 1.50 s | 2.20 s | 2 or 4 |" in (
+    assert "| Grid Atlas, warm, later edits | 1.10 s | 2.20 s | 2 or 4 |" in (
         build_figures.edit_table(edits)
     )
     assert build_figures.edit_goal(edits).met
-    assert not build_figures.edit_goal([*edits, Edit("warm", 4, 9, 9, 2)]).met
+    assert not build_figures.edit_goal(
+        [*edits, Edit("warm", 4, 9, 9, 2), Edit("warm", 5, 9, 9, 2)]
+    ).met
 
 
 def test_large_studies_and_steps() -> None:
@@ -313,6 +315,8 @@ def test_large_studies_and_steps() -> None:
     assert "| Big | 1.50 s, 100 MB (1×) | 8.00 s, 200 MB (1×) | 3.00 s, 100 MB (2×) | 4 kB |" in (
         build_figures.large_table(found)
     )
+    cut_short = build_figures.large_table([Large("Big", "check", 2, 1.5, 100)])
+    assert "| Big | 1.50 s, 100 MB (1×) | – | – | – |" in cut_short
     steps = build_figures.steps_table([Steps("Cold", {"chart": 3.0, "host": 1.0})])
     assert "| Chart: draw with Vega, and bundle it | 3.00 s, 75% |" in steps
     assert "| All | 4.00 s |" in steps
