@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+import sys
 import tomllib
 import warnings
 from pathlib import Path
@@ -350,6 +351,29 @@ def test_every_page_names_only_targets_that_make_knows() -> None:
     assert named - targets == set()
 
 
+MEASURES = [
+    line
+    for page in ("build-speed.md", "page-speed.md")
+    for block in blocks(DOCS / page)
+    for line in block.text.splitlines()
+    if block.language == "sh"
+]
+
+
+@pytest.mark.parametrize("line", MEASURES)
+def test_commands_that_measure_have_the_options_that_there_are(line: str) -> None:
+    command, script, *arguments = shlex.split(line)
+    if command == "make":
+        [script, arguments] = [
+            "tests/bench/bench.py",
+            shlex.split(arguments[0].removeprefix("ARGS=")),
+        ]
+    help_text = run(f"{sys.executable} {script} --help", ROOT).stdout
+    options = [one for one in arguments if one.startswith("--")]
+    assert options
+    assert [one for one in options if f"{one} " not in help_text.replace(",", " ")] == []
+
+
 # --- the rest ------------------------------------------------------------------------------------
 
 
@@ -414,7 +438,7 @@ HERE = {
     ("docs/options.md", "sh"): "test_commands_of_the_options_page_run",
     ("docs/options.md", "text"): "test_commands_of_the_options_page_run",
     ("docs/options.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
-    ("docs/page-speed.md", "sh"): "test_every_page_names_only_targets_that_make_knows",
+    ("docs/page-speed.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
     ("docs/publish.md", "text"): "test_action_and_requirement_of_the_pages_are_there",
     ("docs/publish.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
     ("docs/python.md", "python"): "test_python_page_runs_from_top_to_bottom",
@@ -426,6 +450,7 @@ HERE = {
     ("docs/start.md", "sh"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "text"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "yaml"): "test_start_page_leads_to_a_site",
+    ("docs/build-speed.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
     ("docs/claims.md", "python"): "unit/test_claims.py::test_example_of_the_page",
     ("docs/claims.md", "text"): "unit/test_claims.py::test_error_of_the_page",
     ("docs/claims.md", "yaml"): "unit/test_claims.py::test_claims_of_the_page_are_as_they_record",
