@@ -5,23 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
-
-from chromium import launch
+from playwright.sync_api import Browser
 
 # The sites that are looked at are those of tests/sites: built once for both.
 sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        try:
-            started = launch(playwright)
-        except FileNotFoundError as error:
-            pytest.fail(f"{error} (tests in a browser are never skipped)", pytrace=False)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="session")

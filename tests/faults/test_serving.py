@@ -54,7 +54,6 @@ FAULTS: dict[str, tuple[str, Fault]] = {
         "cells.csv",
         lambda file: _write(file, file.read_text().encode("utf-16")),
     ),
-    "a folder for cells": ("cells.csv", lambda file: (file.unlink(), file.mkdir())[0]),
     "cells that are a link to themselves": (
         "cells.csv",
         lambda file: (file.unlink(), file.symlink_to(file.name))[0],
@@ -99,9 +98,7 @@ def _mend(study: Path, kept: dict[str, bytes]) -> None:
     if away.exists():
         away.rename(study)
     for file in study.iterdir():
-        if file.is_dir():
-            file.rmdir()
-        elif file.name not in kept or file.is_symlink():
+        if file.name not in kept or file.is_symlink():
             file.unlink()
     for name, content in kept.items():
         if not (study / name).exists() or (study / name).read_bytes() != content:

@@ -144,9 +144,9 @@ def test_only_what_changed_is_drawn_again(cached: tuple[Project, Build]) -> None
     project.built("--strict")
     after = entries(project.folder / ".cache")
     assert before.keys() <= after.keys()
-    # The pages of a study have one place, where those of the changed one stand now.
-    (pages,) = (entry for file, entry in before.items() if after[file] != entry)
-    assert not _is_drawing(pages)
+    # A study has one place for its pages, where the changed ones stand now; so has the overview.
+    pages = [entry for file, entry in before.items() if after[file] != entry]
+    assert [_is_drawing(entry) for entry in pages] == [False, False]
     # Two grids, each with a colour scale of its own and with one that both share.
     assert [_is_drawing(entry) for entry in before.values()].count(True) == 4
     new = [entry for file, entry in after.items() if file not in before]

@@ -358,6 +358,7 @@
     "pointermove",
     (event) => {
       if (left !== null) over(event);
+      else at = `${event.clientX} ${event.clientY}`;
     },
     { passive: true },
   );
