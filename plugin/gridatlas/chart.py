@@ -59,7 +59,6 @@ def specification(picture: Picture) -> dict[str, Any]:
 
     Strings from data are only ever values of data, titles and domains, never expressions.
     """
-    picture = _drawable(picture)
     nx, ny = len(picture.x_labels), len(picture.y_labels)
     font_size = 13 if nx <= 7 else 11
     width, height = _cell_size(picture, font_size)
@@ -97,11 +96,12 @@ def specification(picture: Picture) -> dict[str, Any]:
     return spec
 
 
-def _drawable(picture: Picture) -> Picture:
+def drawable(picture: Picture) -> Picture:
     """The picture with texts that Vega can cut where they are too long.
 
     It cuts between the halves of a character beyond U+FFFF, such as an emoji, and half of one can't
-    be drawn: where a text may be cut, a square stands for each. The labels of cells keep them.
+    be drawn by vl-convert: where a text may be cut, a square stands for each. The labels of cells
+    keep them, and so does the specification for browsers, which can.
     """
     texts = (picture.x_title, picture.y_title, picture.legend, picture.outline_label)
     if all(map(_in_one_part, (*texts, *picture.x_labels, *picture.y_labels))):

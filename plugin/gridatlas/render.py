@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from gridatlas import store
-from gridatlas.chart import line_specification, specification
+from gridatlas.chart import drawable, line_specification, specification
 from gridatlas.line import LinePicture
 from gridatlas.picture import Picture
 from gridatlas.slim import slim, slim_png
@@ -185,7 +185,10 @@ def draw_one(picture: Picture | LinePicture) -> Drawing:
         _look_for_points(svg, picture)
     else:
         spec = specification(picture)
-        svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+        drawn = drawable(picture)
+        svg = vl_convert.vegalite_to_svg(
+            spec if drawn is picture else specification(drawn), allowed_base_urls=[]
+        )
         _look_for_cells(svg, picture)
     svg = _stable(_plain(svg), picture)
     on_white = re.sub(
