@@ -246,6 +246,10 @@ def shape(markdown: str) -> tuple[list[str], str]:
     """The elements of Markdown as GitHub shows it, with what they lead to, and its text."""
     html = cmarkgfm.github_flavored_markdown_to_html(markdown)
     found = BeautifulSoup(html, "html.parser")
+    for link in found.select("a[href]"):
+        # GitHub makes a link of an address in a text: it leads to where it says.
+        if link.get_text() in (to := str(link["href"]), re.sub(r"^(https?://|mailto:)", "", to)):
+            link.unwrap()
     elements = [
         f"{tag.name} {' '.join(sorted(tag.attrs))}".rstrip() for tag in found.find_all(True)
     ]
