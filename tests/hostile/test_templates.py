@@ -1,6 +1,7 @@
 """A user's template that leaves the sandbox, or runs for ever, is told, and ours is used."""
 
 import contextlib
+import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -100,7 +101,6 @@ def test_templates_that_are_fine_are_used(written: Written) -> None:
 
 
 def test_the_bounds_end_with_the_template() -> None:
-    resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_AS)
     inside = []
     with contextlib.suppress(ZeroDivisionError), bounds.bounded(Path("/templates")):

@@ -2,13 +2,16 @@
 
 import gc
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from gridatlas import kept
 from gridatlas.build import build
+from gridatlas.diff.side import as_side
 from gridatlas.garbage import left_alone
+from gridatlas.loaded import load_data
 from gridatlas.packed import Files, Packed, pack
 from gridatlas.page import Page
 
@@ -28,9 +31,9 @@ claims:
 """
 
 
-def write(data: Path, study: str, more: str = "", cells: str = CELLS) -> None:
+def write(data: Path, study: str, more: str = "", cells: str = CELLS, head: str = STUDY) -> None:
     (data / study).mkdir(parents=True, exist_ok=True)
-    (data / study / "study.yml").write_text(STUDY + more, "utf-8")
+    (data / study / "study.yml").write_text(head + more, "utf-8")
     (data / study / "cells.csv").write_text(cells, "utf-8")
 
 
@@ -120,6 +123,52 @@ def test_a_study_whose_claim_looks_into_another_one_depends_on_that(
     assert written == ["one", "two"]
     fresh = build(data)
     assert [page.whole() for page in changed.pages] == [page.whole() for page in fresh.pages]
+
+
+EDITS = {
+    "a claim of one about the other": lambda data: write(data, "one", CLAIM.format(study="two")),
+    "that claim wrong": lambda data: write(data, "two", cells=CELLS.replace("12.5", "52.5")),
+    "another title of the other": lambda data: write(
+        data, "two", cells=CELLS, head=STUDY.replace("Sizes", "Other sizes")
+    ),
+    "a label, a unit and a level more": lambda data: write(
+        data,
+        "two",
+        "factors: {model: {label: Net}, rate: {unit: /s}}\n",
+        CELLS + "tiny,1,8,1.5\n",
+    ),
+    "a study that can't be read": lambda data: write(data, "two", "facets: [\n"),
+    "mended, with a former name": lambda data: write(data, "two", "former: [once]\n"),
+    "a study more": lambda data: write(data, "three"),
+    "two names for one study": lambda data: write(data, "three", "former: [once]\n"),
+    "a value out of range": lambda data: write(data, "one", cells=CELLS.replace("11.5", "x")),
+    "another reading": lambda data: (
+        (data / "one" / "second.csv").write_text(CELLS.replace("21.5", "31.5"), "utf-8"),
+        write(data, "one", "readings: [{id: a, file: cells.csv}, {id: b, file: second.csv}]\n"),
+    ),
+    "that reading changed": lambda data: (data / "one" / "second.csv").write_text(CELLS, "utf-8"),
+    "a study less": lambda data: shutil.rmtree(data / "three"),
+    "all as at first": lambda data: (write(data, "one"), write(data, "two")),
+}
+"""What people do to a data folder, one after the other."""
+
+
+@pytest.mark.parametrize("compared", [False, True], ids=["alone", "compared"])
+def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(
+    tmp_path: Path, compared: bool
+) -> None:
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    write(data, "one")
+    write(data, "two")
+    base = as_side(load_data(data, "data"), "data", "before", None) if compared else None
+    build(data, "data", cache=cache, base=base)
+    for edit, done in EDITS.items():
+        done(data)
+        warm, fresh = (build(data, "data", cache=one, base=base) for one in (cache, None))
+        assert [page.whole() for page in warm.pages] == [page.whole() for page in fresh.pages], edit
+        assert [page.head for page in warm.pages] == [page.head for page in fresh.pages], edit
+        assert dict(warm.files) == dict(fresh.files), edit
+        assert warm.problems == fresh.problems, edit
 
 
 def test_options_and_templates_have_their_own(tmp_path: Path, written: list[str]) -> None:
