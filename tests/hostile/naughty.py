@@ -9,6 +9,7 @@ import csv
 import functools
 import io
 import json
+import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +121,7 @@ FIELDS = [
     "y", "y unit", "x one", "x two", "y one", "y two", "facet", "facet one", "facet two", "reading",
     "reading note", "second reading", "claim", "claim's meaning", "second claim", "no check",
     "wrong", "accepted", "note", "place", "region", "fence title", "fence caption", "bibtex",
+    "second file",
 ]  # fmt: skip
 """Every place of a study, and of a fence, that takes any text."""
 
@@ -139,8 +141,15 @@ class Naughty(Texts):
     def levels(self) -> list[str]:
         return ["facet one", "facet two"]
 
+    @property
+    def second_file(self) -> str:
+        """The name of the second reading's table: what no name of a file can have is left out."""
+        name = re.sub(r"[/\\]|\.\.", "", self["second file"]).strip()
+        return f"{name.encode()[:200].decode(errors='ignore')}.csv"
+
     def study_file(self) -> dict[str, Any]:
         file = super().study_file()
+        file["readings"][1]["file"] = self.second_file
         file["source"]["bibtex"] = self["bibtex"]
         file["regions"] = [
             {
@@ -194,7 +203,7 @@ def naughty(base: Path) -> Build:
     for study, texts in STUDIES.items():
         project.write(f"data/{study}/study.yml", json.dumps(texts.study_file(), indent=1))
         project.write(f"data/{study}/cells.csv", texts.cells())
-        project.write(f"data/{study}/second.csv", texts.cells(second=True))
+        project.write(f"data/{study}/{texts.second_file}", texts.cells(second=True))
         project.write(f"docs/fence-{study}.md", texts.fence())
     return project.built("--strict")
 

@@ -280,7 +280,9 @@ def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) ->
             file = STUDIES[name].study_file()
             file["claims"] = file["claims"][number:]
             (folder / "study.yml").write_text(json.dumps(file), "utf-8")
-            (folder / "second.csv").write_text(STUDIES[name].cells(second=True), "utf-8")
+            (folder / STUDIES[name].second_file).write_text(
+                STUDIES[name].cells(second=True), "utf-8"
+            )
             rows = STUDIES[name].cells()
             cells = re.sub(r",2,", f",{value},", rows) if number else rows
             (folder / "cells.csv").write_text(cells, "utf-8")
