@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 from documents import DOCS, PAGES, ROOT, Block, blocks, follow, run
@@ -334,7 +335,10 @@ def test_commands_of_the_options_page_run(repository: Path) -> None:
 def test_printed_commands_have_the_options_that_there_are(page: str) -> None:
     for line in command_lines(page):
         name, *words = shlex.split(line)[1:]
-        main.commands[name].make_context(name, words)
+        # Under `main`, as on the command line: click keeps a command's first help option, and
+        # without the group it has no -h.
+        above = click.Context(main, info_name="gridatlas", **main.context_settings)
+        main.commands[name].make_context(name, words, parent=above)
 
 
 def test_every_page_names_only_targets_that_make_knows() -> None:
