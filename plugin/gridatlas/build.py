@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas import badges, dataset, export, kept, page, plan, social
+from gridatlas import dataset, kept, page, plan, social
 from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.changes_page import plan_changes, with_changes
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.side import Side, as_side
+from gridatlas.drawers import Drawers, Stored
 from gridatlas.figures import grid_path
 from gridatlas.former import at_old_addresses
 from gridatlas.garbage import left_alone
@@ -22,10 +23,8 @@ from gridatlas.page import Page
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import Problem
-from gridatlas.render import Drawing, Stored, bundle, draw
-from gridatlas.reproduction import Reproduction
-from gridatlas.share import embed_path
-from gridatlas.uncertainty import GridUncertainty
+from gridatlas.render import Drawing, bundle
+from gridatlas.works import StudyPlan, Works
 
 ASSETS = "assets/gridatlas"
 """Folder of the stylesheet and the scripts, beside the pages."""
@@ -33,8 +32,6 @@ STYLESHEET = f"{ASSETS}/gridatlas.css"
 SCRIPT = f"{ASSETS}/gridatlas.js"
 EXPLORE = f"{ASSETS}/explore.js"
 MOVED = f"{ASSETS}/moved.js"
-_OVERVIEW = ""
-"""Name under which the page that leads to all studies is kept; no study has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,55 +97,49 @@ def build(
     if templates:
         broken, found = page.check_templates(templates)
         problems += found
-    known = []
-    for one in loaded.results:
-        study_id = one.study.id
-        known.append(assess_study(one, loaded.checks[study_id], loaded.claims[study_id], cache))
-        step(f"assessed {study_id}")
-    plans = _plans(known, loaded.unreadable, into, page_of)
-    if base is not None:
-        plans, found = _compared(plans, base, loaded, known, into, cache, name or data.as_posix())
-        problems += found
-        step(f"compared with {base.name}")
-    embeds = [embed for one in known for embed in plan.plan_embeds(one, into)]
     site = SiteAddress(address, ending)
     digests = {
-        one.study.id: kept.files_digest(data / one.study.id, one.study, stamps) for one in known
+        one.study.id: kept.files_digest(data / one.study.id, one.study, stamps)
+        for one in loaded.results
     }
     shelf = kept.Shelf(cache, (into, address, ending), templates, digests)
-    studies = _by_study(known, plans, embeds)
-    made = {one.id: shelf.of_study(one.known, one.plans) for one in studies}
-    overview = plans[0]
-    made[_OVERVIEW] = shelf.of_overview(known, overview)
-    there = {one: kept_one for one in made if (kept_one := shelf.get(one, made[one]))}
-    new = [one for one in studies if one.id not in there]
-    others = [one for one in plans if "study" not in one.context]
-    wanted = [one for one in others if one is not overview or _OVERVIEW not in there]
-    drawings = draw(_pictures(wanted, new), cache, progress)
-    writer = page.Writer(embeds, drawings, templates, broken, site)
-    for study in new:
-        block = _written(study, writer, drawings, step)
-        if not writer.problems:
-            shelf.put(study.id, made[study.id], block)
-        there[study.id] = kept.unpacked(block)
-    if _OVERVIEW not in there:
-        block = kept.packed([writer.page(overview)], {})
-        if not writer.problems:
-            shelf.put(_OVERVIEW, made[_OVERVIEW], block)
-        there[_OVERVIEW] = kept.unpacked(block)
-    pages = [
-        there[one.context["study"].id].page(one)
-        if "study" in one.context
-        else there[_OVERVIEW].page(one)
-        if one is overview
-        else writer.page(one)
-        for one in plans
-    ]
-    step(f"wrote {len(pages)} pages")
-    files = Files()
-    files.add(assets(cache))
-    for study in studies:
-        files.add(there[study.id].files)
+    with Drawers[Picture](cache, progress) as drawers:
+        works = Works(shelf, drawers)
+        studies = []
+        for one in loaded.results:
+            studies.append(_planned(one, loaded, into, page_of, cache))
+            step(f"assessed {one.study.id}")
+            if base is None:  # Otherwise, its pages have what changed to tell as well.
+                works.begin(studies[-1])
+        known = [one.known for one in studies]
+        plans = _plans(studies, loaded.unreadable, into)
+        if base is not None:
+            plans, found = _compared(
+                plans, base, loaded, known, into, cache, name or data.as_posix()
+            )
+            problems += found
+            studies = _by_study(studies, plans)
+            step(f"compared with {base.name}")
+            for study in studies:
+                works.begin(study)
+        overview = plans[0]
+        others = [one for one in plans[1:] if "study" not in one.context]
+        works.begin_overview(known, overview)
+        drawers.ask(picture for one in others for picture in one.pictures)
+        files = Files()
+        files.add(assets(cache))
+        embeds = [embed for one in studies for embed in one.embeds]
+        writer = page.Writer(embeds, drawers.drawings, templates, broken, site)
+        written: dict[str, Page] = {}
+        for study in studies:
+            there = works.end(study, writer, step)
+            written |= {one.path: there.page(one) for one in study.plans}
+            files.add(there.files)
+        written[overview.path] = works.end_overview(overview, writer).page(overview)
+        for other in others:
+            drawers.wait(other.pictures)
+            written[other.path] = writer.page(other)
+        step(f"wrote {len(plans)} pages")
     data_of = _data_files(known, into, site, files)
     of = tuple(one.study for one in loaded.results)
     files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))
@@ -160,68 +151,43 @@ def build(
                 head=social.tags(one.plan, site, files, described),
                 dataset=data_of.get(one.plan.path, ""),
             )
-            for one in pages
+            for one in (written[one.path] for one in plans)
         ),
         files,
         (*problems, *writer.problems),
         {one.study.id: one for one in loaded.results},
         {one.study.id: one for one in known},
         broken,
-        drawings if cache is None else Stored(_pictures(others, studies), cache),
+        drawers.drawings if cache is None else Stored(_pictures(plans, embeds), cache),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Study:
-    """What is written of one study."""
-
-    known: Assessment
-    plans: list[PagePlan] = field(default_factory=list)
-    embeds: list[EmbedPlan] = field(default_factory=list)
-
-    @property
-    def id(self) -> str:
-        return self.known.study.id
+def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Picture, None]:
+    found = dict.fromkeys(picture for one in plans for picture in one.pictures)
+    return found | dict.fromkeys(embed.panel.picture for embed in embeds)
 
 
-def _by_study(
-    known: Iterable[Assessment], plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]
-) -> list[_Study]:
-    studies = {one.study.id: _Study(one) for one in known}
+def _planned(
+    results: Results,
+    loaded: Loaded,
+    into: str,
+    page_of: Callable[[str], str],
+    cache: Path | None,
+) -> StudyPlan:
+    study = results.study
+    known = assess_study(results, loaded.checks[study.id], loaded.claims[study.id], cache)
+    script = study.reproduce.script if study.reproduce else ""
+    plans = plan.plan_study(known, into, page_of(script) if script else "")
+    return StudyPlan(known, tuple(plans), tuple(plan.plan_embeds(known, into)))
+
+
+def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[StudyPlan]:
+    """The studies with these plans of their pages."""
+    by_id: dict[str, list[PagePlan]] = {}
     for one in plans:
         if "study" in one.context:
-            studies[one.context["study"].id].plans.append(one)
-    for embed in embeds:
-        studies[embed.grid.study.id].embeds.append(embed)
-    return list(studies.values())
-
-
-def _pictures(plans: Iterable[PagePlan], studies: Iterable[_Study]) -> list[Picture]:
-    """Those of pages, and of studies: of their pages, and of their grids for themselves."""
-    found = [picture for one in plans for picture in one.pictures]
-    for study in studies:
-        found += _pictures(study.plans, ())
-        found += [embed.panel.picture for embed in study.embeds]
-    return found
-
-
-def _written(
-    study: _Study,
-    writer: page.Writer,
-    drawings: Mapping[Picture, Drawing],
-    step: Callable[[str], None],
-) -> bytes:
-    """The pages and files of a study, as they are kept."""
-    pages = []
-    for one in study.plans:
-        pages.append(writer.page(one))
-        step(f"wrote {one.path}")
-    files: dict[str, str | bytes] = {embed_path(one): writer.frame(one) for one in study.embeds}
-    for embed in study.embeds:
-        drawing = drawings[embed.panel.picture]
-        files |= _downloads(embed, drawing, study.known.reproduction)
-        step(f"wrote the files of {grid_path(embed.grid)}")
-    return kept.packed(pages, files)
+            by_id.setdefault(one.context["study"].id, []).append(one)
+    return [replace(one, plans=tuple(by_id[one.id])) for one in studies]
 
 
 def _data_files(
@@ -240,38 +206,16 @@ def _data_files(
     return said
 
 
-def _downloads(
-    embed: EmbedPlan, drawing: Drawing, reproduction: Reproduction | None
-) -> dict[str, str | bytes]:
-    """A grid's files by their paths, but for its page for frames."""
-    grid, path = embed.grid, grid_path(embed.grid)
-    known = embed.panel.uncertainty or GridUncertainty()
-    return {
-        f"{path}.svg": export.to_svg(drawing.svg),
-        f"{path}.png": drawing.png,
-        f"{path}.vl.json": drawing.spec,
-        f"{path}.csv": export.to_csv(grid),
-        f"{path}.json": export.to_json(grid, known, embed.panel.rerun),
-        f"{path}.best.svg": badges.best_badge(grid, known),
-        f"{path}.reproduced.svg": badges.reproduced_badge(grid, reproduction),
-    }
-
-
 def _plans(
-    known: list[Assessment],
-    unreadable: Mapping[str, tuple[Problem, ...]],
-    into: str,
-    page_of: Callable[[str], str],
+    studies: Iterable[StudyPlan], unreadable: Mapping[str, tuple[Problem, ...]], into: str
 ) -> list[PagePlan]:
+    """Those of all pages; that of the overview comes first."""
     pages = {study_id: f"{into}/{study_id}/index.md" for study_id in unreadable}
-    plans = [plan.plan_overview(known, into, pages)]
-    for one in known:
-        script = one.study.reproduce.script if one.study.reproduce else ""
-        plans += plan.plan_study(one, into, page_of(script) if script else "")
-    plans += [
-        plan.plan_unreadable(study_id, problems, into) for study_id, problems in unreadable.items()
+    return [
+        plan.plan_overview([one.known for one in studies], into, pages),
+        *(one for study in studies for one in study.plans),
+        *(plan.plan_unreadable(study_id, found, into) for study_id, found in unreadable.items()),
     ]
-    return plans
 
 
 def _compared(

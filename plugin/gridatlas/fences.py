@@ -9,11 +9,11 @@ from pathlib import Path
 from gridatlas.address import SiteAddress
 from gridatlas.assessment import Assessment
 from gridatlas.bounds import bounded
+from gridatlas.drawers import draw
 from gridatlas.fence import FenceError, figures, parse
 from gridatlas.line import LinePicture
 from gridatlas.page import IN_TEMPLATES, Templates, template_problem
 from gridatlas.picture import Picture
-from gridatlas.render import draw
 
 
 class Fences:

@@ -66,8 +66,8 @@ class OpenGrid(Grid):
 
     def svg(self) -> str:
         """The drawing as a text: SVG whose letters have the colour of the text around it."""
+        from gridatlas.drawers import draw
         from gridatlas.picture import draw_grid
-        from gridatlas.render import draw
 
         picture = draw_grid(self, kept=self.assessed.uncertainty.kept(self))
         return draw([picture], self.assessed.cache)[picture].svg

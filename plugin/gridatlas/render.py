@@ -1,4 +1,4 @@
-"""Draw pictures with vl-convert, and keep what was drawn in a cache keyed by its inputs."""
+"""Draws a picture with vl-convert, and bundles the libraries that do it for a browser."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from multiprocessing import get_context, parent_process
 from pathlib import Path
-from threading import Thread
 from typing import Any, TypeVar
 
 from gridatlas import store
@@ -25,10 +20,6 @@ from gridatlas.picture import Picture
 from gridatlas.slim import slim, slim_png
 
 PNG_SCALE = 2
-POOL_FROM = 40
-"""Pictures to draw from which a second process pays (it costs about a second to start)."""
-HELD_UP_TO = 64
-"""Drawings out of the cache that are in memory at once."""
 INK = "#1f1f1f"
 """Colour of text in a PNG, on white."""
 
@@ -69,106 +60,6 @@ class Bundle:
 
 class DrawingError(RuntimeError):
     """A drawing that doesn't show what its picture holds."""
-
-
-def draw(
-    pictures: Iterable[Drawn],
-    cache_folder: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Mapping[Drawn, Drawing]:
-    """Draw all pictures; those in the cache are taken from there.
-
-    Args:
-        cache_folder: Where drawings are kept; a damaged entry is drawn again. None keeps nothing.
-        progress: Called with (drawn, to draw) after each picture that was not in the cache.
-    """
-    wanted = list(dict.fromkeys(pictures))
-    if cache_folder is None:
-        return dict(_drawn(wanted, progress))
-    drawings = Stored(wanted, cache_folder)
-    for picture, drawing in _drawn([one for one in wanted if not drawings.there(one)], progress):
-        _write(cache_folder, picture, drawing)
-    return drawings
-
-
-def _drawn(
-    pictures: list[Drawn], progress: Callable[[int, int], None] | None
-) -> Iterator[tuple[Drawn, Drawing]]:
-    for done, (picture, drawing) in enumerate(_draw_all(pictures), 1):
-        yield picture, drawing
-        if progress:
-            progress(done, len(pictures))
-
-
-class Stored(Mapping[Drawn, Drawing]):
-    """Drawings in the cache; in memory are only those that were asked for last.
-
-    Args:
-        pictures: Those whose drawings are asked for.
-        folder: The cache.
-    """
-
-    def __init__(self, pictures: Iterable[Drawn], folder: Path) -> None:
-        self._pictures, self._folder = dict.fromkeys(pictures), folder
-        self._held: dict[Drawn, Drawing] = {}
-
-    def there(self, picture: Drawn) -> bool:
-        """Whether the cache has the drawing, and it isn't damaged."""
-        return self._stored(picture) is not None
-
-    def __getitem__(self, picture: Drawn) -> Drawing:
-        if picture not in self._pictures:
-            raise KeyError(picture)
-        # Where somebody has emptied the cache by now, it is drawn once more.
-        return self._stored(picture) or self._hold(picture, draw_one(picture))
-
-    def __iter__(self) -> Iterator[Drawn]:
-        return iter(self._pictures)
-
-    def __len__(self) -> int:
-        return len(self._pictures)
-
-    def _stored(self, picture: Drawn) -> Drawing | None:
-        if picture in self._held:
-            return self._held[picture]
-        found = _read(self._folder, picture)
-        return found and self._hold(picture, found)
-
-    def _hold(self, picture: Drawn, drawing: Drawing) -> Drawing:
-        if len(self._held) >= HELD_UP_TO:
-            del self._held[next(iter(self._held))]
-        self._held[picture] = drawing
-        return drawing
-
-
-def _draw_all(pictures: list[Drawn]) -> Iterable[tuple[Drawn, Drawing]]:
-    if len(pictures) < POOL_FROM or (os.cpu_count() or 1) < 2:
-        return ((picture, draw_one(picture)) for picture in pictures)
-    return _in_two_processes(pictures)
-
-
-def _in_two_processes(pictures: list[Drawn]) -> Iterable[tuple[Drawn, Drawing]]:
-    # spawn: a fork after any use of vl-convert deadlocks.
-    done = 0
-    try:
-        with ProcessPoolExecutor(2, get_context("spawn"), _end_with_build) as pool:
-            for drawing in pool.map(draw_one, pictures, chunksize=8):
-                yield pictures[done], drawing
-                done += 1
-    except BrokenProcessPool:  # One was killed: for its memory, say.
-        yield from ((picture, draw_one(picture)) for picture in pictures[done:])
-
-
-def _end_with_build() -> None:
-    """Have a process that draws end when the build is killed; by itself it would wait for ever."""
-
-    def end() -> None:
-        build = parent_process()
-        if build is not None:
-            build.join()
-            os._exit(1)
-
-    Thread(target=end, daemon=True).start()
 
 
 def draw_one(picture: Picture | LinePicture) -> Drawing:
@@ -313,36 +204,3 @@ def _bundle() -> Bundle:
     )
     script = head + vl_convert.javascript_bundle(_SNIPPET)
     return Bundle(f"vega-{vega}.js", script.encode())
-
-
-# --- cache --------------------------------------------------------------------------------------
-
-
-@cache
-def _drawn_by() -> str:
-    """What drawings depend on besides the picture: the libraries' versions and our own code."""
-    parts = [f"{name} {version(name)}" for name in ("altair", "vl-convert-python")]
-    here = Path(__file__)
-    for source in (here, here.with_name("chart.py"), here.with_name("slim.py")):
-        parts.append(hashlib.sha256(source.read_bytes()).hexdigest())
-    return "\n".join(parts)
-
-
-def _key(picture: Picture | LinePicture) -> str:
-    return store.key_of(_drawn_by(), picture.to_json())
-
-
-def _read(folder: Path, picture: Picture | LinePicture) -> Drawing | None:
-    """A stored drawing, or None where there is none or it is damaged."""
-    body = store.read(folder, _key(picture))
-    if body is None:
-        return None
-    sizes, _, rest = body.partition(b"\n")
-    svg, png = (int(size) for size in sizes.split())
-    return Drawing(rest[:svg].decode(), rest[svg : svg + png], rest[svg + png :].decode())
-
-
-def _write(folder: Path, picture: Picture | LinePicture, drawing: Drawing) -> None:
-    svg = drawing.svg.encode()
-    body = b"%d %d\n" % (len(svg), len(drawing.png)) + svg + drawing.png + drawing.spec.encode()
-    store.write(folder, _key(picture), body)

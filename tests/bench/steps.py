@@ -12,7 +12,8 @@ from typing import Any
 from mkdocs.commands import build as host
 from mkdocs.config import load_config
 
-from gridatlas import build, kept, loaded, plan
+from gridatlas import build, kept, loaded, plan, works
+from gridatlas.drawers import Drawers
 from gridatlas.page import Writer
 
 STEPS: tuple[tuple[str, Any, str], ...] = (
@@ -23,12 +24,14 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("analyse", loaded, "judge"),
     ("analyse", build, "assess_study"),
     ("plan", build, "_plans"),
+    ("plan", plan, "plan_study"),
     ("plan", plan, "plan_embeds"),
-    ("chart", build, "draw"),
+    ("chart", Drawers, "ask"),
+    ("chart", Drawers, "wait"),
     ("chart", build, "assets"),
     ("page", Writer, "page"),
     ("page", Writer, "frame"),
-    ("page", build, "_downloads"),
+    ("page", works, "_downloads"),
     ("keep", kept, "stamps"),
     ("keep", kept, "files_digest"),
     ("keep", kept, "packed"),

@@ -13,7 +13,9 @@ from amount import amount
 from killing import Files, assert_same, files, whole_caches
 from site_builds import TINY_CELLS, Project
 
-from gridatlas import render
+from gridatlas import drawers
+from gridatlas.picture import Picture
+from gridatlas.render import draw_one
 
 PLAIN = {"theme": {"name": "mkdocs"}}
 ROUNDS = amount(1, 15)
@@ -69,21 +71,21 @@ def test_two_builds_of_one_site_end_with_it_whole(tmp_path: Path) -> None:
 DRAW = """\
 import sys, time
 from pathlib import Path
-from gridatlas import render
+from gridatlas import drawers
 import test_together
 if __name__ == "__main__":
-    render.POOL_FROM = 2
-    first = True
-    for _ in render._draw_all(test_together.pictures(Path(sys.argv[1]))):
-        if first:
-            from multiprocessing import active_children
-            print(*(child.pid for child in active_children()), flush=True)
-            first = False
-            time.sleep(60)
+    drawers.POOL_FROM = 2
+    pictures = test_together.pictures(Path(sys.argv[1]))
+    with drawers.Drawers(None) as drawing:
+        drawing.ask(pictures)
+        drawing.wait(pictures[:1])
+        from multiprocessing import active_children
+        print(*(child.pid for child in active_children()), flush=True)
+        time.sleep(60)
 """
 
 
-def pictures(folder: Path) -> list[render.Picture]:
+def pictures(folder: Path) -> list[Picture]:
     """As many pictures as the study has grids."""
     from gridatlas.assessment import assess_study
     from gridatlas.loaded import load_data
@@ -107,15 +109,19 @@ def data(tmp_path: Path) -> Path:
 def test_a_lost_drawing_process_is_no_lost_build(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(render, "POOL_FROM", 2)
+    monkeypatch.setattr(drawers, "POOL_FROM", 2)
     wanted = pictures(data)
-    alone = {picture: render.draw_one(picture) for picture in wanted}
-    drawn = {}
-    for picture, drawing in render._draw_all(wanted):
-        drawn[picture] = drawing
-        for child in active_children():
-            child.kill()
-    assert drawn == alone
+    alone = {picture: draw_one(picture) for picture in wanted}
+    with drawers.Drawers[Picture](None) as drawing:
+        drawing.ask(wanted[:3])
+        for picture in wanted[:3]:
+            drawing.wait([picture])
+            for child in active_children():
+                child.kill()
+        # There is nobody left to take these.
+        drawing.ask(wanted)
+        drawing.wait(wanted)
+    assert drawing.drawings == alone
 
 
 def test_a_killed_build_leaves_no_process(data: Path) -> None:

@@ -17,9 +17,10 @@ import pytest
 import vl_convert
 from PIL import Image
 
-from gridatlas import render, store
+from gridatlas import drawers, render, store
+from gridatlas.drawers import Drawers, draw
 from gridatlas.picture import Mark, Picture
-from gridatlas.render import Drawing, DrawingError, draw, draw_one
+from gridatlas.render import Drawing, DrawingError, draw_one
 from gridatlas.slim import slim_png
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -247,12 +248,29 @@ def test_the_order_of_drawing_changes_no_byte() -> None:
     assert first == second
 
 
-def test_two_processes_draw_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_processes_draw_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = draw([ONE, TWO])
-    monkeypatch.setattr(render, "POOL_FROM", 2)
+    monkeypatch.setattr(drawers, "POOL_FROM", 2)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(render, "draw_one", draw_one)
+    monkeypatch.setattr(drawers, "draw_one", _refuse)  # Theirs is another.
     assert draw([ONE, TWO]) == alone
+    said: list[tuple[int, int]] = []
+    assert draw([ONE, TWO], tmp_path, lambda done, of: said.append((done, of))) == alone
+    assert said == [(1, 2), (2, 2)]
+
+
+def test_what_is_asked_for_while_others_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawers, "POOL_FROM", 2)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    three = _picture("Three", 1.0, 2.0, 3.0)
+    with Drawers[Picture](None) as drawing:
+        drawing.ask([ONE])
+        drawing.ask([TWO, ONE])
+        drawing.wait([TWO])
+        assert list(drawing.drawings) == [TWO]
+        drawing.ask([three])
+        drawing.wait([three, ONE])
+    assert drawing.drawings == draw([ONE, TWO, three])
 
 
 # --- the cache ----------------------------------------------------------------------------------
@@ -263,7 +281,7 @@ def test_a_picture_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     first = draw([ONE, TWO, ONE], tmp_path, lambda done, of: said.append((done, of)))
     assert said == [(1, 2), (2, 2)]
     assert len(_files(tmp_path)) == 2
-    monkeypatch.setattr(render, "draw_one", _refuse)
+    monkeypatch.setattr(drawers, "draw_one", _refuse)
     assert draw([TWO, ONE], tmp_path, lambda done, of: said.append((done, of))) == first
     assert said == [(1, 2), (2, 2)]
 
@@ -284,9 +302,9 @@ def test_another_picture_is_drawn_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
 ) -> None:
     kept = Drawing("<svg/>", b"png", "{}")
-    monkeypatch.setattr(render, "draw_one", lambda picture: kept)
+    monkeypatch.setattr(drawers, "draw_one", lambda picture: kept)
     draw([ONE], tmp_path)
-    monkeypatch.setattr(render, "draw_one", _refuse)
+    monkeypatch.setattr(drawers, "draw_one", _refuse)
     assert draw([ONE], tmp_path) == {ONE: kept}
     with pytest.raises(AssertionError, match="is drawn again"):
         draw([replace(ONE, **changed)], tmp_path)
@@ -295,16 +313,16 @@ def test_another_picture_is_drawn_anew(
 def test_another_version_of_a_library_draws_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(render, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
+    monkeypatch.setattr(drawers, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
     draw([ONE], tmp_path)
-    monkeypatch.setattr(render, "draw_one", _refuse)
-    monkeypatch.setattr(render, "version", lambda name: "99")
-    render._drawn_by.cache_clear()
+    monkeypatch.setattr(drawers, "draw_one", _refuse)
+    monkeypatch.setattr(drawers, "version", lambda name: "99")
+    drawers._drawn_by.cache_clear()
     try:
         with pytest.raises(AssertionError, match="is drawn again"):
             draw([ONE], tmp_path)
     finally:
-        render._drawn_by.cache_clear()
+        drawers._drawn_by.cache_clear()
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "changed", "another"])
@@ -317,7 +335,7 @@ def test_a_damaged_file_is_drawn_again_and_mended(
         drawn.append(picture.title)
         return Drawing(f"<svg>{picture.title}</svg>", b"\x89PNG\n\n\x00", "{}\n")
 
-    monkeypatch.setattr(render, "draw_one", drawing)
+    monkeypatch.setattr(drawers, "draw_one", drawing)
     first = draw([ONE], tmp_path)
     (path,) = _files(tmp_path)
     whole = path.read_bytes()
@@ -339,7 +357,7 @@ def test_a_damaged_file_is_drawn_again_and_mended(
 def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(render, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
+    monkeypatch.setattr(drawers, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.raises(OSError, match="cache") as error:
         draw([ONE], tmp_path / "cache")

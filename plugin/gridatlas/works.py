@@ -1,0 +1,118 @@
+"""The pages and files of each study: what is kept of them, or drawn and written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from gridatlas import badges, export, kept
+from gridatlas.assessment import Assessment
+from gridatlas.drawers import Drawers
+from gridatlas.figures import grid_path
+from gridatlas.page import Writer
+from gridatlas.picture import Picture
+from gridatlas.plan import EmbedPlan, PagePlan
+from gridatlas.render import Drawing
+from gridatlas.reproduction import Reproduction
+from gridatlas.share import embed_path
+from gridatlas.uncertainty import GridUncertainty
+
+_OVERVIEW = ""
+"""Name under which the page that leads to all studies is kept; no study has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPlan:
+    """What is to be written of one study."""
+
+    known: Assessment
+    plans: tuple[PagePlan, ...]
+    embeds: tuple[EmbedPlan, ...]
+
+    @property
+    def id(self) -> str:
+        """The study's."""
+        return self.known.study.id
+
+
+class Works:
+    """Write what the shelf doesn't have, once drawers have drawn its pictures.
+
+    Each work is begun before the first is ended: meanwhile, the others' pictures are drawn.
+    """
+
+    def __init__(self, shelf: kept.Shelf, drawers: Drawers[Picture]) -> None:
+        self._shelf, self._drawers = shelf, drawers
+        self._made: dict[str, bytes | None] = {}
+        self._there: dict[str, kept.Written] = {}
+
+    def begin(self, study: StudyPlan) -> None:
+        """Look for what is kept of a study; without, have its pictures drawn."""
+        self._begin(study.id, self._shelf.of_study(study.known, study.plans), _pictures(study))
+
+    def begin_overview(self, known: Iterable[Assessment], overview: PagePlan) -> None:
+        """The same of the page that leads to all studies."""
+        self._begin(_OVERVIEW, self._shelf.of_overview(known, overview), overview.pictures)
+
+    def _begin(self, name: str, made: bytes | None, pictures: Iterable[Picture]) -> None:
+        self._made[name] = made
+        found = self._shelf.get(name, made)
+        if found is None:
+            self._drawers.ask(pictures)
+        else:
+            self._there[name] = found
+
+    def end(self, study: StudyPlan, writer: Writer, step: Callable[[str], None]) -> kept.Written:
+        """The pages and files of a study that was begun."""
+        if study.id not in self._there:
+            self._drawers.wait(_pictures(study))
+            pages = []
+            for one in study.plans:
+                pages.append(writer.page(one))
+                step(f"wrote {one.path}")
+            files: dict[str, str | bytes] = {}
+            for embed in study.embeds:
+                files[embed_path(embed)] = writer.frame(embed)
+            for embed in study.embeds:
+                drawing = self._drawers.drawings[embed.panel.picture]
+                files |= _downloads(embed, drawing, study.known.reproduction)
+                step(f"wrote the files of {grid_path(embed.grid)}")
+            self._end(study.id, kept.packed(pages, files), writer)
+        return self._there[study.id]
+
+    def end_overview(self, overview: PagePlan, writer: Writer) -> kept.Written:
+        """The page that leads to all studies, which was begun."""
+        if _OVERVIEW not in self._there:
+            self._drawers.wait(overview.pictures)
+            self._end(_OVERVIEW, kept.packed([writer.page(overview)], {}), writer)
+        return self._there[_OVERVIEW]
+
+    def _end(self, name: str, block: bytes, writer: Writer) -> None:
+        if not writer.problems:
+            self._shelf.put(name, self._made[name], block)
+        self._there[name] = kept.unpacked(block)
+
+
+def _pictures(study: StudyPlan) -> list[Picture]:
+    """Those of its pages, and of its grids for themselves."""
+    return [
+        *(picture for one in study.plans for picture in one.pictures),
+        *(embed.panel.picture for embed in study.embeds),
+    ]
+
+
+def _downloads(
+    embed: EmbedPlan, drawing: Drawing, reproduction: Reproduction | None
+) -> Mapping[str, str | bytes]:
+    """A grid's files by their paths, but for its page for frames."""
+    grid, path = embed.grid, grid_path(embed.grid)
+    known = embed.panel.uncertainty or GridUncertainty()
+    return {
+        f"{path}.svg": export.to_svg(drawing.svg),
+        f"{path}.png": drawing.png,
+        f"{path}.vl.json": drawing.spec,
+        f"{path}.csv": export.to_csv(grid),
+        f"{path}.json": export.to_json(grid, known, embed.panel.rerun),
+        f"{path}.best.svg": badges.best_badge(grid, known),
+        f"{path}.reproduced.svg": badges.reproduced_badge(grid, reproduction),
+    }
