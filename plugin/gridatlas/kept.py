@@ -18,7 +18,7 @@ from pathlib import Path
 from gridatlas import store
 from gridatlas.assessment import Assessment
 from gridatlas.load import STUDY_FILE
-from gridatlas.packed import Content, Packed, pack
+from gridatlas.packed import Block, Content, Packed, Spool, pack
 from gridatlas.page import Page
 from gridatlas.plan import PagePlan
 from gridatlas.runs import FOLDER as RUNS
@@ -72,20 +72,15 @@ def packed(pages: Iterable[Page], files: Mapping[str, Content]) -> bytes:
     return pack({"pages": json.dumps(about), "texts": pack(texts), "files": pack(files)})
 
 
-def unpacked(block: bytes) -> Written:
+def unpacked(block: Block) -> Written:
     """What was kept of a study."""
     parts = Packed(block)
-    texts, files = (Packed(_bytes(parts[name])) for name in ("texts", "files"))
+    texts = parts.packed("texts")
     pages = {
         path: (markdown, Figures(names, texts), frozenset(anchors))
         for path, markdown, names, anchors in json.loads(parts["pages"])
     }
-    return Written(pages, files)
-
-
-def _bytes(content: Content) -> bytes:
-    assert isinstance(content, bytes)
-    return content
+    return Written(pages, parts.packed("files"))
 
 
 # --- what it is made from -----------------------------------------------------------------------
@@ -178,18 +173,26 @@ class Shelf:
     ) -> None:
         self._folder, self._options, self._digests = folder, options, digests
         self._by = (_written_by(), _templates(templates)) if folder else ()
+        self._spool = Spool(folder)
 
     def get(self, name: str, made: bytes | None) -> Written | None:
         """What is kept under a name, where it was made from the same."""
         if self._folder is None or made is None:
             return None
         body = store.read(self._folder, self._place(name))
-        return unpacked(body[len(made) :]) if body and body.startswith(made) else None
+        if not body or not body.startswith(made):
+            return None
+        return unpacked(self._spool.add(body[len(made) :]))
 
-    def put(self, name: str, made: bytes | None, block: bytes) -> None:
-        """Keep what was written, in the place of what was kept under this name."""
+    def put(self, name: str, made: bytes | None, content: bytes) -> Written:
+        """Keep what was packed, in the place of what was kept under this name, and unpack it.
+
+        Args:
+            made: What it was made from; None where it can't be kept.
+        """
         if self._folder is not None and made is not None:
-            store.write(self._folder, self._place(name), made + block)
+            store.write(self._folder, self._place(name), made + content)
+        return unpacked(self._spool.add(content))
 
     def _place(self, name: str) -> str:
         return store.key_of("pages", name, *self._options)

@@ -87,10 +87,9 @@ class Works:
             self._end(_OVERVIEW, kept.packed([writer.page(overview)], {}), writer)
         return self._there[_OVERVIEW]
 
-    def _end(self, name: str, block: bytes, writer: Writer) -> None:
-        if not writer.problems:
-            self._shelf.put(name, self._made[name], block)
-        self._there[name] = kept.unpacked(block)
+    def _end(self, name: str, packed: bytes, writer: Writer) -> None:
+        made = None if writer.problems else self._made[name]
+        self._there[name] = self._shelf.put(name, made, packed)
 
 
 def _pictures(study: StudyPlan) -> list[Picture]:

@@ -12,7 +12,7 @@ from gridatlas.build import build
 from gridatlas.diff.side import as_side
 from gridatlas.garbage import left_alone
 from gridatlas.loaded import load_data
-from gridatlas.packed import Files, Packed, pack
+from gridatlas.packed import Files, Held, Packed, Spool, pack
 from gridatlas.page import Page
 
 STUDY = """\
@@ -47,7 +47,7 @@ def page_of(pages: tuple[Page, ...], path: str) -> Page:
 def test_what_was_packed_comes_out_again() -> None:
     content = {"a/ü.svg": "<svg>−</svg>" * 100, "b.png": b"\x00\xff", "empty": ""}
     block = pack(content)
-    packed = Packed(block)
+    packed = Packed(Held(block))
     assert dict(packed) == content
     assert list(packed) == list(content)
     assert len(packed) == 3
@@ -55,9 +55,52 @@ def test_what_was_packed_comes_out_again() -> None:
     assert len(block) < 500
 
 
+BLOCKS = [{"a": "text", "b": b"raw"}, {}, {"a": "ü" * 10_000, "inner": pack({"c": "deep"})}]
+
+
+def test_blocks_of_a_spool_are_on_the_disk_and_leave_no_file(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "new")
+    blocks = [spool.add(pack(one)) for one in BLOCKS]
+    assert not any(isinstance(one, Held) for one in blocks)
+    assert [dict(Packed(one)) for one in blocks] == BLOCKS
+    assert dict(Packed(blocks[2]).packed("inner")) == {"c": "deep"}
+    assert list(tmp_path.rglob("*")) == [tmp_path / "new"]
+
+
+def test_a_spool_is_closed_with_the_last_of_its_blocks(tmp_path: Path) -> None:
+    def opened() -> int:
+        return len(os.listdir("/dev/fd"))
+
+    before = opened()
+    packed = Packed(Spool(tmp_path).add(pack({"a": "text"})))
+    assert opened() == before + 1
+    assert packed["a"] == "text"
+    del packed
+    assert opened() == before
+
+
+@pytest.mark.parametrize("without", ["folder", "disk", "room"])
+def test_without_a_disk_blocks_are_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: str
+) -> None:
+    (tmp_path / "file").write_text("in the place of the folder")
+    folder = {"folder": None, "disk": tmp_path / "file", "room": tmp_path}[without]
+    spool = Spool(folder)
+    first = spool.add(pack(BLOCKS[0]))
+    assert isinstance(first, Held) == (without != "room")
+
+    def full(file: int, content: bytes, place: int) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    second = spool.add(pack(BLOCKS[2]))
+    assert isinstance(second, Held)
+    assert [dict(Packed(one)) for one in (first, second)] == [BLOCKS[0], BLOCKS[2]]
+
+
 def test_files_are_unpacked_one_by_one_and_the_later_one_counts() -> None:
     files = Files()
-    files.add(Packed(pack({"a": "old", "b": b"raw"})))
+    files.add(Packed(Held(pack({"a": "old", "b": b"raw"}))))
     files.add({"a": "new"})
     assert dict(files) == {"a": "new", "b": b"raw"}
     assert (list(files), len(files), "b" in files, "c" in files) == (["a", "b"], 2, True, False)
@@ -74,10 +117,10 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ids: list[str] = []
     put = kept.Shelf.put
 
-    def watched(self: kept.Shelf, name: str, made: bytes | None, block: bytes) -> None:
+    def watched(self: kept.Shelf, name: str, made: bytes | None, content: bytes) -> kept.Written:
         if name:
             ids.append(name)
-        put(self, name, made, block)
+        return put(self, name, made, content)
 
     monkeypatch.setattr(kept.Shelf, "put", watched)
     return ids
