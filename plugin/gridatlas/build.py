@@ -17,12 +17,13 @@ from gridatlas.drawers import Drawers, Stored
 from gridatlas.figures import grid_path
 from gridatlas.former import at_old_addresses
 from gridatlas.garbage import left_alone
-from gridatlas.loaded import Loaded, load_data
+from gridatlas.loaded import Loaded, load_data, read_one
 from gridatlas.packed import Files
 from gridatlas.page import Page
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.problems import Problem
+from gridatlas.remembered import Remembered
 from gridatlas.render import Drawing, bundle
 from gridatlas.works import StudyPlan, Works
 
@@ -71,6 +72,7 @@ def build(
     step: Callable[[str], None] | None = None,
     page_of: Callable[[str], str] = lambda _: "",
     base: Side | None = None,
+    remembered: Remembered | None = None,
 ) -> Site:
     """Make all pages and files.
 
@@ -88,10 +90,11 @@ def build(
         page_of: Gives the path, below the host's docs folder, of the page of a script, whose path
             is below the repository; empty where it has none.
         base: What the studies are compared with, on a page of its own; None for nothing.
+        remembered: What a server knows from its builds before, and learns from this one.
     """
     step = step or _say_nothing
     stamps = kept.stamps(data)
-    loaded = load_data(data, name, step)
+    loaded = load_data(data, name, step, remembered.read if remembered else read_one)
     problems = list(loaded.problems)
     broken: frozenset[str] = frozenset()
     if templates:
@@ -107,16 +110,15 @@ def build(
         works = Works(shelf, drawers)
         studies = []
         for one in loaded.results:
-            studies.append(_planned(one, loaded, into, page_of, cache))
+            studies.append(_planned(one, loaded, into, page_of, cache, remembered))
             step(f"assessed {one.study.id}")
             if base is None:  # Otherwise, its pages have what changed to tell as well.
                 works.begin(studies[-1])
         known = [one.known for one in studies]
         plans = _plans(studies, loaded.unreadable, into)
         if base is not None:
-            plans, found = _compared(
-                plans, base, loaded, known, into, cache, name or data.as_posix()
-            )
+            called = name or data.as_posix()
+            plans, found = _compared(plans, base, loaded, known, into, cache, called)
             problems += found
             studies = _by_study(studies, plans)
             step(f"compared with {base.name}")
@@ -136,10 +138,9 @@ def build(
             written |= {one.path: there.page(one) for one in study.plans}
             files.add(there.files)
         written[overview.path] = works.end_overview(overview, writer).page(overview)
-        for other in others:
-            drawers.wait(other.pictures)
-            written[other.path] = writer.page(other)
-        step(f"wrote {len(plans)} pages")
+        drawers.wait(picture for one in others for picture in one.pictures)
+        written |= {one.path: writer.page(one) for one in others}
+    step(f"wrote {len(plans)} pages")
     data_of = _data_files(known, into, site, files)
     of = tuple(one.study for one in loaded.results)
     files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))
@@ -173,12 +174,20 @@ def _planned(
     into: str,
     page_of: Callable[[str], str],
     cache: Path | None,
+    remembered: Remembered | None,
 ) -> StudyPlan:
     study = results.study
-    known = assess_study(results, loaded.checks[study.id], loaded.claims[study.id], cache)
     script = study.reproduce.script if study.reproduce else ""
-    plans = plan.plan_study(known, into, page_of(script) if script else "")
-    return StudyPlan(known, tuple(plans), tuple(plan.plan_embeds(known, into)))
+    script_page = page_of(script) if script else ""
+
+    def anew() -> StudyPlan:
+        known = assess_study(results, loaded.checks[study.id], loaded.claims[study.id], cache)
+        plans = plan.plan_study(known, into, script_page)
+        return StudyPlan(known, tuple(plans), tuple(plan.plan_embeds(known, into)))
+
+    if remembered is None:
+        return anew()
+    return remembered.planned(results, loaded, (into, script_page, cache), anew)
 
 
 def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[StudyPlan]:

@@ -28,9 +28,39 @@ class Loaded:
     problems: tuple[Problem, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReadStudy:
+    """What was read of one study; without results where it can't be shown."""
+
+    results: Results | None
+    checks: StudyChecks | None
+    problems: tuple[Problem, ...]
+
+
+def read_one(folder: Path, name: str, step: Callable[[str], None]) -> ReadStudy:
+    """Read, check and analyse one study, but for its claims.
+
+    Args:
+        name: The folder as it shall stand in messages.
+        step: Called with what was done, such as `read tuning`.
+    """
+    study, found = _checked(folder, name)
+    step(f"read {folder.name}")
+    if study is None or not any(reading.cells for reading in study.readings):
+        return ReadStudy(None, None, tuple(found))
+    checks = check_study(study)
+    found += checks.problems
+    results = analyse(study, found)
+    step(f"checked {study.id}")
+    return ReadStudy(results, checks, tuple(found))
+
+
 @left_alone()
 def load_data(
-    data: Path, name: str | None = None, step: Callable[[str], None] | None = None
+    data: Path,
+    name: str | None = None,
+    step: Callable[[str], None] | None = None,
+    read: Callable[[Path, str, Callable[[str], None]], ReadStudy] = read_one,
 ) -> Loaded:
     """Read, check and analyse all studies in a data folder.
 
@@ -38,6 +68,7 @@ def load_data(
         data: The folder with one folder per study.
         name: The folder as it shall stand in messages; as given without.
         step: Called with what was done, such as `read tuning`.
+        read: Gives what is in the folder of one study, as `read_one` does.
     """
     step = step or _say_nothing
     name = data.as_posix() if name is None else name
@@ -60,28 +91,25 @@ def load_data(
             "add a study; the documentation's page on the data format shows the least that works",
         )
         return Loaded((), {}, {}, {}, (problem,))
-    results = []
-    checks = {}
+    results: list[Results] = []
+    checks: dict[str, StudyChecks] = {}
     unreadable = {}
     problems: list[Problem] = []
     for folder in folders:
-        study, found = _checked(folder, f"{name}/{folder.name}")
-        step(f"read {folder.name}")
-        if study is None or not any(reading.cells for reading in study.readings):
-            unreadable[folder.name] = tuple(found)
+        one = read(folder, f"{name}/{folder.name}", step)
+        if one.results is None or one.checks is None:
+            unreadable[folder.name] = one.problems
         else:
-            checks[study.id] = check_study(study)
-            found += checks[study.id].problems
-            results.append(analyse(study, found))
-            step(f"checked {study.id}")
-        problems += found
-    taken = check_former((one.study for one in results), (folder.name for folder in folders))
-    by_id = {one.study.id: one for one in results}
+            checks[one.results.study.id] = one.checks
+            results.append(one.results)
+        problems += one.problems
+    taken = check_former((known.study for known in results), (folder.name for folder in folders))
+    by_id = {known.study.id: known for known in results}
     claims = {study_id: judge(by_id, study_id) for study_id in by_id}
-    for index, one in enumerate(results):
-        found = [problem for claim in claims[one.study.id] for problem in claim.problems]
-        found += taken.get(one.study.id, [])
-        results[index] = replace(one, problems=(*one.problems, *found))
+    for index, known in enumerate(results):
+        found = [problem for claim in claims[known.study.id] for problem in claim.problems]
+        found += taken.get(known.study.id, [])
+        results[index] = replace(known, problems=(*known.problems, *found))
         problems += found
     return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
 

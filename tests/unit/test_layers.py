@@ -66,6 +66,7 @@ ORDER = [
     {"page"},
     {"fences", "kept"},
     {"works"},
+    {"remembered"},
     {"build"},
     {"opened", "plain", "sides"},
     {"__init__"},

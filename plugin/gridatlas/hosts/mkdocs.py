@@ -46,6 +46,7 @@ from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.hosts.staged import StagedSite
 from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import listed, only_problems
+from gridatlas.remembered import Remembered
 from gridatlas.sides import SideError, load_side
 from gridatlas.social import with_dataset, with_tags
 
@@ -143,6 +144,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.config_of_site: MkDocsConfig | None = None
         self.built = False
         self.site = Site((), {}, ())
+        self.remembered = Remembered()
         self.pages: dict[str, Page] = {}
         self.page = ""
         self.asked = AskedFences()
@@ -391,6 +393,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 ending=_ending(config),
                 page_of=page_of,
                 base=base,
+                remembered=self.remembered if self.serving else None,
             )
         except OSError as error:
             cache = self._path(config, self.config.cache)

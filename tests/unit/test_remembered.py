@@ -1,0 +1,123 @@
+"""What a server knows of studies is given again only for the same files."""
+
+from pathlib import Path
+
+import pytest
+from test_kept import CELLS, CLAIM, page_of, write
+
+from gridatlas import loaded
+from gridatlas.build import Site, build
+from gridatlas.remembered import Remembered
+from gridatlas.study import Study
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the studies that are checked, as they are read."""
+    ids: list[str] = []
+    check = loaded.check_study
+
+    def watched(study: Study) -> loaded.StudyChecks:
+        ids.append(study.id)
+        return check(study)
+
+    monkeypatch.setattr(loaded, "check_study", watched)
+    return ids
+
+
+def same(one: Site, other: Site) -> None:
+    """Two sites have the same pages, files and problems."""
+    assert [(page.whole(), page.head, page.dataset) for page in one.pages] == [
+        (page.whole(), page.head, page.dataset) for page in other.pages
+    ]
+    assert dict(one.files) == dict(other.files)
+    assert one.problems == other.problems
+
+
+def test_only_a_study_whose_files_changed_is_read(tmp_path: Path, read: list[str]) -> None:
+    data, cache, remembered = tmp_path / "data", tmp_path / "cache", Remembered()
+    for name in ("one", "two"):
+        write(data, name)
+    first = build(data, cache=cache, remembered=remembered)
+    assert read == ["one", "two"]
+    same(build(data, cache=cache, remembered=remembered), first)
+    assert read == ["one", "two"]
+    write(data, "two", cells=CELLS.replace("22.5", "29.5"))
+    changed = build(data, cache=cache, remembered=remembered)
+    assert read == ["one", "two", "two"]
+    assert "29.5" in page_of(changed.pages, "studies/two/model/large/index.md").whole()
+    same(changed, build(data, cache=tmp_path / "another"))
+    (data / "two").rename(data / "three")
+    same(build(data, cache=cache, remembered=remembered), build(data))
+
+
+def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> None:
+    data, remembered = tmp_path / "data", Remembered()
+    write(data, "one", CLAIM.format(study="two"))
+    write(data, "two")
+
+    def claims() -> str:
+        site = build(data, remembered=remembered)
+        return page_of(site.pages, "studies/one/index.md").whole()
+
+    first = claims()
+    write(data, "two", cells=CELLS.replace("12.5", "20.5"))
+    second = claims()
+    assert first != second
+    assert second == page_of(build(data).pages, "studies/one/index.md").whole()
+
+
+@pytest.mark.parametrize("path", ["study.yml", "cells.csv"])
+def test_a_mistake_and_its_mending_are_seen(tmp_path: Path, path: str) -> None:
+    data, remembered = tmp_path / "data", Remembered()
+    write(data, "one")
+    write(data, "two")
+    first = build(data, remembered=remembered)
+    file = data / "one" / path
+    whole = file.read_bytes()
+    file.write_bytes(b"\0" + whole)
+    broken = build(data, remembered=remembered)
+    assert broken.problems
+    same(broken, build(data))
+    file.write_bytes(whole)
+    same(build(data, remembered=remembered), first)
+
+
+def test_a_file_that_is_elsewhere_is_never_remembered(tmp_path: Path, read: list[str]) -> None:
+    data, remembered = tmp_path / "data", Remembered()
+    write(data, "one")
+    cells = data / "one" / "cells.csv"
+    outside = tmp_path / "elsewhere.csv"
+    cells.rename(outside)
+    cells.symlink_to(outside)
+    refused = build(data, remembered=remembered)
+    assert [one.kind for one in refused.problems] == ["file-outside"]
+    cells.unlink()
+    outside.rename(cells)  # The same content, and the same times.
+    assert build(data, remembered=remembered).problems == ()
+    assert read == ["one"]
+
+
+def test_what_is_written_to_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: list[str]
+) -> None:
+    data, remembered = tmp_path / "data", Remembered()
+    write(data, "one")
+    check = loaded.check_study
+
+    def slow(study: Study) -> loaded.StudyChecks:
+        write(data, "one", cells=CELLS.replace("22.5", "29.5"))
+        return check(study)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loaded, "check_study", slow)
+        build(data, remembered=remembered)
+    same(build(data, remembered=remembered), build(data))
+    assert read == ["one"] * 3
+
+
+def test_another_folder_of_the_site_is_planned_anew(tmp_path: Path) -> None:
+    data, remembered = tmp_path / "data", Remembered()
+    write(data, "one")
+    build(data, remembered=remembered)
+    same(build(data, into="results", remembered=remembered), build(data, into="results"))
