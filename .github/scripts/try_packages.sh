@@ -30,7 +30,10 @@ for package in "$root"/dist/*.whl "$root"/dist/*.tar.gz; do
   cd "$root"
   if [[ $package == *.whl ]]; then
     mkdir -p build/sbom
+    sbom="build/sbom/$(basename "${package%%-py3*}").cdx.json"
     .venv/bin/cyclonedx-py environment "$work/venv" --pyproject pyproject.toml --mc-type library \
-      --output-reproducible -o "build/sbom/$(basename "${package%%-py3*}").cdx.json"
+      --output-reproducible -o "$sbom"
+    .venv/bin/python .github/scripts/bundled.py "$sbom" \
+      "$work"/project/site/assets/gridatlas/vega-[0-9]*.js
   fi
 done
