@@ -46,6 +46,26 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
+def write_new(path: Path, data: bytes) -> None:
+    """As `write_whole`, for a file that isn't there yet.
+
+    Raises:
+        FileExistsError: For one that is there; it stays as it is.
+        OSError: As for `write_whole`.
+    """
+    try:
+        with beside(path) as (file, temporary):
+            file.write(data)
+            file.flush()
+            # Not `os.link`: a process killed after it would leave both names.
+            if os.path.lexists(path):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            os.replace(temporary, path)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
 @contextlib.contextmanager
 def beside(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
     """A new file beside another one, to be renamed to it; removed where it isn't.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from gridatlas.aside import Aside, remove_abandoned, write_new, write_whole
 from gridatlas.mkdocs_lines import CannotAdd, added, data_folder
 
 STARTER = Path(__file__).with_name("starter")
@@ -23,12 +24,14 @@ class Plan:
 
     Attributes:
         files: Files to write, by their paths in the folder; none of them is there.
+        data: The folder of the studies, which is new where one of the files is in it.
         kept: Files that are there already and stay as they are.
         before: Text of the mkdocs.yml that is changed; empty where there is none.
         after: What it becomes.
     """
 
     files: Mapping[str, str]
+    data: str = "data"
     kept: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
@@ -62,18 +65,30 @@ def plan_new(folder: Path) -> Plan:
     after = added(before)
     data = data_folder(before)
     files = {} if (folder / data).exists() else _example(data)
-    return Plan(files, (), before, after)
+    return Plan(files, data, (), before, after)
 
 
 def _whole(folder: Path) -> Plan:
-    files = {CONFIG: _starter("mkdocs.yml"), ".gitignore": _starter("gitignore")}
     index = _starter("index.md")
+    files: dict[str, str] = {}
+    example = _example("data")
     if not (folder / "data").exists():
-        files |= _example("data")
+        files |= example
+    if files or _has(folder, example):
         index += _starter("index-example.md")
-    files["docs/index.md"] = index
+    # mkdocs.yml last: where it is, nothing of the rest is missing.
+    files |= {".gitignore": _starter("gitignore"), "docs/index.md": index}
+    files[CONFIG] = _starter(CONFIG)
     kept = tuple(path for path in files if (folder / path).exists())
-    return Plan({path: text for path, text in files.items() if path not in kept}, kept)
+    return Plan({path: text for path, text in files.items() if path not in kept}, kept=kept)
+
+
+def _has(folder: Path, files: Mapping[str, str]) -> bool:
+    """Whether files are there as they would be written, as after a run that came to no end."""
+    return all(
+        (folder / path).is_file() and (folder / path).read_bytes() == text.encode()
+        for path, text in files.items()
+    )
 
 
 def _example(data: str) -> dict[str, str]:
@@ -93,18 +108,33 @@ def _read(path: Path) -> str:
 
 
 def carry_out(folder: Path, plan: Plan) -> None:
-    """Write what is planned; no file that is there is written over, but for mkdocs.yml."""
+    """Write what is planned; no file that is there is written over, but for mkdocs.yml.
+
+    Whenever the process is killed, each file is there whole or not at all, and the next run does
+    what is missing.
+    """
+    data = {path: text for path, text in plan.files.items() if _below(path, plan.data)}
+    target = folder / plan.data
+    remove_abandoned(target.parent)
+    if data:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Whole: half an example would be taken for somebody's data folder.
+        with Aside(target.parent) as aside:
+            for path, text in data.items():
+                file = aside / "data" / Path(path).relative_to(plan.data)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(text.encode())
+            (aside / "data").rename(target)
     for path, text in plan.files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with open(file, "xb") as out:
-            out.write(text.encode())
+        if path not in data:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            write_new(folder / path, text.encode())
     if plan.before != plan.after:
-        config = folder / CONFIG
-        temporary = config.with_name(f".{CONFIG}.new")
-        temporary.write_bytes(plan.after.encode())
-        temporary.chmod(config.stat().st_mode)
-        temporary.replace(config.resolve())
+        write_whole(folder / CONFIG, plan.after.encode())
+
+
+def _below(path: str, folder: str) -> bool:
+    return Path(path).is_relative_to(folder)
 
 
 @click.command("new")

@@ -162,6 +162,36 @@ def test_diff(compared: Path, tmp_path: Path) -> None:
     killed_and_done_again(case, tmp_path, 1)
 
 
+# --- new projects -------------------------------------------------------------------------------
+
+
+EXISTING = "# A site that is there.\nsite_name: Mine\nplugins:\n  - search  # kept\n"
+
+
+def site_of_example(folder: Path) -> Files:
+    """All that is there, with what `git` and MkDocs leave out."""
+    hidden = (folder / "mine").rglob(".git*")
+    found = {file.relative_to(folder / "mine").as_posix(): file.read_bytes() for file in hidden}
+    return files(folder / "mine") | found
+
+
+@pytest.mark.parametrize("there", [{}, {"mkdocs.yml": EXISTING}], ids=["whole", "added"])
+def test_new(tmp_path: Path, there: dict[str, str]) -> None:
+    project = Project(tmp_path / "project")
+    (project.folder / "mine").mkdir(parents=True)
+    for path, text in there.items():
+        project.write(f"mine/{path}", text)
+
+    def whole(folder: Path, before: Files, after: Files) -> None:
+        found = site_of_example(folder)
+        old_or_new(found, before, after)
+        example = [path for path in found if path.startswith("data/")]
+        assert len(example) in (0, 2)
+
+    command = ("gridatlas", "new", "mine", "--yes")
+    killed_and_done_again(Case(project.folder, command, site_of_example, whole), tmp_path, 4)
+
+
 # --- imports ------------------------------------------------------------------------------------
 
 

@@ -56,9 +56,8 @@ def test_a_whole_site_that_builds_strictly(here: Path) -> None:
     result = run("mine")
     assert result.exit_code == 0
     assert result.output == (
-        "written: mine/mkdocs.yml\nwritten: mine/.gitignore\n"
-        + EXAMPLE.format("mine/")
-        + "written: mine/docs/index.md\n"
+        EXAMPLE.format("mine/")
+        + "written: mine/.gitignore\nwritten: mine/docs/index.md\nwritten: mine/mkdocs.yml\n"
         + NEXT
     )
     checked = CliRunner().invoke(main, ["check", "mine/data"])
