@@ -22,7 +22,7 @@ from gridatlas.packed import Files
 from gridatlas.page import Page
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.problems import Problem
+from gridatlas.problems import Problem, visible
 from gridatlas.remembered import Remembered
 from gridatlas.render import Drawing, bundle
 from gridatlas.works import StudyPlan, Works
@@ -219,11 +219,11 @@ def _plans(
     studies: Iterable[StudyPlan], unreadable: Mapping[str, tuple[Problem, ...]], into: str
 ) -> list[PagePlan]:
     """Those of all pages; that of the overview comes first."""
-    pages = {study_id: f"{into}/{study_id}/index.md" for study_id in unreadable}
+    pages = {visible(folder): plan.unreadable_page(folder, into) for folder in unreadable}
     return [
         plan.plan_overview([one.known for one in studies], into, pages),
         *(one for study in studies for one in study.plans),
-        *(plan.plan_unreadable(study_id, found, into) for study_id, found in unreadable.items()),
+        *(plan.plan_unreadable(folder, found, into) for folder, found in unreadable.items()),
     ]
 
 

@@ -78,7 +78,8 @@ def check(data: Path, form: str, quiet: bool) -> None:
     problems = only_problems(loaded.problems)
     found = problems if quiet else loaded.problems
     if form == "json":
-        click.echo(_as_json(loaded, found))
+        # Names of files may have half characters, which JSON writes as escapes.
+        click.echo(_as_json(loaded, found).encode("utf-8", "backslashreplace"))
     else:
         for one in found:
             click.echo(annotation(one) if form == "github" else one)
@@ -104,7 +105,11 @@ def annotation(problem: Problem) -> str:
 
 def _command(text: str, also: str = "") -> str:
     """Text in a workflow command: line breaks and separators as percent codes."""
-    return "".join(f"%{ord(c):02X}" if c in f"%\r\n{also}" else c for c in text)
+    coded = f"%\r\n{also}"
+    return "".join(
+        f"%{ord(c):02X}" if c in coded else c if c.isprintable() else f"\\x{ord(c):02x}"
+        for c in text
+    )
 
 
 def _as_json(loaded: Loaded, found: Iterable[Problem]) -> str:

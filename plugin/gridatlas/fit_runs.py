@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gridatlas.load import StudySource
-from gridatlas.problems import Problem, listed, nearest, shown
+from gridatlas.problems import Problem, listed, nearest, shown, visible
 from gridatlas.runs import COLLECT, FOLDER, CellOutcomes, RunFile, levels_text
 from gridatlas.schema import level_key
 from gridatlas.study import Cell, Factor, Levels, Outcomes, Point, Progress, Reading, Run
@@ -57,19 +57,25 @@ def _run(file: RunFile, cells: Mapping[At, Progress], outcomes: Mapping[At, Outc
     limit = manifest.settings.get("limit")
     return Run(
         id=manifest.run,
-        script=manifest.script,
-        started=manifest.started,
+        script=visible(manifest.script),
+        started=visible(manifest.started),
         stderr_over=manifest.stderr_over,
-        arguments=manifest.arguments,
-        commit=manifest.commit,
+        arguments=tuple(map(visible, manifest.arguments)),
+        commit=None if manifest.commit is None else visible(manifest.commit),
         dirty=manifest.dirty,
-        packages=manifest.packages,
-        gpu=manifest.gpu if "gpu" in file.tree else {},
+        packages={visible(name): visible(text) for name, text in manifest.packages.items()},
+        gpu=_gpu(manifest.gpu) if "gpu" in file.tree else {},
         limit=limit if isinstance(limit, int) and not isinstance(limit, bool) else None,
-        told=tuple((key, _text(file.tree[key])) for key in TOLD if file.tree.get(key)),
+        told=tuple((key, visible(_text(file.tree[key]))) for key in TOLD if file.tree.get(key)),
         cells=cells,
         outcomes=outcomes,
     )
+
+
+def _gpu(gpu: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if gpu is None:
+        return None
+    return {key: visible(one) if isinstance(one, str) else one for key, one in gpu.items()}
 
 
 DEEPEST = 20

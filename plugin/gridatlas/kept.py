@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ def files_digest(folder: Path, study: Study, before: Stamps) -> str | None:
             return None
         if _stamp(path) != before.get(path):
             return None
-        name = path.relative_to(folder).as_posix().encode()
+        name = os.fsencode(path.relative_to(folder))
         digest.update(b"%d:%s%d:" % (len(name), name, len(content)) + content)
     return digest.hexdigest()
 

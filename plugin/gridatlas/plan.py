@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,10 +25,11 @@ from gridatlas.panels import (
     rerun_panels,
 )
 from gridatlas.picture import Picture, rows_from_top
-from gridatlas.problems import Problem, only_problems
+from gridatlas.problems import Problem, only_problems, visible
 from gridatlas.reproduction import Reproduction
 from gridatlas.schema import level_key
 from gridatlas.study import Factor, Grid, Level, Levels, Study, inline, keyword
+from gridatlas.validate import slug
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +152,19 @@ def plan_embeds(known: Assessment, into: str) -> list[EmbedPlan]:
     ]
 
 
-def plan_unreadable(study_id: str, problems: tuple[Problem, ...], into: str) -> PagePlan:
+def unreadable_page(folder: str, into: str) -> str:
+    """Path of the page of a study that can't be shown: its folder may have any name."""
+    address = slug(folder)
+    if address != folder:
+        address += f"-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]}"
+    return f"{into}/{address}/index.md"
+
+
+def plan_unreadable(folder: str, problems: tuple[Problem, ...], into: str) -> PagePlan:
     """The page of a study that can't be shown: what is wrong with it."""
+    study_id = visible(folder)
     return PagePlan(
-        path=f"{into}/{study_id}/index.md",
+        path=unreadable_page(folder, into),
         template="unreadable.md.jinja",
         trail=("Studies", study_id),
         nav_title=study_id,

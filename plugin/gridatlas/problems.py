@@ -7,6 +7,7 @@ Validators return problems; nothing is raised before all of them are known. One 
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -46,7 +47,9 @@ class Problem:
         for name in ("found", "expected", "mend", "column"):
             text = getattr(self, name)
             if text and len(text) > LONGEST:
-                object.__setattr__(self, name, f"{text[: LONGEST - 1]}…")
+                text = f"{text[: LONGEST - 1]}…"
+            if text:
+                object.__setattr__(self, name, visible(text))
 
     @property
     def place(self) -> str:
@@ -77,6 +80,15 @@ class DataProblems(Exception):
 def only_problems(found: Iterable[Problem]) -> tuple[Problem, ...]:
     """The entries that make data unfit, without the notes."""
     return tuple(one for one in found if one.severity == "problem")
+
+
+UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no XML can hold; half characters, as in names of files, no UTF-8 either."""
+
+
+def visible(text: str) -> str:
+    """Text that any page can hold: names of files, and JSON, may have what no page can."""
+    return UNSEEN.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def printable(text: str) -> str:

@@ -105,6 +105,6 @@ def _gpu(run: Run) -> str:
     memory = run.gpu.get("memory")
     parts = [str(run.gpu.get("name") or "not known")]
     if isinstance(memory, int):
-        parts.append(f"{memory / GIB:.0f} GiB")
+        parts.append(f"{(memory + GIB // 2) // GIB} GiB")
     parts += [f"{key} {run.gpu[key]}" for key in ("driver", "cuda") if run.gpu.get(key)]
     return ", ".join(parts)

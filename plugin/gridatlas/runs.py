@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from gridatlas.problems import Problem, listed, shown
 from gridatlas.schema import LevelKey
-from gridatlas.text import outside, read_text
+from gridatlas.text import outside, read_text, unprintable
 
 FOLDER = "runs"
 OUTCOMES = ".outcomes.json"
@@ -109,7 +109,8 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
     files: list[Path] = []
     problems: list[Problem] = []
     for file in sorted(here.glob("*.json")):
-        problem = outside(file, folder.parent, f"{name}/{FOLDER}/{file.name}")
+        run_name = f"{name}/{FOLDER}/{file.name}"
+        problem = outside(file, folder.parent, run_name) or _named(file.name, run_name)
         if problem:
             problems.append(problem)
         else:
@@ -151,6 +152,14 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
         if not (here / f"{run}.json").exists()
     ]
     return RunFiles(tuple(runs), frozenset(file.stem for file in manifests)), problems
+
+
+def _named(file: str, name: str) -> Problem | None:
+    """What is wrong with the name of a run's file: pages and tables name the run by it."""
+    if not unprintable(file):
+        return None
+    expected = "a name without control characters, in UTF-8"
+    return Problem("control-character", name, shown(file), expected, "rename the file")
 
 
 def _other_name(name: str, run: str, stem: str) -> Problem:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from gridatlas.problems import Problem, nearest, shown
+from gridatlas.problems import UNSEEN, Problem, nearest, shown
 
 
 def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
@@ -77,4 +76,4 @@ def _encoding(name: str, line: int, found: str) -> Problem:
 
 def unprintable(text: str) -> bool:
     """Whether a text has a character that no XML can hold."""
-    return re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text) is not None
+    return UNSEEN.search(text) is not None

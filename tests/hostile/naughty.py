@@ -121,9 +121,18 @@ FIELDS = [
     "y", "y unit", "x one", "x two", "y one", "y two", "facet", "facet one", "facet two", "reading",
     "reading note", "second reading", "claim", "claim's meaning", "second claim", "no check",
     "wrong", "accepted", "note", "place", "region", "fence title", "fence caption", "bibtex",
-    "second file",
+    "second file", "run", "script", "started", "argument", "commit", "package", "version", "gpu",
+    "driver", "model", "data", "seeds", "setting", "set", "python", "platform", "resumed",
+    "measured",
 ]  # fmt: skip
 """Every place of a study, and of a fence, that takes any text."""
+
+
+RUN_FIELDS = [
+    "script", "started", "commit", "package", "version", "gpu", "driver", "model", "data",
+    "seeds", "setting", "set", "python", "platform", "resumed",
+]  # fmt: skip
+"""Places of a run's record that its page shows as they are; an argument is quoted for a shell."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +153,54 @@ class Naughty(Texts):
     @property
     def second_file(self) -> str:
         """The name of the second reading's table: what no name of a file can have is left out."""
-        name = re.sub(r"[/\\]|\.\.", "", self["second file"]).strip()
-        return f"{name.encode()[:200].decode(errors='ignore')}.csv"
+        return f"{self._file_name('second file')}.csv"
+
+    @property
+    def run(self) -> str:
+        """The id of a run: its file has this name."""
+        return self._file_name("run")
+
+    def _file_name(self, field: str) -> str:
+        name = re.sub(r"[/\\]|\.\.", "", self[field]).strip()
+        return name.encode()[:200].decode(errors="ignore").strip()
+
+    def on_reproduction_page(self) -> list[str]:
+        """What the page Reproduction says of the run."""
+        return [self.run, *(self[field] for field in RUN_FIELDS)]
+
+    def run_file(self) -> dict[str, Any]:
+        """The record of a run with one cell that is done, and one that is begun."""
+        at = {"facet": "two", self["x id"]: self["x one"]}
+        return {
+            "format": 1, "run": self.run, "study": self.study, "script": self["script"],
+            "started": self["started"], "arguments": [self["argument"]], "commit": self["commit"],
+            "dirty": True, "packages": {self["package"]: self["version"]},
+            "gpu": {"name": self["gpu"], "memory": 2**40, "driver": self["driver"]},
+            "model": {"id": self["model"]}, "data": [self["data"]], "seeds": self["seeds"],
+            "settings": {self["setting"]: {"to": self["set"]}}, "python": self["python"],
+            "platform": self["platform"], "resumed": [{"at": self["resumed"]}],
+            "cells": [
+                {"levels": at | {"y": self["y one"]}, "done": 2, "of": 2},
+                {"levels": at | {"y": self["y two"]}, "done": 1, "of": 2},
+            ],
+        }  # fmt: skip
+
+    def measured(self) -> str:
+        """The table of what the run measured."""
+        text = io.StringIO(newline="")
+        row = ["two", self["x one"], self["y one"], "50", "100", "50", self.run]
+        csv.writer(text, lineterminator="\n").writerows(
+            [
+                ["facet", guarded(self["x id"]), "y", "value", "n", "successes", "run"],
+                list(map(guarded, row)),
+            ]
+        )
+        return text.getvalue()
 
     def study_file(self) -> dict[str, Any]:
         file = super().study_file()
         file["readings"][1]["file"] = self.second_file
+        file["readings"].append({"id": "again", "file": "again.csv", "label": self["measured"]})
         file["source"]["bibtex"] = self["bibtex"]
         file["regions"] = [
             {
@@ -204,6 +255,8 @@ def naughty(base: Path) -> Build:
         project.write(f"data/{study}/study.yml", json.dumps(texts.study_file(), indent=1))
         project.write(f"data/{study}/cells.csv", texts.cells())
         project.write(f"data/{study}/{texts.second_file}", texts.cells(second=True))
+        project.write(f"data/{study}/again.csv", texts.measured())
+        project.write(f"data/{study}/runs/{texts.run}.json", json.dumps(texts.run_file()))
         project.write(f"docs/fence-{study}.md", texts.fence())
     return project.built("--strict")
 

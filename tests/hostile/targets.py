@@ -25,6 +25,9 @@ from gridatlas.fence import FenceError, figures, parse
 from gridatlas.hosts import fence_lines
 from gridatlas.picture import draw_grid
 from gridatlas.problems import Problem
+from gridatlas.reproduction import reproduction
+from gridatlas.rerun_tables import rerun_rows, run_facts
+from gridatlas.text import unprintable
 
 STUDY = b"""\
 format: 1
@@ -113,11 +116,21 @@ def table(data: bytes) -> None:
 
 
 def run(data: bytes) -> None:
-    _files({"runs/r.json": data})
+    _reproduced(_files({"runs/r.json": data}))
 
 
 def outcomes(data: bytes) -> None:
-    _files({"runs/r.json": RUN, "runs/r.outcomes.json": data})
+    _reproduced(_files({"runs/r.json": RUN, "runs/r.outcomes.json": data}))
+
+
+def _reproduced(loaded: Loaded) -> None:
+    """What the page Reproduction says can stand on a page."""
+    for results in loaded.results:
+        known = reproduction(results)
+        if known is not None:
+            facts = [text for one in known.runs for fact in run_facts(one) for text in fact]
+            rows = [row.run for one in known.reruns for row in rerun_rows(one)]
+            assert [text for text in facts + rows if unprintable(text)] == []
 
 
 def parquet(data: bytes) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ def test_nothing_runs_and_all_is_shown(
 ) -> None:
     texts = STUDIES[study]
     addresses = pages_of(site, study)
-    assert len(addresses) == len(pages_of(site, "plain")) == 5
+    assert len(addresses) == len(pages_of(site, "plain")) == 6
     said = {}
     for address, twin in zip(
         [*addresses, f"fence-{study}/"], [*pages_of(site, "plain"), "fence-plain/"], strict=True
@@ -133,6 +134,10 @@ def test_nothing_runs_and_all_is_shown(
     assert missing == []
     checks = said[f"studies/{study}/checks/"]
     assert [one for one in texts.on_checks_page() if plain(one) not in checks] == []
+    reproduction = said[f"studies/{study}/reproduction/"]
+    missing = [one for one in texts.on_reproduction_page() if plain(one) not in reproduction]
+    assert missing == []
+    assert plain(shlex.quote(texts["argument"])) in reproduction
     assert plain(texts["fence caption"]) in said[f"fence-{study}/"]
     assert faults == []
 
