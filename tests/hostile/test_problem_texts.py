@@ -1,0 +1,209 @@
+"""What is wrong with naughty strings is told of everywhere as text: pages, logs, comments."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import site_builds
+from amount import amount
+from bs4 import BeautifulSoup
+from click.testing import CliRunner, Result
+from naughty import FOREIGN, OURS, plain
+from playwright.sync_api import Browser
+from site_builds import TINY_CELLS, Build, Project
+from test_strings import HOOKS, shape
+
+from gridatlas.build import as_side, load_data
+from gridatlas.cli import main
+from gridatlas.diff.as_html import to_html
+from gridatlas.diff.as_json import to_json
+from gridatlas.diff.as_markdown import to_markdown
+from gridatlas.diff.changes import compare_sides
+from gridatlas.diff.report import Report
+from gridatlas.diff.sections import report
+from gridatlas.problems import Problem, shown
+from gridatlas.tables import unguarded
+
+STRINGS = [*OURS, *FOREIGN[: amount(0, len(FOREIGN))]]
+FOLDERS = [b"new\nline", b"a <b>x?#&\"'", b"\xfe", b"c\x1b[31m", "é😀 [x](y)".encode()]
+"""Names of folders that are no ids; on a file system that takes only UTF-8, one is left out."""
+
+
+@pytest.fixture(scope="module")
+def project(base: Path) -> Project:
+    """Values, keys and names of files that are naughty where none of them can be."""
+    project = site_builds.make_project(
+        base / "problems",
+        site_builds.shared_cache(base),
+        options={"csp": True},
+        theme={"name": "material", "font": False},
+        site_url="https://atlas.example/project/sub/",
+    )
+    site_builds.add_tiny_study(project, "values")
+    rows = [f'small,8,0.{at},"{text}"' for at, text in enumerate(_doubled(), 3)]
+    project.write("data/values/cells.csv", TINY_CELLS + "\n".join(rows) + "\n")
+    site_builds.add_tiny_study(project, "keys")
+    study = (project.folder / "data/keys/study.yml").read_text("utf-8")
+    keys = "".join(f"? {json.dumps(f'{text} key')}\n: 1\n" for text in STRINGS)
+    project.write("data/keys/study.yml", study + keys)
+    data = os.fsencode(project.folder / "data")
+    for folder in FOLDERS:
+        try:
+            os.mkdir(os.path.join(data, folder))
+        except OSError:
+            assert folder == b"\xfe"
+            continue
+        Path(os.fsdecode(os.path.join(data, folder, b"study.yml"))).write_text("title: x\n")
+        run = b"data/values/runs/" + folder.replace(b"/", b"") + b".json"
+        (project.folder / "data/values/runs").mkdir(exist_ok=True)
+        Path(os.fsdecode(os.path.join(os.fsencode(project.folder), run))).write_text("{}")
+    return project
+
+
+def _doubled() -> Iterator[str]:
+    for text in STRINGS:
+        yield f"{text} value".replace('"', '""')
+
+
+@pytest.fixture(scope="module")
+def site(project: Project) -> Build:
+    return project.built()
+
+
+@pytest.fixture(scope="module")
+def problems(project: Project) -> tuple[Problem, ...]:
+    return load_data(project.folder / "data", "data").problems
+
+
+def test_each_string_is_a_problem(problems: tuple[Problem, ...]) -> None:
+    found = {plain(one.found) for one in problems}
+    values = [plain(shown(unguarded(f"{text} value"))) for text in STRINGS]
+    assert [one for one in values if not any(one in text for text in found)] == []
+    folders = {one.file for one in problems if one.file.endswith("/study.yml")}
+    assert len(folders) >= len(FOLDERS)
+
+
+def test_pages_tell_it_and_nothing_runs(
+    site: Build, browser: Browser, problems: tuple[Problem, ...]
+) -> None:
+    context = browser.new_context(service_workers="block")
+    context.add_init_script(HOOKS)
+    page = context.new_page()
+    folders = sorted(one.parent for one in (site.site / "studies").glob("*/index.html"))
+    assert len(folders) >= len(FOLDERS) + 1
+    said = ""
+    with site_builds.serving(site.site, site_builds.PREFIX) as home:
+        addresses = [f"studies/{folder.name}/" for folder in folders]
+        for address in ["studies/", "studies/values/checks/", *addresses]:
+            page.goto(home + address)
+            assert page.evaluate("window.seen") == [], address
+            assert page.locator("main article h1").count() == 1
+            assert page.locator("footer").count() == 1
+            said += plain(page.locator("article").evaluate("element => element.textContent"))
+    context.close()
+    assert [one.found for one in problems if plain(one.found) not in said] == []
+    assert [one.place for one in problems if plain(one.place) not in said] == []
+
+
+def test_the_log_tells_each_on_lines_of_its_own(site: Build, problems: tuple[Problem, ...]) -> None:
+    assert "Traceback" not in site.log
+    assert [one.place for one in problems if f"{one.place}: " not in site.log] == []
+    begins = ("INFO ", "WARNING ", "  found: ", "  expected: ", "  mend: ", " ")
+    assert [line for line in site.log.splitlines() if not line.startswith(begins)] == []
+
+
+# --- the command line ---------------------------------------------------------------------------
+
+
+def _check(project: Project, form: str) -> Result:
+    done = CliRunner().invoke(main, ["check", str(project.folder / "data"), "--format", form])
+    assert done.exit_code == 1
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done
+
+
+def test_annotations_are_one_line_each(project: Project, problems: tuple[Problem, ...]) -> None:
+    lines = _check(project, "github").output.split("\n")
+    told = [line for line in lines if line.startswith("::")]
+    assert len(told) == len(problems)
+    for line, problem in zip(told, problems, strict=True):
+        found = re.fullmatch(r"::(error|notice) ([^:]*)::(.*)", line)
+        assert found, line
+        fields = dict(field.split("=", 1) for field in found[2].split(","))
+        assert fields.keys() <= {"file", "line", "title"}
+        # As the runner reads it.
+        message = found[3].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+        assert [one.split(": problem ", 1)[-1] for one in message.split("\n")] == [
+            one.split(": problem ", 1)[-1] for one in str(problem).split("\n")
+        ]
+    assert all(line.isprintable() for line in lines)
+
+
+def test_json_has_each(project: Project, problems: tuple[Problem, ...]) -> None:
+    content = json.loads(_check(project, "json").output)
+    assert [one["found"] for one in content["problems"]] == [one.found for one in problems]
+
+
+# --- changes ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def told(project: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, str, str]:
+    before = Project(tmp_path_factory.mktemp("before"))
+    for study in ("values", "keys"):
+        site_builds.add_tiny_study(before, study)
+    sides = [
+        as_side(load_data(one.folder / "data", "data"), "data", name, None)
+        for one, name in ((before, "before"), (project, "after"))
+    ]
+    changes = compare_sides(*sides)
+    told = report(changes)
+    return told, to_json(changes, told), to_html(told)
+
+
+def test_a_comment_shows_it(told: tuple[Report, str, str]) -> None:
+    elements, said = shape(to_markdown(told[0]))
+    assert {one.split()[0] for one in elements} <= {
+        *(
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "p",
+            "ul",
+            "ol",
+            "li",
+            "strong",
+            "em",
+            "details",
+            "summary",
+            "br",
+        ),
+        *("blockquote", "code", "a", "hr", "sub", "table", "thead", "tbody", "tr", "th", "td"),
+    }
+    assert '"<script>window.ran=1;alert(1)</script> value"' in said
+
+
+def test_a_page_of_changes_shows_it(
+    told: tuple[Report, str, str], browser: Browser, tmp_path: Path
+) -> None:
+    page = browser.new_page()
+    page.add_init_script(HOOKS)
+    (tmp_path / "changes.html").write_text(told[2], "utf-8")
+    page.goto((tmp_path / "changes.html").as_uri())
+    assert page.evaluate("window.seen") == []
+    said = plain(page.locator("main").evaluate("element => element.textContent"))
+    page.close()
+    found = BeautifulSoup(told[2], "html.parser")
+    assert found.select("script, img, svg, iframe, object, embed, base") == []
+    assert '"<script>window.ran=1;alert(1)</script> value"' in said
+
+
+def test_changes_as_json_have_it(told: tuple[Report, str, str]) -> None:
+    told[1].encode()
+    content = json.loads(told[1])
+    texts = [item["text"] for section in content["sections"] for item in section["items"]]
+    assert any("<script>window.ran=1;alert(1)</script> value" in text for text in texts)
