@@ -9,6 +9,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,6 +26,8 @@ from gridatlas.fence import FenceError, figures, parse
 from gridatlas.hosts import fence_lines
 from gridatlas.picture import draw_grid
 from gridatlas.problems import Problem
+from gridatlas.reproduce.records import Row
+from gridatlas.reproduce.units import Unit, cell_of, plan_as_json
 from gridatlas.reproduction import reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
 from gridatlas.text import unprintable
@@ -123,6 +126,49 @@ def outcomes(data: bytes) -> None:
     _reproduced(_files({"runs/r.json": RUN, "runs/r.outcomes.json": data}))
 
 
+UNIT = Unit(cell_of({"model": "small", "rate": "0.1", "depth": "1"}), "q", 1)
+COLLECTED: Mapping[str, bytes] = {
+    "run.json": json.dumps(
+        {
+            "format": 1, "run": "r-1", "hash": "0123456789abcdef", "study": "demo", "script": "b",
+            "started": "2026-05-01T12:00:00Z", "arguments": ["--x"], "stderr_over": "items",
+            "settings": {"limit": None, "a": {"b": 1}}, "gpu": None, "packages": {},
+        }
+    ).encode(),
+    "plan.json": json.dumps(plan_as_json([UNIT])).encode(),
+    f"records/{UNIT.path}": "".join(
+        f"{json.dumps(one)}\n"
+        for one in (
+            {"run": "r-1", "settings": "0123456789abcdef", "unit": UNIT.as_json()},
+            asdict(Row("q", 0, 1, "4", 1, "stop", "4", "4", True, 0.5)),
+        )
+    ).encode(),
+    "resumed/a.json": b'{"at": "2026-05-01T12:00:00Z", "differs": {"gpu": null}}',
+}  # fmt: skip
+"""What a script leaves in the folder of a run, by its files."""
+
+
+def collect(file: str, data: bytes) -> None:
+    """What `gridatlas collect` makes of a run's folder with such a file."""
+    with tempfile.TemporaryDirectory() as name:
+        study = Path(name) / "data/demo"
+        files = {"../data/demo/study.yml": STUDY, "../data/demo/cells.csv": CELLS, **COLLECTED}
+        for path, content in (files | {file: data}).items():
+            target = Path(name) / "run" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        there = set(Path(name).rglob("*"))
+        command = ["collect", f"{name}/run", "--data", str(study.parent), "--study", "demo"]
+        done = CliRunner().invoke(main, [*command, "--reading", "ours"])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert all(line.isprintable() for line in done.output.split("\n")), done.output
+        new = set(Path(name).rglob("*")) - there
+        assert all(one.is_relative_to(study) for one in new), new
+        if done.exit_code == 0:
+            _reproduced(load_data(study.parent, "data"))
+
+
 def _reproduced(loaded: Loaded) -> None:
     """What the page Reproduction says can stand on a page."""
     for results in loaded.results:
@@ -218,6 +264,13 @@ TARGETS: Mapping[str, tuple[Callable[[bytes], None], tuple[bytes, ...]]] = {
     "parquet": (parquet, (_parquet(),)),
     "run": (run, (RUN,)),
     "outcomes": (outcomes, (OUTCOMES,)),
+    **{
+        f"collect-{file.split('/')[0].removesuffix('.json')}": (
+            functools.partial(collect, file),
+            (content,),
+        )
+        for file, content in COLLECTED.items()
+    },
     "claim": (
         claim,
         (

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gridatlas.problems import shown
+from gridatlas.problems import shown, visible
 from gridatlas.reproduce.errors import CannotRun, WrongUsage, not_written
 from gridatlas.reproduce.files import compact, digest, indented, write_whole
 from gridatlas.reproduce.progress import tell
@@ -165,10 +166,7 @@ class RunFolder:
     def manifest(self) -> dict[str, Any]:
         """The manifest, with `resumed`: what was different when the run was taken up again."""
         manifest = _read_manifest(self.folder)
-        resumed = [
-            json.loads(path.read_text("utf-8"))
-            for path in sorted((self.folder / RESUMED).glob("*.json"))
-        ]
+        resumed = [_read_resumed(path) for path in sorted((self.folder / RESUMED).glob("*.json"))]
         return manifest | {"resumed": sorted(resumed, key=lambda one: (one["at"], compact(one)))}
 
     def plan(self) -> tuple[Unit, ...]:
@@ -180,7 +178,14 @@ class RunFolder:
         path = self.folder / PLAN_FILE
         try:
             units = units_of_plan(json.loads(path.read_bytes()))
-        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             raise CannotRun(
                 f"{path} can't be read: {error}",
                 "the units of the run, as the script wrote them",
@@ -287,7 +292,7 @@ def _rows(data: bytes, unit: Unit, settings: str) -> list[Row]:
         raise BrokenRecord(f"has more than its {unit.rows} rows")
     try:
         head, *rows = (json.loads(line) for line in lines)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BrokenRecord("has a line that is not JSON") from error
     if not isinstance(head, dict) or head.get("unit") != unit.as_json():
         raise BrokenRecord("is of another unit")
@@ -332,17 +337,64 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             "the folder of a run",
             "name the folder that the script was given with --out",
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CannotRun(
             f"{path} can't be read: {error}",
             "the manifest of a run, as the script wrote it",
             "bring it back, or start the run again in another folder",
         ) from error
-    known = isinstance(manifest, dict) and {"format", "run", "hash", "study"} <= manifest.keys()
-    if not known or manifest["format"] != 1:
+    if not isinstance(manifest, dict) or manifest.get("format") != 1:
         raise CannotRun(
             f"{path} isn't a manifest of format 1",
             "the manifest of a run, as the script wrote it",
             "update gridatlas, or name another folder",
         )
+    wrong = [key for key, holds in _KEYS.items() if not holds(manifest.get(key))]
+    if wrong:
+        key = wrong[0]
+        found = f"the {key} {shown(manifest[key])}" if key in manifest else f"no key {key}"
+        raise CannotRun(
+            f"{path} has {found}",
+            "the manifest of a run, as the script wrote it",
+            "bring it back, or start the run again in another folder",
+        )
     return manifest
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _run_id(value: Any) -> bool:
+    """Whether files can be named after a run, in the folder that they belong in."""
+    return (
+        _text(value)
+        and re.fullmatch(r"[^./][^/]{0,200}", value) is not None
+        and (visible(value) == value)
+    )
+
+
+_KEYS: Mapping[str, Callable[[Any], bool]] = {
+    "run": _run_id,
+    "hash": _text,
+    "study": _text,
+    "started": _text,
+    "arguments": lambda value: isinstance(value, list) and all(isinstance(v, str) for v in value),
+    "stderr_over": lambda value: value in ("items", "units"),
+    "settings": lambda value: isinstance(value, dict),
+}
+"""What must hold of the parts of a manifest."""
+
+
+def _read_resumed(path: Path) -> dict[str, Any]:
+    try:
+        entry: dict[str, Any] = json.loads(path.read_bytes())
+        if not _text(entry["at"]):
+            raise ValueError(f"at is {shown(entry['at'])}")
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise CannotRun(
+            f"{path} can't be read: {error}",
+            "what was different when the run was taken up again",
+            "bring the file back, or remove it: then it isn't told",
+        ) from error
+    return entry
