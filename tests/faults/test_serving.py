@@ -13,6 +13,7 @@ from killing import SEED
 from served import Served
 
 ADDRESS = "studies/tiny/model/small/"
+FENCE = "# Fence\n\n```grid\ntiny/small\ntitle: Before\n```\n"
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +22,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     project = site_builds.make_project(folder / "project", theme={"name": "mkdocs"})
     site_builds.add_tiny_study(project)
     site_builds.add_tiny_study(project, "other")
+    project.write("docs/fence.md", FENCE)
     with serve.served(project, folder / "log") as running:
         yield running
 
@@ -122,3 +124,37 @@ def test_pages_stay_where_the_cache_cannot_be_written(served: Served) -> None:
     _until(served, lambda: "18.5" in (_shown(served) or ""), "the new page")
     cells.write_text(before, "utf-8")
     _until(served, lambda: _shown(served) == good, "the page of before, again")
+
+
+def test_a_fence_is_drawn_where_the_cache_cannot_be_written(served: Served) -> None:
+    good = _shown(served, "fence/")
+    assert good is not None
+    drawings = served.project.folder / ".cache/gridatlas"
+    drawings.rename(drawings.with_name("kept"))
+    drawings.write_text("a file in the place of the folder")
+    # A title is drawn: this one isn't kept yet.
+    served.project.write("docs/fence.md", FENCE.replace("Before", "After"))
+    _until(served, lambda: "After" in (_shown(served, "fence/") or ""), "the new title")
+    told = "gridatlas: the grids of fence.md are drawn, and not kept"
+    assert told in served.log.read_text()
+    drawings.unlink()
+    drawings.with_name("kept").rename(drawings)
+    served.project.write("docs/fence.md", FENCE)
+    _until(served, lambda: _shown(served, "fence/") == good, "the page of before")
+    assert "Traceback" not in served.log.read_text()
+
+
+def test_the_whole_data_folder_goes_and_comes(served: Served) -> None:
+    good = _shown(served)
+    data = served.project.folder / "data"
+    data.rename(data.with_name("away"))
+    _until(served, lambda: _shown(served) is None, "no page of a study that isn't there")
+    assert "no such folder" in served.log.read_text()
+    data.with_name("away").rename(data)
+    _until(served, lambda: _shown(served) == good, "the page of before")
+    # What is in it is watched again.
+    served.edit("data/tiny/cells.csv", "small,8,0.1,11.5", "small,8,0.1,19.5")
+    _until(served, lambda: "19.5" in (_shown(served) or ""), "an edit")
+    served.edit("data/tiny/cells.csv", "small,8,0.1,19.5", "small,8,0.1,11.5")
+    _until(served, lambda: _shown(served) == good, "the page of before, again")
+    assert "Traceback" not in served.log.read_text()

@@ -19,6 +19,7 @@ from mkdocs.config import config_options as c
 from mkdocs.config.base import ValidationError
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, PluginError
+from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation, Section
@@ -44,6 +45,7 @@ from gridatlas.hosts.markdown import (
 )
 from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.hosts.staged import StagedSite
+from gridatlas.hosts.watching import Watching
 from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import listed, only_problems
 from gridatlas.remembered import Remembered
@@ -151,6 +153,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.fences = Fences({})
         self.shown: dict[str, tuple[list[str], list[str]]] = {}
         self.extension = GridAtlasExtension(self._number)
+        self.watching: Watching | None = None
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember the command; defining this hook keeps the plugin across rebuilds of `serve`."""
@@ -174,6 +177,15 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             if folder and folder.is_dir() and str(folder) not in config.watch:
                 config.watch.append(str(folder))
         return config
+
+    def on_serve(
+        self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Callable[..., None]
+    ) -> LiveReloadServer:
+        """Have folders watched that go and come while the server runs."""
+        templates = self.config.templates
+        names = [self.config.data_, *([templates] if templates else [])]
+        self.watching = Watching(server, [self._path(config, name) for name in names])
+        return server
 
     # As the first: all that writes finds the site where it is built. Not in `on_config`, where a
     # plugin for versions may still name another folder.
@@ -269,7 +281,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         keys = self.asked.keys_in(html)
         if keys:
             seen: set[str] = set()
-            self.shown[page.file.src_uri] = keys, self._fence_figures(keys, page, seen)
+            self.shown[page.file.src_uri] = keys, self._fence_figures(keys, page, config, seen)
             page.present_anchor_ids = {*(page.present_anchor_ids or ()), *seen}
         ours = self.pages.get(page.file.src_uri)
         if ours:
@@ -282,7 +294,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         if keys:
             known, shown = self.shown.get(page.file.src_uri, ([], []))
             if known != keys:  # A theme or plugin shows the content of other pages in this one.
-                shown = self._fence_figures(keys, page, set())
+                shown = self._fence_figures(keys, page, config, set())
             output = put_in(output, self.asked, shown)
         ours = self.pages.get(page.file.src_uri)
         if ours is None:
@@ -311,6 +323,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     @event_priority(-200)
     def on_shutdown(self) -> None:
         """Bring a site that is whole to its place."""
+        if self.watching:
+            self.watching.end()
+            self.watching = None
         staged, self.staged = self.staged, None
         if staged is None:
             return
@@ -431,7 +446,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             log.warning("%s: a number can't be given\n%s", self.page, error)
             return f"({error.message})"
 
-    def _fence_figures(self, keys: list[str], page: HostPage, seen: set[str]) -> list[str]:
+    def _fence_figures(
+        self, keys: list[str], page: HostPage, config: MkDocsConfig, seen: set[str]
+    ) -> list[str]:
         """What stands in the place of a page's fences; those that can't be shown are told."""
 
         def failed(error: FenceError, asked: Asked, before: int) -> str:
@@ -439,7 +456,18 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             log.warning(error.told(place(page.file.src_uri, text, error, asked, before)))
             return error_box(error)
 
-        return figures_of(keys, self.asked, self.fences, page.file.dest_uri, seen, failed)
+        before = set(seen)
+        try:
+            return figures_of(keys, self.asked, self.fences, page.file.dest_uri, seen, failed)
+        except OSError as error:
+            if not self.serving:
+                raise
+            state = f"the grids of {page.file.src_uri} are drawn, and not kept"
+            log.error(not_written(error, self._path(config, self.config.cache), state))
+        seen.clear()
+        seen |= before
+        fences = self.fences.without_cache()
+        return figures_of(keys, self.asked, fences, page.file.dest_uri, seen, failed)
 
     def _path(self, config: MkDocsConfig, path: str) -> Path:
         return Path(config.config_file_path or "mkdocs.yml").parent.resolve() / path

@@ -1,0 +1,109 @@
+"""What MkDocs's server doesn't see: a watched folder that goes and comes, a file in one's place.
+
+Its watcher ends with the folder that it watches, and takes a folder and a file of one name and
+number for the same. So the folders themselves are looked at, and where one changed, the watch is
+begun anew and a file is written that the server watches, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+EVERY = 1.0
+"""Seconds between two looks."""
+
+State = tuple[tuple[int, int] | None, dict[str, bool]]
+"""What a folder is (device and number; None where it isn't there), and of what is in it and in
+its folders whether it is a folder."""
+
+
+class Server(Protocol):
+    """What is used of MkDocs's server."""
+
+    def watch(self, path: str) -> None:
+        """Build again when a file below the path changes."""
+
+    def unwatch(self, path: str) -> None:
+        """End that."""
+
+
+class Watching:
+    """Has a server build again where its own watcher sees nothing.
+
+    Args:
+        server: The server, not yet serving.
+        folders: The folders to look at, there or not; those that are there are watched already.
+    """
+
+    def __init__(self, server: Server, folders: Iterable[Path]) -> None:
+        self._server = server
+        self._watched = {folder: folder.is_dir() for folder in folders}
+        self._states = {folder: state(folder) for folder in self._watched}
+        self._signals = Path(tempfile.mkdtemp(prefix="gridatlas-"))
+        self._number = 0
+        self._ended = threading.Event()
+        server.watch(str(self._signals))
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Look no more."""
+        self._ended.set()
+        self._thread.join()
+        shutil.rmtree(self._signals, ignore_errors=True)
+
+    def _look(self) -> None:
+        while not self._ended.wait(EVERY):
+            for folder, before in self._states.items():
+                now = state(folder)
+                # What is gone in this moment may be a folder that a file is about to replace.
+                self._states[folder] = now[0], before[1] | now[1]
+                if now[0] != before[0]:
+                    self._watch_anew(folder)
+                if now[0] != before[0] or _other_kind(before[1], now[1]):
+                    self._number += 1
+                    (self._signals / str(self._number)).touch()
+
+    def _watch_anew(self, folder: Path) -> None:
+        if self._watched[folder]:
+            self._server.unwatch(str(folder))
+        self._watched[folder] = folder.is_dir()
+        if not self._watched[folder]:
+            return
+        try:
+            self._server.watch(str(folder))
+        except OSError:  # It is gone again. The server has counted the watch all the same.
+            self._watched[folder] = False
+            with contextlib.suppress(KeyError):
+                self._server.unwatch(str(folder))
+
+
+def state(folder: Path) -> State:
+    """What a folder is, and what of two levels in it are folders."""
+    try:
+        known = folder.stat()
+        kinds = dict(_kinds(folder))
+    except OSError:
+        return None, {}
+    return (known.st_dev, known.st_ino), kinds
+
+
+def _kinds(folder: Path, depth: int = 2) -> Iterator[tuple[str, bool]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            is_folder = entry.is_dir()
+            yield entry.path, is_folder
+            if is_folder and depth > 1:
+                yield from _kinds(Path(entry.path), depth - 1)
+
+
+def _other_kind(before: dict[str, bool], now: dict[str, bool]) -> bool:
+    """Whether a name that is still there was a folder and is a file, or the other way round."""
+    return any(before.get(path, kind) != kind for path, kind in now.items())

@@ -1,0 +1,77 @@
+"""What MkDocs's server doesn't see is told to it."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gridatlas.hosts import watching
+from gridatlas.hosts.watching import Watching
+
+
+class Server:
+    """Keeps what it shall watch."""
+
+    def __init__(self) -> None:
+        self.watched: list[str] = []
+
+    def watch(self, path: str) -> None:
+        if not Path(path).exists():
+            raise FileNotFoundError(path)
+        self.watched.append(path)
+
+    def unwatch(self, path: str) -> None:
+        self.watched.remove(path)
+
+    @property
+    def told(self) -> int:
+        """How often it was told to build again."""
+        return len(list(Path(self.watched[0]).iterdir()))
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(watching, "EVERY", 0.01)
+    (tmp_path / "data/tiny").mkdir(parents=True)
+    server = Server()
+    running = Watching(server, [tmp_path / "data", tmp_path / "absent"])
+    server.watch(str(tmp_path / "data"))
+    yield server
+    running.end()
+    assert not Path(server.watched[0]).exists()
+
+
+def _until_told(server: Server, times: int) -> None:
+    end = time.monotonic() + 20
+    while server.told < times:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_folder_that_goes_and_comes(server: Server, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.rename(tmp_path / "away")
+    _until_told(server, 1)
+    assert str(data) not in server.watched
+    (tmp_path / "away").rename(data)
+    _until_told(server, 2)
+    assert server.watched.count(str(data)) == 1
+    (tmp_path / "absent").mkdir()
+    _until_told(server, 3)
+    assert server.watched.count(str(tmp_path / "absent")) == 1
+
+
+def test_a_file_in_the_place_of_a_folder(server: Server, tmp_path: Path) -> None:
+    study = tmp_path / "data/tiny"
+    study.rmdir()
+    study.write_text("a file")
+    _until_told(server, 1)
+    # What the server's own watcher sees isn't told twice.
+    (tmp_path / "data/other").mkdir()
+    (tmp_path / "data/cells.csv").write_text("x")
+    study.write_text("another text")
+    study.unlink()
+    study.mkdir()
+    _until_told(server, 2)
+    assert server.told == 2
