@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from html.parser import HTMLParser
 
+from gridatlas.agreement import PAIRS
 from gridatlas.build import Site
 from gridatlas.dataset import CELLS, CROISSANT
 from gridatlas.export import to_svg
@@ -60,7 +61,7 @@ def plain_files(site: Site, names: Names) -> dict[str, bytes]:
         path: content.encode() if isinstance(content, str) else content
         for path, content in site.files.items()
         if (path.startswith("grids/") and path.endswith(FILES))
-        or posixpath.basename(path) in (CELLS, CROISSANT)
+        or posixpath.basename(path) in (CELLS, CROISSANT, PAIRS)
     }
     own = {content: path for path, content in files.items() if path.endswith(".svg")}
     places: dict[Picture, str] = {}

@@ -7,9 +7,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from gridatlas import analyse
+from gridatlas.agreement import PAIRS, agreement, spread
 from gridatlas.assessment import Assessment
 from gridatlas.claims import Judged
 from gridatlas.commands import command_form, commands
@@ -323,6 +325,9 @@ def _checks_page(known: Assessment, into: str) -> PagePlan:
             "checks": known.checks,
             "claims": known.claims,
             "comparison": known.comparison,
+            "agreement": agreement(known.comparison),
+            "spread": partial(spread, study),
+            "pairs_file": f"{into}/{study.id}/checks/{PAIRS}",
         },
         parts=parts,
         edit=f"{study.id}/study.yml",

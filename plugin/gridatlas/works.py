@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gridatlas import badges, export, kept
+from gridatlas.agreement import pairs_csv
 from gridatlas.assessment import Assessment
 from gridatlas.drawers import Drawers
 from gridatlas.figures import grid_path
@@ -73,6 +74,8 @@ class Works:
             files: dict[str, str | bytes] = {}
             for embed in study.embeds:
                 files[embed_path(embed)] = writer.frame(embed)
+            for one in study.plans:
+                files |= _beside(one, study.known)
             for embed in study.embeds:
                 drawing = self._drawers.drawings[embed.panel.picture]
                 files |= _downloads(embed, drawing, study.known.reproduction)
@@ -98,6 +101,13 @@ def _pictures(study: StudyPlan) -> list[Picture]:
         *(picture for one in study.plans for picture in one.pictures),
         *(embed.panel.picture for embed in study.embeds),
     ]
+
+
+def _beside(plan: PagePlan, known: Assessment) -> Mapping[str, str]:
+    """The table of all pairs of readings, beside the page that has no room for it."""
+    if not plan.context.get("agreement"):
+        return {}
+    return {plan.context["pairs_file"]: pairs_csv(known.comparison)}
 
 
 def _downloads(

@@ -56,6 +56,7 @@ ORDER = [
     {"panels"},
     {"fence"},
     {"words"},
+    {"agreement"},
     {"diff"},
     {"plan"},
     {"changes_page"},

@@ -1,0 +1,159 @@
+"""How readings agree, where a study has so many that a table of all pairs is no help."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from gridatlas.readings import Comparison, Disagreement, Hint, Pair
+from gridatlas.study import Study
+from gridatlas.tables import guarded
+from gridatlas.words import cell_text
+
+MATRIX_UP_TO = 12
+"""Readings of which the page Checks has a table of all pairs."""
+PAIRS_SHOWN = 50
+"""Pairs that it has in the place of that table."""
+PAIRS = "pairs.csv"
+"""File beside the page, with all of them."""
+NAMED = 3
+"""Readings that are named for a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What many readings say of a cell, in words.
+
+    Attributes:
+        lowest, highest: The value, with the numbers of readings that give it.
+        most: The value that most readings give; empty where no two give the same.
+    """
+
+    lowest: str
+    highest: str
+    most: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A likely cause that is seen between one reading and others.
+
+    Attributes:
+        reading: Id of the one.
+        others: How many others; it may be in the one, or in all of these.
+        other: Id of that with which most cells would agree.
+        hint: What is seen between these two.
+    """
+
+    reading: str
+    others: int
+    other: str
+    hint: Hint
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """All pairs of many readings in short.
+
+    Attributes:
+        pairs: How many there are.
+        alike: Those that have the same value in all cells that both give.
+        apart: Those that have no cell in common.
+        shown: Those that differ most: the smallest share of cells with the same value, then the
+            largest difference.
+        causes: Likely causes, by the readings that most pairs with them have in common.
+    """
+
+    pairs: int
+    alike: int
+    apart: int
+    shown: tuple[Pair, ...]
+    causes: tuple[Cause, ...]
+
+
+def agreement(comparison: Comparison) -> Agreement | None:
+    """All pairs in short; None where a table has room for them."""
+    if len(comparison.readings) <= MATRIX_UP_TO:
+        return None
+    differ = [pair for pair in comparison.pairs if pair.equal < pair.cells]
+    apart = sum(not pair.cells for pair in comparison.pairs)
+    return Agreement(
+        len(comparison.pairs),
+        len(comparison.pairs) - len(differ) - apart,
+        apart,
+        tuple(sorted(differ, key=_nearness)[:PAIRS_SHOWN]),
+        tuple(_causes(comparison)),
+    )
+
+
+def _nearness(pair: Pair) -> tuple[object, Decimal]:
+    return pair.share, -(pair.largest or Decimal(0))
+
+
+def _causes(comparison: Comparison) -> Iterable[Cause]:
+    alike: dict[str, list[Hint]] = {}
+    for one in comparison.hints:
+        alike.setdefault(one.looks, []).append(one)
+    for hints in alike.values():
+        left = hints
+        while left:
+            times = Counter(name for one in left for name in (one.reading, one.other))
+            centre = max(
+                (one for one in comparison.readings if one in times), key=times.__getitem__
+            )
+            its = [one for one in left if centre in (one.reading, one.other)]
+            left = [one for one in left if centre not in (one.reading, one.other)]
+            clearest = max(its, key=lambda one: one.agree / one.cells)
+            other = clearest.other if clearest.reading == centre else clearest.reading
+            yield Cause(centre, len(its), other, clearest)
+
+
+def spread(study: Study, one: Disagreement) -> Spread:
+    """What readings say of a cell on which they disagree."""
+    numbers = {reading.id: number for number, reading in enumerate(study.accounts, 1)}
+    cells = {
+        reading.id: reading.cells[one.levels, one.point]
+        for reading in study.accounts
+        if (one.levels, one.point) in reading.cells
+    }
+    given: dict[Decimal, list[str]] = {}
+    for name, value in one.values:
+        given.setdefault(value, []).append(name)
+
+    def said(value: Decimal) -> str:
+        names = given[value]
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        who = ", ".join(str(numbers[name]) for name in names[:NAMED])
+        return f"{cell_text(study, cells[names[0]])} ({who}{more})"
+
+    [(value, times)] = Counter(value for _, value in one.values).most_common(1)
+    most = f"{cell_text(study, cells[given[value][0]])} ({times} of {len(one.values)})"
+    return Spread(said(min(given)), said(max(given)), most if times > 1 else "")
+
+
+def pairs_csv(comparison: Comparison) -> str:
+    """All pairs as a table."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ["first", "second", "cells", "equal", "largest", "only_first", "only_second", "derived"]
+    )
+    writer.writerows(map(_row, comparison.pairs))
+    return text.getvalue()
+
+
+def _row(pair: Pair) -> Sequence[str]:
+    return (
+        guarded(pair.first),
+        guarded(pair.second),
+        str(pair.cells),
+        str(pair.equal),
+        "" if pair.largest is None else f"{pair.largest:f}",
+        str(pair.only_first),
+        str(pair.only_second),
+        "yes" if pair.derived else "",
+    )

@@ -1,0 +1,113 @@
+"""A study with many readings: which pairs differ most, and all of them in a file."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from gridatlas.agreement import MATRIX_UP_TO, PAIRS_SHOWN
+from gridatlas.build import Site, build
+from gridatlas.plain import for_repository, plain_files
+
+STUDY = {"format": 1, "title": "T", "metric": {"name": "M", "range": [0, 100]}, "x": "x", "y": "y"}
+POINTS = [(x, y) for x in range(1, 5) for y in range(1, 4)]
+PAGE, PAIRS = "studies/demo/checks/index.md", "studies/demo/checks/pairs.csv"
+
+
+def _built(folder: Path, readings: int) -> Site:
+    """Reading 1 differs from all others in one cell by 5, reading 3 in all by its axes.
+
+    The last reading has no cell that another one has.
+    """
+    study = folder / "demo"
+    study.mkdir(parents=True)
+    entries = [
+        {"id": f"r{number}", "label": f"Reading {number}", "file": f"r{number}.csv"}
+        for number in range(1, readings + 1)
+    ]
+    (study / "study.yml").write_text(json.dumps(STUDY | {"readings": entries}))
+    for number in range(1, readings + 1):
+        values = {(x, y): 10 * x + y for x, y in POINTS}
+        if number == 1:
+            values[1, 1] += 5
+        if number == 3:
+            values = {(x, y): 10 * (5 - x) + y for x, y in POINTS}
+        if number == readings:
+            values = {(1, 4): 50}
+        rows = [f"{x},{y},{value}\n" for (x, y), value in values.items()]
+        (study / f"r{number}.csv").write_text("x,y,value\n" + "".join(rows))
+    return build(folder)
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return _built(tmp_path_factory.mktemp("few"), MATRIX_UP_TO)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return _built(tmp_path_factory.mktemp("many"), MATRIX_UP_TO + 4)
+
+
+def _rows(site: Site, begin: str) -> list[list[str]]:
+    """The rows of the table whose head begins so."""
+    [page] = [one for one in site.pages if one.plan.path == PAGE]
+    _, _, rest = page.markdown.partition(begin)
+    assert rest, begin
+    lines = html.unescape(rest.split("\n\n")[0]).splitlines()[2:]
+    return [[part.strip() for part in line.strip("|").split("|")] for line in lines]
+
+
+def test_few_readings_have_a_table_of_all_pairs(few: Site) -> None:
+    assert PAIRS not in few.files
+    matrix = _rows(few, "| Reading | 1 |")
+    assert [len(row) for row in matrix] == [MATRIX_UP_TO + 1] * MATRIX_UP_TO
+    assert _rows(few, "| Grid |")
+
+
+def test_the_pairs_that_differ_most_stand_on_the_page(many: Site) -> None:
+    readings = MATRIX_UP_TO + 4
+    shown = _rows(many, "| Reading | Reading |")
+    assert len(shown) == (readings - 2) + (readings - 3) <= PAIRS_SHOWN
+    # That of reading 3 with reading 1 has as few cells alike as with any other, and one less.
+    assert shown[0] == ["Reading 1", "Reading 3", "12", "0", "30"]
+    assert {row[0] for row in shown[readings - 2 :]} == {"Reading 1"}
+    [page] = [one for one in many.pages if one.plan.path == PAGE]
+    pairs = readings * (readings - 1) // 2
+    alike = pairs - len(shown) - (readings - 1)
+    assert f"Of {pairs} pairs of readings {alike} have the same value" in page.markdown
+    assert f"and {readings - 1} have no cell in common" in page.markdown
+    assert "](pairs.csv)" in page.markdown
+
+
+def test_a_likely_cause_stands_once_for_the_reading_that_has_it(many: Site) -> None:
+    [page] = [one for one in many.pages if one.plan.path == PAGE]
+    causes = [line for line in page.markdown.splitlines() if line.startswith("- **Reading")]
+    assert [html.unescape(line) for line in causes] == [
+        f"- **Reading 3** held against {MATRIX_UP_TO + 2} others: X looks reversed, on one of "
+        "the two sides. With Reading 2 12 of 12 cells agree after reversing X, 0 of 12 as given."
+    ]
+
+
+def test_each_cell_has_the_lowest_the_highest_and_the_most_frequent(many: Site) -> None:
+    [first] = [row for row in _rows(many, "| Grid |") if row[1].startswith("[1 × 1]")]
+    assert first[2:6] == ["11 (2, 4, 5 and 10 more)", "41 (3)", "11 (13 of 15)", "30"]
+
+
+def test_the_file_has_all_pairs(many: Site) -> None:
+    rows = list(csv.DictReader(io.StringIO(str(many.files[PAIRS]))))
+    readings = MATRIX_UP_TO + 4
+    assert len(rows) == len({(row["first"], row["second"]) for row in rows})
+    assert len(rows) == readings * (readings - 1) // 2
+    assert rows[0] == {
+        "first": "r1", "second": "r2", "cells": "12", "equal": "11", "largest": "5",
+        "only_first": "0", "only_second": "0", "derived": "",
+    }  # fmt: skip
+    assert rows[-1]["cells"] == "0"
+    assert rows[-1]["largest"] == ""
+    assert PAIRS in plain_files(many, for_repository)
