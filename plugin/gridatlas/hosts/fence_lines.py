@@ -36,12 +36,19 @@ class Found:
 def fences(lines: Sequence[str]) -> Iterator[Found]:
     """The fences of a text, from top to bottom; one within another fence is text."""
     at = 0
+    unended: dict[tuple[int, str], int] = {}
     while at < len(lines):
         opened = _FENCE.match(lines[at])
         at += 1
         if opened is None or (opened["fence"][0] == "`" and "`" in opened["header"]):
             continue
-        body = _body(lines[at:], opened)
+        kind = (_width(opened), opened["fence"])
+        body = None
+        # What isn't ended up to a line isn't where it begins again before that line.
+        if unended.get(kind, -1) < at:
+            body, end = _body(lines, at, opened)
+            if body is None:
+                unended[kind] = end
         grid = _GRID.match(opened["header"].rstrip(" \t"))
         if grid:
             header = (grid["options"] or grid["list"] or "").strip()
@@ -51,22 +58,32 @@ def fences(lines: Sequence[str]) -> Iterator[Found]:
         at += 0 if body is None else len(body) + 1
 
 
-def _body(lines: Sequence[str], opened: re.Match[str]) -> list[str] | None:
+def _width(opened: re.Match[str]) -> int:
+    return len(opened["prefix"].expandtabs(4))
+
+
+def _body(lines: Sequence[str], start: int, opened: re.Match[str]) -> tuple[list[str] | None, int]:
     """The lines of a fence, without what its first line begins with; None where it isn't ended.
 
     As superfences reads them: a line that is indented less than the first ends it, too early.
+
+    Args:
+        start: Index of the first line behind the one that opens it.
+
+    Returns:
+        The lines, and the index of the one at which the search came to its end.
     """
-    width = len(opened["prefix"].expandtabs(4))
+    width = _width(opened)
     body: list[str] = []
-    for line in lines:
-        expanded = line.expandtabs(4)
+    for at in range(start, len(lines)):
+        expanded = lines[at].expandtabs(4)
         begin, rest = expanded[:width], expanded[width:]
         if begin.strip("> ") or (expanded.strip("> ") and len(begin) < width):
-            return None
+            return None, at
         if rest.rstrip() == opened["fence"]:
-            return body
+            return body, at
         body.append(rest)
-    return None
+    return None, len(lines)
 
 
 def told(lines: Sequence[str]) -> list[str]:

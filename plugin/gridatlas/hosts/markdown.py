@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from inspect import signature
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -168,16 +169,21 @@ def place(page: str, text: str, error: FenceError, asked: Asked, before: int) ->
         text: The page's Markdown.
         before: How many fences like it come before.
     """
-    alike = [
-        one.line
-        for one in fence_lines.fences(text.splitlines())
-        if one.closed == asked.closed and _bare(one.body) == _bare(asked.body)
-    ]
+    alike = _lines_of_fences(text).get((asked.closed, _bare(asked.body)), [])
     return f"{page}:{alike[before] + error.line}" if before < len(alike) else page
 
 
-def _bare(text: str) -> list[str]:
-    return [line.strip() for line in text.strip().splitlines()]
+@lru_cache(maxsize=1)
+def _lines_of_fences(text: str) -> dict[tuple[bool, tuple[str, ...]], list[int]]:
+    """The lines of a page's fences, by whether they are ended and what stands in them."""
+    found: dict[tuple[bool, tuple[str, ...]], list[int]] = {}
+    for one in fence_lines.fences(text.splitlines()):
+        found.setdefault((one.closed, _bare(one.body)), []).append(one.line)
+    return found
+
+
+def _bare(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.strip().splitlines())
 
 
 class FencePreprocessor(Preprocessor):
