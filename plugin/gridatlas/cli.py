@@ -18,7 +18,7 @@ from gridatlas.hosts.failed import not_written
 from gridatlas.importing.command import import_
 from gridatlas.loaded import Loaded, load_data
 from gridatlas.newproject import new
-from gridatlas.problems import Problem, only_problems
+from gridatlas.problems import ALIKE, More, Problem, only_problems, shortened
 from gridatlas.schema import json_schema
 from gridatlas.summary import counted, summary_lines
 
@@ -57,8 +57,17 @@ main.add_command(import_)
     help="text for people, json for programs, github for annotations in a pull request.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print problems only: no notes, no summary.")
-def check(data: Path, form: str, quiet: bool) -> None:
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help=f"Print every problem, also where one file has more than {ALIKE} of a kind.",
+)
+def check(data: Path, form: str, quiet: bool, every: bool) -> None:
     """Check every study in the folder DATA (default: data), and print all problems at once.
+
+    Of more than 100 problems of one kind in one file the first 100 are printed, and how many more
+    there are; --all prints each. --format json always has all.
 
     \b
     Exit status: 0 no problem (notes are none), 1 problems, 2 wrong usage.
@@ -81,7 +90,7 @@ def check(data: Path, form: str, quiet: bool) -> None:
         # Names of files may have half characters, which JSON writes as escapes.
         click.echo(_as_json(loaded, found).encode("utf-8", "backslashreplace"))
     else:
-        for one in found:
+        for one in found if every else shortened(found):
             click.echo(annotation(one) if form == "github" else one)
         if not quiet:
             for line in summary_lines(loaded):
@@ -93,7 +102,7 @@ def check(data: Path, form: str, quiet: bool) -> None:
 main.add_command(build)
 
 
-def annotation(problem: Problem) -> str:
+def annotation(problem: Problem | More) -> str:
     """A problem as a workflow command of GitHub Actions, which shows it at its line."""
     level = "error" if problem.severity == "problem" else "notice"
     place = {"file": problem.file, "line": problem.line, "title": problem.kind}

@@ -46,7 +46,7 @@ from gridatlas.line import LinePicture
 from gridatlas.panels import Gallery, Panel
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.problems import Problem, listed, nearest
+from gridatlas.problems import Problem, listed, nearest, shortened
 from gridatlas.render import Drawing
 from gridatlas.reproduction import Reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
@@ -440,7 +440,7 @@ class Templates:
         if not problems:
             return {}
         template = self._html.get_template("problems.html.jinja")
-        return {"problems": template.render(problems=problems).strip()}
+        return {"problems": template.render(problems=problems, told=shortened(problems)).strip()}
 
 
 @cache

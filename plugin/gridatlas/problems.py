@@ -69,12 +69,52 @@ class Problem:
         )
 
 
+ALIKE = 100
+"""Problems of one kind in one file that are told one by one where people read."""
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """How many more problems of a kind a file has than are told one by one."""
+
+    kind: str
+    file: str
+    severity: Severity
+    number: int
+    line: None = None
+
+    @property
+    def place(self) -> str:
+        """The file, as a terminal and a page show it."""
+        return printable(self.file)
+
+    def __str__(self) -> str:
+        what = self.severity if self.number == 1 else f"{self.severity}s"
+        return (
+            f"{self.place}: {self.number:,} more {what} like these [{self.kind}]; "
+            "gridatlas check --all tells each"
+        )
+
+
+def shortened(found: Iterable[Problem], most: int = ALIKE) -> list[Problem | More]:
+    """The first problems of each kind in each file, in their order, and how many more there are."""
+    counts: dict[tuple[str, str, Severity], int] = {}
+    told: list[Problem | More] = []
+    for one in found:
+        key = one.kind, one.file, one.severity
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] <= most:
+            told.append(one)
+    told += [More(*key, number - most) for key, number in counts.items() if number > most]
+    return told
+
+
 class DataProblems(Exception):
     """The data can't be used as it stands; carries every problem, not only the first."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        super().__init__("\n".join(map(str, shortened(self.problems))))
 
 
 def only_problems(found: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -9,7 +9,7 @@ from gridatlas.aside import Aside
 from gridatlas.diff.side import Side, as_side
 from gridatlas.load import study_folders
 from gridatlas.loaded import load_data
-from gridatlas.problems import shown
+from gridatlas.problems import shortened, shown
 from gridatlas.revisions import RevisionError, find_revision, write_data
 
 
@@ -61,6 +61,8 @@ def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Side:
     except OSError as error:
         raise SideError(f"{where} can't be read: {error.strerror or error}") from error
     if not loaded.results:
-        found = "\n".join(str(one) for problems in loaded.unreadable.values() for one in problems)
+        found = "\n".join(
+            str(one) for problems in loaded.unreadable.values() for one in shortened(problems)
+        )
         raise SideError(f"none of the studies of {where} can be read:\n{found}")
     return as_side(loaded, called, name, commit)

@@ -56,7 +56,7 @@ INPUT: Mapping[str, tuple[str, bytes]] = {
     "spaces behind the word grid": ("page", b"```grid" + b" " * N + b"x\n```\n"),
     "spaces in a fence's list": ("page", b"``` {.grid " + b" " * 20_000 + b"x\n```\n"),
     "quotes in quotes": ("page", b"> " * 2000 + b"```grid\n"),
-    "fences that aren't ended": ("page", b"```grid\ndemo/small\n\n" * 20_000),
+    "fences that aren't ended": ("page", b"```grid\ndemo/small\n\n" * 8_000),
     "fences that aren't ended, of two kinds": ("page", b"```grid\n\n~~~~grid\n\n" * 5_000),
     "many addresses": ("fence", b"demo/small\n" * 300),
     "a long address": ("fence", b"demo/" + b"s" * N),

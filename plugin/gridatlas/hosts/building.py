@@ -10,7 +10,7 @@ import click
 
 from gridatlas.hosts.failed import not_written
 from gridatlas.hosts.pace import from_two_seconds_on
-from gridatlas.problems import listed, only_problems
+from gridatlas.problems import listed, only_problems, shortened
 
 if TYPE_CHECKING:
     from gridatlas.hosts.folder import Written
@@ -123,8 +123,8 @@ def build(
     except (FolderError, SameName) as error:
         raise _Failed(str(error)) from error
     problems = only_problems(site.problems)
-    for problem in problems:
-        click.echo(problem, err=True)
+    for one in shortened(problems):
+        click.echo(one, err=True)
     for line in _told(done, into, len(site.pages)):
         click.echo(line)
     sys.exit(1 if problems else 0)

@@ -47,7 +47,7 @@ from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.hosts.staged import StagedSite
 from gridatlas.hosts.watching import Watching
 from gridatlas.page import Page, fill, page_links
-from gridatlas.problems import listed, only_problems
+from gridatlas.problems import listed, only_problems, shortened
 from gridatlas.remembered import Remembered
 from gridatlas.sides import SideError, load_side
 from gridatlas.social import with_dataset, with_tags
@@ -418,7 +418,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             log.error(not_written(error, cache, "the pages stay as they were"))
             return self.site
         problems = only_problems(site.problems)
-        for problem in site.problems:
+        for problem in shortened(site.problems):
             log.log(logging.WARNING if problem.severity == "problem" else logging.INFO, problem)
         if problems and self.config.strict and not self.serving:
             count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"

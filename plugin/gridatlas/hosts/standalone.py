@@ -36,7 +36,7 @@ from gridatlas.hosts.markdown import (
     register_fence,
 )
 from gridatlas.loaded import load_data
-from gridatlas.problems import only_problems
+from gridatlas.problems import only_problems, shortened
 
 log = logging.getLogger("gridatlas")
 
@@ -178,8 +178,8 @@ _KEPT: dict[Path, _Known] = {}
 
 def _read(folder: Path, cache: Path | None, downloads: bool, stamp: Any) -> _Known:
     loaded = load_data(folder)
-    for problem in only_problems(loaded.problems):
-        log.warning("%s", problem)
+    for one in shortened(only_problems(loaded.problems)):
+        log.warning("%s", one)
     known = {
         one.study.id: assess_study(
             one, loaded.checks[one.study.id], loaded.claims[one.study.id], cache

@@ -15,6 +15,7 @@ from gridatlas.importing.report import accepting_command, accounting_lines, prop
 from gridatlas.importing.study_text import About, study_text
 from gridatlas.importing.wide import is_wide, long
 from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
+from gridatlas.problems import shortened
 from gridatlas.summary import counted, summary_lines
 
 MANY_ROWS = 10_000
@@ -120,7 +121,7 @@ def _write(
             for name in texts:
                 echo(f"written: {target}/{name}")
     echo("\ngridatlas check says of it:")
-    for line in (*checked.loaded.problems, *summary_lines(checked.loaded)):
+    for line in (*shortened(checked.loaded.problems), *summary_lines(checked.loaded)):
         echo(str(line))
     echo(counted(len(checked.problems), "problem"))
     if not checked.usable:
