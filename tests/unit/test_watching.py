@@ -15,6 +15,7 @@ class Server:
 
     def __init__(self) -> None:
         self.watched: list[str] = []
+        self.running: Watching
 
     def watch(self, path: str) -> None:
         if not Path(path).exists():
@@ -31,11 +32,16 @@ class Server:
 
 
 @pytest.fixture
+def running(server: Server) -> Watching:
+    return server.running
+
+
+@pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr(watching, "EVERY", 0.01)
     (tmp_path / "data/tiny").mkdir(parents=True)
     server = Server()
-    running = Watching(server, [tmp_path / "data", tmp_path / "absent"])
+    server.running = running = Watching(server, [tmp_path / "data", tmp_path / "absent"])
     server.watch(str(tmp_path / "data"))
     yield server
     running.end()
@@ -74,4 +80,19 @@ def test_a_file_in_the_place_of_a_folder(server: Server, tmp_path: Path) -> None
     study.unlink()
     study.mkdir()
     _until_told(server, 2)
+    assert server.told == 2
+
+
+def test_what_a_build_missed_and_nobody_else(
+    server: Server, running: Watching, tmp_path: Path
+) -> None:
+    there, gone = tmp_path / "data/tiny", tmp_path / "data/gone"
+    # It was away for a moment, in which a build was.
+    running.missed([there, gone])
+    _until_told(server, 1)
+    # A build that goes on missing what is there isn't made again and again.
+    running.missed([there, gone])
+    gone.write_text("x")
+    _until_told(server, 2)
+    time.sleep(0.1)
     assert server.told == 2

@@ -417,6 +417,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 raise PluginError(not_written(error, cache, state)) from error
             log.error(not_written(error, cache, "the pages stay as they were"))
             return self.site
+        if self.watching:
+            self.watching.missed(
+                self._path(config, one.file) for one in site.problems if one.kind == "no-such-file"
+            )
         problems = only_problems(site.problems)
         for problem in shortened(site.problems):
             log.log(logging.WARNING if problem.severity == "problem" else logging.INFO, problem)

@@ -48,10 +48,21 @@ class Watching:
         self._states = {folder: state(folder) for folder in self._watched}
         self._signals = Path(tempfile.mkdtemp(prefix="gridatlas-"))
         self._number = 0
+        self._missed: frozenset[Path] = frozenset()
+        self._came: frozenset[Path] = frozenset()
         self._ended = threading.Event()
         server.watch(str(self._signals))
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
+
+    def missed(self, files: Iterable[Path]) -> None:
+        """Remember what a build looked for in vain.
+
+        What was away for less than the time between two looks is as it was, for those who look:
+        the build that missed it is the only one that knows.
+        """
+        # What a build misses though it is there would be built for without end.
+        self._missed = frozenset(files) - self._came
 
     def end(self) -> None:
         """Look no more."""
@@ -68,8 +79,15 @@ class Watching:
                 if now[0] != before[0]:
                     self._watch_anew(folder)
                 if now[0] != before[0] or _other_kind(before[1], now[1]):
-                    self._number += 1
-                    (self._signals / str(self._number)).touch()
+                    self._tell()
+            came = frozenset(one for one in self._missed if one.exists())
+            if came:
+                self._came, self._missed = came, self._missed - came
+                self._tell()
+
+    def _tell(self) -> None:
+        self._number += 1
+        (self._signals / str(self._number)).touch()
 
     def _watch_anew(self, folder: Path) -> None:
         if self._watched[folder]:
