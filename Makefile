@@ -58,11 +58,13 @@ test-reproduce: export TOKENIZERS_PARALLELISM := false
 test-reproduce: $(VENV)/.installed-test $(VENV)/.installed-reproduce ## Run the tests of the evaluation scripts (installs PyTorch)
 	$(BIN)/python -m pytest $(ARGS) tests/reproduce
 
-# All kills, examples and seconds of fuzzing, of which `make test` runs a share.
+# All kills, examples and seconds of fuzzing, of which `make test` runs a share; files in their order,
+# since the kills take longest and are among the first.
+SOAKED = tests/faults tests/hostile $(shell grep -l "import amount" tests/unit/*.py)
 soak: export SOAK := 1
 soak: $(VENV)/.installed-test $(VENV)/.installed-soak ## Run all of what faults and hostile input do (about an hour)
 	$(BIN)/python tests/browser/install.py
-	$(BIN)/python -m pytest $(ARGS) tests/faults tests/hostile
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder $(ARGS) $(SOAKED)
 
 test-versions: export PYTHON := $(PYTHON)
 test-versions: export VERSIONS := $(or $(VERSIONS),lowest)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from amount import amount
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
@@ -921,7 +922,7 @@ EXPRESSIONS = st.recursive(_GRIDS | st.sampled_from(["0", "1", "0.5", "3"]), _co
 RUBBISH = st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.text(max_size=40)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=amount(400, 20_000), deadline=None)
 @given(EXPRESSIONS | RUBBISH)
 def test_anything_gives_an_outcome_or_a_claim_error(
     studies: dict[str, Results], expression: str

@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from amount import amount
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -1005,7 +1006,7 @@ ROWS_OF = st.lists(
 
 
 @given(ROWS_OF, st.sampled_from([(), ("s",), ("rows",)]), st.none() | st.just("none"))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=amount(150, 3_000), deadline=None)
 def test_rows_read_are_cells_repeats_and_reported(
     rows: list[tuple[str, ...]], repeats: tuple[str, ...], fill: str | None
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import amount
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ from gridatlas.tables import parse_csv
 from gridatlas.validate import slug, validate
 from gridatlas.yaml_lines import parse_yaml
 
-settings.register_profile("gridatlas", deadline=None)
+settings.register_profile("gridatlas", deadline=None, max_examples=amount(100, 10_000))
 settings.load_profile("gridatlas")
 
 DECIMALS = st.builds(
@@ -195,7 +196,7 @@ def _check(study: str, cells: str) -> list[Problem]:
 @example({"source": {"title": "T", "year": "1e9999"}})
 @example({"readings": [{"id": "a", "file": "\x00"}]})
 @example({"readings": [{"id": "a", "file": "x" * 5000}]})
-@settings(max_examples=200)
+@settings(max_examples=amount(200, 5_000))
 def test_no_study_yml_is_a_traceback(tree: dict[str, Any]) -> None:
     study = json.dumps(RIGHT | tree)
     _are_problems(_check(study, "model,rate,depth,value\nsmall,0.1,1,10\nlarge,0.2,1,20\n"))
@@ -210,7 +211,7 @@ COLUMNS = ["model", "rate", "depth", "value", "n", "successes", "stderr", "state
 @given(st.lists(st.lists(VALUES, min_size=9, max_size=9), max_size=6), st.booleans())
 @example([["a", "1", "1", "1e30", "", "", "", "", ""]], False)
 @example([["a", "1", "1", "1e30", "", "", "", "", ""]] * 2, True)
-@settings(max_examples=200)
+@settings(max_examples=amount(200, 5_000))
 def test_no_table_is_a_traceback(rows: list[list[str]], repeats: bool) -> None:
     text = io.StringIO(newline="")
     csv.writer(text).writerows([COLUMNS, *rows])
@@ -234,7 +235,7 @@ NAMES = st.text(max_size=5) | st.sampled_from(["rate", "depth", "value", "n", "a
 @example({"a\x1b[31m": {}}, ["rate", "depth", "value"])
 @example({}, ["ra\nte", "depth", "\x1b[31mvalue"])
 @example({}, ["rate", "depth", "value", "no\nte"])
-@settings(max_examples=200)
+@settings(max_examples=amount(200, 5_000))
 def test_no_name_breaks_a_message(tree: dict[str, Any], columns: list[str]) -> None:
     text = io.StringIO(newline="")
     csv.writer(text).writerows([columns, ["1"] * len(columns)])
