@@ -6,6 +6,7 @@ else by chance. What it finds is written to found/<target>/, where the tests kee
 
 import hashlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -79,13 +80,17 @@ def led(name: str, seconds: int) -> list[bytes]:
             sys.executable, __file__, "--led", name, str(here / "corpus"), "-max_len=4096",
             f"-max_total_time={seconds}", f"-artifact_prefix={here}/found-", "-timeout=30",
             "-rss_limit_mb=3000", "-verbosity=0", "-close_fd_mask=3", "-seed=1",
+            "-print_final_stats=1",
         ]  # fmt: skip
         done = subprocess.run(
             command, timeout=seconds + 120, check=False, capture_output=True, encoding="utf-8"
         )
         found = [file.read_bytes() for file in sorted(here.glob("found-*"))]
-        if done.returncode and not found:
-            raise RuntimeError(done.stderr[-3000:])
+        times = re.search(r"stat::number_of_executed_units: (\d+)", done.stderr)
+        # Without any it looked at nothing, and that it found nothing says nothing.
+        if not found and (done.returncode or times is None or int(times[1]) < 10):
+            raise RuntimeError(f"exit status {done.returncode}\n{done.stderr[-3000:]}")
+        print(f"{name}: {times[1] if times else '?'} inputs in {seconds} s, {len(found)} found")
         return found
 
 
