@@ -21,7 +21,7 @@ from gridatlas.load import read_study
 from gridatlas.picture import draw_grid
 from gridatlas.problems import Problem
 from gridatlas.schema import StudyFile, format_number, level_key, level_number
-from gridatlas.tables import parse_csv
+from gridatlas.tables import parse_csv, unguarded
 from gridatlas.validate import slug, validate
 from gridatlas.yaml_lines import parse_yaml
 
@@ -132,13 +132,15 @@ def test_csv_never_raises(text: str) -> None:
 
 
 @given(st.lists(st.lists(PLAIN, min_size=2, max_size=2), min_size=2))
+@example([["", ""], ["", "'@"]])
 def test_a_table_that_python_writes_is_read_as_it_was(rows: list[list[str]]) -> None:
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows(rows)
     found, problems = parse_csv(text.getvalue(), "cells.csv")
     assert problems == []
     assert found is not None
-    stripped = [tuple(value.strip() for value in row) for row in rows]
+    # The apostrophe before what would be a formula isn't the text's.
+    stripped = [tuple(unguarded(value.strip()) for value in row) for row in rows]
     assert [found.columns, *(row.values for row in found.rows)] == stripped
 
 
