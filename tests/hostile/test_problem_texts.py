@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,10 +23,12 @@ from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.report import Report
 from gridatlas.diff.sections import report
-from gridatlas.problems import Problem, shown
+from gridatlas.problems import ALIKE, Problem, shown
 from gridatlas.tables import unguarded
 
 STRINGS = [*OURS, *FOREIGN[: amount(0, len(FOREIGN))]]
+PARTS = [STRINGS[at : at + ALIKE] for at in range(0, len(STRINGS), ALIKE)]
+"""Those of one study: of more problems of a kind, only the first are told one by one."""
 FOLDERS = [b"new\nline", b"a <b>x?#&\"'", b"\xfe", b"c\x1b[31m", "é😀 [x](y)".encode()]
 """Names of folders that are no ids; on a file system that takes only UTF-8, one is left out."""
 
@@ -42,13 +43,15 @@ def project(base: Path) -> Project:
         theme={"name": "material", "font": False},
         site_url="https://atlas.example/project/sub/",
     )
-    site_builds.add_tiny_study(project, "values")
-    rows = [f'small,8,0.{at},"{text}"' for at, text in enumerate(_doubled(), 3)]
-    project.write("data/values/cells.csv", TINY_CELLS + "\n".join(rows) + "\n")
-    site_builds.add_tiny_study(project, "keys")
-    study = (project.folder / "data/keys/study.yml").read_text("utf-8")
-    keys = "".join(f"? {json.dumps(f'{text} key')}\n: 1\n" for text in STRINGS)
-    project.write("data/keys/study.yml", study + keys)
+    for number, strings in enumerate(PARTS):
+        values, keys = f"values-{number}", f"keys-{number}"
+        site_builds.add_tiny_study(project, values)
+        rows = [f'small,8,0.{at},"{_doubled(text)}"' for at, text in enumerate(strings, 3)]
+        project.write(f"data/{values}/cells.csv", TINY_CELLS + "\n".join(rows) + "\n")
+        site_builds.add_tiny_study(project, keys)
+        study = (project.folder / f"data/{keys}/study.yml").read_text("utf-8")
+        unknown = "".join(f"? {json.dumps(f'{text} key')}\n: 1\n" for text in strings)
+        project.write(f"data/{keys}/study.yml", study + unknown)
     data = os.fsencode(project.folder / "data")
     for folder in FOLDERS:
         try:
@@ -57,15 +60,14 @@ def project(base: Path) -> Project:
             assert folder == b"\xfe"
             continue
         Path(os.fsdecode(os.path.join(data, folder, b"study.yml"))).write_text("title: x\n")
-        run = b"data/values/runs/" + folder.replace(b"/", b"") + b".json"
-        (project.folder / "data/values/runs").mkdir(exist_ok=True)
+        run = b"data/values-0/runs/" + folder.replace(b"/", b"") + b".json"
+        (project.folder / "data/values-0/runs").mkdir(exist_ok=True)
         Path(os.fsdecode(os.path.join(os.fsencode(project.folder), run))).write_text("{}")
     return project
 
 
-def _doubled() -> Iterator[str]:
-    for text in STRINGS:
-        yield f"{text} value".replace('"', '""')
+def _doubled(text: str) -> str:
+    return f"{text} value".replace('"', '""')
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +99,7 @@ def test_pages_tell_it_and_nothing_runs(
     said = ""
     with site_builds.serving(site.site, site_builds.PREFIX) as home:
         addresses = [f"studies/{folder.name}/" for folder in folders]
-        for address in ["studies/", "studies/values/checks/", *addresses]:
+        for address in ["studies/", "studies/values-0/checks/", *addresses]:
             page.goto(home + address)
             assert page.evaluate("window.seen") == [], address
             assert page.locator("main article h1").count() == 1
@@ -153,7 +155,7 @@ def test_json_has_each(project: Project, problems: tuple[Problem, ...]) -> None:
 @pytest.fixture(scope="module")
 def told(project: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, str, str]:
     before = Project(tmp_path_factory.mktemp("before"))
-    for study in ("values", "keys"):
+    for study in ("values-0", "keys-0"):
         site_builds.add_tiny_study(before, study)
     sides = [
         as_side(load_data(one.folder / "data", "data"), "data", name, None)
