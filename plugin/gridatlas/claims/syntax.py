@@ -56,10 +56,10 @@ def _lex(expression: str) -> Iterator[Token]:
     position = -len("{{ ")
     try:
         for _, kind, text in _environment().lex(f"{{{{ {flat} }}}}"):
-            token = Token(kind, text, position)
-            position = token.end
-            if 0 <= token.start < len(expression) and kind != "whitespace":
-                yield token
+            start, position = position, position + len(text)
+            if 0 <= start < len(expression) and kind != "whitespace":
+                # What ends a template takes the blank behind it, too, which is ours.
+                yield Token(kind, text[: len(expression) - start], start)
     except TemplateSyntaxError:
         if position < len(expression):
             text = expression[position]
