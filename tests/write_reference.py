@@ -17,7 +17,7 @@ import click
 from gridatlas.claims.names import BEFORE_DOT, EXAMPLES, MEANINGS, METHODS, PROPERTIES
 from gridatlas.cli import main
 from gridatlas.docstrings import attribute_docstrings
-from gridatlas.hosts.mkdocs import GridAtlasConfig
+from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.schema import Identifier, models
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -21,7 +21,7 @@ from gridatlas.cells import OPTIONAL_COLUMNS
 from gridatlas.checks import TITLES
 from gridatlas.cli import main
 from gridatlas.fence import OPTIONS
-from gridatlas.hosts.mkdocs import GridAtlasConfig
+from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
 from gridatlas.loaded import load_data
 from gridatlas.plan import plan_overview, plan_study, plan_unreadable

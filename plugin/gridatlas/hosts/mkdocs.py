@@ -6,27 +6,23 @@ import logging
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from html import escape
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from mkdocs.config import Config
 from mkdocs.config import config_options as c
-from mkdocs.config.base import ValidationError
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, PluginError
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
-from mkdocs.structure.nav import Navigation, Section
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 
-from gridatlas import csp, notebooks
+from gridatlas import notebooks
 from gridatlas.build import ASSETS, SCRIPT, STYLESHEET, Site, build
 from gridatlas.claims import ClaimError
 from gridatlas.diff.side import Side
@@ -43,7 +39,11 @@ from gridatlas.hosts.markdown import (
     place,
     put_in,
 )
+from gridatlas.hosts.mkdocs_files import SiteFile
+from gridatlas.hosts.mkdocs_nav import add_to_nav
+from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.pace import from_two_seconds_on
+from gridatlas.hosts.site_policy import add_policy
 from gridatlas.hosts.staged import StagedSite
 from gridatlas.hosts.watching import Watching
 from gridatlas.page import Page, fill, page_links
@@ -53,87 +53,6 @@ from gridatlas.sides import SideError, load_side
 from gridatlas.social import with_dataset, with_tags
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
-
-POLICY = f"{ASSETS}/csp.txt"
-"""File of the site that holds the policy as one line, for those who can send it as a header."""
-
-
-class FolderInSite(c.Type[str]):
-    """A relative path below the site, without `..`: pages are never written beside the site."""
-
-    def __init__(self, default: str) -> None:
-        super().__init__(str, default=default)
-
-    def run_validation(self, value: object) -> str:
-        """Refuse a path that isn't a folder of the site."""
-        folder: str = super().run_validation(value)
-        parts = folder.split("/")
-        if not folder or "\\" in folder or any(part in ("", ".", "..") for part in parts):
-            raise ValidationError(
-                f'Expected a folder of the site, such as "studies" or "results/studies", '
-                f'without a slash at its ends and without "..", but received: "{folder}"'
-            )
-        return folder
-
-
-class _SiteFile(File):
-    """A file of ours: its content is unpacked when it is asked for, and not held."""
-
-    unpacked: Callable[[], str | bytes] | None = None
-
-    @property
-    def content_bytes(self) -> bytes:
-        """The content; another plugin may set another one."""
-        if self.unpacked is None:
-            return super().content_bytes
-        content = self.unpacked()
-        return content if isinstance(content, bytes) else content.encode()
-
-    @content_bytes.setter
-    def content_bytes(self, value: bytes) -> None:
-        self.unpacked = None
-        self._content = value
-
-    @property
-    def content_string(self) -> str:
-        """The same as text, which UTF-8 must be."""
-        return self.content_bytes.decode("utf-8-sig")
-
-    @content_string.setter
-    def content_string(self, value: str) -> None:
-        self.content_bytes = value.encode()
-
-    def copy_file(self, dirty: bool = False) -> None:
-        """Write the file into the site."""
-        place = Path(self.abs_dest_path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(self.content_bytes)
-
-
-class GridAtlasConfig(Config):
-    """The plugin's options in `mkdocs.yml`."""
-
-    # Config is a UserDict with a `data` of its own; the key in mkdocs.yml stays `data`.
-    data_ = c.Type(str, default="data")
-    """Folder with one folder per study, relative to `mkdocs.yml`."""
-
-    into = FolderInSite(default="studies")
-    """Folder of the site that the pages are written to."""
-
-    templates = c.Optional(c.Type(str))
-    """Folder of templates that override ours by name, relative to `mkdocs.yml`."""
-
-    cache = c.Type(str, default=".cache/gridatlas")
-    """Folder that keeps drawn charts between builds, relative to `mkdocs.yml`."""
-
-    strict = c.Type(bool, default=False)
-    """Whether a problem in the data fails the build; while serving, it only stands on pages."""
-
-    csp = c.Type(bool, default=False)
-    """Whether each page gets a Content-Security-Policy that allows its scripts by their hashes."""
-
-    compare_to = c.Optional(c.Type(str))
-    """Git revision, or folder with studies, that a page tells the changes since."""
 
 
 class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
@@ -243,9 +162,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 files.append(file)
                 self.pages[page.plan.path] = page.written
         for path in self.site.files:
-            file = _SiteFile.generated(config, path, content="")
+            file = SiteFile.generated(config, path, content="")
             if _free(file, taken):
-                assert isinstance(file, _SiteFile)
+                assert isinstance(file, SiteFile)
                 file.unpacked = partial(self.site.files.__getitem__, path)
                 files.append(file)
         if not self.serving:
@@ -307,7 +226,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Put the policy into all pages, now that nobody changes or adds one any more."""
         if self.config.csp:
-            self._add_policy(Path(config.site_dir), config.site_url or "")
+            add_policy(Path(config.site_dir), config.site_url or "", self.serving)
         self.built = True
 
     @event_priority(-200)
@@ -353,34 +272,6 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 listed(others, 5),
             )
         log.info("gridatlas: the site is in %s", staged.site)
-
-    def _add_policy(self, site: Path, address: str) -> None:
-        pages = {
-            path.relative_to(site).as_posix(): path
-            for path in sorted(site.rglob("*.html"))
-            if not any(part.startswith(".") for part in path.relative_to(site).parts)
-        }
-        hashes: set[str] = set()
-        refused: dict[csp.Refused, list[str]] = {}
-        for name, path in pages.items():
-            found = csp.scan(_read(path), address)
-            hashes |= found.hashes
-            for one in found.refused:
-                refused.setdefault(one, []).append(name)
-        for one, where in sorted(refused.items(), key=lambda item: (item[1][0], item[0].found)):
-            log.warning(one.message(where))
-        # The server of `mkdocs serve` puts a script into pages that is another each time.
-        if self.serving:
-            return
-        policy = csp.policy(hashes)
-        for path in pages.values():
-            page = csp.with_meta(_read(path), policy)
-            path.write_bytes(page.encode("utf-8", "surrogateescape"))
-        file = site / POLICY
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{policy}\n", encoding="utf-8")
-        log.info("gridatlas: the header for the whole site, also in %s:", POLICY)
-        log.info("Content-Security-Policy: %s", policy)
 
     def _build(self, config: MkDocsConfig, files: Files) -> Site:
         say = from_two_seconds_on(partial(log.info, "gridatlas: %s"))
@@ -495,34 +386,6 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         return f"{up}{data.relative_to(root).as_posix()}/{edit}"
 
 
-def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, files: Files) -> None:
-    """Append pages in sections by study and facet, and link previous and next anew."""
-    sections: dict[str, Section] = {}
-    for ours in pages:
-        plan = ours.plan
-        file = files.get_file_from_path(plan.path)
-        if file is None:
-            continue
-        host_page = file.page or HostPage(None, file, config)
-        host_page.title = escape(plan.nav_title)
-        # The folder tells sections apart whose titles are the same.
-        folder = plan.path.split("/")[: -1 if plan.is_index else -2]
-        parent: Section | None = None
-        for depth, title in enumerate(plan.trail):
-            key = "/".join(folder[: len(folder) - len(plan.trail) + depth + 1])
-            if key not in sections:
-                sections[key] = Section(escape(title), [])
-                sections[key].parent = parent
-                (parent.children if parent else nav.items).append(sections[key])
-            parent = sections[key]
-        if parent is not None:
-            host_page.parent = parent
-            parent.children.append(host_page)
-        nav.pages.append(host_page)
-    for before, after in pairwise(nav.pages):
-        before.next_page, after.previous_page = after, before
-
-
 def _of_server(site: str) -> bool:
     """Whether the site is built for a server, which `mkdocs serve --clean` doesn't tell plugins."""
     folder = Path(site)
@@ -544,11 +407,6 @@ def _has_fence(file: File) -> bool:
     except (OSError, ValueError):
         return False  # MkDocs tells what is wrong with it when it comes to that page.
     return next(fence_lines.fences(lines), None) is not None
-
-
-def _read(page: Path) -> str:
-    # With its line ends, and with bytes that aren't UTF-8: some pages are the user's own files.
-    return page.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def _free(file: File, taken: dict[str, str]) -> bool:

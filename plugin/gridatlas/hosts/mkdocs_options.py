@@ -1,0 +1,51 @@
+"""The options of the MkDocs plugin."""
+
+from __future__ import annotations
+
+from mkdocs.config import Config
+from mkdocs.config import config_options as c
+from mkdocs.config.base import ValidationError
+
+
+class FolderInSite(c.Type[str]):
+    """A relative path below the site, without `..`: pages are never written beside the site."""
+
+    def __init__(self, default: str) -> None:
+        super().__init__(str, default=default)
+
+    def run_validation(self, value: object) -> str:
+        """Refuse a path that isn't a folder of the site."""
+        folder: str = super().run_validation(value)
+        parts = folder.split("/")
+        if not folder or "\\" in folder or any(part in ("", ".", "..") for part in parts):
+            raise ValidationError(
+                f'Expected a folder of the site, such as "studies" or "results/studies", '
+                f'without a slash at its ends and without "..", but received: "{folder}"'
+            )
+        return folder
+
+
+class GridAtlasConfig(Config):
+    """The plugin's options in `mkdocs.yml`."""
+
+    # Config is a UserDict with a `data` of its own; the key in mkdocs.yml stays `data`.
+    data_ = c.Type(str, default="data")
+    """Folder with one folder per study, relative to `mkdocs.yml`."""
+
+    into = FolderInSite(default="studies")
+    """Folder of the site that the pages are written to."""
+
+    templates = c.Optional(c.Type(str))
+    """Folder of templates that override ours by name, relative to `mkdocs.yml`."""
+
+    cache = c.Type(str, default=".cache/gridatlas")
+    """Folder that keeps drawn charts between builds, relative to `mkdocs.yml`."""
+
+    strict = c.Type(bool, default=False)
+    """Whether a problem in the data fails the build; while serving, it only stands on pages."""
+
+    csp = c.Type(bool, default=False)
+    """Whether each page gets a Content-Security-Policy that allows its scripts by their hashes."""
+
+    compare_to = c.Optional(c.Type(str))
+    """Git revision, or folder with studies, that a page tells the changes since."""
