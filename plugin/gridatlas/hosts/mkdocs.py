@@ -28,6 +28,7 @@ from gridatlas.claims import ClaimError
 from gridatlas.diff.side import Side
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences, error_box
+from gridatlas.figures import GRIDS
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.failed import is_of_disk, not_written
 from gridatlas.hosts.markdown import (
@@ -39,7 +40,7 @@ from gridatlas.hosts.markdown import (
     place,
     put_in,
 )
-from gridatlas.hosts.mkdocs_files import SiteFile
+from gridatlas.hosts.mkdocs_files import SiteFile, Waiting
 from gridatlas.hosts.mkdocs_nav import add_to_nav
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.pace import from_two_seconds_on
@@ -61,6 +62,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def __init__(self) -> None:
         self.serving = False
         self.stages = False
+        self.dirty = False
+        self.waiting: Waiting | None = None
         self.staged: StagedSite | None = None
         self.config_of_site: MkDocsConfig | None = None
         self.built = False
@@ -79,6 +82,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.serving = command == "serve"
         # A dirty build changes the pages that are there.
         self.stages = not self.serving and not dirty
+        self.dirty = dirty
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add our stylesheet and script, and have `serve` watch what pages are made from."""
@@ -111,7 +115,11 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     @event_priority(200)
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Have the site built aside: one that is there stays whole until the new one is."""
-        # A plugin for several languages builds once more in the middle of a build.
+        # A plugin for several languages builds once more in the middle of a build, with its config.
+        once_more, self.config_of_site = config is self.config_of_site, config
+        if self.serving and not self.dirty and not once_more and _of_server(config.site_dir):
+            self.waiting = Waiting(Path(config.site_dir), GRIDS)
+            self.waiting.begin()
         if not self.stages or self.staged or _of_server(config.site_dir):
             return
         try:
@@ -119,7 +127,6 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         except OSError as error:
             state = "the site isn't built, and is as it was"
             raise PluginError(not_written(error, Path(config.site_dir), state)) from error
-        self.config_of_site = config
         config.site_dir = str(self.staged.folder)
 
     # After mkdocs-static-i18n (-100), which takes no generated files: ours belong to no language.
@@ -166,6 +173,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             if _free(file, taken):
                 assert isinstance(file, SiteFile)
                 file.unpacked = partial(self.site.files.__getitem__, path)
+                file.waiting = self.waiting.files if self.waiting else None
                 files.append(file)
         if not self.serving:
             # What pages were planned from isn't needed any more: of many grids, it is a lot.
@@ -227,6 +235,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         """Put the policy into all pages, now that nobody changes or adds one any more."""
         if self.config.csp:
             add_policy(Path(config.site_dir), config.site_url or "", self.serving)
+        if self.waiting:
+            self.waiting.end()
         self.built = True
 
     @event_priority(-200)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 
 from mkdocs.structure.files import File
 
@@ -12,6 +14,8 @@ class SiteFile(File):
     """A file of ours: its content is unpacked when it is asked for, and not held."""
 
     unpacked: Callable[[], str | bytes] | None = None
+    waiting: Path | None = None
+    """Folder with the files of the build before, by their paths in the site; None for none."""
 
     @property
     def content_bytes(self) -> bytes:
@@ -36,7 +40,44 @@ class SiteFile(File):
         self.content_bytes = value.encode()
 
     def copy_file(self, dirty: bool = False) -> None:
-        """Write the file into the site."""
-        place = Path(self.abs_dest_path)
+        """Write the file into the site, or bring it there from the build before."""
+        place, content = Path(self.abs_dest_path), self.content_bytes
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(self.content_bytes)
+        if self.waiting and _same(self.waiting / self.dest_uri, content):
+            (self.waiting / self.dest_uri).replace(place)
+        else:
+            place.write_bytes(content)
+
+
+def _same(file: Path, content: bytes) -> bool:
+    try:
+        return file.stat().st_size == len(content) and file.read_bytes() == content
+    except OSError:
+        return False
+
+
+class Waiting:
+    """Files of a server's site that wait for the next build: most are the same again.
+
+    MkDocs empties the folder of the site before each build, but for what is hidden, and a build
+    writes nine files for each grid.
+
+    Args:
+        site: The folder of the site.
+        folder: The folder in it that has most files of ours.
+    """
+
+    def __init__(self, site: Path, folder: str) -> None:
+        self._site, self._folder = site, folder
+        self.files = site / ".gridatlas-waiting"
+
+    def begin(self) -> None:
+        """Put the files aside, before MkDocs deletes them."""
+        self.end()
+        with suppress(OSError):  # There are none yet, or they are deleted and written again.
+            self.files.mkdir()
+            (self._site / self._folder).rename(self.files / self._folder)
+
+    def end(self) -> None:
+        """Delete those that nobody asked for."""
+        rmtree(self.files, ignore_errors=True)

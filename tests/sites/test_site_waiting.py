@@ -1,0 +1,101 @@
+"""Files of a server's site that are the same again aren't written again."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import site_builds
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from site_builds import TINY_CELLS, Project
+
+Rebuild = Callable[[], dict[str, int]]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = site_builds.make_project(tmp_path / "project", theme={"name": "mkdocs"})
+    site_builds.add_tiny_study(project)
+    site_builds.add_tiny_study(project, "second")
+    project.write("docs/grids/mine.txt", "of the user\n")
+    return project
+
+
+@pytest.fixture
+def site() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="mkdocs_") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def rebuild(project: Project, site: Path) -> Rebuild:
+    """Builds the site as `mkdocs serve` does; the files below `grids/` with their numbers."""
+    started: list[bool] = []
+
+    def rebuilt() -> dict[str, int]:
+        config = load_config(str(project.folder / "mkdocs.yml"), site_dir=str(site))
+        if not started:
+            config.plugins.on_startup(command="serve", dirty=False)
+            started.append(True)
+        build(config, serve_url="http://127.0.0.1:8000/")
+        assert not [path for path in site.iterdir() if path.name.startswith(".")]
+        return {
+            path.relative_to(site / "grids").as_posix(): path.stat().st_ino
+            for path in (site / "grids").rglob("*")
+            if path.is_file()
+        }
+
+    return rebuilt
+
+
+def contents(site: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(site / "grids").as_posix(): path.read_bytes()
+        for path in (site / "grids").rglob("*")
+        if path.is_file()
+    }
+
+
+def test_only_what_an_edit_changed_is_written(
+    project: Project, site: Path, rebuild: Rebuild
+) -> None:
+    before, was = rebuild(), contents(site)
+    project.write("data/tiny/cells.csv", TINY_CELLS.replace("12.5", "13.0"))
+    after, now = rebuild(), contents(site)
+    assert before.keys() == after.keys()
+    changed = {path for path in now if now[path] != was[path]}
+    assert {"tiny/small.csv", "tiny/small.svg", "tiny/small.json"} <= changed
+    assert not [path for path in changed if path.startswith("second/")]
+    ours = after.keys() - {"mine.txt"}
+    # A new file may get the number of one that is gone.
+    assert {path for path in ours if after[path] == before[path]} >= ours - changed
+
+
+def test_what_is_gone_goes_and_what_was_changed_in_the_site_is_mended(
+    project: Project, site: Path, rebuild: Rebuild
+) -> None:
+    rebuild()
+    whole = contents(site)
+    (site / "grids/tiny/small.svg").write_text("<svg/>")
+    (site / "grids/tiny/small.csv").unlink()
+    rebuild()
+    assert contents(site) == whole
+    (project.folder / "data/second").rename(project.folder / "second")
+    rebuild()
+    assert contents(site) == {
+        path: content for path, content in whole.items() if not path.startswith("second/")
+    }
+    (project.folder / "docs/grids/mine.txt").unlink()
+    rebuild()
+    assert "mine.txt" not in contents(site)
+
+
+def test_what_a_killed_build_left_is_in_nobodys_way(site: Path, rebuild: Rebuild) -> None:
+    rebuild()
+    whole = contents(site)
+    left = site / ".gridatlas-waiting/grids/tiny/small.csv"
+    left.parent.mkdir(parents=True)
+    left.write_text("old")
+    rebuild()
+    assert contents(site) == whole
