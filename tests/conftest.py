@@ -1,7 +1,12 @@
-"""The browser of all tests: a process can have one. This folder is on the path, for `amount`."""
+"""The browser of all tests: a process can have one. This folder is on the path, for `amount`.
+
+What is started in the background of a shell ignores Ctrl-C, and so does all that it starts. Tests
+that send it to a build mean one that somebody has before them.
+"""
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +18,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 sys.path.insert(0, str(Path(__file__).parent / "browser"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
