@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor
 from functools import cache
 from importlib.metadata import version
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from typing import Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from gridatlas import store
 from gridatlas.line import LinePicture
 from gridatlas.picture import Picture
 from gridatlas.render import Drawing, draw_one
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 POOL_FROM = 40
 """Pictures to draw from which other processes pay (each costs about a second to start)."""
@@ -88,13 +89,12 @@ class Drawers(Generic[Drawn]):
             one for one in new if self._stored is None or not self._stored.there(one)
         )
         if len(self._left) >= POOL_FROM and self._pool is None and (os.cpu_count() or 1) > 1:
-            # spawn: a fork after any use of vl-convert deadlocks.
-            self._pool = ProcessPoolExecutor(PROCESSES, get_context("spawn"), _end_with_build)
+            self._pool = _processes()
         if self._pool is not None:
             for one in [one for one, future in self._left.items() if future is None]:
                 try:
                     self._left[one] = self._pool.submit(_drawn, one, self._folder)
-                except BrokenProcessPool:  # This one draws them, then.
+                except BrokenExecutor:  # This one draws them, then.
                     break
 
     def wait(self, pictures: Iterable[Drawn]) -> None:
@@ -120,7 +120,7 @@ class Drawers(Generic[Drawn]):
         if future is not None:
             try:
                 return future.result()
-            except BrokenProcessPool:  # One was killed: for its memory, say.
+            except BrokenExecutor:  # One was killed: for its memory, say.
                 pass
         return _drawn(picture, self._folder)
 
@@ -134,8 +134,18 @@ def _drawn(picture: Picture | LinePicture, folder: Path | None) -> Drawing | Non
     return None
 
 
+def _processes() -> ProcessPoolExecutor:
+    # Most builds start none.
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # spawn: a fork after any use of vl-convert deadlocks.
+    return ProcessPoolExecutor(PROCESSES, get_context("spawn"), _end_with_build)
+
+
 def _end_with_build() -> None:
     """Have a process that draws end when the build is killed; by itself it would wait for ever."""
+    from multiprocessing import parent_process
 
     def end() -> None:
         build = parent_process()

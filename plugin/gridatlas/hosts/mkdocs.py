@@ -10,12 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from mkdocs.config import config_options as c
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, PluginError
-from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
@@ -52,6 +51,9 @@ from gridatlas.problems import listed, only_problems, shortened
 from gridatlas.remembered import Remembered
 from gridatlas.sides import SideError, load_side
 from gridatlas.social import with_dataset, with_tags
+
+if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
+    from mkdocs.livereload import LiveReloadServer
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 
