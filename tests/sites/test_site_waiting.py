@@ -11,6 +11,7 @@ from mkdocs.config import load_config
 from site_builds import TINY_CELLS, Project
 
 Rebuild = Callable[[], dict[str, int]]
+"""Builds the site as `mkdocs serve` does, and gives the files below `grids/` with their numbers."""
 
 
 @pytest.fixture
@@ -30,7 +31,6 @@ def site() -> Iterator[Path]:
 
 @pytest.fixture
 def rebuild(project: Project, site: Path) -> Rebuild:
-    """Builds the site as `mkdocs serve` does; the files below `grids/` with their numbers."""
     started: list[bool] = []
 
     def rebuilt() -> dict[str, int]:
@@ -98,4 +98,19 @@ def test_what_a_killed_build_left_is_in_nobodys_way(site: Path, rebuild: Rebuild
     left.parent.mkdir(parents=True)
     left.write_text("old")
     rebuild()
+    assert contents(site) == whole
+
+
+def test_a_build_in_the_middle_of_a_build_takes_nothing_away(
+    project: Project, site: Path, rebuild: Rebuild
+) -> None:
+    """As for a site in several languages: MkDocs doesn't empty its folder for each."""
+    rebuild()
+    whole = contents(site)
+    config = load_config(str(project.folder / "mkdocs.yml"), site_dir=str(site))
+    config = config.plugins.on_config(config)
+    config.plugins.on_pre_build(config=config)
+    assert not (site / "grids").exists()
+    (site / ".gridatlas-waiting/grids").rename(site / "grids")
+    config.plugins.on_pre_build(config=config)
     assert contents(site) == whole

@@ -66,6 +66,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.stages = False
         self.dirty = False
         self.waiting: Waiting | None = None
+        self.config_of_build: MkDocsConfig | None = None
         self.staged: StagedSite | None = None
         self.config_of_site: MkDocsConfig | None = None
         self.built = False
@@ -118,7 +119,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Have the site built aside: one that is there stays whole until the new one is."""
         # A plugin for several languages builds once more in the middle of a build, with its config.
-        once_more, self.config_of_site = config is self.config_of_site, config
+        once_more, self.config_of_build = config is self.config_of_build, config
         if self.serving and not self.dirty and not once_more and _of_server(config.site_dir):
             self.waiting = Waiting(Path(config.site_dir), GRIDS)
             self.waiting.begin()
@@ -129,6 +130,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         except OSError as error:
             state = "the site isn't built, and is as it was"
             raise PluginError(not_written(error, Path(config.site_dir), state)) from error
+        self.config_of_site = config
         config.site_dir = str(self.staged.folder)
 
     # After mkdocs-static-i18n (-100), which takes no generated files: ours belong to no language.
