@@ -737,7 +737,7 @@ def test_error(studies: dict[str, Results], text: str) -> None:
     assert 0 <= error.start <= error.end <= len(expression)
 
 
-# Ways out of Jinja's sandbox, of Python's formatting, and of Jinja's own syntax.
+# Ways into Python, out of Jinja's sandbox and of Python's formatting, and Jinja's own syntax.
 ESCAPES = {
     '"".__class__.__mro__': "there is no .__class__",
     "grid.__globals__": "grid needs brackets after it, with its levels",
@@ -763,9 +763,9 @@ ESCAPES = {
     "1 is defined": '"is" is not part of the claim language',
     "true": '"true" is not part of the claim language',
     "None": '"None" is not part of the claim language',
-    "1 }} {{ 2": '"}}" is not part of the claim language',
-    "1 }}{% set a = 1 %}{{ 1": '"}}" is not part of the claim language',
-    "1 -}} a {{- 1": '"-}}" is not part of the claim language',
+    "1 }} {{ 2": '"}" is not part of the claim language',
+    "1 }}{% set a = 1 %}{{ 1": '"}" is not part of the claim language',
+    "1 -}} a {{- 1": '"}" is not part of the claim language',
     "{# 1 #}": '"{" is not part of the claim language',
     "1 # 2": '"#" is not part of the claim language',
     "1; 2": '";" is not part of the claim language',
@@ -774,6 +774,22 @@ ESCAPES = {
     'grid(model="a" "b")': "two texts side by side",
     '"\\x41" == 1': "a text has no backslashes",
     "lambda: 1": '":" is not part of the claim language',
+    "lambda x: 1": '":" is not part of the claim language',
+    "(x := 1)": '":" is not part of the claim language',
+    "[x for x in grid]": '"in" is not part of the claim language',
+    'f"{1}"': '""{1}"" doesn\'t fit here',
+    "await grid()": '"grid" doesn\'t fit here',
+    "yield 1": '"1" doesn\'t fit here',
+    "__import__('os').system('id')": '"__import__" is not a name of the claim language',
+    "eval('1')": '"eval" is not a name of the claim language',
+    "...": '"." doesn\'t fit here',
+    "1 @ 2": '"@" is not part of the claim language',
+    "007": '"007" is not a number of the claim language',
+    "0x10": '"0x10" is not a number of the claim language',
+    "1_000": '"1_000" is not a number of the claim language',
+    "1.mean": ".mean is not for a number",
+    "grid(model='a', 'b')": "an argument without a name follows one with a name",
+    ".5": '"." doesn\'t fit here',
     "1(2)": "this can't be called",
     "(1 > 0)(2)": "this can't be called",
     "grid()()": "this can't be called",
@@ -846,6 +862,17 @@ def test_long_expression_is_shown_around_the_fault(studies: dict[str, Results]) 
 def test_line_breaks_are_blanks(studies: dict[str, Results]) -> None:
     assert evaluate(f"({A}\r\n  > 0\n).all", studies, "demo").outcome == "true"
     assert str(_error(studies, "1\n+ x")).splitlines()[1:3] == ["  1 + x", "      ^"]
+
+
+def test_facets_may_have_the_names_of_python_words(tmp_path: Path) -> None:
+    names = ("lambda", "class", "from", "in-place")
+    head = "format: 1\ntitle: T\nmetric: {name: M}\nx: lambda\ny: class\nfacets: [from, in-place]\n"
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "study.yml").write_text(head, "utf-8")
+    (tmp_path / "s" / "cells.csv").write_text(f"{','.join(names)},value\n1,2,a,b,5\n", "utf-8")
+    studies = load(tmp_path)
+    check = 'grid(from="a", in_place="b").at(lambda=1, class=2) == 5'
+    assert evaluate(check, studies, None).outcome == "true"
 
 
 def test_study_is_needed_where_there_are_several(studies: dict[str, Results]) -> None:

@@ -182,11 +182,8 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
     assert core <= {"aside", "problems", "schema", "load", "tables", "text"}
 
 
-def test_jinja_is_imported_for_pages_and_for_claims_only() -> None:
-    assert "page" in _users("jinja2")
-    claims = _users("jinja2") - {"page"}
-    assert len(claims) == 1
-    assert all(name.startswith("claims.") for name in claims)
+def test_jinja_is_imported_for_pages_only() -> None:
+    assert _users("jinja2") == {"page"}
 
 
 # --- a build in which nothing changed -----------------------------------------------------------

@@ -1,21 +1,21 @@
-"""From the text of an expression to its tree: Jinja parses, an allow-list decides what may stand.
+"""From the text of an expression to its tree: Python parses, an allow-list decides what is allowed.
 
-Nothing is run here, and nothing of Jinja leaves this module: what isn't translated into one of the
-nodes of `tree.py` is an error that points at its place.
+Nothing is run or compiled. Python's parser sees the structure only: each name, text and number is
+replaced by as many letters "x", and read from the expression itself. So every column is right, and
+a facet may be called `lambda`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import ast
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
+from functools import reduce
 
-from jinja2 import TemplateSyntaxError, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-from gridatlas.claims.tokens import Span, Spans, Token, checked, misplaced
+from gridatlas.claims.tokens import Token, Tokens, tokenize
 from gridatlas.claims.tree import (
+    EXAMPLE,
     Arithmetic,
     Attribute,
     ClaimError,
@@ -34,42 +34,21 @@ from gridatlas.problems import listed, nearest, shown
 MAX_LENGTH = 2000
 MAX_NODES = 500
 MAX_CHAIN = 60
-"""Jinja's parser and our walk call themselves some ten times per level: Python allows 1,000."""
-_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">="}
-_ARITHMETIC: Mapping[type[nodes.Node], str] = {
-    nodes.Add: "+",
-    nodes.Sub: "-",
-    nodes.Mul: "*",
-    nodes.Div: "/",
+"""Our walk calls itself some ten times per level: Python allows 1,000."""
+_COMPARISONS: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
 }
-
-
-@cache
-def _environment() -> ImmutableSandboxedEnvironment:
-    """What lexes and parses; no template is ever compiled or rendered in it."""
-    return ImmutableSandboxedEnvironment()
-
-
-def _lex(expression: str) -> Iterator[Token]:
-    """Jinja's tokens without blanks, up to the end or to an open bracket's missing partner."""
-    flat = expression.translate(dict.fromkeys(map(ord, "\r\n"), " "))
-    position = -len("{{ ")
-    try:
-        for _, kind, text in _environment().lex(f"{{{{ {flat} }}}}"):
-            start, position = position, position + len(text)
-            if 0 <= start < len(expression) and kind != "whitespace":
-                # What ends a template takes the blank behind it, too, which is ours.
-                yield Token(kind, text[: len(expression) - start], start)
-    except TemplateSyntaxError:
-        if position < len(expression):
-            text = expression[position]
-            message = f"{shown(text)} is not part of the claim language"
-            end = position + 1
-            if text in "\"'":
-                message, end = "this text has no closing quote", len(expression)
-            elif text in ")]}":
-                message = f"this {text} closes nothing"
-            raise ClaimError(message, expression, position, end) from None
+_ARITHMETIC: Mapping[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+}
 
 
 def parse(expression: str, properties: Collection[str], methods: Collection[str]) -> Node:
@@ -86,179 +65,226 @@ def parse(expression: str, properties: Collection[str], methods: Collection[str]
         message = f"the expression has {len(expression)} characters"
         expected = f"at most {MAX_LENGTH}; make several claims of the sentence"
         raise ClaimError(message, expression, MAX_LENGTH, len(expression), expected)
-    tokens, closing = checked(expression, _lex(expression))
-    # Each token on a line of its own: the line that Jinja gives a leaf is the place of its token.
-    lines = "\n".join(token.text for token in tokens)
+    tokens = tokenize(expression)
+    if sum(token.is_value for token in tokens.tokens) > MAX_NODES:
+        raise _too_large(expression)
+    root = _parsed(tokens)
+    _check_size(expression, root)
+    reader = _Reader(tokens, frozenset(properties), frozenset(methods))
+    return reader.read(root)
+
+
+def _parsed(tokens: Tokens) -> ast.expr:
+    """Python's tree of the structure, with columns that are those of the expression."""
+    structure = [" "] * len(tokens.expression)
+    for token in tokens.tokens:
+        structure[token.start : token.end] = _masked(token)
+    # The bracket, which lets expressions begin with blanks, is on a line of its own.
     try:
-        body = _environment().parse(f"{{{{\n{lines}\n}}}}").body
-    except TemplateSyntaxError as error:
-        raise misplaced(expression, tokens, error.lineno - 2) from None
-    roots = [node for output in body for node in output.iter_child_nodes()]
-    if len(roots) != 1:
-        raise ClaimError("this is more than one expression", expression, 0, len(expression))
-    _check_size(expression, roots[0])
-    reader = _Reader(expression, tokens, closing, frozenset(properties), frozenset(methods))
-    return reader.read(roots[0])[0]
+        return ast.parse(f"(\n{''.join(structure)}\n)", mode="eval").body
+    except SyntaxError as error:
+        raise _misplaced(tokens, error) from None
+    except (RecursionError, MemoryError):
+        raise _too_large(tokens.expression) from None
 
 
-def _check_size(expression: str, root: nodes.Node) -> None:
-    waiting = [(root, 1)]
+def _misplaced(tokens: Tokens, error: SyntaxError) -> ClaimError:
+    column = (error.offset or 1) - 1
+    index = next((i for i, token in enumerate(tokens.tokens) if token.end > column), -1)
+    token = tokens.tokens[index]
+    message = f"{shown(token.text)} doesn't fit here"
+    if error.msg.startswith("positional argument follows keyword"):
+        # Python points at the bracket after it.
+        token, message = (
+            tokens.tokens[index - 1],
+            "an argument without a name follows one with a name",
+        )
+    return ClaimError(message, tokens.expression, token.start, token.end)
+
+
+def _masked(token: Token) -> str:
+    if token.kind == "text":
+        return f'"{"x" * (len(token.text) - 2)}"'
+    return "x" * len(token.text) if token.is_value else token.text
+
+
+def _too_large(expression: str) -> ClaimError:
+    expected = f"at most {MAX_NODES}, and {MAX_CHAIN} in one chain"
+    message = "the expression has too many parts"
+    return ClaimError(message, expression, 0, len(expression), expected)
+
+
+def _check_size(expression: str, root: ast.expr) -> None:
+    waiting: list[tuple[ast.AST, int]] = [(root, 1)]
     for count in range(MAX_NODES + 1):
         if not waiting:
             return
         node, depth = waiting.pop()
-        if count == MAX_NODES or depth > MAX_CHAIN:
-            expected = f"at most {MAX_NODES}, and {MAX_CHAIN} in one chain"
-            message = "the expression has too many parts"
-            raise ClaimError(message, expression, 0, len(expression), expected)
-        waiting += [(child, depth + 1) for child in node.iter_child_nodes()]
+        # `a and b and c` is one part of Python's tree and two of ours, one within the other.
+        chain = depth + (len(node.values) - 2 if isinstance(node, ast.BoolOp) else 0)
+        if count == MAX_NODES or chain > MAX_CHAIN:
+            raise _too_large(expression)
+        children = ast.iter_child_nodes(node)
+        waiting += [(child, chain + 1) for child in children if hasattr(child, "col_offset")]
 
 
 @dataclass(frozen=True)
-class _Reader(Spans):
-    """Translates Jinja's tree; places are worked out from the leaves, whose token is known."""
+class _Reader:
+    """Translates Python's tree; what isn't translated is an error that points at its place."""
 
+    source: Tokens
     properties: frozenset[str]
     methods: frozenset[str]
 
-    def leaf(self, node: nodes.Node) -> Span:
-        index = min(max(node.lineno - 2, 0), len(self.tokens) - 1)
-        return index, index
+    def read(self, node: ast.expr) -> Node:
+        """The node of ours; the brackets around it belong to it."""
+        start, end = self._place(node)
+        return replace(self._read(node), start=start, end=end)
 
-    def read(self, node: nodes.Node) -> tuple[Node, Span]:
-        """The node of ours, and its span; the brackets around it belong to it."""
-        ours, span = self._read(node)
-        span = self.widened(span)
-        start, end = self.place(span)
-        return replace(ours, start=start, end=end), span
+    def _first(self, node: ast.AST) -> int:
+        """The index of the first token of a part."""
+        column = getattr(node, "col_offset", 0)
+        return next(i for i, token in enumerate(self.source.tokens) if token.start == column)
 
-    def _read(self, node: nodes.Node) -> tuple[Node, Span]:
+    def _last(self, node: ast.AST) -> int:
+        """The index of the last token of a part."""
+        column = getattr(node, "end_col_offset", 0)
+        return next(i for i, token in enumerate(self.source.tokens) if token.end == column)
+
+    def _span(self, node: ast.expr) -> tuple[int, int]:
+        """First and last token of a part, with the brackets around it that aren't of a call."""
+        first, last = self._first(node), self._last(node)
+        tokens, closing = self.source.tokens, self.source.closing
+        while (
+            closing.get(first - 1) == last + 1
+            and tokens[first - 1].text == "("
+            and not (first > 1 and tokens[first - 2].ends_value)
+        ):
+            first, last = first - 1, last + 1
+        return first, last
+
+    def _place(self, node: ast.expr) -> tuple[int, int]:
+        first, last = self._span(node)
+        return self.source.tokens[first].start, self.source.tokens[last].end
+
+    def _error(
+        self, at: tuple[int, int], message: str, expected: str = "", example: str = EXAMPLE
+    ) -> ClaimError:
+        return ClaimError(message, self.source.expression, *at, expected, example)
+
+    def _read(self, node: ast.expr) -> Node:
+        start, end = self._place(node)
         match node:
-            case nodes.Const():
-                return self._literal(node)
-            case nodes.Call():
+            case ast.Name() | ast.Constant():
+                return self._leaf(self.source.tokens[self._first(node)])
+            case ast.Call():
                 return self._call(node)
-            case nodes.Getattr():
+            case ast.Attribute():
                 return self._property(node)
-            case nodes.Neg() | nodes.Pos() | nodes.Not():
-                of, (first, last) = self.read(node.node)
-                span = (first - 1, last)
-                if isinstance(node, nodes.Pos):
-                    return of, span
-                make = Not if isinstance(node, nodes.Not) else Negative
-                return make(*self.place(span), of), span
-            case nodes.Compare():
-                return self._comparison(node)
-            case nodes.BinExpr() if type(node) in (nodes.And, nodes.Or, *_ARITHMETIC):
-                left, (first, before) = self.read(node.left)
-                right, (_, last) = self.read(node.right)
-                span = (first, last)
-                if isinstance(node, nodes.And | nodes.Or):
-                    word = self.tokens[before + 1]
-                    return Logic(*self.place(span), word.text, word.start, left, right), span
-                return Arithmetic(*self.place(span), _ARITHMETIC[type(node)], left, right), span
-        raise self._foreign(node)
+            case ast.UnaryOp(op=ast.UAdd()):
+                return self.read(node.operand)
+            case ast.UnaryOp(op=ast.USub()):
+                return Negative(start, end, self.read(node.operand))
+            case ast.UnaryOp(op=ast.Not()):
+                return Not(start, end, self.read(node.operand))
+            case ast.BinOp() if type(node.op) in _ARITHMETIC:
+                operator = _ARITHMETIC[type(node.op)]
+                return Arithmetic(start, end, operator, self.read(node.left), self.read(node.right))
+            case ast.BoolOp():
+                return reduce(self._joined, node.values[1:], self.read(node.values[0]))
+            case ast.Compare():
+                operands = tuple(map(self.read, (node.left, *node.comparators)))
+                operators = tuple(_COMPARISONS[type(operator)] for operator in node.ops)
+                return Comparison(start, end, operators, operands)
+            case ast.List():
+                message = "a list stands only for several levels of a factor"
+                example = ".where(ratio=[0.1, 0.2])"
+                raise self._error((start, start + 1), message, example=example)
+            case ast.Subscript():
+                expected = ".at(factor=level, ...) for a cell, .row(level) for a row"
+                message = "square brackets pick nothing here"
+                raise self._error(self._place(node.value), message, expected)
+        raise self._error((start, end), "this is not part of the claim language")
 
-    def _foreign(self, node: nodes.Node) -> ClaimError:
-        span = self.leaf(node)
-        if isinstance(node, nodes.Name):
-            if node.name == "grid":
-                message = "grid needs brackets after it, with its levels"
-                return self.error(span, message, example='grid(model="a")')
-            message = f"{shown(node.name)} is not a name of the claim language"
-            if nearest(node.name, ["grid"]):
-                message += "; did you mean grid?"
-            expected = f"grid(...), a number, or a text in quotes: {shown(node.name)}"
-            return self.error(span, message, expected)
-        if isinstance(node, nodes.List):
-            message = "a list stands only for several levels of a factor"
-            return self.error(span, message, example=".where(ratio=[0.1, 0.2])")
-        if isinstance(node, nodes.Getitem):
-            expected = ".at(factor=level, ...) for a cell, .row(level) for a row"
-            return self.error(
-                self.read(node.node)[1], "square brackets pick nothing here", expected
-            )
-        return self.error(span, "this is not part of the claim language")
+    def _leaf(self, token: Token) -> Node:
+        if token.kind == "number":
+            return Literal(token.start, token.end, Decimal(token.text))
+        if token.kind == "text":
+            return Literal(token.start, token.end, token.text[1:-1])
+        raise self._unknown_name(token)
 
-    def _literal(self, node: nodes.Const) -> tuple[Node, Span]:
-        index, _ = span = self.leaf(node)
-        token = self.tokens[index]
-        if token.kind != "string":
-            return Literal(token.start, token.end, Decimal(token.text)), span
-        if index + 1 < len(self.tokens) and self.tokens[index + 1].kind == "string":
-            raise self.error((index + 1, index + 1), "two texts side by side", "a comma between")
-        return Literal(token.start, token.end, token.text[1:-1]), span
+    def _unknown_name(self, token: Token) -> ClaimError:
+        place = (token.start, token.end)
+        if token.text == "grid":
+            message = "grid needs brackets after it, with its levels"
+            return self._error(place, message, example='grid(model="a")')
+        message = f"{shown(token.text)} is not a name of the claim language"
+        if nearest(token.text, ["grid"]):
+            message += "; did you mean grid?"
+        expected = f"grid(...), a number, or a text in quotes: {shown(token.text)}"
+        return self._error(place, message, expected)
 
-    def _property(self, node: nodes.Getattr) -> tuple[Node, Span]:
-        of, (first, last) = self.read(node.node)
-        name = last + 2
-        if node.attr not in self.properties:
-            raise self._wrong_name(node.attr, name)
-        start, end = self.place((first, name))
-        return Attribute(start, end, of, node.attr, self.tokens[name].start), (first, name)
+    def _joined(self, left: Node, right: ast.expr) -> Node:
+        word = self.source.tokens[self._span(right)[0] - 1]
+        return Logic(
+            left.start, self._place(right)[1], word.text, word.start, left, self.read(right)
+        )
 
-    def _wrong_name(self, name: str, index: int) -> ClaimError:
-        span = (index, index)
+    def _property(self, node: ast.Attribute) -> Node:
+        of = self.read(node.value)
+        name = self.source.tokens[self._last(node)]
+        if name.text not in self.properties:
+            raise self._wrong_name(name)
+        return Attribute(of.start, name.end, of, name.text, name.start)
+
+    def _wrong_name(self, token: Token) -> ClaimError:
+        place, name = (token.start, token.end), token.text
         if name in self.methods:
-            return self.error(span, f".{name} needs brackets after it", "", f".{name}(...)")
+            return self._error(place, f".{name} needs brackets after it", "", f".{name}(...)")
         if name in self.properties:
-            return self.error(span, f".{name} has no brackets after it", "", f".{name}")
-        known = sorted(self.properties | self.methods)
-        near = nearest(name, known)
+            return self._error(place, f".{name} has no brackets after it", "", f".{name}")
+        names = sorted(self.properties | self.methods)
+        near = nearest(name, names)
         message = f"there is no .{name}" + (f"; did you mean .{near}?" if near else "")
-        return self.error(span, message, f"one of {listed([f'.{one}' for one in known], 99)}")
+        return self._error(place, message, f"one of {listed([f'.{name}' for name in names], 99)}")
 
-    def _call(self, node: nodes.Call) -> tuple[Node, Span]:
-        callee = node.node
-        of = None
-        if isinstance(callee, nodes.Getattr):
-            of, (first, last) = self.read(callee.node)
-            if callee.attr not in self.methods:
-                raise self._wrong_name(callee.attr, last + 2)
-            opening = last + 3
-        elif isinstance(callee, nodes.Name):
-            first, last = self.leaf(callee)
-            if callee.name != "grid":
-                raise self._foreign(callee)
-            opening = last + 1
-        else:
-            raise self.error(self.read(callee)[1], "this can't be called")
-        name_start = self.tokens[opening - 1].start
-        while self.tokens[opening].text == ")":  # As in `(grid)(...)`.
-            opening += 1
-        span = (first, self.closing[opening])
-        if node.dyn_args is not None or node.dyn_kwargs is not None:
-            raise self.error((opening, span[1]), "arguments are written out, one by one")
-        arguments = tuple(self._argument(one)[0] for one in node.args)
-        named = self._named(node.kwargs)
-        start, end = self.place(span)
-        if of is not None:
-            assert isinstance(callee, nodes.Getattr)
-            return Attribute(start, end, of, callee.attr, name_start, arguments, named), span
-        for one in arguments:
-            message, place = "grid() takes its levels by name", (one.start, one.end)
-            raise ClaimError(message, self.expression, *place, example='grid(model="a")')
-        return GridCall(start, end, named), span
+    def _call(self, node: ast.Call) -> Node:
+        start, end = self._place(node)
+        match node.func:
+            case ast.Attribute(value=value):
+                of = self.read(value)
+                name = self.source.tokens[self._last(node.func)]
+                if name.text not in self.methods:
+                    raise self._wrong_name(name)
+                arguments = tuple(map(self._argument, node.args))
+                named = self._named(node.keywords)
+                return Attribute(start, end, of, name.text, name.start, arguments, named)
+            case ast.Name():
+                name = self.source.tokens[self._first(node.func)]
+                if name.kind == "name" and name.text != "grid":
+                    raise self._unknown_name(name)
+                if name.kind == "name":
+                    return self._grid(node)
+        raise self._error(self._place(node.func), "this can't be called")
 
-    def _argument(self, node: nodes.Node) -> tuple[Node, Span]:
-        if not isinstance(node, nodes.List):
-            return self.read(node)
-        index, _ = self.leaf(node)
-        span = self.widened((index, self.closing[index]))
-        return Items(*self.place(span), tuple(self.read(one)[0] for one in node.items)), span
+    def _grid(self, node: ast.Call) -> Node:
+        for argument in map(self._argument, node.args):
+            place, message = (argument.start, argument.end), "grid() takes its levels by name"
+            raise self._error(place, message, example='grid(model="a")')
+        return GridCall(*self._place(node), self._named(node.keywords))
 
-    def _named(self, keywords: list[nodes.Keyword]) -> tuple[Named, ...]:
+    def _argument(self, node: ast.expr) -> Node:
+        if isinstance(node, ast.List):
+            return Items(*self._place(node), tuple(map(self.read, node.elts)))
+        return self.read(node)
+
+    def _named(self, keywords: list[ast.keyword]) -> tuple[Named, ...]:
         named: dict[str, Named] = {}
-        for one in keywords:
-            value, (first, last) = self._argument(one.value)
-            span = (first - 2, last)
-            if one.key in named:
-                raise self.error(span, f"{one.key} is given twice", "each name once")
-            named[one.key] = Named(*self.place(span), one.key, value)
+        for keyword in keywords:
+            name = self.source.tokens[self._first(keyword)]
+            value = self._argument(keyword.value)
+            place = (name.start, value.end)
+            if name.text in named:
+                raise self._error(place, f"{name.text} is given twice", "each name once")
+            named[name.text] = Named(*place, name.text, value)
         return tuple(named.values())
-
-    def _comparison(self, node: nodes.Compare) -> tuple[Node, Span]:
-        read = [self.read(one) for one in (node.expr, *(one.expr for one in node.ops))]
-        span = (read[0][1][0], read[-1][1][1])
-        operators = tuple(_COMPARISONS[one.op] for one in node.ops)
-        return Comparison(*self.place(span), operators, tuple(one for one, _ in read)), span

@@ -1,19 +1,30 @@
-"""The tokens of an expression: which may stand, and where the parts stand that they make up."""
+"""The tokens of an expression: which are allowed, in which order, and where each is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gridatlas.claims.tree import EXAMPLE, ClaimError
+from gridatlas.claims.tree import ClaimError
 from gridatlas.problems import shown
 
 MAX_DEPTH = 20
 """Brackets and signs within one another."""
-_OPERATORS = frozenset(["==", "!=", "<", "<=", ">", ">=", *"+-*/()[],.="])
-_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
-_JOINERS = ("and", "or", "not")
+_TOKEN = re.compile(
+    r"""(?P<blank>\s+)
+    | (?P<text>"[^"]*"|'[^']*')
+    | (?P<number>[0-9]\w*(?:\.[0-9]\w*)?)
+    | (?P<name>[^\W\d]\w*)
+    | (?P<sign>\*\*|//|[=!<>]=|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_NUMBER = re.compile(r"(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
+_LINE_BREAKS = dict.fromkeys(map(ord, "\r\n"), " ")
+_PREFIXES = frozenset(["-", "+", "not"])
+_JOINERS = frozenset(["and", "or", "not"])
+_OPERATORS = frozenset(["==", "!=", "<", "<=", ">", ">=", *"+-*/"])
+_SIGNS = _OPERATORS | frozenset("()[],.=")
 _FOREIGN_WORDS = frozenset(
     ["in", "is", "if", "else", "true", "false", "none", "True", "False", "None"]
 )
@@ -24,11 +35,18 @@ _OTHER_WAYS = {
     "is": "a comparison with == or !=",
     "if": "one expression that is true or false",
 }
+_VALUE = "a grid, a number or a text in quotes"
+_OPENING = {")": "(", "]": "["}
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, text, number or sign of an expression, with the kind that Jinja gives it."""
+    """A word, text, number or sign of an expression.
+
+    Attributes:
+        kind: "name", "text", "number" or "sign".
+        start: Index of its first character in the expression.
+    """
 
     kind: str
     text: str
@@ -40,39 +58,96 @@ class Token:
         return self.start + len(self.text)
 
     @property
+    def is_value(self) -> bool:
+        """Whether it is a value by itself: a name, a text or a number."""
+        return self.kind != "sign" and self.text not in _JOINERS
+
+    @property
     def ends_value(self) -> bool:
         """Whether a value can end here, so that a bracket after it is one of a call."""
-        name = self.kind == "name" and self.text not in _JOINERS
-        return name or self.text in (")", "]") or self.kind in ("string", "integer", "float")
+        return self.is_value or self.text in (")", "]")
 
 
-def checked(expression: str, lexed: Iterable[Token]) -> tuple[list[Token], dict[int, int]]:
-    """The tokens, all of them allowed, and the place of its partner for each opening bracket.
+@dataclass(frozen=True)
+class Tokens:
+    """An expression's tokens, all of them allowed and each in a place where it fits.
 
-    The depth is bounded here, before Jinja's parser calls itself for every bracket and sign.
+    Attributes:
+        closing: The index of its partner for each opening bracket.
+    """
+
+    expression: str
+    tokens: Sequence[Token]
+    closing: Mapping[int, int]
+
+
+def tokenize(expression: str) -> Tokens:
+    """The tokens of an expression.
+
+    The depth is bounded here, before any parser calls itself for every bracket and sign.
 
     Raises:
-        ClaimError: For a token that isn't allowed, for brackets that are left open or too deep, and
-            where there is no token.
+        ClaimError: For a token that isn't allowed or doesn't fit, for brackets that aren't closed
+            or too deep, and where there is no token.
     """
-    tokens: list[Token] = []
+    tokens = [_allowed(expression, token) for token in _split(expression)]
+    closing = _brackets(expression, tokens)
+    if not tokens:
+        raise ClaimError("there is no expression", expression, 0, 0)
+    _check_order(expression, tokens)
+    return Tokens(expression, tokens, closing)
+
+
+def _split(expression: str) -> Iterator[Token]:
+    # A line break is a blank, in a text too, which YAML may have folded anywhere.
+    for match in _TOKEN.finditer(expression.translate(_LINE_BREAKS)):
+        if match.lastgroup != "blank":
+            yield Token(str(match.lastgroup), match[0], match.start())
+
+
+def _allowed(expression: str, token: Token) -> Token:
+    text, end = token.text, token.end
+    message, expected = "", ""
+    if token.kind == "text" and "\\" in text:
+        message, expected = "a text has no backslashes", "an id as it stands in the data"
+    elif token.kind == "number" and not _NUMBER.fullmatch(text):
+        message = f"{shown(text)} is not a number of the claim language"
+        expected = "digits, at most 15 before and 15 after the point, such as 0.1"
+    elif text in ('"', "'"):
+        message, end = "this text has no closing quote", len(expression)
+    elif _is_foreign(token):
+        message = f"{shown(text)} is not part of the claim language"
+    if message:
+        expected = expected or _OTHER_WAYS.get(text, "")
+        raise ClaimError(message, expression, token.start, end, expected)
+    return token
+
+
+def _is_foreign(token: Token) -> bool:
+    if token.kind == "sign":
+        return token.text not in _SIGNS
+    is_word = token.text.isidentifier() and token.text not in _FOREIGN_WORDS
+    return token.kind == "name" and not is_word
+
+
+def _brackets(expression: str, tokens: Sequence[Token]) -> dict[int, int]:
+    """The index of its partner for each opening bracket."""
     closing: dict[int, int] = {}
     opened: list[tuple[int, int]] = []
     depth = signs = 0
-    for index, token in enumerate(lexed):
-        wrong = _not_allowed(token)
-        if wrong:
-            raise ClaimError(wrong[0], expression, token.start, token.end, wrong[1])
-        tokens.append(token)
+    for index, token in enumerate(tokens):
         if token.text in ("(", "["):
             opened.append((index, signs))
             depth, signs = depth + 1 + signs, 0
-        elif token.text in (")", "]"):
+        elif token.text in _OPENING:
+            if not opened or tokens[opened[-1][0]].text != _OPENING[token.text]:
+                message = f"this {token.text} closes nothing"
+                raise ClaimError(message, expression, token.start, token.end)
             start, before = opened.pop()
             closing[start] = index
             depth, signs = depth - 1 - before, 0
         else:
-            signs = signs + 1 if token.text in ("-", "+", "not") else 0
+            signs = signs + 1 if token.text in _PREFIXES else 0
         if depth + signs > MAX_DEPTH:
             message = f"more than {MAX_DEPTH} brackets and signs within one another"
             raise ClaimError(message, expression, token.start, token.end)
@@ -80,72 +155,54 @@ def checked(expression: str, lexed: Iterable[Token]) -> tuple[list[Token], dict[
         bracket = tokens[opened[-1][0]]
         message = f"this {bracket.text} is never closed"
         raise ClaimError(message, expression, bracket.start, bracket.end)
-    if not tokens:
-        raise ClaimError("there is no expression", expression, 0, 0)
-    return tokens, closing
+    return closing
 
 
-def _not_allowed(token: Token) -> tuple[str, str] | None:
-    """What is wrong with a token, and what was expected."""
-    text = token.text
-    if token.kind == "string" and "\\" in text:
-        return "a text has no backslashes", "an id as it stands in the data"
-    if token.kind in ("integer", "float") and not _NUMBER.fullmatch(text):
-        expected = "digits, at most 15 before and 15 after the point, such as 0.1"
-        return f"{shown(text)} is not a number of the claim language", expected
-    if token.kind in ("string", "integer", "float") or text in _OPERATORS:
-        return None
-    if token.kind == "name" and text not in _FOREIGN_WORDS and text.isidentifier():
-        return None
-    return f"{shown(text.strip())} is not part of the claim language", _OTHER_WAYS.get(text, "")
-
-
-def misplaced(expression: str, tokens: Sequence[Token], index: int) -> ClaimError:
-    """The error that the parser stopped at a token, or at the end."""
-    value = "a grid, a number or a text in quotes"
-    if index >= len(tokens):
+def _check_order(expression: str, tokens: Sequence[Token]) -> None:
+    """Refuse a token where none of its kind can be; Python's parser finds the other faults."""
+    before: Token | None = None
+    calls: list[bool] = []
+    for index, token in enumerate(tokens):
+        after_value = before is not None and before.ends_value
+        if token.text in ("(", "["):
+            calls.append(token.text == "(" and after_value)
+        elif token.text in _OPENING:
+            calls.pop()
+        if not _fits(before, token, tokens[max(index - 2, 0)], bool(calls) and calls[-1]):
+            raise _misplaced(expression, before, token)
+        before = token
+    if before is not None and not before.ends_value:
         end = len(expression.rstrip())
-        return ClaimError("the expression ends too early", expression, end, end, value)
-    token = tokens[index]
-    after_value = index > 0 and tokens[index - 1].ends_value
-    expected = "an operator, a dot or a comma before it" if after_value else value
+        raise ClaimError("the expression ends too early", expression, end, end, _VALUE)
+
+
+def _fits(before: Token | None, token: Token, second_before: Token, in_call: bool) -> bool:
+    text = token.text
+    after_value = before is not None and before.ends_value
+    if before is not None and before.text == ".":
+        return token.kind == "name"
+    if text == "=":
+        named = before is not None and before.kind == "name" and second_before.text in ("(", ",")
+        return in_call and named
+    if text == ".":
+        return after_value
+    if token.is_value or text == "not":
+        return not after_value
+    if text in ("(", "[") or text in _PREFIXES:
+        return True
+    if text in _OPENING:
+        # An empty pair of brackets, or a comma before the last one, is for the parser.
+        return after_value or (before is not None and before.text in ("(", "[", ","))
+    return after_value
+
+
+def _misplaced(expression: str, before: Token | None, token: Token) -> ClaimError:
+    start, end = token.start, token.end
+    if before is not None and before.kind == token.kind == "text":
+        return ClaimError("two texts side by side", expression, start, end, "a comma between")
+    if token.text == "*" and before is not None and before.text in ("(", ","):
+        return ClaimError("arguments are written out, one by one", expression, start, end)
+    after_value = before is not None and before.ends_value
+    expected = "an operator, a dot or a comma before it" if after_value else _VALUE
     message = f"{shown(token.text)} doesn't fit here"
-    return ClaimError(message, expression, token.start, token.end, expected)
-
-
-Span = tuple[int, int]
-"""The first and the last token of a part."""
-
-
-@dataclass(frozen=True)
-class Spans:
-    """Where the parts of an expression stand, from their first and last tokens.
-
-    Attributes:
-        closing: The place of its partner for each opening bracket.
-    """
-
-    expression: str
-    tokens: list[Token]
-    closing: Mapping[int, int]
-
-    def error(
-        self, span: Span, message: str, expected: str = "", example: str = EXAMPLE
-    ) -> ClaimError:
-        """An error that points at a part."""
-        return ClaimError(message, self.expression, *self.place(span), expected, example)
-
-    def place(self, span: Span) -> tuple[int, int]:
-        """The first character of a part, and the one after its last."""
-        return self.tokens[span[0]].start, self.tokens[span[1]].end
-
-    def widened(self, span: Span) -> Span:
-        """The span with the brackets around it, other than those of a call or a list."""
-        first, last = span
-        while (
-            self.closing.get(first - 1) == last + 1
-            and self.tokens[first - 1].text == "("
-            and not (first > 1 and self.tokens[first - 2].ends_value)
-        ):
-            first, last = first - 1, last + 1
-        return first, last
+    return ClaimError(message, expression, start, end, expected)
