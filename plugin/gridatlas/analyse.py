@@ -273,6 +273,25 @@ def _aggregate_cell(printed: Cell, parts: Sequence[Decimal | None]) -> Cell:
     return Cell(mean, "ok", note=f"computed here: the mean of its {len(values)} parts")
 
 
+def value_in(study: Study, reading: Reading, levels: Levels, point: Point) -> Decimal | None:
+    """What one reading gives for a cell: as printed, else the mean of an aggregate's parts."""
+    printed = reading.cells.get((levels, point))
+    if printed is not None:
+        return printed.value
+    for index, facet in enumerate(study.facets):
+        if not facet.level(levels[index]).aggregate:
+            continue
+        parts = [
+            value_in(study, reading, (*levels[:index], part.key, *levels[index + 1 :]), point)
+            for part in facet.levels
+            if not part.aggregate
+        ]
+        mean = _aggregate_cell(MISSING, parts).value
+        if mean is not None:
+            return mean
+    return None
+
+
 # --- what a grid says ---------------------------------------------------------------------------
 
 

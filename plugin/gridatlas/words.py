@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from gridatlas import analyse, picture
 from gridatlas.claims import Judged
+from gridatlas.claims import Verdict as Outcome
 from gridatlas.reproduction import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.statistics.interval import Interval
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study, inline
@@ -151,6 +152,15 @@ def _claim_outcome(claim: Judged) -> str:
     return OUTCOMES[claim.verdict.outcome].capitalize()
 
 
+def _verdict_text(verdict: Outcome) -> str:
+    """`holds`, or `holds on the 8 of 20 cells that it gives` where a reading has only these."""
+    text = OUTCOMES[verdict.outcome]
+    if verdict.given is None:
+        return text
+    given, of = verdict.given
+    return f"{text} on the {given:,} of {of:,} cells that it gives"
+
+
 def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]]:
     """Claims by the reading they come from; in each those first that don't hold."""
     order = ["Wrong expression", "Doesn't hold", "Undecidable", "Holds", "Not checkable"]
@@ -226,6 +236,7 @@ GLOBALS: Mapping[str, Any] = {
     "all_verdicts": VERDICTS,
     "trials_text": _trials_text,
     "claim_outcome": _claim_outcome,
+    "verdict_text": _verdict_text,
     "claim_counts": _claim_counts,
     "claims_by_source": _claims_by_source,
     "outcome_words": OUTCOMES,

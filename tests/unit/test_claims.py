@@ -21,6 +21,7 @@ from scipy.stats import kendalltau
 from gridatlas import load
 from gridatlas.analyse import Results
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
+from gridatlas.claims.verdict import evaluate_given
 from gridatlas.loaded import load_data
 from gridatlas.plan import claims_about
 from gridatlas.schema import ClaimEntry
@@ -994,6 +995,115 @@ def test_own_reading_is_judged_too(studies: dict[str, Results]) -> None:
     assert (judged.verdict.outcome, judged.own.outcome, judged.problems) == (
         "true", "undecidable", (),
     )  # fmt: skip
+
+
+# --- on the cells that a reading has ------------------------------------------------------------
+
+PARTS = """\
+format: 1
+title: Readings that give a part
+metric: {name: Score}
+x: rate
+y: size
+facets: [model]
+factors:
+  model: {levels: [a, b, {id: mean, aggregate: {by: mean}}]}
+readings:
+  - {id: whole, file: whole.csv}
+  - {id: block, file: block.csv}
+  - {id: apart, file: apart.csv}
+"""
+PART_ROWS = {
+    "whole": {"a": ("1 2 3", "4 5 6"), "b": ("2 3 4", "5 6 7")},
+    # Of a the row of size 20 is absent, of b the rate 0.3.
+    "block": {"a": ("1 2 3", "- - -"), "b": ("2 3 -", "5 6 -")},
+    # No rows and columns: of both the same three cells.
+    "apart": {"a": ("9 2 -", "- - 6"), "b": ("8 3 -", "- - 7")},
+}
+
+
+@pytest.fixture(scope="module")
+def part_studies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
+    folder = tmp_path_factory.mktemp("parts") / "parts"
+    folder.mkdir()
+    (folder / "study.yml").write_text(PARTS, "utf-8")
+    for name, rows in PART_ROWS.items():
+        (folder / f"{name}.csv").write_text(_cells(rows), "utf-8")
+    return load(folder.parent)
+
+
+GIVEN = {
+    # Universal, and some: over the cells that are there.
+    ("block", f"({A} > 0).all"): "true on 3 of 6",
+    ("block", f"({B} > 2).all"): "false",
+    ("block", f"({B} > 6).any"): "false on 4 of 6",
+    ("block", f"({B} >= 6).any"): "true",
+    ("block", f"({B} > 2).share == 0.75"): "true on 4 of 6",
+    # Two grids: at the two points that both have.
+    ("block", f"({A} < {B}).all"): "true on 2 of 6",
+    ("block", f"{A}.mean == 1.5 and {B}.mean == 2.5"): "true on 2 of 6",
+    ("block", f"{A}.max == 2"): "false on 3 of 6",
+    ("block", f"{A}.spread == 2 and {A}.row(10).trend('rate') == 1"): "true on 3 of 6",
+    ("block", f"{B}.best.any_at(size=20)"): "true on 4 of 6",
+    # Nothing is said of levels of which no cell is there, or none of the others.
+    ("block", f"{B}.best.any_at(rate=0.3)"): "undecidable",
+    ("block", f"not {B}.best.any_at(rate=0.3)"): "undecidable",
+    ("block", f"{B}.best.all_at(rate=[0.1, 0.2])"): "undecidable",
+    ("block", f"({A}.row(20) > {A}.row(10)).all"): "undecidable",
+    ("block", f"({A}.row(20) > {A}.row(10)).all or {A}.trend('rate') > 0"): "true on 3 of 6",
+    ("block", f"({A}.row(20) > {A}.row(10)).all and {A}.trend('rate') > 0"): "undecidable",
+    ("block", f"{A}.at(rate=0.1, size=20) > 0"): "undecidable",
+    # How many cells there are isn't known.
+    ("block", f"({A} > 0).count == 3"): "undecidable",
+    ("block", f"{A}.best.count == 1"): "undecidable",
+    ("block", f"({A} > 9).where({A} > 9).count == 0"): "undecidable",
+    # What names a reading or a study is left as it is.
+    ("block", f"({A} > 0).all and grid(model='a', reading='whole').mean > 0"): "undecidable",
+    # Parts that lack different cells don't compare; cell by cell they do.
+    ("apart", f"{A}.mean > 5 and {A}.trend('rate') < 0"): "true on 3 of 6",
+    ("apart", f"{A}.column(0.1).mean > {A}.column(0.3).mean"): "undecidable",
+    ("apart", f"{A}.column(0.1).max > 1"): "undecidable",
+    ("apart", f"({A} < {B}).where({A} < 9).all"): "true on 3 of 6",
+    ("apart", f"({A}.column(0.1) > 8).all"): "true on 3 of 6",
+    ("apart", f"({A}.row(10) > {A}.row(20)).any"): "undecidable",
+    # An aggregate that the reading doesn't print is the mean of its parts, as in the shown grids.
+    ("whole", "grid(model='mean').mean == 4"): "true",
+    ("block", "grid(model='mean').at(rate=0.1, size=10) == 1.5"): "true",
+    ("block", "(grid(model='mean') >= 1.5).all"): "true on 2 of 6",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("reading", "expression"), GIVEN)
+def test_own_reading_is_judged_on_the_cells_that_it_has(
+    part_studies: dict[str, Results], reading: str, expression: str
+) -> None:
+    verdict = evaluate_given(expression, part_studies, "parts", reading)
+    over = f" on {verdict.given[0]} of {verdict.given[1]}" if verdict.given else ""
+    assert f"{verdict.outcome}{over}" == GIVEN[reading, expression]
+
+
+def test_what_stays_open_on_the_cells_that_are_there_has_a_reason(
+    part_studies: dict[str, Results],
+) -> None:
+    def reason(reading: str, expression: str) -> str:
+        return evaluate_given(expression, part_studies, "parts", reading).reason
+
+    assert reason("block", f"{B}.best.any_at(rate=0.3)") == (
+        "no value: b, rate 0.3, size 10; b, rate 0.3, size 20"
+    )
+    assert reason("apart", f"{A}.column(0.1).max > 1") == "no value: a, rate 0.1, size 20"
+    # Of b the row is there, but not of a, with which it is compared.
+    both = f"({A} < {B}).all and {B}.where(rate=[0.1, 0.2], size=20).mean > 1"
+    assert reason("block", both) == "no cell is left to tell by"
+
+
+def test_a_claim_on_its_own_reading_says_on_how_many_cells(studies: dict[str, Results]) -> None:
+    judged = _judge(studies, check=f"({A} > 1).all", source="second", holds=False)
+    assert (judged.verdict.outcome, judged.verdict.given) == ("false", None)
+    assert (judged.own.outcome, judged.own.given, judged.own.reason) == ("true", (5, 6), "")
+    assert judged.problems == ()
+    judged = _judge(studies, check=f"{A}.mean > 1", source="first")
+    assert (judged.own.outcome, judged.own.given) == ("true", None)
 
 
 PROBLEMS = {

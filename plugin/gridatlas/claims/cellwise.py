@@ -36,7 +36,8 @@ def calculate(operator: str, left: Numbers | Number, right: Numbers | Number) ->
     values = {point: cell(point) for point in grid.values}
     sources, why = origin(left, right)
     higher = all(source.higher for source in sources) or None
-    return Numbers(grid.x, grid.y, values, sources, why, higher)
+    whole = _whole(left, right)
+    return Numbers(grid.x, grid.y, values, sources, why, grid.absent, whole, higher)
 
 
 def compare(operator: str, left: Numbers | Number, right: Numbers | Number) -> Truths | Truth:
@@ -55,7 +56,7 @@ def compare(operator: str, left: Numbers | Number, right: Numbers | Number) -> T
             None if first is None or second is None else COMPARISONS[operator](first, second)
         )
     sources, why = origin(left, right)
-    return Truths(grid.x, grid.y, values, sources, why)
+    return Truths(grid.x, grid.y, values, sources, why, grid.absent, _whole(left, right))
 
 
 def _frame(left: Numbers | Number, right: Numbers | Number) -> Numbers:
@@ -65,6 +66,10 @@ def _frame(left: Numbers | Number, right: Numbers | Number) -> Numbers:
     grid = left if isinstance(left, Numbers) else right
     assert isinstance(grid, Numbers)
     return grid
+
+
+def _whole(*sides: Numbers | Number) -> bool:
+    return all(side.whole for side in sides if isinstance(side, Numbers))
 
 
 def _at(value: Numbers | Number, point: Point) -> Decimal | None:

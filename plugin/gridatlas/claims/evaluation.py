@@ -30,7 +30,7 @@ from gridatlas.schema import format_number, level_key
 
 
 @lru_cache(maxsize=4096)
-def _parsed(expression: str) -> tree.Node:
+def parsed(expression: str) -> tree.Node:
     """The tree of an expression; each is judged on the shown grids and on its own reading."""
     return parse(expression, PROPERTY_NAMES, METHOD_NAMES)
 
@@ -41,7 +41,7 @@ class Evaluation:
     def __init__(self, expression: str, scope: Scope) -> None:
         self.expression = expression
         self.scope = scope
-        self.root = _parsed(expression)
+        self.root = parsed(expression)
 
     def result(self) -> Value:
         """What the whole expression stands for.
@@ -50,6 +50,21 @@ class Evaluation:
             ClaimError: For a part that makes no sense.
         """
         return self._value(self.root)
+
+    @property
+    def names_others(self) -> bool:
+        """Whether the expression names a study or a reading."""
+        calls = [node for node in tree.walk(self.root) if isinstance(node, tree.GridCall)]
+        return any(one.name in ("study", "reading") for call in calls for one in call.named)
+
+    def grids(self) -> list[Numbers]:
+        """Every grid that the expression names.
+
+        Raises:
+            ClaimError: For one that isn't there.
+        """
+        calls = [node for node in tree.walk(self.root) if isinstance(node, tree.GridCall)]
+        return [self._grid(call) for call in calls]
 
     def _error(
         self, at: tree.Node, message: str, expected: str = "", example: str = tree.EXAMPLE
@@ -73,8 +88,7 @@ class Evaluation:
             case tree.Literal(value=str() as text):
                 return text
             case tree.GridCall():
-                given = {one.name: self._level(one.value) for one in node.named}
-                return Lookup(self.scope, self.expression, node, given).grid()
+                return self._grid(node)
             case tree.Attribute():
                 return self._attribute(node)
             case tree.Negative():
@@ -93,6 +107,10 @@ class Evaluation:
             case tree.Not():
                 return self._truth(node.of, "not", node.start).negated()
         raise self._error(node, "a list stands only for several levels of an axis")
+
+    def _grid(self, node: tree.GridCall) -> Numbers:
+        given = {one.name: self._level(one.value) for one in node.named}
+        return Lookup(self.scope, self.expression, node, given).grid()
 
     def _numeric(self, node: tree.Node) -> Numbers | Number:
         value = self._value(node)

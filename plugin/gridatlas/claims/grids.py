@@ -1,7 +1,7 @@
 """The grids of a claim, numbers or truths over x and y, and what sums them up.
 
 What sums up a grid is undecidable where one of its cells is None, unless the cells that are there
-decide it, and where no cell is left.
+decide it or absent cells are left out, and where no cell is left.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ class Truths(Cells[bool]):
     @property
     def count(self) -> Number:
         """The number of cells in which it is true; 0 of no cells."""
-        why = self.gaps() if self.values else ()
+        why = self.missing() if self.values else ()
         return Number(None if why else Decimal(sum(map(bool, self.values.values()))), (), why)
 
     @property
     def share(self) -> Number:
         """The share of the cells in which it is true, from 0 to 1."""
-        why = self.gaps()
+        why = self.gaps(summed=True)
         if why:
             return Number(None, (), why)
-        return calculate_numbers("/", self.count, Number(Decimal(len(self.values))))
+        there = [value for value in self.values.values() if value is not None]
+        return calculate_numbers("/", Number(Decimal(sum(there))), Number(Decimal(len(there))))
 
     def at(self, levels: Chosen) -> Truth:
         """The truth in one cell."""
@@ -120,7 +121,8 @@ class Numbers(Cells[Decimal]):
     @property
     def mean(self) -> Number:
         """The arithmetic mean of the cells."""
-        return calculate_numbers("/", self._over(total), Number(Decimal(len(self.values) or 1)))
+        there = sum(value is not None for value in self.values.values())
+        return calculate_numbers("/", self._over(total), Number(Decimal(there or 1)))
 
     @property
     def spread(self) -> Number:
@@ -128,7 +130,7 @@ class Numbers(Cells[Decimal]):
         return calculate_numbers("-", self.max, self.min)
 
     def _over(self, function: Callable[[Iterable[Decimal]], Decimal]) -> Number:
-        why = self.gaps()
+        why = self.gaps(summed=True)
         if why:
             return Number(None, (), why)
         return Number(function(value for value in self.values.values() if value is not None))
@@ -163,7 +165,7 @@ class Numbers(Cells[Decimal]):
             level.key: Decimal(place) if number is None or None in numbers else number
             for place, (level, number) in enumerate(zip(axis.levels, numbers, strict=True))
         }
-        why = self.gaps()
+        why = self.gaps(summed=True)
         if why:
             return Number(None, (), why)
         tau = tau_b(
@@ -187,7 +189,7 @@ class Extreme:
     @property
     def count(self) -> Number:
         """How many cells tie for it."""
-        why = self.value.why
+        why = self.value.why or self.of.missing()
         return Number(None if why else Decimal(len(self.points)), (), why)
 
     @property
@@ -199,16 +201,27 @@ class Extreme:
     def all_at(self, levels: Chosen) -> Truth:
         """Whether all of the cells lie at these levels; those that don't decide."""
         inside, outside = self._parted(levels)
-        if self.value.why:
-            return Truth(None, (), self.value.why)
+        why = self.value.why or self._untold(levels)
+        if why:
+            return Truth(None, (), why)
         return Truth(not outside, outside or inside)
 
     def any_at(self, levels: Chosen) -> Truth:
         """Whether at least one of the cells lies at these levels."""
         inside, outside = self._parted(levels)
-        if self.value.why:
-            return Truth(None, (), self.value.why)
+        why = self.value.why or self._untold(levels)
+        if why:
+            return Truth(None, (), why)
         return Truth(bool(inside), inside or outside)
+
+    def _untold(self, levels: Chosen) -> tuple[str, ...]:
+        """Why these levels can't be told from the others: of one of the two no cell is there."""
+        is_inside = self.of.chosen(levels)
+        for side in (True, False):
+            values = {at: one for at, one in self.of.values.items() if is_inside(at) is side}
+            if values and all(one is None for one in values.values()):
+                return replace(self.of, values=values).missing()
+        return ()
 
     def _parted(self, levels: Chosen) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
         is_inside = self.of.chosen(levels)

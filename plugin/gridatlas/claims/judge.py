@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gridatlas.analyse import Results
 from gridatlas.claims.tree import ClaimError
-from gridatlas.claims.verdict import Verdict, evaluate
+from gridatlas.claims.verdict import Verdict, evaluate, evaluate_given
 from gridatlas.problems import Problem, Severity, listed, nearest, shown
 from gridatlas.schema import ClaimEntry
 from gridatlas.study import Study
@@ -22,7 +22,8 @@ class Judged:
 
     Attributes:
         verdict: On the shown grids; None for a claim without a check or with a wrong one.
-        own: On the reading that the claim was made about; None where it names none.
+        own: On the reading that the claim was made about, as far as its cells go; None where it
+            names none.
         problems: What makes the claim unfit as it stands, and notes.
         error: Why there is no verdict, for a check that is wrong.
     """
@@ -54,7 +55,7 @@ class _Judge:
     def judged(self) -> Judged:
         entry = self.entry
         problems = list(self.source_problems())
-        known_source = entry.source is not None and not problems
+        source = None if problems else entry.source
         if (entry.check is None) == (entry.not_checkable is None):
             given = "neither" if entry.check is None else "both"
             one = self.problem(
@@ -73,9 +74,9 @@ class _Judge:
             return Judged(entry, None, None, (*problems, self.wrong(error)), error)
         problems += self.record_problems(verdict)
         own = None
-        if known_source:
+        if source is not None:
             try:
-                own = evaluate(entry.check, self.results, self.study.id, entry.source)
+                own = evaluate_given(entry.check, self.results, self.study.id, source)
             except ClaimError as error:
                 problems.append(self.wrong(error, "note"))
         return Judged(entry, verdict, own, tuple(problems))

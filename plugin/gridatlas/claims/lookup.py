@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.analyse import Results
+from gridatlas.analyse import Results, value_in
 from gridatlas.claims.grids import Numbers
+from gridatlas.claims.parts import Absent
 from gridatlas.claims.places import Source
 from gridatlas.claims.tree import ClaimError, GridCall
 from gridatlas.problems import listed, nearest, shown
-from gridatlas.study import Cell, Levels, Point, Reading, Study, keyword, renamed
+from gridatlas.study import Levels, Point, Reading, Study, keyword, renamed
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The points at which a reading gives a value in every grid that an expression names.
+
+    Attributes:
+        of: How many points a grid has.
+    """
+
+    points: Set[Point]
+    of: int
+
+    @property
+    def is_block(self) -> bool:
+        """Whether they are all the crossings of some levels of x and some of y."""
+        xs, ys = ({point[axis] for point in self.points} for axis in (0, 1))
+        return len(self.points) == len(xs) * len(ys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +42,13 @@ class Scope:
         study: Id of the study that is meant where none is named.
         reading: Id of the reading of that study that is meant where none is named; None for the
             shown grids.
+        given: The only points that are judged; None for all, of which none may be absent.
     """
 
     studies: Mapping[str, Results]
     study: str | None
     reading: str | None
+    given: Given | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +70,33 @@ class Lookup:
         study = results.study
         levels = self._levels(study, results.grids)
         reading, named = self._reading(study)
-        if reading is None:
-            there = list(results.grids)
-            shown_grid = results.grids.get(levels)
-            cells: Mapping[Point, Cell] = {}
-            if shown_grid is not None:
-                cells = {(x.key, y.key): cell for x, y, cell in shown_grid.points()}
-        else:
-            there = list(dict.fromkeys(of for of, _ in reading.cells))
-            cells = {point: cell for (of, point), cell in reading.cells.items() if of == levels}
-            if not named:  # Taken unasked, a reading may lack a grid: its cells are absent.
-                there += list(results.grids)
+        there = list(results.grids)
+        if reading is not None:
+            # Taken unasked, a reading may lack a grid: its cells are absent.
+            there = list(dict.fromkeys(of for of, _ in reading.cells)) + ([] if named else there)
         if levels not in there:
             raise self._no_grid(study, levels, there, reading)
-        points = [(x.key, y.key) for y in study.y.levels for x in study.x.levels]
-        values: dict[Point, Decimal | None] = {
-            point: cells[point].value if point in cells else None for point in points
-        }
+        values = self._values(results, levels, reading)
         higher = study.metric.better == "higher"
         name = self._name(study, levels, reading if named else None)
-        source = Source(study.id, levels, name, study.x, study.y, values, higher)
-        return Numbers(study.x, study.y, values, (source,), (), higher)
+        sources = (Source(study.id, levels, name, study.x, study.y, values, higher),)
+        given = self.scope.given
+        if given is None:
+            return Numbers(study.x, study.y, values, sources, higher=higher)
+        judged = {point: one if point in given.points else None for point, one in values.items()}
+        absent: Absent = "left out" if given.is_block else "needed in parts"
+        return Numbers(study.x, study.y, judged, sources, absent=absent, higher=higher)
+
+    def _values(
+        self, results: Results, levels: Levels, reading: Reading | None
+    ) -> dict[Point, Decimal | None]:
+        """The shown values of a grid, or those of a reading, row by row."""
+        study = results.study
+        points = [(x.key, y.key) for y in study.y.levels for x in study.x.levels]
+        if reading is not None:
+            return {point: value_in(study, reading, levels, point) for point in points}
+        grid = results.grids[levels]
+        return dict(zip(points, (cell.value for _, _, cell in grid.points()), strict=True))
 
     def error(
         self, argument: str, message: str, known: Sequence[str], near: str | None, example: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from gridatlas.claims.places import Place, Source
 from gridatlas.claims.values import Fault, Number, unique
@@ -16,6 +16,13 @@ from gridatlas.problems import listed, nearest, shown
 from gridatlas.study import Factor, Point, keyword
 
 NAMED_ABSENT_CELLS = 3
+NONE_LEFT = ("no cell is left to tell by",)
+
+Absent = Literal["needed", "needed in parts", "left out"]
+"""What a cell without a value does to what sums up a grid: `needed` makes it undecidable, and
+`left out` is nothing to it. `needed in parts` leaves it out of whole grids, but a number that sums
+up a part needs the cell: two parts could lack different cells, and wouldn't compare.
+"""
 
 Chosen = Mapping[str, tuple[str, ...]]
 """Level keys by the name of their axis, as an expression gives them."""
@@ -32,6 +39,8 @@ class Cells(Generic[V]):
         values: Row by row; the key of an axis that isn't there is empty.
         sources: The grids behind the values, in the order of the expression.
         why: Reasons for None other than an absent cell of a source.
+        absent: What a cell without a value does.
+        whole: Whether it is a whole grid, not a part of one.
     """
 
     x: Factor | None
@@ -39,6 +48,8 @@ class Cells(Generic[V]):
     values: Mapping[Point, V | None]
     sources: tuple[Source, ...]
     why: tuple[str, ...] = ()
+    absent: Absent = "needed"
+    whole: bool = True
 
     @property
     def axes(self) -> dict[str, Factor]:
@@ -50,11 +61,24 @@ class Cells(Generic[V]):
         first, *others = dict.fromkeys(source.place(point) for source in self.sources)
         return replace(first, against=tuple(others))
 
-    def gaps(self) -> tuple[str, ...]:
-        """Why what needs all these cells is undecidable; empty where it isn't."""
-        if not self.values:
-            return ("no cell is left to tell by",)
-        return self.reasons([point for point, value in self.values.items() if value is None])
+    def gaps(self, summed: bool = False) -> tuple[str, ...]:
+        """Why what sums up these cells is undecidable; empty where it isn't.
+
+        Args:
+            summed: Whether one number is made of all of them, such as their mean.
+        """
+        strict = self.absent == "needed"
+        strict |= self.absent == "needed in parts" and summed and not self.whole
+        if strict or all(value is None for value in self.values.values()):
+            return self.missing()
+        return ()
+
+    def missing(self) -> tuple[str, ...]:
+        """Why what needs all these cells, whatever `absent` says, is undecidable."""
+        without = [point for point, value in self.values.items() if value is None]
+        if self.values and not without:
+            return ()
+        return self.reasons(without) or NONE_LEFT
 
     def reasons(self, points: Iterable[Point]) -> tuple[str, ...]:
         """Why these points have no value; nothing for no points."""
@@ -100,7 +124,8 @@ class Cells(Generic[V]):
     def where(self, levels: Chosen) -> Self:
         """The cells at these levels."""
         inside = self.chosen(levels)
-        return replace(self, values={at: one for at, one in self.values.items() if inside(at)})
+        values = {at: one for at, one in self.values.items() if inside(at)}
+        return replace(self, values=values, whole=False)
 
     def where_true(self, kept: Cells[bool]) -> Self:
         """The cells at which `kept` is true; those at which it is undecidable become None."""
@@ -111,7 +136,7 @@ class Cells(Generic[V]):
             if kept.values[point] is not False
         }
         sources, why = origin(self, kept)
-        return replace(self, values=values, sources=sources, why=why)
+        return replace(self, values=values, sources=sources, why=why, whole=False)
 
     def row(self, key: str) -> Self:
         """The cells at one level of y, over x alone."""
@@ -139,6 +164,7 @@ class Cells(Generic[V]):
             sources=tuple(
                 replace(source, fixed=("", key) if is_row else (key, "")) for source in self.sources
             ),
+            whole=False,
         )
 
     def point(self, levels: Chosen) -> Point:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from decimal import Decimal
 
 SHOWN_WIDTH = 100
@@ -144,3 +145,13 @@ class Not(Node):
     """`not of`."""
 
     of: Node
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A part and all parts of it, each before its own."""
+    yield node
+    for one in fields(node):
+        value = getattr(node, one.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Node):
+                yield from walk(part)

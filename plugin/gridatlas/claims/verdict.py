@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -11,7 +11,7 @@ from gridatlas.analyse import Results
 from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation
 from gridatlas.claims.grids import Extreme, Truths
-from gridatlas.claims.lookup import Scope
+from gridatlas.claims.lookup import Given, Scope
 from gridatlas.claims.names import kind_of
 from gridatlas.claims.places import Place
 from gridatlas.claims.tree import ClaimError
@@ -30,11 +30,13 @@ class Verdict:
         places: The cells that decide it: those that make an `.all` false or an `.any` true, or
             those that have the compared numbers; none where no single cell decides.
         reason: Why it is undecidable: which cells are absent. Empty otherwise.
+        given: Where it is judged on a part of the cells: on how many of how many per grid.
     """
 
     outcome: Outcome
     places: tuple[Place, ...] = ()
     reason: str = ""
+    given: tuple[int, int] | None = None
 
     @property
     def counterexamples(self) -> tuple[Place, ...]:
@@ -55,7 +57,38 @@ def evaluate(
     Raises:
         ClaimError: For an expression that isn't right, or isn't true or false.
     """
-    value = Evaluation(expression, Scope(studies, study, reading)).result()
+    return _verdict(Evaluation(expression, Scope(studies, study, reading)))
+
+
+def evaluate_given(
+    expression: str, studies: Mapping[str, Results], study: str, reading: str
+) -> Verdict:
+    """As `evaluate` on a reading; where absent cells leave it open, on the cells that it has.
+
+    These are the points at which the reading gives a value in every grid that is named, so that
+    no grid is held against other cells than another. The verdict says how many they are. What
+    names another study or a reading is left as it is.
+
+    Raises:
+        ClaimError: As `evaluate`.
+    """
+    scope = Scope(studies, study, reading)
+    evaluation = Evaluation(expression, scope)
+    verdict = _verdict(evaluation)
+    if verdict.outcome != "undecidable" or evaluation.names_others:
+        return verdict
+    grids = evaluation.grids()
+    there = [{at for at, value in one.values.items() if value is not None} for one in grids]
+    points = set.intersection(*there) if there else set()
+    of = len(grids[0].values) if grids else 0
+    if not points or len(points) == of:
+        return verdict
+    found = _verdict(Evaluation(expression, replace(scope, given=Given(points, of))))
+    return found if found.outcome == "undecidable" else replace(found, given=(len(points), of))
+
+
+def _verdict(evaluation: Evaluation) -> Verdict:
+    value, expression = evaluation.result(), evaluation.expression
     if isinstance(value, Truth):
         return Verdict(_OUTCOMES[value.value], value.places, "; ".join(value.why))
     expected, example = "a comparison", "grid(...).mean > 50"
