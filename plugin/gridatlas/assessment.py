@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gridatlas.analyse import Results
 from gridatlas.checks import StudyChecks
-from gridatlas.claims import Judged
+from gridatlas.claims import Judged, with_noise
 from gridatlas.readings import Comparison, compare
 from gridatlas.reproduction import Reproduction, reproduction
 from gridatlas.study import Study
@@ -38,11 +38,12 @@ def assess_study(
     cache_folder: Path | None = None,
 ) -> Assessment:
     """Judge one study; statistics come from the store where their inputs are the same."""
+    uncertainty = assess(results, cache_folder)
     return Assessment(
         results,
         checks,
-        claims,
+        with_noise(claims, results, uncertainty),
         compare(results.study),
-        assess(results, cache_folder),
+        uncertainty,
         reproduction(results, cache_folder),
     )

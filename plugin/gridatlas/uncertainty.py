@@ -208,6 +208,11 @@ def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
     return _from_json(json.loads(written))
 
 
+def same_inputs(one: Results, other: Results) -> bool:
+    """Whether the statistics of two studies are the same, since what they are made of is."""
+    return bool(_inputs(one) == _inputs(other))
+
+
 def _inputs(results: Results) -> Any:
     study = results.study
     return [

@@ -142,6 +142,7 @@ def _trials_text(grid: Grid) -> str:
 
 
 OUTCOMES = {"true": "holds", "false": "doesn't hold", "undecidable": "undecidable"}
+WITHIN_NOISE = "Holds as printed, within noise"
 
 
 def _claim_outcome(claim: Judged) -> str:
@@ -149,6 +150,8 @@ def _claim_outcome(claim: Judged) -> str:
         return "Not checkable"
     if claim.verdict is None:
         return "Wrong expression"
+    if claim.within_noise:
+        return WITHIN_NOISE
     return OUTCOMES[claim.verdict.outcome].capitalize()
 
 
@@ -163,7 +166,8 @@ def _verdict_text(verdict: Outcome) -> str:
 
 def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]]:
     """Claims by the reading they come from; in each those first that don't hold."""
-    order = ["Wrong expression", "Doesn't hold", "Undecidable", "Holds", "Not checkable"]
+    order = ["Wrong expression", "Doesn't hold", "Undecidable", WITHIN_NOISE, "Holds"]
+    order.append("Not checkable")
     groups: dict[str, list[Judged]] = {}
     for claim in claims:
         groups.setdefault(claim.entry.source or "", []).append(claim)
@@ -176,6 +180,7 @@ def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]
 def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
     """How many claims have each outcome, most frequent first."""
     words = {"Holds": "hold", "Doesn't hold": "don't", "Not checkable": "can't be checked"}
+    words[WITHIN_NOISE] = "hold as printed, within noise"
     counts = Counter(map(_claim_outcome, claims))
     return [(words.get(outcome, outcome.lower()), n) for outcome, n in counts.most_common()]
 
@@ -240,6 +245,7 @@ GLOBALS: Mapping[str, Any] = {
     "claim_counts": _claim_counts,
     "claims_by_source": _claims_by_source,
     "outcome_words": OUTCOMES,
+    "within_noise": WITHIN_NOISE,
     "tested_grids": _tested,
     "untestable": _untestable,
     "wins": _wins,

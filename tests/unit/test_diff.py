@@ -61,6 +61,16 @@ large,0.2,2,66.0
 Files = Mapping[str, str]
 Sides = Callable[[Files, Files], Changes]
 STUDY = {"study.yml": ITEMS + CLAIMS, "cells.csv": CELLS}
+PEAK = {
+    "study.yml": ITEMS
+    + """\
+claims:
+  - text: The highest is at depth 2.
+    check: grid(model="large").best.all_at(depth=2)
+""",
+    "cells.csv": CELLS,
+}
+"""Of the large model's cells none can be told apart from the best."""
 
 
 def write(folder: Path, files: Files, study: str = "demo") -> Path:
@@ -184,6 +194,36 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
         STUDY,
         edited(("Large is ahead everywhere", "Large is ahead in each cell"), name="study.yml"),
         {"claims-other": ["Worded or checked otherwise, true: “Large is ahead in each cell.”"]},
+    ),
+    "a claim that is within noise now": (
+        edited(("large,0.1,1,60.0", "large,0.1,1,30.0"), of=PEAK),
+        PEAK,
+        {
+            "claims-other": ["Before true, now true (within noise): “The highest is at depth 2.”"],
+            "cells": ["Large: 1 value changed (1 by more than noise); it has 4 values"],
+            "sources": ["reading “Cells of the study”: 1 value changed, all of them shown"],
+        },
+    ),
+    "a new claim that is within noise": (
+        {**STUDY, "study.yml": ITEMS},
+        PEAK,
+        {"claims-other": ["New, true (within noise): “The highest is at depth 2.”"]},
+    ),
+    "a claim within noise that flips": (
+        PEAK,
+        edited(("large,0.1,1,60.0", "large,0.1,1,67.0"), of=PEAK),
+        {
+            "claims": [
+                "Flipped from true (within noise) to false, not as recorded: “The highest is at "
+                "depth 2.”"
+            ],
+            "best": [
+                "Large: the best is now 67.0 % at rate 0.1, depth 1; before 66.0 % at rate 0.2, "
+                "depth 2"
+            ],
+            "cells": ["Large: 1 value changed (0 by more than noise); it has 4 values"],
+            "sources": ["reading “Cells of the study”: 1 value changed, all of them shown"],
+        },
     ),
     "a value gone": (
         STUDY,
@@ -1007,7 +1047,8 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) -> None:
     assert [one.id for one in reviewed.sections] == [
-        "claims", "checks", "best", "readings", "cells", "structure", "findings", "sources",
+        "claims", "checks", "best", "readings", "cells", "claims-other", "structure", "findings",
+        "sources",
     ]  # fmt: skip
     assert "claims flipped" in reviewed.summary
     assert "1 level added" in reviewed.summary
@@ -1026,6 +1067,7 @@ def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) 
         "Printed aggregates against their parts, R1-Llama \\| Average",
         "R1-Qwen \\| AIME24: readings disagree now on 1 cell",
         "Added: Benchmark MATH, with 2 grids and 40 values",
+        "Before true (within noise), now true: “The highest values (88.5) appear at multiple ",
     ):
         assert part in text
     assert (

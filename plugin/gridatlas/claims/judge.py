@@ -26,6 +26,8 @@ class Judged:
             names none.
         problems: What makes the claim unfit as it stands, and notes.
         error: Why there is no verdict, for a check that is wrong.
+        within_noise: Whether it holds as printed while all cells that it is about may differ by
+            chance alone; statistics say so, so that it isn't known as soon as the rest.
     """
 
     entry: ClaimEntry
@@ -33,6 +35,7 @@ class Judged:
     own: Verdict | None
     problems: tuple[Problem, ...] = ()
     error: ClaimError | None = None
+    within_noise: bool = False
 
 
 def judge(results: Mapping[str, Results], study_id: str) -> tuple[Judged, ...]:

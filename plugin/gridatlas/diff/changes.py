@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from gridatlas.checks import TITLES
+from gridatlas.claims import Judged, tested_grid, with_noise
 from gridatlas.diff.check_changes import (
     FindingChange,
     OutcomeChange,
@@ -30,6 +31,7 @@ from gridatlas.diff.side import Known, Side
 from gridatlas.diff.text_changes import TextChange, compare_texts
 from gridatlas.problems import Problem
 from gridatlas.study import renamed
+from gridatlas.uncertainty import assess, same_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,21 @@ def _unreadable(base: Side, head: Side) -> tuple[Unreadable, ...]:
     return tuple(sorted(found, key=lambda one: one.where == "base"))
 
 
+def _claims(old: Known, new: Known, cache: Path | None) -> tuple[ClaimChange, ...]:
+    """How the claims differ; statistics are looked at only where something else does."""
+    found = compare_claims(old.claims, new.claims)
+    if not found and same_inputs(old.results, new.results):
+        return ()
+    return compare_claims(_judged(old, cache), _judged(new, cache))
+
+
+def _judged(known: Known, cache: Path | None) -> tuple[Judged, ...]:
+    """The claims of one side, with those within noise marked."""
+    if all(tested_grid(claim, known.results) is None for claim in known.claims):
+        return known.claims
+    return with_noise(known.claims, known.results, assess(known.results, cache))
+
+
 def _study(old: Known, new: Known, base: Side, head: Side, cache: Path | None) -> StudyChanges:
     match = match_studies(old.results, new.results)
     readings = compare_readings(old.study, new.study, match)
@@ -177,7 +194,7 @@ def _study(old: Known, new: Known, base: Side, head: Side, cache: Path | None) -
         new,
         match,
         compare_grids(old.results, new.results, match, cache),
-        compare_claims(old.claims, new.claims),
+        _claims(old, new, cache),
         compare_findings(old.checks, new.checks, match, readings.ids),
         compare_outcomes(old.checks, new.checks, match, readings.ids),
         readings,

@@ -26,9 +26,14 @@ class ClaimChange:
         """Whether it has another outcome, on the shown grids or on its source's own reading."""
         if self.old is None or self.new is None:
             return False
-        return outcome(self.old) != outcome(self.new) or own_outcome(self.old) != own_outcome(
-            self.new
-        )
+        return _outcomes(self.old) != _outcomes(self.new)
+
+    @property
+    def shown_flipped(self) -> bool:
+        """Whether it has another outcome on the shown grids."""
+        if self.old is None or self.new is None:
+            return False
+        return _outcomes(self.old)[0] != _outcomes(self.new)[0]
 
     @property
     def recorded_otherwise(self) -> bool:
@@ -42,15 +47,32 @@ class ClaimChange:
 
 
 def outcome(one: Judged) -> str:
-    """`true`, `false`, `undecidable`, `wrong expression` or `not checkable`."""
+    """What its check came to: `true`, `true (within noise)`, `false` or `undecidable`.
+
+    `wrong expression` or `not checkable` where there is no such outcome.
+    """
     if one.verdict is not None:
-        return one.verdict.outcome
+        return one.verdict.outcome + (" (within noise)" if one.within_noise else "")
     return "wrong expression" if one.error else "not checkable"
 
 
 def own_outcome(one: Judged) -> str:
-    """The same on the reading that the claim was made about; empty where it names none."""
-    return one.own.outcome if one.own else ""
+    """The same on the reading that the claim was made about, and on how many of its cells.
+
+    Empty where it names none.
+    """
+    if one.own is None:
+        return ""
+    if one.own.given is None:
+        return one.own.outcome
+    given, of = one.own.given
+    return f"{one.own.outcome} on {given} of {of} cells"
+
+
+def _outcomes(one: Judged) -> tuple[str, str]:
+    """What is true or false, on the shown grids and on the source's own reading."""
+    shown = one.verdict.outcome if one.verdict else outcome(one)
+    return shown, one.own.outcome if one.own else ""
 
 
 def wrong(one: Judged | None) -> bool:
@@ -80,8 +102,8 @@ def compare_claims(base: Sequence[Judged], head: Sequence[Judged]) -> tuple[Clai
         ClaimChange(one, other)
         for one, other in pairs
         if one.entry != other.entry
-        or outcome(one) != outcome(other)
-        or own_outcome(one) != own_outcome(other)
+        or _outcomes(one) != _outcomes(other)
+        or one.within_noise != other.within_noise
         or wrong(one) != wrong(other)
     ]
     changes += [ClaimChange(one, None) for one in old]

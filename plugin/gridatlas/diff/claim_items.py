@@ -27,8 +27,7 @@ def claims(changes: Changes) -> Iterator[Item]:
 
     def rank(pair: tuple[StudyChanges, ClaimChange]) -> tuple[bool, bool, bool]:
         one = pair[1]
-        shown = bool(one.old and one.new and outcome(one.old) != outcome(one.new))
-        return not one.newly_wrong, not shown, one.new is None
+        return not one.newly_wrong, not one.shown_flipped, one.new is None
 
     for study, one in sorted(found, key=rank):
         yield _claim(study, one)
@@ -44,9 +43,9 @@ def _claim(study: StudyChanges, one: ClaimChange) -> Item:
     said = []
     if one.old is None:
         said.append(f"new, and {outcome(one.new)}")
-    elif outcome(one.old) != outcome(one.new):
+    elif one.shown_flipped:
         said.append(f"flipped from {outcome(one.old)} to {outcome(one.new)}")
-    elif own_outcome(one.old) != own_outcome(one.new):
+    elif one.flipped:
         before, after = own_outcome(one.old) or "nothing", own_outcome(one.new) or "nothing"
         said.append(f"on its source's own reading flipped from {before} to {after}")
     else:
@@ -98,6 +97,15 @@ def _differences(one: ClaimChange) -> tuple[str, ...]:
     )
 
 
+def _now(old: Judged, new: Judged) -> str:
+    """How a claim differs that is recorded as before and has the same outcome."""
+    if wrong(old):
+        return f"As recorded again, {outcome(new)}"
+    if old.entry == new.entry:
+        return f"Before {outcome(old)}, now {outcome(new)}"
+    return f"Worded or checked otherwise, {outcome(new)}"
+
+
 def other_claims(changes: Changes) -> Iterator[Item]:
     """Claims that are new, or worded otherwise."""
     for study in changes.studies:
@@ -109,9 +117,8 @@ def other_claims(changes: Changes) -> Iterator[Item]:
             if one.old is None:
                 yield item(study_id, f"New, {outcome(one.new)}: {text}", _check(one.new))
             else:
-                now = "As recorded again" if wrong(one.old) else "Worded or checked otherwise"
                 details = (*_differences(one), *_check(one.new))
-                yield item(study_id, f"{now}, {outcome(one.new)}: {text}", details)
+                yield item(study_id, f"{_now(one.old, one.new)}: {text}", details)
     for known in changes.added:
         n = len(known.claims)
         bad = [one for one in known.claims if wrong(one)]

@@ -24,7 +24,7 @@ def report(changes: Changes) -> Report:
         ("best", "Best cells that changed", best),
         ("readings", "Cells on which readings disagree", disagreements),
         ("cells", "Changed values", cells),
-        ("claims-other", "Claims that are new or worded otherwise", other_claims),
+        ("claims-other", "Claims that are new or changed otherwise", other_claims),
         ("structure", "Added, removed, or measured otherwise", structure),
         ("findings", "Other findings: accepted, notes, and gone", other_findings),
         ("renames", "The same under another name", renames),
