@@ -77,6 +77,8 @@ def kind(schema: Mapping[str, Any]) -> str:
 def scalar(schema: Mapping[str, Any]) -> str:
     """What a text or number is, in words."""
     match schema:
+        case {"type": "boolean"}:
+            return "`true` or `false`"
         case {"type": "integer", "minimum": low, "maximum": high}:
             return f"{low} to {high}"
         case {"type": "integer", "minimum": low}:

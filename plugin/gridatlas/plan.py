@@ -316,9 +316,9 @@ def _checks_page(known: Assessment, into: str) -> PagePlan:
         template="checks.md.jinja",
         trail=("Studies", study.title),
         nav_title="Checks",
-        title=f"Checks of {study.title}: readings, findings, claims",
+        title=f"Checks of {study.title}: readings, findings, statements",
         description=f"{study.title}: how its readings agree, what checks found in its "
-        "numbers, and which sentences of its sources hold.",
+        "numbers, and which statements about it hold.",
         context=_context(known, into)
         | {
             "problems": results.problems,

@@ -219,6 +219,10 @@ class ReadingEntry(Entry):
     """What a reader must know about it."""
     derived_from: Identifier | None = None
     """Id of the reading that it was made from, so that the two agreeing proves nothing."""
+    machine_made: bool = False
+    """Whether a program described the figure: sentences of this reading are then shown as those
+    of a machine-made description, never as the paper's.
+    """
     stated_range: tuple[StatedRange, ...] = ()
     """Ends of colour bars as the reading states them: facet: level, as many as needed, and
     `range`, two numbers. A value outside is a [finding](#accepted-findings) that is only a

@@ -16,7 +16,17 @@ from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
 from gridatlas.reproduction import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.statistics.interval import Interval
-from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study, inline
+from gridatlas.study import (
+    STATE_LABELS,
+    Cell,
+    Factor,
+    Grid,
+    Level,
+    Point,
+    Reading,
+    Study,
+    inline,
+)
 from gridatlas.uncertainty import Uncertainty, by_point
 
 LISTED_UP_TO = 20
@@ -177,6 +187,12 @@ def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]
     ]
 
 
+def _described_by(study: Study, claims: Iterable[Judged]) -> list[Reading]:
+    """The machine-made descriptions that claims are sentences of, in the study's order."""
+    sources = {claim.entry.source for claim in claims}
+    return [one for one in study.readings if one.entry.machine_made and one.id in sources]
+
+
 def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
     """How many claims have each outcome, most frequent first."""
     words = {"Holds": "hold", "Doesn't hold": "don't", "Not checkable": "can't be checked"}
@@ -244,6 +260,7 @@ GLOBALS: Mapping[str, Any] = {
     "verdict_text": _verdict_text,
     "claim_counts": _claim_counts,
     "claims_by_source": _claims_by_source,
+    "described_by": _described_by,
     "outcome_words": OUTCOMES,
     "within_noise": WITHIN_NOISE,
     "tested_grids": _tested,

@@ -59,7 +59,9 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
     refuted = 0
     for item in told:
         outcome = item.select_one("summary strong").get_text()
-        assert outcome in ("Holds", "Doesn't hold", "Undecidable", "Not checkable")
+        assert outcome in (
+            "Holds", "Holds as printed, within noise", "Doesn't hold", "Not checkable",
+        )  # fmt: skip
         if outcome == "Doesn't hold":
             refuted += 1
             assert item.select_one("details").has_attr("open")
@@ -68,6 +70,108 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
         item for item in told if "Against it:" in item.get_text() and item.select("p a[href]")
     ]
     assert len(linked) > refuted // 2
+
+
+def test_statements_are_those_of_machine_made_descriptions_and_not_the_papers(
+    atlas: Build,
+) -> None:
+    described = {
+        "Healer": "R1-Qwen figure, four benchmarks, read by healer-alpha-free",
+        "Gemma": "R1-Qwen figure, four benchmarks, read by gemma-3-27b-it-free",
+        "Llama": "R1-Llama figure, four benchmarks, default reader",
+        "Average": "Figure of both models' averages, default reader",
+    }
+    for path, of, count in (
+        (f"{DYNTS}/checks/", ("Healer", "Llama", "Average", "Gemma"), 127),
+        (f"{DYNTS}/model/r1-qwen/", ("Healer", "Average", "Gemma"), 64),
+        (f"{DYNTS}/benchmark/gpqa_d/", ("Healer", "Llama", "Gemma"), 36),
+    ):
+        text = _text(atlas, path)
+        names = "; ".join(described[one] for one in of)
+        assert (
+            f"These {count} statements are sentences of {len(of)} machine-made descriptions of "
+            f"figures: {names}. No sentence of the paper itself is checked."
+        ) in text
+        assert "sources say" not in text
+        headings = [one.get_text() for one in atlas.page(path).select("article h2")]
+        assert [one for one in headings if one.startswith("Claims")] == []
+    # Where the heading "Claims" was, links still lead to.
+    assert (
+        atlas.page(f"{DYNTS}/checks/").find(id="claims").find_previous("h2")["id"] == "statements"
+    )
+    text = _text(atlas, f"{GRPO}/checks/")
+    assert (
+        "These 47 statements are sentences of a machine-made description of a figure: GRPO digits "
+        "figure, read by healer-alpha-free. No sentence of the paper itself is checked."
+    ) in text
+    # Those of our own study are our own.
+    text = _text(atlas, "studies/digits-grpo-ours/checks/")
+    assert "statements about the results are checked at every build." in text
+    assert "machine-made" not in text
+
+
+def _statements(build: Build, path: str) -> dict[str, list[str]]:
+    """By sentence, its verdict and its paragraphs; equal sentences keep the first."""
+    found: dict[str, list[str]] = {}
+    for item in build.page(path).select("li.ga-claim"):
+        verdict, sentence = item.select_one("summary").get_text().split(": “", 1)
+        said = [re.sub(r"\s+", " ", one.get_text()).strip() for one in item.select("p")]
+        found.setdefault(sentence.removesuffix("”"), [verdict, *said])
+    return found
+
+
+def test_a_statement_is_judged_on_the_cells_that_its_own_reading_has(atlas: Build) -> None:
+    said = _statements(atlas, f"{DYNTS}/checks/")
+    verdict, *told = said["Generally, performance increases with … decreasing 'Ratio'."]
+    assert verdict == "Doesn't hold"
+    assert told[-1] == (
+        "In the shown values: doesn't hold; in its own reading: doesn't hold on the 8 of 20 cells "
+        "that it gives. It is on record as wrong."
+    )
+    verdict, *told = said["The scale ranges from approximately -52 to -88."]
+    assert verdict == "Doesn't hold"
+    assert told[0] == (
+        "Read as: At least one value of the four benchmarks lies on this scale. Its ends are "
+        "approximate, but a share can't be negative, so no value has a colour on it."
+    )
+    said = _statements(atlas, f"{GRPO}/checks/")
+    assert said["The highest values form a broad plateau in the center …"] == [
+        "Holds",
+        "Read as: The mean of the middle, where both have four to seven digits, is above that of "
+        "the whole grid.",
+        "In the shown values: holds; in its own reading: holds on the 90 of 100 cells that it "
+        "gives.",
+    ]
+    [corner] = [one for one in said if "lower-right regions (higher digit counts)" in one]
+    assert said[corner][0] == "Doesn't hold"
+    quadrant = "The top-right quadrant (high x digits, low y digits) shows many zeros"
+    assert (said[quadrant][0], said["indicating complete failure."][0]) == (
+        "Holds", "Not checkable",
+    )  # fmt: skip
+    undecidable = [
+        sentence
+        for path in (DYNTS, GRPO, "studies/digits-grpo-ours")
+        for sentence, told in _statements(atlas, f"{path}/checks/").items()
+        if "undecidable" in " ".join(told).lower()
+    ]
+    assert undecidable == []
+
+
+def test_what_chance_may_have_printed_is_called_so(atlas: Build) -> None:
+    said = _statements(atlas, f"{DYNTS}/checks/")
+    verdict, *told = said["The global peak (49.7) is at (Window=2000, Ratio=0.3)."]
+    assert verdict == "Holds as printed, within noise"
+    assert told == [
+        "Every cell of this grid may be the best (95 % confidence set), and no test tells its "
+        "cells, rows or columns apart: what is printed may be chance alone.",
+        "So it is in the shown values and in its own reading.",
+    ]
+    text = _text(atlas, f"{DYNTS}/checks/")
+    assert (
+        "Statements: 127. 62 hold, 37 can't be checked, 16 don't, 12 hold as printed, within noise."
+    ) in text
+    assert "Holds as printed, within noise means: the printed values say so" in text
+    assert "within noise" not in _text(atlas, f"{GRPO}/checks/")
 
 
 def test_a_claim_stands_beside_the_grids_that_it_names(atlas: Build) -> None:
