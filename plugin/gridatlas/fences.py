@@ -8,7 +8,6 @@ from pathlib import Path
 
 from gridatlas.address import SiteAddress
 from gridatlas.assessment import Assessment
-from gridatlas.bounds import bounded
 from gridatlas.drawers import draw
 from gridatlas.fence import FenceError, figures, parse
 from gridatlas.line import LinePicture
@@ -62,8 +61,7 @@ class Fences:
         ]
         drawings = draw(pictures, self.cache)
         try:
-            with bounded(self.templates):
-                return self._written.fence(found, page, drawings, seen, self.files)
+            return self._written.fence(found, page, drawings, seen, self.files)
         except IN_TEMPLATES as error:
             if self.templates is None:
                 raise

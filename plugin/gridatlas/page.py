@@ -27,7 +27,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas.address import SiteAddress
-from gridatlas.bounds import OPERATORS, TooMuch, bounded, check_operator
 from gridatlas.cards import card_data
 from gridatlas.citation import bibtex
 from gridatlas.diff.as_html import items_html
@@ -181,8 +180,7 @@ class Writer:
     ) -> Written:
         if self._user is not None and self._folder is not None:
             try:
-                with bounded(self._folder):
-                    return write(self._user, plan, self._drawings)
+                return write(self._user, plan, self._drawings)
             except IN_TEMPLATES as error:
                 problem = template_problem(error, self._folder, template)
                 self._problems[problem.place, problem.found] = problem
@@ -207,24 +205,11 @@ class _Overrides(FileSystemLoader):
         return super().get_source(environment, template)
 
 
-class _Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja's sandbox, in which no operator makes something huge, not even while it is read."""
-
-    intercepted_binops = OPERATORS
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """The result of an operator, if it isn't huge."""
-        check_operator(operator, left, right)
-        return super().call_binop(context, operator, left, right)
-
-
 IN_TEMPLATES = (
     TemplateError,
-    TooMuch,
     ArithmeticError,
     AttributeError,
     LookupError,
-    MemoryError,
     RecursionError,
     TypeError,
     ValueError,
@@ -242,8 +227,6 @@ def template_problem(error: Exception, folder: Path, name: str) -> Problem:
         message = "text that is not UTF-8"
     elif isinstance(error, KeyError):
         message = f"no {error}"
-    elif isinstance(error, MemoryError):
-        message = "more memory than a page needs"
     elif isinstance(error, RecursionError):
         message = "a template or macro that goes on calling itself"
     named = getattr(error, "name", None)
@@ -453,7 +436,7 @@ def _overridden(folder: Path, without: frozenset[str]) -> tuple[Environment, Env
     """A user's templates, and ours where there is none of theirs."""
     ours = PackageLoader("gridatlas", "templates")
     loader = ChoiceLoader([_Overrides(folder, without), ours])
-    return _environments(_Sandbox, loader)
+    return _environments(ImmutableSandboxedEnvironment, loader)
 
 
 def _environments(kind: type[Environment], loader: BaseLoader) -> tuple[Environment, Environment]:
@@ -486,15 +469,14 @@ def _line_figure(panel: LinePanel, path: str, drawings: FenceDrawings) -> dict[s
 def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
     """The names of a user's templates that can't be used, and what is wrong with each."""
     known = set(PackageLoader("gridatlas", "templates").list_templates())
-    environment = _Sandbox(loader=FileSystemLoader(folder))
+    environment = ImmutableSandboxedEnvironment(loader=FileSystemLoader(folder))
     environment.filters |= FILTERS
     broken: set[str] = set()
     problems = []
     for name in environment.list_templates():
         if name in known:
             try:
-                with bounded(folder):
-                    environment.get_template(name)
+                environment.get_template(name)
             except IN_TEMPLATES as error:
                 broken.add(name)
                 problems.append(template_problem(error, folder, name))

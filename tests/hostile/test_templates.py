@@ -1,15 +1,12 @@
-"""A user's template that leaves the sandbox, or runs for ever, is told, and ours is used."""
+"""A user's template that leaves the sandbox is reported, and ours is used."""
 
-import contextlib
-import resource
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import site_builds
 
-from gridatlas import bounds, page
+from gridatlas import page
 from gridatlas.address import SiteAddress
 from gridatlas.build import Site, build
 from gridatlas.problems import Problem
@@ -30,33 +27,18 @@ ESCAPES = {
     "{% include '../data/tiny/study.yml' %}": "no template ../data/tiny/study.yml",
     "{{ lambda: 1 }}": "expected token 'end of print statement', got ':'",
 }
-ENDLESS = {
-    "{{ range(10**9)|list }}": "Range too big. The sandbox blocks ranges larger than MAX_RANGE",
-    "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}":
-        "it runs for more than",
-    "{% for a in range(99999) %}{% if loop.index > 5 %}{% for b in range(99999) %}x{% endfor %}"
-    "{% endif %}{% endfor %}": "it runs for more than",
-    "{{ 'a' * 10**10 }}": "what * makes here is too large",
-    "{{ 10**10 * [1] }}": "what * makes here is too large",
-    "{{ 9**999999 }}": "what ** makes here is too large",
-    "{{ '%1000000000d' % 1 }}": "what % makes here is too large",
-    "{{ '%*d' % (1000000000, 1) }}": "what % makes here is too large",
+RECURSIVE = {
     "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}": "a template or macro that goes on calling",
     "{% include 'overview.md.jinja' %}": "a template or macro that goes on calling",
-    "{% set n = namespace(t='xxxxxxxx') %}{% for a in range(60) %}{% set n.t = n.t ~ n.t %}"
-    "{% endfor %}": "more memory than a page needs",
-    "{{ 'x'.center(10000000000) }}": "more memory than a page needs",
-    "{{ 'x'|center(10000000000) }}": "more memory than a page needs",
-    "{{ '{:10000000000}'.format(1) }}": "more memory than a page needs",
-    "{{ lipsum(n=1000000) }}": "it runs for more than",
-}  # fmt: skip
+    "{{ range(10**9)|list }}": "Range too big. The sandbox blocks ranges larger than MAX_RANGE",
+}
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The pages of a small study."""
     base = tmp_path_factory.getbasetemp()
-    project = site_builds.make_project(base / "endless", site_builds.shared_cache(base))
+    project = site_builds.make_project(base / "templates", site_builds.shared_cache(base))
     site_builds.add_tiny_study(project)
     return build(project.folder / "data", cache=site_builds.shared_cache(base) / "gridatlas")
 
@@ -80,17 +62,12 @@ def written(site: Site, tmp_path: Path) -> Written:
     return written
 
 
-@pytest.mark.parametrize("template", ESCAPES | ENDLESS)
-def test_it_is_told_with_its_line_and_ours_is_used(
-    written: Written, monkeypatch: pytest.MonkeyPatch, template: str
-) -> None:
-    told = (ESCAPES | ENDLESS)[template]
-    monkeypatch.setattr(bounds, "MOST_SECONDS", 0.5 if "runs for" in told else 120)
-    monkeypatch.setattr(bounds, "MOST_BYTES", 2**28)
+@pytest.mark.parametrize("template", ESCAPES | RECURSIVE)
+def test_it_is_reported_with_its_line_and_ours_is_used(written: Written, template: str) -> None:
     markdown, [problem] = written(template)
     assert problem.place == "overrides/overview.md.jinja:3"
     assert problem.kind == "broken-template"
-    assert told in problem.found
+    assert (ESCAPES | RECURSIVE)[template] in problem.found
     assert "# Studies" in markdown
 
 
@@ -98,14 +75,3 @@ def test_templates_that_are_fine_are_used(written: Written) -> None:
     markdown, problems = written("{{ 2 ** 10 }} {{ 'ab' * 3 }} {{ '%05.1f' % 2.25 }} {{ 7 % 4 }}")
     assert problems == []
     assert markdown.endswith("# Mine\n\n1024 ababab 002.2 3\n")
-
-
-def test_the_bounds_end_with_the_template() -> None:
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    inside = []
-    with contextlib.suppress(ZeroDivisionError), bounds.bounded(Path("/templates")):
-        inside.append(sys.gettrace())
-        raise ZeroDivisionError
-    assert inside != [None]
-    assert sys.gettrace() is None
-    assert resource.getrlimit(resource.RLIMIT_AS) == before

@@ -20,7 +20,6 @@ ORDER = [
     {
         "address",
         "aside",
-        "bounds",
         "garbage",
         "packed",
         "problems",
