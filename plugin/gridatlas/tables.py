@@ -151,7 +151,7 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
         import pyarrow
         import pyarrow.parquet as pq
     except ImportError:
-        mend = 'pip install "gridatlas[parquet]", or save the table as CSV'
+        mend = 'pip install "/path/to/grid-atlas[parquet]", or save the table as CSV'
         found = "a Parquet file, and pyarrow is not installed"
         return None, [Problem("no-parquet", name, found, "the extra parquet", mend)]
     if not path.exists():

@@ -95,7 +95,7 @@ def test_without_pyarrow_the_extra_is_named(folder: Path, monkeypatch: pytest.Mo
             file=NAME,
             found="a Parquet file, and pyarrow is not installed",
             expected="the extra parquet",
-            mend='pip install "gridatlas[parquet]", or save the table as CSV',
+            mend='pip install "/path/to/grid-atlas[parquet]", or save the table as CSV',
         )
     ]
 

@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
-# Installs Grid Atlas: by REQUIREMENTS, in VERSION, or as it is in the repository of this action.
+# Installs Grid Atlas: by REQUIREMENTS, or as it is in the repository of this action. Never by its
+# name alone: nobody of the project owns that name on PyPI.
 # CONSTRAINTS is a file with the versions of all packages. Both files may be absent ("").
 set -euo pipefail
 
 extras="mkdocs,parquet"
 if [ -n "$REQUIREMENTS" ]; then
   wanted=(--requirement "$REQUIREMENTS")
-elif [ -n "$VERSION" ]; then
-  wanted=("gridatlas[$extras]==$VERSION")
 else
   root=$(cd "$GITHUB_ACTION_PATH/../../.." && pwd)
   if ! grep -q '^name = "gridatlas"$' "$root/pyproject.toml" 2>/dev/null; then
     echo "::error::Say what to install: this copy of the action isn't in the repository of" \
-      "Grid Atlas. Give it requirements: requirements.txt, or version: with a version on PyPI."
+      "Grid Atlas. Give it requirements: requirements.txt."
     exit 2
   fi
   wanted=("${root}[$extras]")

@@ -245,7 +245,7 @@ def _cluster(address: str | None) -> Iterator[Any]:
         raise CannotRun(
             "Ray isn't installed",
             "the extra reproduce",
-            'pip install "gridatlas[reproduce]", or --engine local',
+            'pip install "/path/to/grid-atlas[reproduce]", or --engine local',
         ) from error
     if ray.is_initialized():
         yield ray

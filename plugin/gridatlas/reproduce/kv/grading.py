@@ -169,7 +169,7 @@ class Grader:
             raise CannotRun(
                 "math-verify doesn't start",
                 "the extra reproduce",
-                'pip install "gridatlas[reproduce]"',
+                'pip install "/path/to/grid-atlas[reproduce]"',
             )
 
     def close(self) -> None:
