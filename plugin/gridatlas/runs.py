@@ -191,6 +191,13 @@ def _read_json(path: Path, name: str) -> tuple[dict[str, Any] | None, list[Probl
     return tree, []
 
 
+def manifest_problems(tree: Mapping[str, Any], name: str) -> list[Problem]:
+    """Why `read_runs` wouldn't take a manifest as it is."""
+    problems: list[Problem] = []
+    _typed(Manifest, tree, name, problems)
+    return problems
+
+
 Content = TypeVar("Content", Manifest, OutcomesContent)
 
 

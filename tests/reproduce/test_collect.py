@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -410,3 +412,203 @@ def test_without_a_run_it_is_wrong_usage(data: Path, tmp_path: Path) -> None:
     result = collected(data, tmp_path / "nothing")
     assert result.exit_code == 1
     assert result.stderr.startswith(f"Error: {tmp_path}/nothing has no run.json\n")
+
+
+# --- what no script writes ----------------------------------------------------------------------
+
+
+def record(run: RunFolder, unit: Unit) -> tuple[Path, list[str]]:
+    """The file of a unit, and its lines."""
+    path = run.path(unit)
+    return path, path.read_text("utf-8").splitlines()
+
+
+def changed(line: str, **changes: object) -> str:
+    return json.dumps(json.loads(line) | changes)
+
+
+TAMPERED = [
+    (
+        lambda head, first, second: [head, first, first],
+        'has sample 0 of item "q0" twice',
+    ),
+    (
+        lambda head, first, second: [head, changed(first, item="q7"), changed(second, item="q8")],
+        'has a row of item "q7", and is of "q0"',
+    ),
+    (
+        lambda head, first, second: [head, first.replace("{", '{"correct":true,', 1), second],
+        'has a line with the key "correct" twice',
+    ),
+    (
+        lambda head, first, second: [head.replace("{", '{"settings":1,', 1), first, second],
+        'has a line with the key "settings" twice',
+    ),
+    (
+        lambda head, first, second: [head, changed(first, seconds=math.nan), second],
+        "has a line with NaN, which JSON doesn't have",
+    ),
+    (
+        lambda head, first, second: [changed(head, unit=UNIT_OF_TRUE), first],
+        "is of another unit",
+    ),
+]
+UNIT_OF_TRUE = {"cell": {"local_window": "500", "model": "toy", "ratio": "0.1"}, "item": "q0"} | {
+    "rows": True
+}
+
+
+@pytest.mark.parametrize(("tamper", "why"), TAMPERED)
+def test_a_record_that_the_script_would_not_write_is_not_counted(
+    tamper: Callable[[str, str, str], list[str]], why: str, data: Path, make_run: MakeRun
+) -> None:
+    samples = 1 if why == "is of another unit" else 2
+    units = [Unit(CELL, f"q{number}", samples) for number in range(2)]
+    run = make_run(units)
+    path, lines = record(run, units[0])
+    path.write_text("\n".join(tamper(*[*lines, ""][:3])) + "\n", "utf-8")
+    result = collected(data, run)
+    assert result.exit_code == 0
+    assert result.stderr == f"{path} {why}: not counted; the run's command mends it\n"
+    assert "ratio 0.1: 1 of 2 units" in result.stdout
+
+
+PLANS = [
+    ({"units": [[["q0", True]]]}, "a unit has true rows, not a whole number of 1 or more"),
+    ({"units": [[["q0", 0]]]}, "a unit has 0 rows, not a whole number of 1 or more"),
+    ({"units": [[["q0", 1.0]]]}, "a unit has 1.0 rows, not a whole number of 1 or more"),
+    ({"units": [[[7, 1]]]}, "the item 7 isn't a text"),
+    ({"units": [[[{"id": "q0"}, 1]]]}, 'the item {"id":"q0"} isn\'t a text'),
+    ({"units": [[["q0", 1], ["q0", 2]]]}, 'the item "q0" of a cell is planned twice'),
+    ({"cells": [{"cell": dict(CELL), "units": -1}]}, "a cell has the units -1, which aren't there"),
+    ({"cells": [{"cell": dict(CELL), "units": 1}]}, "a cell has the units 1, which aren't there"),
+    (
+        {"cells": [{"cell": dict(CELL), "units": False}]},
+        "a cell has the units false, which aren't there",
+    ),
+    (
+        {"cells": [{"cell": dict(CELL) | {"ratio": ratio}, "units": 0} for ratio in (0.1, "0.10")]},
+        'the cell {"local_window":"500","model":"toy","ratio":"0.1"} is planned twice',
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "why"), PLANS)
+def test_a_plan_that_the_script_would_not_write_is_refused(
+    changes: dict[str, object], why: str, data: Path, make_run: MakeRun
+) -> None:
+    run = make_run([Unit(CELL, "q0", 1)])
+    path = run.folder / "plan.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    result = collected(data, run)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: {path} can't be read: {why}\n"
+        "  expected: the units of the run, as the script wrote them\n"
+        "  mend:     start the run again in another folder\n"
+    )
+
+
+MANIFESTS = [
+    ('"temperature": 0.6', '"temperature": NaN', "NaN, which JSON doesn't have"),
+    ('"temperature": 0.6', '"temperature": -Infinity', "-Infinity, which JSON doesn't have"),
+    ('"temperature": 0.6', '"temperature": 1e999', "1e999, a number that is too large"),
+    ('"temperature": 0.6', '"temperature": "\\udc80"', "half a character (\\udc80)"),
+    ('"study": "demo"', '"study": "other", "study": "demo"', 'the key "study" twice'),
+]
+
+
+@pytest.mark.parametrize(("text", "instead", "why"), MANIFESTS)
+def test_a_manifest_that_the_script_would_not_write_is_refused(
+    text: str, instead: str, why: str, data: Path, run: RunFolder
+) -> None:
+    path = run.folder / "run.json"
+    before = path.read_text()
+    assert text in before
+    path.write_text(before.replace(text, instead))
+    result = collected(data, run)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: {path} can't be read: {why}\n"
+        "  expected: the manifest of a run, as the script wrote it\n"
+        "  mend:     bring it back, or start the run again in another folder\n"
+    )
+    assert not (data / "demo/runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "found"),
+    [
+        ("run", "x.outcomes", 'has the run "x.outcomes"'),
+        ("script", None, "has nothing as its script"),
+        ("commit", 5, 'has "5" as its commit'),
+        ("packages", {"torch": 2}, 'has "2" as its packages.torch'),
+    ],
+)
+def test_a_run_that_would_be_refused_later_is_not_collected(
+    key: str, value: object, found: str, data: Path, run: RunFolder
+) -> None:
+    path = run.folder / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    result = collected(data, run)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: {path} {found}\n"
+        "  expected: the manifest of a run, as the script wrote it\n"
+        "  mend:     bring it back, or start the run again in another folder\n"
+    )
+    assert not (data / "demo/runs").exists()
+    assert not (data / "demo/ours.csv").exists()
+
+
+@pytest.mark.parametrize("linked", ["demo", "demo/runs", "demo/ours.csv"])
+def test_nothing_is_written_out_of_the_data_folder(
+    linked: str, data: Path, run: RunFolder, tmp_path: Path
+) -> None:
+    away = tmp_path / "away"
+    if linked == "demo":
+        (data / "demo").rename(away)
+    elif linked == "demo/runs":
+        away.mkdir()
+    else:
+        collected(data, run)
+        (data / linked).rename(away)
+        shutil.rmtree(data / "demo/runs")
+    (data / linked).symlink_to(away)
+    before = sorted(tmp_path.rglob("*"))
+    content = away.read_bytes() if away.is_file() else b""
+    result = collected(data, run)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: {data}/{linked} is a link that leads out of the data folder\n"
+        "  expected: what is in the data folder\n"
+        "  mend:     put what it leads to in its place\n"
+    )
+    assert sorted(tmp_path.rglob("*")) == before
+    assert content == (away.read_bytes() if away.is_file() else b"")
+
+
+LOOKS = """
+import sys
+from pathlib import Path
+looked = []
+def hook(event, arguments):
+    if event in ("open", "os.scandir", "os.listdir") and "/run/records" in str(arguments[0]):
+        looked.append(event)
+sys.addaudithook(hook)
+from gridatlas.reproduce.collect import collect
+run, data = map(Path, sys.argv[1:])
+print(next(collect([run], data, "demo", "ours")))
+print(looked)
+"""
+
+
+def test_units_that_are_not_done_are_not_looked_for(data: Path, make_run: MakeRun) -> None:
+    plan = [Unit(CELL, f"q{number}", 1) for number in range(50)]
+    run = make_run(plan, but=plan[2:])
+    command = [sys.executable, "-c", LOOKS, str(run.folder), str(data)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        f"No cell of 1 is complete: {data}/demo/ours.csv isn't written.\n"
+        "['os.scandir', 'open', 'open']\n"
+    )

@@ -99,8 +99,10 @@ def test_rows_that_are_not_the_units_are_refused(make_run: MakeRun) -> None:
     run = make_run([UNIT], but=[UNIT])
     with pytest.raises(ValueError, match="1 rows for a unit of 2"):
         run.write(UNIT, ROWS[:1])
-    with pytest.raises(ValueError, match="the same sample"):
+    with pytest.raises(ValueError, match='has sample 0 of item "aime24/7" twice'):
         run.write(UNIT, [ROW, ROW])
+    with pytest.raises(ValueError, match='has a row of item "x", and is of "aime24/7"'):
+        run.write(UNIT, [ROW, replace(ROWS[1], item="x")])
     with pytest.raises(ValueError, match="not JSON compliant"):
         run.write(UNIT, [ROW, replace(ROWS[1], seconds=float("nan"))])
     assert run.missing([UNIT]) == [UNIT]

@@ -28,6 +28,7 @@ from gridatlas.reproduce.tally import (
 from gridatlas.reproduce.units import Cell, cell_of
 from gridatlas.schema import level_number
 from gridatlas.tables import guarded, read_table
+from gridatlas.text import outside
 
 RUNS = "runs"
 _COUNTS = ("n", "successes", "stderr", "run")
@@ -110,6 +111,8 @@ def _target(data: Path, study: str, reading: str) -> _Target:
             f"one of the studies: {listed(sorted(there))}" if there else f"a study in {data}",
             f"write --study {near}" if near else f"write {STUDY_FILE} first, or correct --data",
         )
+    _within(folder, data, name)
+    _within(folder / RUNS, data, f"{name}/{RUNS}")
     source, problems = read_study(folder, name)
     if source is None:
         raise CannotRun(
@@ -129,7 +132,14 @@ def _target(data: Path, study: str, reading: str) -> _Target:
             "a file for this reading alone",
             "give --reading another id",
         )
+    _within(folder / file, data, f"{name}/{file}")
     return _Target(source, folder, name, reading, file, entry is not None)
+
+
+def _within(path: Path, data: Path, name: str) -> None:
+    """Refuse to write where a link leads out of the data folder."""
+    if problem := outside(path, data, name):
+        raise CannotRun(f"{name} is {problem.found}", problem.expected, problem.mend)
 
 
 def _check(run: CollectedRun, target: _Target, study: str) -> None:

@@ -5,20 +5,70 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gridatlas.aside import beside
+from gridatlas.problems import shown
 from gridatlas.reproduce.errors import not_written
+
+_COMPACT = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def compact(value: Any) -> str:
     """JSON on one line: keys sorted, no spaces, text as it is."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _COMPACT.encode(value)
+
+
+class NotStrict(ValueError):
+    """JSON that Python reads and `compact` never writes; says what it has."""
+
+
+def strict_json(data: bytes) -> Any:
+    """Read JSON as strictly as it is written: no key twice, no NaN, no text that isn't UTF-8.
+
+    Raises:
+        NotStrict: For what Python would take.
+        ValueError: For what isn't JSON.
+        RecursionError: For what is nested too deeply.
+    """
+    value = _STRICT.decode(data.decode("utf-8-sig"))
+    if b"\\ud" in data or b"\\uD" in data:
+        try:
+            compact(value).encode()
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])[1:-1]
+            raise NotStrict(f"half a character ({half})") from error
+    return value
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise NotStrict(f"the key {shown(next(key for key in keys if keys.count(key) > 1))} twice")
+    return content
+
+
+def _no_constant(text: str) -> float:
+    raise NotStrict(f"{text}, which JSON doesn't have")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise NotStrict(f"{text[:40]}, a number that is too large")
+    return number
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_no_key_twice, parse_constant=_no_constant, parse_float=_finite
+)
 
 
 def indented(value: Mapping[str, Any]) -> bytes:

@@ -7,22 +7,29 @@ with a file per finished unit, and `work/` for what can be made again.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.problems import shown, visible
 from gridatlas.reproduce.errors import CannotRun, WrongUsage, not_written
-from gridatlas.reproduce.files import compact, digest, indented, write_whole
+from gridatlas.reproduce.files import (
+    NotStrict,
+    compact,
+    digest,
+    indented,
+    strict_json,
+    write_whole,
+)
 from gridatlas.reproduce.progress import tell
 from gridatlas.reproduce.runs import Manifest, differences, flat
 from gridatlas.reproduce.units import Unit, seed_of, units_of_plan
+from gridatlas.runs import OUTCOMES
 
-__all__ = ["BrokenRecord", "Row", "RunFolder", "SettingsDiffer", "Unit", "seed_of"]
+__all__ = ["BrokenRecord", "Over", "Row", "RunFolder", "SettingsDiffer", "Unit", "seed_of"]
 
 RUN_FILE = "run.json"
 PLAN_FILE = "plan.json"
@@ -30,6 +37,9 @@ RECORDS = "records"
 WORK = "work"
 RESUMED = "resumed"
 BROKEN = ".broken"
+
+Over = Literal["items", "units"]
+"""What standard errors are taken over; see `Manifest`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +126,14 @@ class RunFolder:
         folder: Absolute path.
         run: The run's id.
         settings: Hash of everything that determines its results.
+        stderr_over: Where it is `items`, a unit that has an item has rows of that one only.
     """
 
     folder: Path
     run: str
     settings: str
     tell: Callable[[str], None] = tell
+    stderr_over: Over = "items"
 
     @classmethod
     def start(
@@ -146,7 +158,7 @@ class RunFolder:
             raise SettingsDiffer(str(folder), causes or found)
         with contextlib.suppress(OSError):
             (folder / WORK).mkdir(exist_ok=True)
-        started = cls(folder, manifest.run, manifest.digest[:16], tell)
+        started = cls(folder, manifest.run, manifest.digest[:16], tell, manifest.stderr_over)
         started.note_environment(manifest.environment, manifest.now)
         return started
 
@@ -159,7 +171,7 @@ class RunFolder:
         """
         folder = folder.absolute()
         there = _read_manifest(folder)
-        return cls(folder, str(there["run"]), str(there["hash"])[:16], tell)
+        return cls(folder, there["run"], there["hash"][:16], tell, there["stderr_over"])
 
     # --- what the run is ------------------------------------------------------------------------
 
@@ -177,7 +189,7 @@ class RunFolder:
         """
         path = self.folder / PLAN_FILE
         try:
-            units = units_of_plan(json.loads(path.read_bytes()))
+            units = units_of_plan(strict_json(path.read_bytes()))
         except (
             OSError,
             ValueError,
@@ -242,8 +254,8 @@ class RunFolder:
         """
         if len(rows) != unit.rows:
             raise ValueError(f"{len(rows)} rows for a unit of {unit.rows}")
-        if len({(row.item, row.sample) for row in rows}) != len(rows):
-            raise ValueError("two rows are the same sample of the same item")
+        if why := self._not_of(unit, rows):
+            raise ValueError(f"the unit {why}")
         head = {"run": self.run, "settings": self.settings, "unit": unit.as_json()}
         lines = [compact(head), *(compact(asdict(row)) for row in rows)]
         write_whole(self.path(unit), "".join(f"{line}\n" for line in lines).encode())
@@ -265,14 +277,39 @@ class RunFolder:
         mend = "give the run's command again: it does what is missing"
         raise CannotRun(found, "the records of a finished unit", mend)
 
-    def find(self, unit: Unit) -> list[Row] | None:
+    def written(self) -> frozenset[str]:
+        """The names of all files with records: one look, where units are many and few are done.
+
+        Raises:
+            CannotRun: Where the folder can't be read.
+        """
+        folder = self.folder / RECORDS
+        try:
+            with os.scandir(folder) as entries:
+                return frozenset(entry.name for entry in entries)
+        except FileNotFoundError:
+            return frozenset()
+        except OSError as error:
+            raise CannotRun(
+                f"{folder} can't be read: {error.strerror or error}",
+                "a folder that can be read",
+                "correct its permissions",
+            ) from error
+
+    def find(self, unit: Unit, among: Collection[str] | None = None) -> list[Row] | None:
         """The rows of a unit, or None where it isn't done.
+
+        Args:
+            among: What `written` gave; without it the file is looked for.
 
         Raises:
             BrokenRecord: Where its file isn't whole, or isn't this run's.
         """
+        name = unit.path
+        if among is not None and name not in among:
+            return None
         try:
-            data = self.path(unit).read_bytes()
+            data = (self.folder / RECORDS / name).read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -281,7 +318,21 @@ class RunFolder:
                 "a file that can be read",
                 "correct its permissions",
             ) from error
-        return _rows(data, unit, self.settings)
+        rows = _rows(data, unit, self.settings)
+        if why := self._not_of(unit, rows):
+            raise BrokenRecord(why)
+        return rows
+
+    def _not_of(self, unit: Unit, rows: Sequence[Row]) -> str:
+        """Why rows can't be those of a unit; empty where they can."""
+        seen: set[tuple[str, int]] = set()
+        for row in rows:
+            if (row.item, row.sample) in seen:
+                return f"has sample {row.sample} of item {shown(row.item)} twice"
+            seen.add((row.item, row.sample))
+            if self.stderr_over == "items" and unit.item not in (None, row.item):
+                return f"has a row of item {shown(row.item)}, and is of {shown(unit.item)}"
+        return ""
 
 
 def _rows(data: bytes, unit: Unit, settings: str) -> list[Row]:
@@ -291,14 +342,21 @@ def _rows(data: bytes, unit: Unit, settings: str) -> list[Row]:
     if len(lines) > unit.rows + 1:
         raise BrokenRecord(f"has more than its {unit.rows} rows")
     try:
-        head, *rows = (json.loads(line) for line in lines)
+        head, *rows = map(strict_json, lines)
+    except NotStrict as error:
+        raise BrokenRecord(f"has a line with {error}") from error
     except (ValueError, RecursionError) as error:
         raise BrokenRecord("has a line that is not JSON") from error
-    if not isinstance(head, dict) or head.get("unit") != unit.as_json():
+    if not isinstance(head, dict) or not _is_of(head.get("unit"), unit):
         raise BrokenRecord("is of another unit")
     if head.get("settings") != settings:
         raise BrokenRecord("is of a run with other settings")
     return [_row(row) for row in rows]
+
+
+def _is_of(head: Any, unit: Unit) -> bool:
+    # To Python 1 is the same as true and 1.0.
+    return bool(head == unit.as_json()) and type(head["rows"]) is int
 
 
 def _row(content: Any) -> Row:
@@ -330,7 +388,7 @@ def _write_first(folder: Path, manifest: Manifest) -> None:
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / RUN_FILE
     try:
-        manifest: dict[str, Any] = json.loads(path.read_bytes())
+        manifest: dict[str, Any] = strict_json(path.read_bytes())
     except FileNotFoundError as error:
         raise CannotRun(
             f"{folder} has no {RUN_FILE}",
@@ -370,6 +428,8 @@ def _run_id(value: Any) -> bool:
     return (
         _text(value)
         and re.fullmatch(r"[^./][^/]{0,200}", value) is not None
+        # The file would be taken for the outcomes of another run.
+        and not f"{value}.json".endswith(OUTCOMES)
         and (visible(value) == value)
     )
 
@@ -388,7 +448,7 @@ _KEYS: Mapping[str, Callable[[Any], bool]] = {
 
 def _read_resumed(path: Path) -> dict[str, Any]:
     try:
-        entry: dict[str, Any] = json.loads(path.read_bytes())
+        entry: dict[str, Any] = strict_json(path.read_bytes())
         if not _text(entry["at"]):
             raise ValueError(f"at is {shown(entry['at'])}")
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:

@@ -6,14 +6,14 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from gridatlas.problems import listed
 from gridatlas.reproduce.errors import CannotRun
-from gridatlas.reproduce.records import BrokenRecord, Row, RunFolder
+from gridatlas.reproduce.records import RUN_FILE, BrokenRecord, Over, Row, RunFolder
 from gridatlas.reproduce.units import Cell, Unit
+from gridatlas.runs import manifest_problems
 
-Over = Literal["items", "units"]
 EACH = 5
 """Cells of a grid that are told one by one."""
 LINES = 20
@@ -76,26 +76,44 @@ def collected_runs(folders: Iterable[RunFolder]) -> list[CollectedRun]:
 
 
 def _collected(folders: Sequence[RunFolder]) -> CollectedRun:
-    manifests = [folder.manifest() for folder in folders]
+    manifests = [_manifest(folder) for folder in folders]
     manifest = min(manifests, key=lambda one: str(one["started"]))
     resumed = [one for each in manifests for one in each["resumed"]]
     over: Over = manifest["stderr_over"]
+    written = [(folder, folder.written()) for folder in folders]
     cells: dict[Cell, list[Unit]] = {}
     for unit in folders[0].plan():
         cells.setdefault(unit.cell, []).append(unit)
     tallies = tuple(
-        tally(cell, {unit: _rows(folders, unit) for unit in units}, over)
+        tally(cell, {unit: _rows(written, unit) for unit in units}, over)
         for cell, units in cells.items()
     )
     return CollectedRun({**manifest, "resumed": resumed}, tallies)
 
 
-def _rows(folders: Sequence[RunFolder], unit: Unit) -> list[Row] | None:
+def _manifest(folder: RunFolder) -> dict[str, Any]:
+    """The manifest of a folder, if it is one that can be read beside a study.
+
+    Raises:
+        CannotRun: If it isn't.
+    """
+    manifest = folder.manifest()
+    for problem in manifest_problems({**manifest, "cells": []}, RUN_FILE)[:1]:
+        has = "" if problem.kind == "missing-key" else f" as its {problem.column}"
+        raise CannotRun(
+            f"{folder.folder / RUN_FILE} has {problem.found}{has}",
+            "the manifest of a run, as the script wrote it",
+            "bring it back, or start the run again in another folder",
+        )
+    return manifest
+
+
+def _rows(written: Sequence[tuple[RunFolder, Collection[str]]], unit: Unit) -> list[Row] | None:
     """The rows of a unit from the folder that has it; a file that isn't whole is told."""
     found: list[tuple[RunFolder, list[Row]]] = []
-    for folder in folders:
+    for folder, names in written:
         try:
-            rows = folder.find(unit)
+            rows = folder.find(unit, names)
         except BrokenRecord as broken:
             folder.tell(f"{folder.path(unit)} {broken}: not counted; the run's command mends it")
             continue

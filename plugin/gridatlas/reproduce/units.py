@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gridatlas.reproduce.files import digest
+from gridatlas.reproduce.files import compact, digest
 from gridatlas.schema import level_key
 
 Cell = tuple[tuple[str, str], ...]
@@ -88,9 +88,36 @@ def plan_as_json(units: Iterable[Unit]) -> dict[str, Any]:
 
 
 def units_of_plan(plan: Mapping[str, Any]) -> tuple[Unit, ...]:
-    """The units that `plan_as_json` was given, cell by cell."""
-    return tuple(
-        Unit(cell_of(entry["cell"]), item, rows)
-        for entry in plan["cells"]
-        for item, rows in plan["units"][entry["units"]]
-    )
+    """The units that `plan_as_json` was given, cell by cell.
+
+    Raises:
+        ValueError: For what `plan_as_json` doesn't give; so do LookupError, TypeError and
+            AttributeError.
+    """
+    lists = [_items(entries) for entries in plan["units"]]
+    units: list[Unit] = []
+    cells: set[Cell] = set()
+    for entry in plan["cells"]:
+        cell, index = cell_of(entry["cell"]), entry["units"]
+        if cell in cells:
+            raise ValueError(f"the cell {compact(dict(cell))} is planned twice")
+        # True is a number to Python, and -1 the last of a list.
+        if type(index) is not int or not 0 <= index < len(lists):
+            raise ValueError(f"a cell has the units {compact(index)}, which aren't there")
+        cells.add(cell)
+        units += [Unit(cell, item, rows) for item, rows in lists[index]]
+    return tuple(units)
+
+
+def _items(entries: Iterable[tuple[Any, Any]]) -> list[tuple[str | None, int]]:
+    """The items of a cell and their rows, of a plan that anybody may have written."""
+    found: dict[str | None, int] = {}
+    for item, rows in entries:
+        if not isinstance(item, str | None):
+            raise ValueError(f"the item {compact(item)} isn't a text")
+        if item in found:
+            raise ValueError(f"the item {compact(item)} of a cell is planned twice")
+        if type(rows) is not int or rows < 1:
+            raise ValueError(f"a unit has {compact(rows)} rows, not a whole number of 1 or more")
+        found[item] = rows
+    return list(found.items())
