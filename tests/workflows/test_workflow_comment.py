@@ -14,7 +14,7 @@ from typing import Any
 import cmarkgfm
 import pytest
 from fake_github import TOKEN, GitHub, serving
-from workflows import WORKFLOWS, Done, event, run_step, run_steps
+from workflows import WORKFLOWS, Done, event, run_step, run_steps, workflow
 
 REPOSITORY = "atlas-owner/results"
 MARKER = "<!-- gridatlas-preview -->"
@@ -203,6 +203,130 @@ def test_wide_and_long_tables_are_cut_and_counted(github: GitHub, comment: Comme
     assert "and 5 more" in shown
     assert "and 70 more rows" in shown
     assert "and 38 more columns" in shown
+
+
+# --- a preview that failed ----------------------------------------------------------------------
+
+NEXT = "e5d7" * 10
+"""The commit after `HEAD`."""
+UNCHANGED = artifact(
+    event("diff") | {"changed": False, "summary": "No result changed.", "sections": []}
+)
+
+
+def without_preview(ended: str = "failed", commit: str = NEXT) -> str:
+    """The comment on a commit whose preview didn't succeed."""
+    return (
+        f"{MARKER}\n## Preview {ended} for `{commit[:12]}`\n\n"
+        "There is no preview of this commit, so what it changes in the results is unknown. "
+        "[The run](https://github.com/atlas-owner/results/actions/runs/7001) shows why. "
+        "The next preview that succeeds replaces this comment.\n"
+    )
+
+
+def move_on(github: GitHub, commit: str = NEXT, **more: Any) -> None:
+    """Push another commit to the pull request."""
+    github.pulls[0] = pull(head={**github.pulls[0]["head"], "sha": commit}, **more)
+
+
+def test_a_comment_is_asked_for_however_a_preview_ends() -> None:
+    job = workflow(WORKFLOWS / "preview-comment.yml")["jobs"]["comment"]
+    assert job["if"] == "github.event.workflow_run.event == 'pull_request'"
+
+
+@pytest.mark.parametrize("name", ["own", "fork"])
+@pytest.mark.parametrize(
+    ("conclusion", "ended"),
+    [
+        ("failure", "failed"),
+        ("startup_failure", "failed"),
+        ("timed_out", "timed out"),
+        ("cancelled", "cancelled"),
+    ],
+)
+def test_a_failing_preview_writes_over_the_comment(
+    github: GitHub, comment: Comment, name: str, conclusion: str, ended: str
+) -> None:
+    github.pulls[0] = pull(fork=name == "fork")
+    github.comments[12] = [{"id": 1, "user": {"login": "visitor"}, "body": f"{MARKER} mine"}]
+    assert comment(name, UNCHANGED).status == 0
+    assert "## No change in the results" in github.bodies()[1]
+    move_on(github)
+    asked = len(github.asked)
+    done = comment(name, head_sha=NEXT, conclusion=conclusion)
+    assert (done.status, done.summary) == (
+        0,
+        f"updated the comment on pull request 12: the preview {ended}\n",
+    )
+    assert github.bodies() == [f"{MARKER} mine", without_preview(ended)]
+    # What a failed preview left isn't even looked at.
+    assert not any("artifacts" in path for _, path in github.asked[asked:])
+
+
+def test_a_preview_that_succeeds_again_replaces_it(github: GitHub, comment: Comment) -> None:
+    assert comment(content=UNCHANGED).status == 0
+    assert comment(conclusion="failure").status == 0
+    assert github.bodies() == [without_preview(commit=HEAD)]
+    again = comment(content=artifact())
+    assert again.summary == "updated the comment on pull request 12\n"
+    [text] = github.bodies()
+    assert text.startswith(f"{MARKER}\n## Changes in the results\n")
+
+
+def test_a_first_preview_that_fails_writes_no_comment(github: GitHub, comment: Comment) -> None:
+    done = comment(conclusion="failure")
+    assert (done.status, done.summary) == (0, "No comment: there is none to write over\n")
+    assert github.writes() == []
+
+
+@pytest.mark.parametrize("more", [{"state": "closed"}, {"commit": "f" * 40}])
+def test_a_failed_preview_of_what_is_closed_or_moved_on_changes_nothing(
+    github: GitHub, comment: Comment, more: dict[str, Any]
+) -> None:
+    assert comment().status == 0
+    move_on(github, **more)
+    before = github.bodies()
+    done = comment(head_sha=NEXT, conclusion="failure")
+    assert (done.status, done.summary) == (
+        0,
+        "No comment: no open pull request is at the commit that was built\n",
+    )
+    assert github.bodies() == before
+
+
+def test_of_several_pull_requests_of_a_branch_none_keeps_its_comment(
+    github: GitHub, comment: Comment
+) -> None:
+    github.pulls.insert(1, pull(11))
+    for number in (11, 12):
+        assert comment(content=artifact(preview=PREVIEW | {"pull_request": number})).status == 0
+    # GitHub doesn't say of which of them the run was.
+    done = comment(conclusion="failure")
+    assert done.summary == "updated the comment on pull request 11, 12: the preview failed\n"
+    assert github.bodies(11) == github.bodies(12) == [without_preview(commit=HEAD)]
+
+
+def test_how_else_a_preview_may_end_changes_nothing(github: GitHub, comment: Comment) -> None:
+    done = comment(conclusion="action_required")
+    assert (done.status, done.summary) == (
+        0,
+        "No comment: the preview ended with action_required\n",
+    )
+    assert github.asked == []
+
+
+def test_a_preview_that_is_refused_leaves_no_earlier_comment(
+    github: GitHub, comment: Comment
+) -> None:
+    assert comment(content=UNCHANGED).status == 0
+    move_on(github)
+    done = comment(content=b"<html>", head_sha=NEXT)
+    assert (done.status, done.summary) == (
+        1,
+        "No comment: the zip can't be read: BadZipFile; updated the comment on pull request 12: "
+        "the preview failed\n",
+    )
+    assert github.bodies() == [without_preview()]
 
 
 # --- when nothing is written, and why -----------------------------------------------------------
