@@ -464,15 +464,27 @@ def _by_value(numbers: Iterable[str]) -> list[str]:
 
 
 def slug(key: str) -> str:
-    """The form of a level's key that stands in addresses; keys that are valid ids stay."""
+    """The form of a level's key in addresses; ids that every system can name a file by stay."""
+    address = _address(key)[:100].rstrip(".")
+    if address.partition(".")[0] in _DEVICES:
+        address = f"level-{address}"[:100].rstrip(".")
+    return address
+
+
+_PORTS = (f"{port}{number}" for port in ("com", "lpt") for number in range(10))
+_DEVICES = frozenset(["con", "prn", "aux", "nul", *_PORTS])
+"""What Windows takes for a device, in either case and with any ending."""
+
+
+def _address(key: str) -> str:
     if key in PAGE_FILES:
         return key.replace(".", "-")
     if _ID.fullmatch(key) and len(key) <= 100:
         return key
     if level_number(key) is not None and key.startswith("-"):
-        return f"minus{key}"[:100]
+        return f"minus{key}"
     plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9_.]+", "-", plain).strip("-._")[:100] or "level"
+    return re.sub(r"[^a-z0-9_.]+", "-", plain).strip("-._") or "level"
 
 
 def _check_points(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tempfile
 from decimal import Decimal
 from pathlib import Path
@@ -96,11 +97,17 @@ def test_nothing_is_no_level(text: str) -> None:
 
 
 @given(TEXT.map(str.strip).filter(bool))
+@example("Con")
+@example("nul.txt")
+@example("x.")
+@example("lpt1" + "." * 97)
 def test_an_address_can_stand_in_every_path(text: str) -> None:
     address = slug(text)
     assert 1 <= len(address) <= 100
     assert set(address) <= set("abcdefghijklmnopqrstuvwxyz0123456789_.-")
     assert address[0] not in "._-"
+    # Nor does Windows take it for a device.
+    assert not re.fullmatch(r"(con|prn|aux|nul|(com|lpt)\d)(\..*)?|.*\.", address)
     assert slug(address) == address
 
 

@@ -80,6 +80,19 @@ def test_a_factor_without_a_label_is_called_by_its_id(make_study: MakeStudy) -> 
         ("...", "level"),
         ("日本", "level"),
         ("x" * 101, "x" * 100),
+        # What Windows takes for devices, whatever the ending, and names it can't write.
+        ("con", "level-con"),
+        ("AUX", "level-aux"),
+        ("nul.txt", "level-nul.txt"),
+        ("com0.vl.5", "level-com0.vl.5"),
+        ("LPT9 (old)", "lpt9-old"),
+        ("con.", "level-con"),
+        ("x.", "x"),
+        ("1.5..", "1.5"),
+        (f"nul.{'a' * 89}...b", f"level-nul.{'a' * 89}"),
+        ("null", "null"),
+        ("com10", "com10"),
+        ("console", "console"),
     ],
 )
 def test_an_address_is_made_of_letters_digits_and_few_signs(key: str, address: str) -> None:
