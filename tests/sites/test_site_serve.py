@@ -1,5 +1,6 @@
 """`mkdocs serve`: what is edited is on the page without a restart, and a mistake stops nothing."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,15 @@ def test_an_edited_cell(served: Served) -> None:
     assert "Learning rate 0.1, Batch size 8: 19.5 %, best" in labels
     # Once, however often the site was built again.
     assert len(page.select('link[href$="gridatlas/gridatlas.css"]')) == 1
+
+
+def test_an_edit_that_keeps_size_and_time(served: Served) -> None:
+    address = "studies/tiny/model/small/"
+    file = served.project.folder / "data/tiny/cells.csv"
+    about = file.stat()
+    served.edit("data/tiny/cells.csv", "small,8,0.1,19.5", "small,8,0.1,18.5")
+    os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+    served.wait(address, lambda page: _value(page) == "18.5")
 
 
 def test_pages_have_no_policy_which_would_stop_the_reloading(served: Served) -> None:

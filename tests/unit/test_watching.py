@@ -1,5 +1,6 @@
 """What MkDocs's server doesn't see is told to it."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,6 +81,26 @@ def test_a_file_in_the_place_of_a_folder(server: Server, tmp_path: Path) -> None
     study.unlink()
     study.mkdir()
     _until_told(server, 2)
+    assert server.told == 2
+
+
+def test_an_edit_that_keeps_size_and_time(
+    server: Server, running: Watching, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    for number, path in enumerate(["tiny/cells.csv", "tiny/runs/r.json"], 1):
+        file = data / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("0.1,1,10")
+        while str(file) not in running._states[data][1]:
+            time.sleep(0.01)
+        about = file.stat()
+        file.write_text("0.1,1,20")
+        os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+        _until_told(server, number)
+    # What the server's own watcher sees isn't told twice.
+    file.write_text("0.1,1,300")
+    time.sleep(0.1)
     assert server.told == 2
 
 

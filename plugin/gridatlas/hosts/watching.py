@@ -1,8 +1,9 @@
 """What MkDocs's server doesn't see: a watched folder that goes and comes, a file in one's place.
 
 Its watcher ends with the folder that it watches, and takes a folder and a file of one name and
-number for the same. So the folders themselves are looked at, and where one changed, the watch is
-begun anew and a file is written that the server watches, too.
+number for the same, and a file for unchanged that has its size and its time of writing. So the
+folders themselves are looked at, and where one changed, the watch is begun anew and a file is
+written that the server watches, too.
 """
 
 from __future__ import annotations
@@ -12,16 +13,35 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 EVERY = 1.0
 """Seconds between two looks."""
 
-State = tuple[tuple[int, int] | None, dict[str, bool]]
-"""What a folder is (device and number; None where it isn't there), and of what is in it and in
-its folders whether it is a folder."""
+LEVELS = 3
+"""How deep a folder is looked at: the files of a study's runs are on the third level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is in a folder.
+
+    Attributes:
+        written: Of a file what the server's watcher looks at: number, size and time of writing.
+        changed: Of a file the time of its last change, which no program sets.
+    """
+
+    is_folder: bool
+    written: tuple[int, int, int] = (0, 0, 0)
+    changed: int = 0
+
+
+State = tuple[tuple[int, int] | None, Mapping[str, Entry]]
+"""What a folder is (device and number; None where it isn't there), and what is in it and in its
+folders, by path."""
 
 
 class Server(Protocol):
@@ -75,10 +95,10 @@ class Watching:
             for folder, before in self._states.items():
                 now = state(folder)
                 # What is gone in this moment may be a folder that a file is about to replace.
-                self._states[folder] = now[0], before[1] | now[1]
+                self._states[folder] = now[0], {**before[1], **now[1]}
                 if now[0] != before[0]:
                     self._watch_anew(folder)
-                if now[0] != before[0] or _other_kind(before[1], now[1]):
+                if now[0] != before[0] or _unseen(before[1], now[1]):
                     self._tell()
             came = frozenset(one for one in self._missed if one.exists())
             if came:
@@ -104,24 +124,39 @@ class Watching:
 
 
 def state(folder: Path) -> State:
-    """What a folder is, and what of two levels in it are folders."""
+    """What a folder is, and what is in it."""
     try:
         known = folder.stat()
-        kinds = dict(_kinds(folder))
+        entries = dict(_entries(folder))
     except OSError:
         return None, {}
-    return (known.st_dev, known.st_ino), kinds
+    return (known.st_dev, known.st_ino), entries
 
 
-def _kinds(folder: Path, depth: int = 2) -> Iterator[tuple[str, bool]]:
+def _entries(folder: Path, depth: int = LEVELS) -> Iterator[tuple[str, Entry]]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            is_folder = entry.is_dir()
-            yield entry.path, is_folder
-            if is_folder and depth > 1:
-                yield from _kinds(Path(entry.path), depth - 1)
+            yield entry.path, _entry(entry)
+            if depth > 1 and entry.is_dir():
+                yield from _entries(Path(entry.path), depth - 1)
 
 
-def _other_kind(before: dict[str, bool], now: dict[str, bool]) -> bool:
-    """Whether a name that is still there was a folder and is a file, or the other way round."""
-    return any(before.get(path, kind) != kind for path, kind in now.items())
+def _entry(found: os.DirEntry[str]) -> Entry:
+    if found.is_dir():
+        return Entry(True)
+    try:
+        about = found.stat()
+    except OSError:  # It is gone, or a link that leads nowhere.
+        return Entry(False)
+    return Entry(False, (about.st_ino, about.st_size, about.st_mtime_ns), about.st_ctime_ns)
+
+
+def _unseen(before: Mapping[str, Entry], now: Mapping[str, Entry]) -> bool:
+    """Whether something changed that the server's watcher takes for unchanged."""
+    pairs = ((before.get(path, entry), entry) for path, entry in now.items())
+    return any(
+        # A folder is a file now, or the other way round.
+        old.is_folder != new.is_folder
+        or (old.written == new.written and old.changed != new.changed)
+        for old, new in pairs
+    )
