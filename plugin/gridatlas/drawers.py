@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from functools import cache
@@ -91,11 +93,14 @@ class Drawers(Generic[Drawn]):
         if len(self._left) >= POOL_FROM and self._pool is None and (os.cpu_count() or 1) > 1:
             self._pool = _processes()
         if self._pool is not None:
-            for one in [one for one, future in self._left.items() if future is None]:
-                try:
-                    self._left[one] = self._pool.submit(_drawn, one, self._folder)
-                except BrokenExecutor:  # This one draws them, then.
-                    break
+            self._submit(self._pool)
+
+    def _submit(self, pool: ProcessPoolExecutor) -> None:
+        pictures = [one for one, future in self._left.items() if future is None]
+        # A process is started when there is something to do for it.
+        with _without_script(), contextlib.suppress(BrokenExecutor):  # This one draws them, then.
+            for picture in pictures:
+                self._left[picture] = pool.submit(_drawn, picture, self._folder)
 
     def wait(self, pictures: Iterable[Drawn]) -> None:
         """Until pictures are drawn that were asked for.
@@ -141,6 +146,24 @@ def _processes() -> ProcessPoolExecutor:
 
     # spawn: a fork after any use of vl-convert deadlocks.
     return ProcessPoolExecutor(PROCESSES, get_context("spawn"), _end_with_build)
+
+
+@contextlib.contextmanager
+def _without_script() -> Iterator[None]:
+    """Have processes start without the script that builds; what they draw with isn't in it.
+
+    They would run it once more: all of it, where it has no `if __name__ == "__main__"`.
+    """
+    script = sys.modules["__main__"]
+    names = ("__file__", "__spec__")
+    before = {name: getattr(script, name) for name in names if hasattr(script, name)}
+    for name in before:
+        setattr(script, name, None)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(script, name, value)
 
 
 def _end_with_build() -> None:

@@ -259,6 +259,46 @@ def test_other_processes_draw_the_same(tmp_path: Path, monkeypatch: pytest.Monke
     assert said == [(1, 2), (2, 2)]
 
 
+UNGUARDED = """
+import os
+from pathlib import Path
+from gridatlas import drawers
+from gridatlas.build import build
+
+def refuse(picture):
+    raise AssertionError("the processes draw")
+
+print("started", __name__)
+drawers.POOL_FROM = 2
+drawers.draw_one = refuse
+os.cpu_count = lambda: 2
+site = build(Path("data"))
+print(sorted(path for path in site.files if path.endswith(".svg") and "." not in path[:-4]))
+print(Path(__file__).name, __spec__)
+"""
+
+
+@pytest.mark.parametrize("command", [["script.py"], ["-m", "script"]])
+def test_a_script_that_builds_needs_no_guard(tmp_path: Path, command: list[str]) -> None:
+    study = tmp_path / "data/tiny"
+    study.mkdir(parents=True)
+    (study / "study.yml").write_text(
+        "format: 1\ntitle: Tiny\nmetric: {name: A}\nx: rate\ny: size\nfacets: [model]\n"
+    )
+    (study / "cells.csv").write_text("rate,size,model,value\n1,1,a,1\n1,1,b,2\n")
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    spec = "None" if command == ["script.py"] else "ModuleSpec(name='script', "
+    assert done.stderr == ""
+    # Once: it isn't run again by each process.
+    started, files, after = done.stdout.splitlines()
+    assert started == "started __main__"
+    assert files == "['grids/tiny/a.svg', 'grids/tiny/b.svg']"
+    assert after.startswith(f"script.py {spec}")
+
+
 def test_what_is_asked_for_while_others_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawers, "POOL_FROM", 2)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
