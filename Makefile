@@ -86,17 +86,17 @@ format: $(VENV)/.installed-check ## Format the code and mend what can be mended
 package: export PYTHON := $(PYTHON)
 package: $(VENV)/.installed-package ## Build wheel and sdist into dist/, and a site with each
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --no-isolation --outdir dist
 	bash .github/scripts/try_packages.sh
 
 # Twice the same versions: to be installed by hash, and to hold others to.
 LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
 	--no-emit-index-url --custom-compile-command "make lock" --quiet
 LOCKED := --extra mkdocs --extra parquet --group install --group test --group check --group package \
-	--group bench --group soak
+	--group bench --group soak --group lock
 
 lock: $(VENV)/.made ## Write requirements.lock and requirements-hashed.lock anew (ARGS=--upgrade for newer versions)
-	$(PIP) install uv
+	$(PIP) install $(HASHED) --group lock
 	$(LOCK) $(LOCKED) --extra reproduce --output-file requirements.lock $(ARGS)
 	$(LOCK) $(LOCKED) --constraint requirements.lock --generate-hashes \
 		--output-file requirements-hashed.lock

@@ -12,7 +12,10 @@ case "$VERSIONS" in
 esac
 venv=build/$VERSIONS
 "${PYTHON:-python3}" -m venv --clear "$venv"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check uv
+# uv itself by its hash. It chooses the rest, which no lock has.
+awk '/^[^ #]/ { ours = /^uv==/ } ours && !/^ *#/' requirements-hashed.lock > "$venv/uv.txt"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
+  --requirement "$venv/uv.txt"
 "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --resolution "$resolution" \
   --editable ".[mkdocs,parquet]" --group test
 "$venv/bin/python" tests/browser/install.py

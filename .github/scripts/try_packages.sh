@@ -14,8 +14,8 @@ for package in "$root"/dist/*.whl "$root"/dist/*.tar.gz; do
   rm -rf "$work"/*
   mkdir -p "$work/project/docs" "$work/project/data/tuning"
   "${PYTHON:-python3}" -m venv "$work/venv"
-  "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-    --constraint "$root/requirements.lock" "${package}[mkdocs,parquet]"
+  "$root/.github/scripts/install_hashed.sh" "$work/venv/bin/python" \
+    "$root/requirements-hashed.lock" mkdocs,parquet "$package"
   cd "$work/project"
   printf 'site_name: Tried\ntheme: {name: material, font: false}\nplugins: [gridatlas: {csp: true}]\n' > mkdocs.yml
   printf '# Home\n\nThe best is {{ grid().best.value }}.\n' > docs/index.md

@@ -10,8 +10,8 @@ import pytest
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.version import Version
+from workflows import ROOT, WORKFLOWS, workflow
 
-ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PINNED = re.compile(r"^([\w.-]+)==(\S+?)(?: ; (.+?))?(?: \\)?$", re.MULTILINE)
 NO_HASH = {"reproduce"}
@@ -69,6 +69,50 @@ def test_what_is_asked_for_is_locked_in_a_version_that_fits(of: str, requirement
         ]
         assert found, f"make lock: {one.name} isn't in {file}"
         assert all(one.specifier.contains(version, prereleases=True) for version in found)
+
+
+def installations(file: Path) -> list[str]:
+    """What pip is told to install by a file's commands, and those that make a package."""
+    text = re.sub(r"\s*\\\n\s*", " ", file.read_text("utf-8"))
+    # The arguments that `install_hashed.sh` calls it with are looked at where it does.
+    text = re.sub(r"^install=\(.*\)$", "", text, flags=re.MULTILINE)
+    return re.findall(
+        r"""(?:pip install|\$\(PIP\) install|"\$\{install\[@\]\}"|-m build) +(.*)""", text
+    )
+
+
+BY_HASH = (
+    "$(HASHED)",
+    "--no-isolation",
+    "--require-hashes",
+    '--constraint "$lock"',
+    "--no-deps",
+    "--no-index",
+)
+"""Ways to install only what the hashed lock has, or nothing more than is there."""
+NOT_LOCKED = {
+    "Makefile": ['--constraint requirements.lock --editable ".[reproduce]"'],
+    ".github/actions/gridatlas/install.sh": ['--quiet --disable-pip-version-check "${wanted[@]}"'],
+    ".github/scripts/test_versions.sh": [
+        '--quiet --python "$venv/bin/python" --resolution "$resolution" '
+        '--editable ".[mkdocs,parquet]" --group test'
+    ],
+}
+"""What no hashed lock has: PyTorch, what other repositories ask for, and other versions."""
+
+
+def test_all_that_has_a_hash_is_installed_by_it() -> None:
+    files = [ROOT / "Makefile", *(ROOT / ".github").rglob("*.*")]
+    found = {
+        file.relative_to(ROOT).as_posix(): [
+            one for one in installations(file) if not any(way in one for way in BY_HASH)
+        ]
+        for file in files
+        if file.is_file()
+    }
+    assert {file: those for file, those in found.items() if those} == NOT_LOCKED
+    preview = workflow(WORKFLOWS / "preview.yml")["jobs"]["preview"]["steps"][-1]
+    assert preview["with"] == {"constraints": "requirements-hashed.lock"}
 
 
 def test_dependencies_are_those_of_the_package_and_its_extras() -> None:

@@ -217,11 +217,19 @@ def test_a_checkout_of_the_head_alone_is_told(project: Checkout) -> None:
     assert "isn't known. Run on pull_request, and give actions/checkout no ref.\n" in done.log
 
 
+HASHED = f"pip==26.3 \\\n    --hash=sha256:{'0' * 64}\n    # via gridatlas\nother==1 ; x\n"
+"""A lock with hashes."""
+
+
 @pytest.mark.parametrize(
     ("inputs", "installed"),
     [
         ({"requirements": "requirements.txt"}, "--requirement requirements.txt"),
         ({"requirements": "r; touch hit"}, "--requirement r; touch hit"),
+        (
+            {"requirements": "r.txt", "constraints": "h.txt"},
+            "--requirement r.txt --constraint h.txt",
+        ),
         ({"constraints": "c d.txt"}, f"{ROOT}[mkdocs,parquet] --constraint c d.txt"),
     ],
 )
@@ -237,10 +245,43 @@ def test_grid_atlas_is_installed_as_asked(
         "GITHUB_ACTION_PATH": str(ACTION),
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
     }
+    (project.folder / "h.txt").write_text(HASHED)
     done = run_step(step, project.folder, context(project, **inputs), given)
     pip = "-m pip install --quiet --disable-pip-version-check"
     assert (done.status, done.log) == (0, f"{pip} {installed}\n")
     assert not (project.folder / "hit").exists()
+
+
+def test_grid_atlas_is_installed_by_hash_where_there_are_hashes(project: Checkout) -> None:
+    tools = project.folder.parent / "tools"
+    tools.mkdir()
+    # Says what it was called with, and what stands in the requirements that it was given.
+    (tools / "python").write_text(
+        """#!/bin/sh
+echo "$@" | sed "s|/[^ ]*/tmp[^/ ]*/|TMP/|g"
+case "$*" in *pip.txt) cat "${@: -1}" >&2 ;; esac
+""".replace("#!/bin/sh", "#!/usr/bin/env bash")
+    )
+    (tools / "python").chmod(0o755)
+    (project.folder / "h.txt").write_text(HASHED)
+    [step] = [one for one in run_steps(ACTION / "action.yml") if "install.sh" in one["run"]]
+    given = {
+        "GITHUB_ACTION_PATH": str(ACTION),
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+    }
+    done = run_step(step, project.folder, context(project, constraints="h.txt"), given)
+    pip = "-m pip install --quiet --disable-pip-version-check"
+    assert (done.status, done.log.splitlines()) == (
+        0,
+        [
+            f"{pip} --require-hashes --requirement TMP/pip.txt",
+            "pip==26.3 \\",
+            f"    --hash=sha256:{'0' * 64}",
+            f"{pip} --only-binary :all: --constraint h.txt --requirement TMP/needed.txt",
+            f"{pip} --only-binary :all: --constraint h.txt --group {ROOT}/pyproject.toml:install",
+            f"{pip} --no-index --no-build-isolation {ROOT}[mkdocs,parquet]",
+        ],
+    )
 
 
 def test_a_copied_action_must_be_told_what_to_install(project: Checkout, tmp_path: Path) -> None:
