@@ -11,3 +11,8 @@ from gridatlas.problems import DataProblems, Problem
 
 __all__ = ["DataProblems", "Problem", "UnknownName", "load"]
 __version__ = "0.1.0"
+
+
+def __dir__() -> list[str]:
+    """What is for users; the modules that this one has imported are not."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -323,6 +323,16 @@ def test_a_cache_gives_the_same_without_computing_it_again(
     pd.testing.assert_frame_equal(demo.frame(), first.frame())
 
 
+# --- names --------------------------------------------------------------------------------------
+
+
+def test_the_package_shows_what_is_for_users_only() -> None:
+    names = [name for name in dir(gridatlas) if not name.startswith("__")]
+    assert names == sorted(gridatlas.__all__)
+    assert {"__version__", "__doc__", "__all__"} <= set(dir(gridatlas))
+    assert all(hasattr(gridatlas, name) for name in dir(gridatlas))
+
+
 # --- imports ------------------------------------------------------------------------------------
 
 IMPORTED = """
