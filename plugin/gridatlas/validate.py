@@ -42,6 +42,7 @@ from gridatlas.study import (
     Study,
 )
 from gridatlas.tables import Row, Table
+from gridatlas.typos import corrected, typos
 
 RESERVED_FACTORS = (
     *OPTIONAL_COLUMNS,
@@ -58,7 +59,11 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
 
     Cells with a problem are left out of the study, and the problem says so; all others stand.
     """
-    problems = _check_names(source)
+    misspelled = typos(source)
+    meant = corrected(source, misspelled) if misspelled else source
+    problems = [*(one.problem(source) for one in misspelled), *_check_names(meant)]
+    if misspelled:
+        problems += [one for table in source.tables.values() for one in check_columns(meant, table)]
     if problems:
         return None, problems
     tables: dict[str, Table] = {}

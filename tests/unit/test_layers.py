@@ -33,7 +33,7 @@ ORDER = [
     {"runs", "tables", "yaml_lines"},
     {"load"},
     {"reproduce"},
-    {"cells", "fit_runs"},
+    {"cells", "fit_runs", "typos"},
     {"validate"},
     {"analyse"},
     {"commands", "outcomes"},

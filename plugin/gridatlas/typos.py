@@ -1,0 +1,99 @@
+"""Names of columns that `study.yml` misspells: the line with the mistake, and the column meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gridatlas.cells import OPTIONAL_COLUMNS, factor_ids
+from gridatlas.load import StudySource
+from gridatlas.problems import Problem, listed, nearest, shown
+from gridatlas.tables import Table
+from gridatlas.yaml_lines import KeyPath
+
+
+@dataclass(frozen=True, slots=True)
+class Typo:
+    """A name in `study.yml` that no table has as a column, though all have one like it.
+
+    Attributes:
+        path: Where it is in `study.yml`.
+        column: The column that is like it.
+        table: The first table with that column.
+    """
+
+    path: KeyPath
+    name: str
+    column: str
+    table: Table
+
+    def problem(self, source: StudySource) -> Problem:
+        """What to say of it, at its line."""
+        return Problem(
+            "missing-column",
+            source.name,
+            f"{shown(self.name)}, which is no column of {self.table.name}",
+            f"one of its columns: {listed(self.table.columns, 30)}",
+            f"write {self.column} instead of {self.name}, or rename the column",
+            source.line(*self.path),
+            ".".join(map(str, self.path)),
+        )
+
+
+def typos(source: StudySource) -> list[Typo]:
+    """The misspelled names of a study.
+
+    A name that only some tables lack is those tables' mistake, and so is one that `study.yml`
+    gives in other places, too, unless it gives the column's name as well.
+    """
+    tables = list(source.tables.values())
+    if not tables:
+        return []
+    used = {*factor_ids(source), source.file.metric.column, *OPTIONAL_COLUMNS}
+    free = [
+        name
+        for name in tables[0].columns
+        if name not in used and all(name in table.columns for table in tables)
+    ]
+    elsewhere = _named_elsewhere(source)
+    found = []
+    for path, name in _named(source):
+        if any(name in table.columns for table in tables):
+            continue
+        near = nearest(name, free)
+        if near is None or (name in elsewhere and near not in elsewhere):
+            continue
+        free.remove(near)
+        found.append(Typo(path, name, near, tables[0]))
+    return found
+
+
+def corrected(source: StudySource, found: list[Typo]) -> StudySource:
+    """The study as it was meant, to be checked for other mistakes."""
+    file, names = source.file, {one.path: one.column for one in found}
+    facets = tuple(names.get(("facets", at), one) for at, one in enumerate(file.facets))
+    column = names.get(("metric", "column"), file.metric.column)
+    update = {
+        "x": names.get(("x",), file.x),
+        "y": names.get(("y",), file.y),
+        "facets": facets,
+        "metric": file.metric.model_copy(update={"column": column}),
+    }
+    return replace(source, file=file.model_copy(update=update))
+
+
+def _named(source: StudySource) -> Iterator[tuple[KeyPath, str]]:
+    """The columns that `study.yml` names; the metric's, where it isn't the one by default."""
+    file = source.file
+    yield ("x",), file.x
+    yield ("y",), file.y
+    for at, facet in enumerate(file.facets):
+        yield ("facets", at), facet
+    if ("metric", "column") in source.lines:
+        yield ("metric", "column"), file.metric.column
+
+
+def _named_elsewhere(source: StudySource) -> set[str]:
+    file = source.file
+    items = {file.trials.items} if file.trials else set()
+    return {*file.factors, *file.baseline, *file.compare, *items}
