@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from gridatlas.problems import UNSEEN, Problem, nearest, shown
@@ -49,7 +50,34 @@ def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         return None, [_encoding(name, line, "a NUL character")]
-    return text, []
+    problems = [
+        Problem(
+            "merge-conflict",
+            name,
+            f"an unresolved merge conflict, lines {first}–{last}",
+            "a file without <<<<<<<, ======= and >>>>>>>",
+            "keep the version that is right, and remove the lines with these marks",
+            first,
+        )
+        for first, last in _conflicts(text)
+    ]
+    return (None, problems) if problems else (text, [])
+
+
+def _conflicts(text: str) -> Iterator[tuple[int, int]]:
+    """First and last line of what git left where two versions of a file didn't fit together."""
+    if "\n=======" not in text:
+        return
+    first, parted = 0, False
+    for line, content in enumerate(text.split("\n"), 1):
+        mark = content.rstrip("\r").partition(" ")[0]
+        if mark == "<<<<<<<":
+            first, parted = line, False
+        elif mark == "=======" and first:
+            parted = True
+        elif mark == ">>>>>>>" and parted:
+            yield first, line
+            first, parted = 0, False
 
 
 def outside(path: Path, data: Path, name: str) -> Problem | None:
