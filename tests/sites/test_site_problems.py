@@ -175,11 +175,23 @@ def test_an_option_of_the_wrong_type(
     )
 
 
-def test_an_option_that_there_is_not(tiny: Callable[..., Project]) -> None:
-    project = tiny(options={"datas": "data"})
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("datas", "did you mean data?"),
+        ("comparee-to", "did you mean compare_to?"),
+        ("data_", "did you mean data?"),
+        (5, "the options are data, into, templates, cache, strict, csp, compare_to"),
+        ("zebra", "the options are data, into, templates, cache, strict, csp, compare_to"),
+    ],
+)
+def test_an_option_that_there_is_not(
+    tiny: Callable[..., Project], name: str | int, right: str
+) -> None:
+    project = tiny(options={name: "data"})
     message = (
-        "WARNING -  Config value 'plugins': Plugin 'gridatlas' option 'datas': Unrecognised "
-        "configuration name: datas\n"
+        f"WARNING -  Config value 'plugins': Plugin 'gridatlas' option '{name}': Unrecognised "
+        f"configuration name: {name}; {right}\n"
     )
     build = project.build()
     assert (build.status, build.log.startswith(message)) == (0, True)

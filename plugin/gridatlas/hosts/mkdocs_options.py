@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from mkdocs.config import Config
 from mkdocs.config import config_options as c
-from mkdocs.config.base import ValidationError
+from mkdocs.config.base import ConfigErrors, ConfigWarnings, ValidationError
+
+from gridatlas.problems import listed, nearest, printable
 
 
 class FolderInSite(c.Type[str]):
@@ -49,3 +51,17 @@ class GridAtlasConfig(Config):
 
     compare_to = c.Optional(c.Type(str))
     """Git revision, or folder with studies, that a page tells the changes since."""
+
+    def validate(self) -> tuple[ConfigErrors, ConfigWarnings]:
+        """As MkDocs does, and name the option that is like one that there isn't."""
+        failed, warnings = super().validate()
+        # YAML's keys may be numbers.
+        unknown = sorted(set(self) - self._schema_keys, key=str)
+        others = [one for one in warnings if one[0] not in unknown]
+        return failed, [*others, *((name, self._unknown(str(name))) for name in unknown)]
+
+    def _unknown(self, name: str) -> str:
+        options = [known for known, _ in self._schema]
+        near = nearest(name, options)
+        right = f"did you mean {near}?" if near else f"the options are {listed(options)}"
+        return f"Unrecognised configuration name: {printable(name)}; {right}"
