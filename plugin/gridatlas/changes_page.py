@@ -160,7 +160,7 @@ def _changed(study: StudyChanges, plan: PagePlan) -> str:
     if new:
         parts.append(f"{count(len(new), 'new grid')}")
     if level is None and facet is None:
-        flipped = sum(one.flipped for one in study.claims)
+        flipped = sum(one.flipped for one in study.own_claims)
         parts += [f"{count(flipped, 'claim')} flipped"] if flipped else []
         return f"{', '.join(parts) or 'see there'}."
     return f"{', '.join(parts)}." if parts else ""

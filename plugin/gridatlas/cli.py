@@ -181,6 +181,8 @@ def collect(
 
 KINDS = ("claims", "checks")
 """Kinds of changes that `--fail-on` takes: ids of sections."""
+WITH_EITHER = frozenset({"problems", "readings-removed"})
+"""Sections that count with either: what can't be read, or is gone, isn't checked, nor claimed."""
 
 
 def _kinds(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str] | None:
@@ -246,7 +248,7 @@ def diff(
 
     \b
     Exit status: 0 nothing changed, 1 something did, 2 a side can't be compared. With --fail-on,
-    1 only for these kinds, and for a study that can't be read.
+    1 only for these kinds, for a new problem in the data, and for a reading that was removed.
 
     \b
     Examples:
@@ -281,7 +283,7 @@ def diff(
             raise _Failed(not_written(error, out, state)) from error
         click.echo(told.summary, err=True)
     found = {one.id for one in told.sections}
-    fails = bool(found & (fail_on | {"problems"})) if fail_on else told.changed
+    fails = bool(found & (fail_on | WITH_EITHER)) if fail_on else told.changed
     sys.exit(1 if fails else 0)
 
 

@@ -575,6 +575,250 @@ def test_outcomes_of_other_items_are_not_paired(sides: Sides) -> None:
     assert "not corrected for the number of cells" in told.test
 
 
+# --- checks that are no longer made -------------------------------------------------------------
+
+BENCHES = {
+    "study.yml": HEAD.replace("facets: [model]", "facets: [model, bench]").replace(
+        "trials: {items: model}\n",
+        "  bench:\n    levels: [a, b, {id: mean, label: Mean, aggregate: {by: mean}}]\n",
+    ),
+    "cells.csv": "model,bench,rate,depth,value\n"
+    "small,a,0.1,1,40.0\nsmall,a,0.2,1,42.0\nsmall,b,0.1,1,50.0\nsmall,b,0.2,1,51.0\n"
+    "small,mean,0.1,1,48.0\nsmall,mean,0.2,1,46.5\n"
+    "large,a,0.1,1,60.0\nlarge,a,0.2,1,62.0\nlarge,b,0.1,1,70.0\nlarge,b,0.2,1,71.0\n"
+    "large,mean,0.1,1,65.0\nlarge,mean,0.2,1,66.5\n",
+}
+"""Two benchmarks and their average, which is wrong in one cell of Small."""
+ONE_MORE = {
+    "study.yml": BENCHES["study.yml"].replace("[a, b,", "[a, b, {id: c, label: C},"),
+    "cells.csv": BENCHES["cells.csv"] + "large,c,0.1,1,65.0\nlarge,c,0.2,1,66.5\n",
+}
+"""A third benchmark, for Large only: no average of Small can be checked any more."""
+TESTED = "printed parts, within what rounding allows (0.1)."
+FAILED = (
+    "Before, it failed: 1 of 2 values is not the mean of 2 parts: 48.0 (40.0, 50.0 give 45) at "
+    "rate 0.1, depth 1"
+)
+COPIED = {
+    "study.yml": HEAD.replace("trials: {items: model}\n", ""),
+    "cells.csv": "model,rate,depth,value\n"
+    + "".join(
+        f"small,{rate},{depth},{10 + ((1 if depth == 2 else depth) * rate * 37) % 83}.0\n"
+        for depth in (1, 2, 3, 4)
+        for rate in range(1, 9)
+    ),
+}
+"""The second row is a copy of the first."""
+
+
+def checks_of(changes: Changes) -> list[tuple[str, tuple[str, ...]]]:
+    """Texts and details of the section on checks, and nothing that is said to be gone."""
+    sections = {section.id: section for section in report(changes).sections}
+    for item in sections["findings"].items if "findings" in sections else ():
+        assert not item.text.startswith("No longer found")
+    return [(item.text, item.details) for item in sections["checks"].items]
+
+
+def test_an_average_that_a_new_level_leaves_unchecked_is_told(sides: Sides) -> None:
+    changes = sides(BENCHES, ONE_MORE)
+    assert checks_of(changes) == [
+        (
+            "No longer checked: Printed aggregates against their parts, Small | Mean, reading "
+            "“Cells of the study”: 2 of 2 values",
+            (
+                FAILED,
+                "No value there of: C",
+                f"Now: 2 of 2 printed aggregates are the mean of 3 {TESTED} 2 more can't be "
+                "checked: a part is absent.",
+                f"Before: 3 of 4 printed aggregates are the mean of 2 {TESTED}",
+            ),
+        )
+    ]
+    assert report(changes).summary == "1 check covers less than before; 1 level added."
+
+
+def test_one_average_that_lost_a_part_is_told_alone(sides: Sides) -> None:
+    [(text, details)] = checks_of(sides(BENCHES, edited(("small,b,0.1,1,50.0\n", ""), of=BENCHES)))
+    assert text == (
+        "No longer checked: Printed aggregates against their parts, Small | Mean, reading “Cells "
+        "of the study”: 1 of 2 values"
+    )
+    assert details[:2] == (FAILED, "No value there of: b")
+
+
+def test_an_average_that_was_removed_checks_its_parts_no_longer(sides: Sides) -> None:
+    [(text, details)] = checks_of(
+        sides(BENCHES, edited(("small,mean,0.1,1,48.0\n", ""), of=BENCHES))
+    )
+    assert text == (
+        "No longer checked: Printed aggregates against their parts, Small | Mean, reading “Cells "
+        "of the study”: 1 of 2 values"
+    )
+    assert details[0] == FAILED
+    assert not any("No value there of" in detail for detail in details)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "text", "now"),
+    [
+        pytest.param(
+            {**STUDY, "study.yml": ITEMS},
+            {**STUDY, "study.yml": ITEMS.replace("trials: {items: model}\n", "")},
+            "Values as counts of 200 trials, Small; Large, reading “Cells of the study”: 8 of 8 "
+            "values",
+            "The number of trials behind 8 values is unknown.",
+            id="the number of trials",
+        ),
+        pytest.param(
+            MEAN,
+            edited((", aggregate: {by: mean}", ""), name="study.yml", of=MEAN),
+            "Printed aggregates against their parts, Mean, reading “Cells of the study”: 4 of 4 "
+            "values",
+            "The check isn't made of this reading.",
+            id="that it is an average",
+        ),
+        pytest.param(
+            MEAN,
+            {**STUDY, "study.yml": HEAD},
+            "Printed aggregates against their parts, Mean, reading “Cells of the study”: 4 of 4 "
+            "values",
+            "The check isn't made of this reading.",
+            id="the average",
+        ),
+        pytest.param(
+            {
+                **TWO,
+                "study.yml": TWO["study.yml"].replace(
+                    "label: Second}",
+                    "label: Second, stated_range: [{model: small, range: [40, 50]}]}",
+                ),
+            },
+            TWO,
+            "Stated range of the colour bar, Small, reading “Second”: 4 of 4 values",
+            "The check isn't made of this reading.",
+            id="a stated range",
+        ),
+    ],
+)
+def test_a_check_that_is_no_longer_made_is_told(
+    sides: Sides, base: Files, head: Files, text: str, now: str
+) -> None:
+    [(said, details)] = checks_of(sides(base, head))
+    assert said == f"No longer checked: {text}"
+    assert details[0] == f"Now: {now}"
+    assert details[1].startswith("Before: ")
+    assert len(details) == 2
+
+
+def test_a_hole_in_a_copied_row_hides_no_finding(sides: Sides) -> None:
+    [value] = [line for line in COPIED["cells.csv"].split() if line.startswith("small,3,2,")]
+    head = edited((f"{value}\n", ""), of=COPIED)
+    [(text, details)] = checks_of(sides(COPIED, head))
+    assert text == (
+        "No longer checked: Repeated rows, Small, reading “Cells of the study”: 15 of 32 values"
+    )
+    assert details[0].startswith("Before, it failed: the rows 1 and 2 (depth) are the same: 47.0")
+
+
+def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(sides: Sides) -> None:
+    base = edited(("small,0.1,1,40.0", "small,0.1,1,40.3"), of={**STUDY, "study.yml": ITEMS})
+    head = edited(("small,0.1,1,40.3\n", ""), of=base)
+    found = told(sides(base, head))
+    assert "checks" not in found
+    assert found["findings"] == [
+        "Removed with its values: Values as counts of trials, Small, reading “Cells of the "
+        "study”: 1 of 4 values is no count of 200 trials: 40.3 (80 of 200 is 40.0 and 81 of 200 is "
+        "40.5) at rate 0.1, depth 1"
+    ]
+
+
+# --- readings that were removed -----------------------------------------------------------------
+
+TOLD_APART = {
+    "study.yml": TWO["study.yml"].replace("trials: {items: model}\n", "")
+    + "claims:\n  - text: Large is ahead everywhere.\n    source: second\n"
+    '    check: (grid(model="large") > grid(model="small")).all\n'
+    "  - text: It looks nice.\n    source: second\n    not_checkable: A matter of taste.\n",
+    "cells.csv": CELLS.replace("large,0.2,2,66.0\n", ""),
+    "second.csv": CELLS.replace("small,0.1,1,40.0", "small,0.1,1,90.0").replace(
+        "small,0.2,1,42.5", "small,0.2,1,42.55"
+    ),
+}
+"""Two readings, the second with one value more, and one that the first has otherwise."""
+SECOND = "  - {id: second, file: second.csv, label: Second}\n"
+WITHOUT = {
+    "study.yml": TOLD_APART["study.yml"].replace(SECOND, ""),
+    "cells.csv": TOLD_APART["cells.csv"],
+}
+
+
+def test_a_reading_that_was_removed_comes_first_and_is_the_cause(sides: Sides) -> None:
+    changes = sides(TOLD_APART, WITHOUT)
+    [removed, claims, *_] = report(changes).sections
+    assert (removed.id, removed.title) == ("readings-removed", "Readings that were removed")
+    assert [(item.text, item.details) for item in removed.items] == [
+        (
+            "Removed: the reading “Second” with 8 cells: 1 cell loses its only source; 7 cells "
+            "lose their second source; 2 statements lose their source",
+            (
+                "Statements that name it: “It looks nice.”",
+                "It disagreed with other readings on 2 cells; that is no longer reported.",
+                "Finding no longer reported (a failing check): Small: 1 of 4 values is not printed "
+                "with 1 decimal: 42.55 at rate 0.2, depth 1",
+                "Checks no longer made of it: Values as counts of trials; Number of decimals",
+            ),
+        )
+    ]
+    # This one says something else of the shown values, too.
+    assert [item.text for item in claims.items] == [
+        "Flipped from true to undecidable, not as recorded: “Large is ahead everywhere.”"
+    ]
+    assert [section.id for section in report(changes).sections] == [
+        "readings-removed", "claims", "best", "cells",
+    ]  # fmt: skip
+    assert report(changes).summary == (
+        "1 reading removed (1 cell loses its only source, 7 cells lose their second source, 2 "
+        "statements lose their source); 1 claim flipped; 1 cell changed in 1 grid; another best "
+        "cell or value in 1 grid."
+    )
+    [study] = json.loads(to_json(changes, report(changes)))["studies"]
+    assert study["readings_removed"]["items"] == [
+        {
+            "id": "second",
+            "label": "Second",
+            "cells_by_sources": {"1": 1, "2": 7},
+            "statements": 2,
+            "disagreements": 2,
+            "findings": [study["findings"]["items"][0]["old"]],
+        }
+    ]
+
+
+def test_a_reading_that_was_removed_with_its_statements_is_one_item(sides: Sides) -> None:
+    head = {**WITHOUT, "study.yml": WITHOUT["study.yml"].partition("claims:\n")[0]}
+    found = told(sides(TOLD_APART, head))
+    assert list(found) == ["readings-removed", "best", "cells"]
+    [removed] = found["readings-removed"]
+    assert removed.endswith("2 statements lose their source")
+
+
+def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(sides: Sides) -> None:
+    three = {
+        **TOLD_APART,
+        "study.yml": TOLD_APART["study.yml"].replace(
+            SECOND, f"{SECOND}  - {{id: third, file: third.csv, label: Third}}\n"
+        ),
+        "third.csv": CELLS.replace("small,0.1,1,40.0", "small,0.1,1,70.0"),
+    }
+    head = {**three, "study.yml": three["study.yml"].replace(SECOND, "")}
+    del head["second.csv"]
+    found = told(sides(three, head))
+    assert "readings" not in found
+    [removed] = found["readings-removed"]
+    assert "8 cells lose their" not in removed
+    assert "1 cell loses its second source; 7 cells lose their third source" in removed
+
+
 # --- studies ------------------------------------------------------------------------------------
 
 
@@ -696,6 +940,8 @@ def test_nothing_changed_is_said(here: Path) -> None:
         (edited(("small,0.1,1,40.0", "small,0.1,1,90.0")), "checks", 0),
         (edited(("small,0.1,1,40.0", "small,0.1,1,40.00")), "checks", 1),
         (edited(("small,0.1,1,40.0", "small,0.1,1,40.00")), "claims", 0),
+        (edited(("trials: {items: model}\n", ""), name="study.yml"), "checks", 1),
+        (edited(("trials: {items: model}\n", ""), name="study.yml"), "claims", 0),
         # What can't be read has no claims that could be looked at.
         (edited(("small,0.1,1,40.0", "small,0.1,1,4x")), "checks", 1),
     ],
@@ -705,6 +951,14 @@ def test_exit_says_whether_something_changed(
 ) -> None:
     write(here / "head", head)
     assert run("base", "head", *(["--fail-on", fail_on] if fail_on else [])).exit_code == code
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("checks", 1), ("claims", 1), ("claims,checks", 1)])
+def test_a_reading_that_was_removed_counts_with_either(here: Path, fail_on: str, code: int) -> None:
+    write(here / "two", TWO)
+    write(here / "without", {**TWO, "study.yml": TWO["study.yml"].replace(SECOND, "")})
+    assert run("two", "two", "--fail-on", fail_on).exit_code == 0
+    assert run("two", "without", "--fail-on", fail_on).exit_code == code
 
 
 def test_the_text_goes_to_a_file(here: Path) -> None:
@@ -1072,7 +1326,7 @@ def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) 
         assert part in text
     assert (
         text.index("Claims that")
-        < text.index("Checks that newly fail, or fail otherwise")
+        < text.index("Checks that newly fail, fail otherwise, or are no longer made")
         < text.index("Changed values")
     )
 

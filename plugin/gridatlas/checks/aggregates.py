@@ -22,7 +22,8 @@ def check_aggregates(
     """Printed aggregates against the mean of their printed parts, within what rounding allows."""
     looked: list[Levels] = []
     findings = []
-    fine, untold, count, widest = 0, 0, 0, Decimal(0)
+    untested: dict[Levels, list[Point]] = {}
+    fine, count, widest = 0, 0, Decimal(0)
     for sheet in account.sheets:
         for index, factor in enumerate(account.study.facets):
             if not factor.level(sheet.levels[index]).aggregate:
@@ -38,7 +39,7 @@ def check_aggregates(
                 cells = [part(levels, point) for levels in others]
                 parts = [cell.value for cell in cells if cell and cell.value is not None]
                 if len(parts) < len(others):
-                    untold += 1
+                    untested.setdefault(sheet.levels, []).append(point)
                     continue
                 tested += 1
                 # All times the number of parts: a division by 3 would be rounded.
@@ -67,19 +68,24 @@ def check_aggregates(
     tested = fine + sum(len(finding.cells) for finding in findings)
     if not tested:
         statement = "No aggregate can be checked: parts of each are absent."
-        return [account.result("aggregate", looked, statement, "", outcome="not testable")]
+        return [
+            account.result(
+                "aggregate", looked, statement, "", outcome="not testable", untested=untested
+            )
+        ]
     statement = (
         f"{fine} of {many(tested, 'printed aggregate')} {is_are(fine)} the mean of {count} printed "
         f"parts, within what rounding allows ({short(widest)})."
     )
-    if untold:
-        statement += f" {untold} more can't be checked: a part is absent."
+    if untested:
+        number = sum(map(len, untested.values()))
+        statement += f" {number} more can't be checked: a part is absent."
     strength = (
         f"An aggregate that is off by more than {short(2 * widest)} shows, and so does a part "
         f"that is off by more than {short(2 * count * widest)}. Smaller mistakes may not, and "
         "several can cancel out."
     )
-    return [account.result("aggregate", looked, statement, strength, findings)]
+    return [account.result("aggregate", looked, statement, strength, findings, untested=untested)]
 
 
 def check_shown_aggregates(study: Study) -> list[CheckResult]:

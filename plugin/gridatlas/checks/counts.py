@@ -44,7 +44,7 @@ def check_counts(account: Account) -> list[CheckResult]:
     if scale is None:
         return []
     shares: list[_Share] = []
-    unknown: list[Levels] = []
+    unknown: dict[Levels, list[Point]] = {}
     for sheet in account.sheets:
         if any(level.aggregate for level in account.study.levels_of(sheet.levels)):
             continue
@@ -54,15 +54,20 @@ def check_counts(account: Account) -> list[CheckResult]:
             if not 0 <= value <= scale:
                 return []  # a change in percent, and no share
             if n is None:
-                unknown.append(sheet.levels)
+                unknown.setdefault(sheet.levels, []).append(point)
             elif not is_computed(cell):
                 places = places_of(value)
                 passing = passing_share(n, places, scale)
                 shares.append(_Share(sheet.levels, point, cell, value, places, n, passing))
     results = []
     if unknown:
-        statement = f"The number of trials behind {many(len(unknown), 'value')} is unknown."
-        results.append(account.result("k-of-n", unknown, statement, "", outcome="not testable"))
+        number = sum(map(len, unknown.values()))
+        statement = f"The number of trials behind {many(number, 'value')} is unknown."
+        results.append(
+            account.result(
+                "k-of-n", unknown, statement, "", outcome="not testable", untested=unknown
+            )
+        )
     few = len({share.n for share in shares}) <= MAX_TRIAL_NUMBERS
     groups: dict[int, list[_Share]] = {}
     for share in shares:

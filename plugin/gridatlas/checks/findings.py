@@ -57,6 +57,7 @@ class CheckResult:
         grids: The grids that it looked at.
         statement: The result in a sentence.
         strength: How much the result says: which mistakes show, which don't.
+        untested: Points with a value that it looked at and couldn't judge, by their grid.
     """
 
     kind: str
@@ -67,6 +68,7 @@ class CheckResult:
     statement: str
     strength: str
     findings: tuple[Finding, ...] = ()
+    untested: tuple[tuple[Levels, tuple[Point, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

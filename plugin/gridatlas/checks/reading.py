@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -69,6 +69,7 @@ class Account:
         findings: Sequence[Finding] = (),
         outcome: Outcome = "passed",
         title: str = "",
+        untested: Mapping[Levels, Sequence[Point]] | None = None,
     ) -> CheckResult:
         """A result for this reading; `outcome` is what it is without findings."""
         return CheckResult(
@@ -80,6 +81,7 @@ class Account:
             statement,
             strength,
             tuple(findings),
+            tuple((levels, tuple(points)) for levels, points in (untested or {}).items()),
         )
 
 

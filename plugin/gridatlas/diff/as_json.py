@@ -10,7 +10,9 @@ from gridatlas.checks import Finding
 from gridatlas.diff.cap import allot
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.claim_changes import outcome
+from gridatlas.diff.coverage import LostCheck
 from gridatlas.diff.grids import CellChange, GridChange
+from gridatlas.diff.removed_readings import RemovedReading
 from gridatlas.diff.report import Report, Section, line
 from gridatlas.study import Cell
 
@@ -88,6 +90,8 @@ def _study(study: StudyChanges, limit: int) -> dict[str, Any] | None:
             {"old": _finding(one.old), "new": _finding(one.new), "fails": one.fails}
             for one in study.findings
         ],
+        "lost_checks": [_lost(one) for one in study.lost_checks],
+        "readings_removed": [_removed(one) for one in study.removed_readings],
         "disagreements": [
             {
                 "levels": list(one.at[0]),
@@ -109,6 +113,28 @@ def _study(study: StudyChanges, limit: int) -> dict[str, Any] | None:
         found[key] = _listed(entries, limit)
     found["grids"]["more"] = max(0, len(study.grids.changed) - limit)
     return found
+
+
+def _lost(check: LostCheck) -> dict[str, Any]:
+    return {
+        "kind": check.old.kind,
+        "reading": check.old.reading,
+        "grids": [list(levels) for levels in check.grids],
+        "lost": check.lost,
+        "tested": check.tested,
+        "hidden": [_finding(finding) for finding in check.hidden],
+    }
+
+
+def _removed(removed: RemovedReading) -> dict[str, Any]:
+    return {
+        "id": removed.reading.id,
+        "label": line(removed.reading.label),
+        "cells_by_sources": {str(sources): cells for sources, cells in removed.sources},
+        "statements": len(removed.statements),
+        "disagreements": len(removed.disagreements),
+        "findings": [_finding(finding) for finding in removed.findings],
+    }
 
 
 def _readings(one: Any) -> dict[str, str] | None:

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from gridatlas.checks import TITLES
+from gridatlas.checks import TITLES, Finding
 from gridatlas.claims import Judged, tested_grid, with_noise
 from gridatlas.diff.check_changes import (
     FindingChange,
-    OutcomeChange,
     compare_findings,
-    compare_outcomes,
     other_problems,
 )
 from gridatlas.diff.claim_changes import ClaimChange, compare_claims
+from gridatlas.diff.coverage import LostCheck, compare_coverage
 from gridatlas.diff.grids import Grids, compare_grids
 from gridatlas.diff.matching import (
     Match,
@@ -26,7 +25,8 @@ from gridatlas.diff.matching import (
     name_of,
     study_values,
 )
-from gridatlas.diff.reading_changes import Readings, compare_readings
+from gridatlas.diff.reading_changes import DisagreementChange, Readings, compare_readings
+from gridatlas.diff.removed_readings import RemovedReading, removed_readings
 from gridatlas.diff.side import Known, Side
 from gridatlas.diff.text_changes import TextChange, compare_texts
 from gridatlas.problems import Problem
@@ -54,11 +54,34 @@ class StudyChanges:
     grids: Grids
     claims: tuple[ClaimChange, ...]
     findings: tuple[FindingChange, ...]
-    outcomes: tuple[OutcomeChange, ...]
+    lost_checks: tuple[LostCheck, ...]
     readings: Readings
+    removed_readings: tuple[RemovedReading, ...]
     texts: tuple[TextChange, ...]
     problems: tuple[Problem, ...]
     mended: tuple[Problem, ...]
+
+    @property
+    def own_claims(self) -> tuple[ClaimChange, ...]:
+        """The claims that changed, but for those that only lost a reading as their source."""
+        moved = {id(claim) for one in self.removed_readings for claim in one.moved}
+        return tuple(claim for claim in self.claims if id(claim) not in moved)
+
+    @property
+    def own_disagreements(self) -> tuple[DisagreementChange, ...]:
+        """The disagreements that changed, but for those that went with a reading."""
+        moved = {id(change) for one in self.removed_readings for change in one.disagreements}
+        return tuple(one for one in self.readings.disagreements if id(one) not in moved)
+
+    def is_seen(self, finding: Finding) -> bool:
+        """Whether a finding of the base could still be seen in the head.
+
+        It can't where its reading was removed or its check can't see it any more; that is told of
+        these.
+        """
+        hidden = [one.findings for one in self.removed_readings]
+        hidden += [one.hidden for one in self.lost_checks]
+        return all(finding is not other for findings in hidden for other in findings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,15 +212,19 @@ def _study(old: Known, new: Known, base: Side, head: Side, cache: Path | None) -
     problems, mended = other_problems(
         base.problems[old.study.id], head.problems[new.study.id], kinds
     )
+    claims = _claims(old, new, cache)
+    findings = compare_findings(old.checks, new.checks, match, readings.ids)
+    sides = (old.study, old.checks), (new.study, new.checks)
     return StudyChanges(
         old,
         new,
         match,
         compare_grids(old.results, new.results, match, cache),
-        _claims(old, new, cache),
-        compare_findings(old.checks, new.checks, match, readings.ids),
-        compare_outcomes(old.checks, new.checks, match, readings.ids),
+        claims,
+        findings,
+        compare_coverage(*sides, match, readings.ids, findings),
         readings,
+        removed_readings(old.study, old.checks, match, readings, claims, findings),
         compare_texts(old.study, new.study, match, readings.ids),
         problems,
         mended,

@@ -1,11 +1,11 @@
-"""What checks find on two sides: new, gone, accepted, or no longer looked at."""
+"""What checks find on two sides: new, gone, or accepted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gridatlas.checks import CheckResult, Finding, StudyChecks
+from gridatlas.checks import Finding, StudyChecks
 from gridatlas.diff.matching import Match
 from gridatlas.problems import Problem
 
@@ -37,14 +37,6 @@ class FindingChange:
     def fails(self) -> bool:
         """Whether it makes the head unfit, and didn't the base, or says more than there."""
         return failing(self.new) and not (failing(self.old) and self.old == self.new)
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeChange:
-    """A check of one reading that now has another outcome, such as `not testable`."""
-
-    old: CheckResult
-    new: CheckResult
 
 
 def failing(one: Finding | None) -> bool:
@@ -80,22 +72,6 @@ def compare_findings(
         like = rest[key].pop(0) if rest.get(key) else None
         changes.append(FindingChange(one, like))
     return (*changes, *(FindingChange(None, one) for found in rest.values() for one in found))
-
-
-def compare_outcomes(
-    base: StudyChecks, head: StudyChecks, match: Match, readings: Mapping[str, str]
-) -> tuple[OutcomeChange, ...]:
-    """Checks that say less of a grid than before: that passed or found, and now can't."""
-    after = {(one.kind, one.reading, levels): one for one in head.results for levels in one.grids}
-    silent = ("not testable", "says nothing")
-    found: dict[int, OutcomeChange] = {}
-    for one in base.results:
-        for levels in one.grids:
-            to = match.head_levels(levels)
-            other = after.get((one.kind, readings.get(one.reading, one.reading), to or ()))
-            if other and other.outcome in silent and one.outcome not in silent:
-                found.setdefault(id(other), OutcomeChange(one, other))
-    return tuple(found.values())
 
 
 def other_problems(

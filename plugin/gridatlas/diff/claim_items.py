@@ -21,7 +21,7 @@ def claims(changes: Changes) -> Iterator[Item]:
     found = [
         (study, one)
         for study in changes.studies
-        for one in study.claims
+        for one in study.own_claims
         if one.flipped or one.recorded_otherwise or one.newly_wrong or one.new is None
     ]
 
@@ -109,7 +109,7 @@ def _now(old: Judged, new: Judged) -> str:
 def other_claims(changes: Changes) -> Iterator[Item]:
     """Claims that are new, or worded otherwise."""
     for study in changes.studies:
-        for one in study.claims:
+        for one in study.own_claims:
             told = one.flipped or one.recorded_otherwise or one.newly_wrong or one.new is None
             if told or one.new is None:
                 continue

@@ -37,7 +37,7 @@ def disagreements(changes: Changes) -> Iterator[Item]:
     for words, wanted in kinds:
         for study in changes.studies:
             groups: dict[tuple[str, ...], list[DisagreementChange]] = {}
-            for change in study.readings.disagreements:
+            for change in study.own_disagreements:
                 if wanted(change):
                     groups.setdefault(change.at[0], []).append(change)
             for levels, group in groups.items():

@@ -9,6 +9,7 @@ from gridatlas.diff.check_items import checks, other_findings
 from gridatlas.diff.claim_items import claims, other_claims
 from gridatlas.diff.problem_items import problems
 from gridatlas.diff.reading_items import disagreements, sources
+from gridatlas.diff.removed_items import removed
 from gridatlas.diff.report import Item, Report, Section, line
 from gridatlas.diff.sentence import summary
 from gridatlas.diff.structure_items import renames, structure, texts
@@ -18,9 +19,10 @@ from gridatlas.diff.value_items import best, cells
 def report(changes: Changes) -> Report:
     """Put a comparison in words; sections without an item are left out."""
     makers: tuple[tuple[str, str, Callable[[Changes], Iterable[Item]]], ...] = (
+        ("readings-removed", "Readings that were removed", removed),
         ("problems", "Problems in the data", problems),
         ("claims", "Claims that flipped, are recorded otherwise, or were removed", claims),
-        ("checks", "Checks that newly fail, or fail otherwise", checks),
+        ("checks", "Checks that newly fail, fail otherwise, or are no longer made", checks),
         ("best", "Best cells that changed", best),
         ("readings", "Cells on which readings disagree", disagreements),
         ("cells", "Changed values", cells),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gridatlas.diff.changes import Changes
+from gridatlas.diff.removed_items import losses
 from gridatlas.diff.report import Section
 from gridatlas.diff.wording import (
     apart,
@@ -24,20 +25,28 @@ def summary(changes: Changes, sections: list[Section]) -> str:
         )
     sizes = {one.id: len(one.items) for one in sections}
     parts = []
+    if "readings-removed" in sizes:
+        gone = tuple(one for study in changes.studies for one in study.removed_readings)
+        lost = ", ".join(losses(gone))
+        parts.append(f"{count(len(gone), 'reading')} removed" + (f" ({lost})" if lost else ""))
     if "problems" in sizes:
         parts.append(f"{count(sizes['problems'], 'problem')} in the data")
     parts += _claims_summed(changes)
     findings = [one for study in changes.studies for one in study.findings]
     newly = sum(one.newly_fails for one in findings)
-    still = sizes.get("checks", 0) - newly
+    lost_checks = sum(len(study.lost_checks) for study in changes.studies)
+    still = sizes.get("checks", 0) - newly - lost_checks
     if newly:
         parts.append(f"{count(newly, 'check')} newly {'fails' if newly == 1 else 'fail'}")
     if still:
         parts.append(f"{count(still, 'check')} {'says' if still == 1 else 'say'} something else")
+    if lost_checks:
+        covers = "covers" if lost_checks == 1 else "cover"
+        parts.append(f"{count(lost_checks, 'check')} {covers} less than before")
     parts += _cells_summed(changes)
     if "best" in sizes:
         parts.append(f"another best cell or value in {count(sizes['best'], 'grid')}")
-    now = [one for study in changes.studies for one in study.readings.disagreements if one.new]
+    now = [one for study in changes.studies for one in study.own_disagreements if one.new]
     if now:
         parts.append(f"readings disagree newly or otherwise on {count(len(now), 'cell')}")
     matches = [one.match for one in changes.studies]
@@ -61,7 +70,7 @@ def _inline(section: Section) -> str:
 
 
 def _claims_summed(changes: Changes) -> Iterator[str]:
-    claims = [claim for one in changes.studies for claim in one.claims]
+    claims = [claim for one in changes.studies for claim in one.own_claims]
     flipped = sum(one.flipped for one in claims)
     wrong_now = sum(one.newly_wrong and not one.flipped for one in claims)
     removed = sum(one.new is None for one in claims)

@@ -69,13 +69,10 @@ def _study_structure(study: StudyChanges) -> Iterator[Item]:
             values = sum(cell.value is not None for _, _, cell in grid.points())
             text = f"{words}: the grid {grid_name(of, grid.levels)} with {count(values, 'value')}"
             yield item(new.id, text, tuple(_bests([grid])))
-    readings = study.readings
-    for words, sources in (("Removed", readings.removed), ("Added", readings.added)):
-        for reading in sources:
-            text = (
-                f"{words}: the reading “{reading.label}” with {count(len(reading.cells), 'cell')}"
-            )
-            yield item(new.id, text)
+    # Those that were removed come first of all.
+    for reading in study.readings.added:
+        cells = count(len(reading.cells), "cell")
+        yield item(new.id, f"Added: the reading “{reading.label}” with {cells}")
     for change in study.grids.changed:
         if change.computed:
             now = "computed from its parts" if change.new.computed else "printed by a reading"
