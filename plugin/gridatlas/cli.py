@@ -244,7 +244,8 @@ def diff(
     """Tell what changed in the results from BASE to HEAD.
 
     BASE and HEAD are folders with studies, or git revisions of the repository around the working
-    folder. A folder is taken before a revision of the same name. Nothing is checked out.
+    folder. A folder is taken before a revision of the same name. Nothing is checked out. A BASE
+    without a data folder, or without a study in it, counts as empty: all results are new then.
 
     \b
     Exit status: 0 nothing changed, 1 something did, 2 a side can't be compared. With --fail-on,
@@ -261,11 +262,11 @@ def diff(
     from gridatlas.diff.as_markdown import to_markdown
     from gridatlas.diff.changes import compare_sides
     from gridatlas.diff.sections import report
-    from gridatlas.sides import SideError, load_side
+    from gridatlas.sides import SideError, load_base, load_side
 
     around = Path()
     try:
-        changes = compare_sides(load_side(base, data, around), load_side(head, data, around))
+        changes = compare_sides(load_base(base, data, around, head), load_side(head, data, around))
     except SideError as error:
         raise _Failed(str(error)) from error
     told = report(changes)

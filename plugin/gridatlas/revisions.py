@@ -17,6 +17,10 @@ class RevisionError(Exception):
     """A revision or its data folder can't be had; the message says why, and what to do."""
 
 
+class NoFolderError(RevisionError):
+    """A revision that has nothing where the data folder would be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Revision:
     """A commit of the repository around a folder.
@@ -100,15 +104,15 @@ def write_data(revision: Revision, folder: Path) -> None:
     are kept where they stay within the data folder.
 
     Raises:
-        RevisionError: Where the revision has no such folder, or it can't be written.
+        NoFolderError: Where the revision has no such folder.
+        RevisionError: Where it can't be written.
     """
+    if revision.path and _git(revision.repository, *_AT, revision.commit, revision.path) == b"":
+        raise NoFolderError(_no_folder(revision))
     tree = f"{revision.commit}:{revision.path}"
     listing = _git(revision.repository, "ls-tree", "-r", "-l", "-z", tree)
     if listing is None:
-        raise RevisionError(
-            f"the revision {shown(revision.name)} has no folder "
-            f"{shown(revision.path or '.')}; name the data folder with --data"
-        )
+        raise RevisionError(_no_folder(revision))
     entries = [_entry(line, revision) for line in listing.split(b"\0") if line]
     if sum(size for _, _, size, _ in entries) > LARGEST:
         raise RevisionError(
@@ -134,6 +138,24 @@ def write_data(revision: Revision, folder: Path) -> None:
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(to)
+
+
+_AT = ("ls-tree", "--full-tree", "-z")
+
+
+def _no_folder(revision: Revision) -> str:
+    return (
+        f"the revision {shown(revision.name)} has no folder {shown(revision.path or '.')}; name "
+        "the data folder with --data"
+    )
+
+
+def folders_above(revision: Revision, file: str) -> list[str]:
+    """The folders of a revision in which a folder has a file of this name, in their order."""
+    listing = _git(revision.repository, *_AT, "-r", "--name-only", revision.commit) or b""
+    paths = (PurePosixPath(os.fsdecode(line)) for line in listing.split(b"\0") if line)
+    found = (path.parent.parent.as_posix() for path in paths if path.name == file)
+    return list(dict.fromkeys(found))
 
 
 def _entry(line: bytes, revision: Revision) -> tuple[bytes, str, int, str]:

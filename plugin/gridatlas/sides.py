@@ -2,19 +2,65 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from tempfile import gettempdir
 
 from gridatlas.aside import Aside
 from gridatlas.diff.side import Side, as_side
-from gridatlas.load import study_folders
+from gridatlas.load import STUDY_FILE, study_folders
 from gridatlas.loaded import load_data
-from gridatlas.problems import shortened, shown
-from gridatlas.revisions import RevisionError, find_revision, write_data
+from gridatlas.problems import listed, shortened, shown
+from gridatlas.revisions import (
+    NoFolderError,
+    Revision,
+    RevisionError,
+    find_revision,
+    folders_above,
+    write_data,
+)
 
 
 class SideError(Exception):
     """A side can't be compared; the message says why, and what to do."""
+
+
+class NoStudyError(SideError):
+    """A side has no study.
+
+    Attributes:
+        why: The same of the base, in a few words.
+        commit: Full hash of a revision; None for a folder.
+    """
+
+    def __init__(self, message: str, why: str, commit: str | None = None) -> None:
+        super().__init__(message)
+        self.why, self.commit = why, commit
+
+
+def load_base(name: str, data: Path, around: Path, head: str = "") -> Side:
+    """Like `load_side`, for the side that another is compared with; it may have no study yet.
+
+    Args:
+        head: The other side, as it was named.
+
+    Raises:
+        SideError: As `load_side`, but not for a side without a study.
+    """
+    try:
+        return load_side(name, data, around)
+    except NoStudyError as error:
+        return Side(name, error.commit, {}, {}, {}, error.why)
+    except SideError:
+        # `before/data` is the data folder that a checkout `before` doesn't have; any other name
+        # that nothing has is a mistake.
+        path, known = around / name, {data.name}
+        if head and (around / head).is_dir():
+            known.add(Path(head).name)
+        checkout = len(Path(name).parts) > 1 and path.parent.is_dir()
+        if checkout and path.name in known and not os.path.lexists(path):
+            return Side(name, None, {}, {}, {}, f"the base has no folder {shown(name)}")
+        raise
 
 
 def load_side(name: str, data: Path, around: Path) -> Side:
@@ -26,7 +72,8 @@ def load_side(name: str, data: Path, around: Path) -> Side:
         around: The folder that `name` and `data` start from.
 
     Raises:
-        SideError: Where there is no such folder or revision, or no study in it that can be read.
+        NoStudyError: Where there is no study in it: the head may have lost them.
+        SideError: Where there is no such folder or revision, or no study that can be read.
     """
     folder = around / name
     try:
@@ -34,12 +81,23 @@ def load_side(name: str, data: Path, around: Path) -> Side:
             return _loaded(folder, name, name, None)
         revision = find_revision(name, data, around)
         with Aside(Path(gettempdir())) as temporary:
-            write_data(revision, temporary)
+            _write(revision, data, temporary)
             return _loaded(temporary, data.as_posix(), name, revision.commit)
     except RevisionError as error:
         raise SideError(str(error)) from error
     except OSError as error:
         raise SideError(f"{shown(name)} can't be read: {error.strerror or error}") from error
+
+
+def _write(revision: Revision, data: Path, folder: Path) -> None:
+    try:
+        write_data(revision, folder)
+    except NoFolderError as error:
+        why = f"the base has no folder {shown(data.as_posix())}"
+        elsewhere = folders_above(revision, STUDY_FILE)
+        if elsewhere:
+            why += f" (but studies in {listed(map(shown, elsewhere), 3)})"
+        raise NoStudyError(str(error), why, revision.commit) from error
 
 
 def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Side:
@@ -52,10 +110,13 @@ def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Side:
     try:
         if not study_folders(folder):
             within = [one.name for one in sorted(folder.iterdir()) if study_folders(one)]
-            hint = f"; there are some in {shown(f'{called}/{within[0]}')}" if within else ""
-            raise SideError(
-                f"{where} has no study: no folder in it has a study.yml{hint}. An empty side can't "
-                "be told from one whose studies were lost"
+            none = f"{where} has no study: no folder in it has a study.yml"
+            if within:
+                raise SideError(f"{none}; there are some in {shown(f'{called}/{within[0]}')}")
+            raise NoStudyError(
+                f"{none}. An empty side can't be told from one whose studies were lost",
+                "the base has no study",
+                commit,
             )
         loaded = load_data(folder, called)
     except OSError as error:

@@ -144,6 +144,22 @@ def test_a_revision_of_a_repository(tiny: Callable[..., Project]) -> None:
     assert "1 cell changed in 1 grid" in text_of(article(build.page(PAGE)))
 
 
+@pytest.mark.parametrize("compare_to", ["HEAD", "before"])
+def test_without_a_study_before_all_is_new(tiny: Callable[..., Project], compare_to: str) -> None:
+    project = tiny({"compare_to": compare_to, "strict": True})
+    (project.folder / "before").mkdir()
+    for arguments in (["init", "-q"], ["add", "docs"], ["commit", "-q", "-m", "no data"]):
+        git(project.folder, *arguments)
+    build = project.built("--strict")
+    why = 'no folder "data"' if compare_to == "HEAD" else "no study"
+    page = text_of(article(build.page(PAGE)))
+    assert f"The base has {why}, so all results are new: 1 study added." in page
+    assert "Added: the study “Learning rate and batch size”" in page
+    assert f"Changed since {compare_to}: this study is new." in text_of(
+        article(build.page("studies/tiny/"))
+    )
+
+
 def test_a_shallow_clone_says_what_to_fetch(tiny: Callable[..., Project], tmp_path: Path) -> None:
     origin = tiny({"compare_to": "HEAD~1"}).folder
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):

@@ -974,9 +974,21 @@ def test_the_text_goes_to_a_file(here: Path) -> None:
     ("arguments", "message"),
     [
         (["nowhere", "base"], 'there is no folder "nowhere", and . is in no git repository'),
-        (["empty", "base"], 'the folder "empty" has no study'),
         (["x" * 5000, "base"], "File name too long"),
-        (["base", "empty"], 'the folder "empty" has no study'),
+        (
+            ["base", "empty"],
+            'the folder "empty" has no study: no folder in it has a study.yml. An empty side '
+            "can't be told from one whose studies were lost",
+        ),
+        (["empty", "empty"], 'the folder "empty" has no study'),
+        (["base", "above/nodata/data"], 'there is no folder "above/nodata/data"'),
+        (["nodata/data", "base"], 'there is no folder "nodata/data"'),
+        (["above/nodata", "base"], 'there is no folder "above/nodata"'),
+        (
+            ["above", "base"],
+            'the folder "above" has no study: no folder in it has a study.yml; there are some in '
+            '"above/data"',
+        ),
         (["base", "above"], 'there are some in "above/data"'),
         (["base", "broken"], 'none of the studies of the folder "broken" can be read'),
         (["base"], "Missing argument 'HEAD'"),
@@ -993,6 +1005,46 @@ def test_what_cannot_be_compared_is_an_error(
     result = run(*arguments)
     assert message in " ".join(result.output.split())
     assert result.exit_code == 2
+
+
+# --- a base without a study ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        ("empty", "The base has no study"),
+        ("empty/data", 'The base has no folder "empty/data"'),
+        ("empty/same", 'The base has no folder "empty/same"'),
+    ],
+)
+def test_a_folder_without_a_study_is_an_empty_base(here: Path, base: str, why: str) -> None:
+    (here / "empty/docs").mkdir(parents=True)
+    result = run(base, "same")
+    assert result.output == (
+        f"# Changes in the results: {base} → same\n\n"
+        f"{why}, so all results are new: 1 study added.\n\n"
+        "## Claims that are new or changed otherwise (1)\n\n"
+        "- **demo**: The new study makes 1 claim\n\n"
+        "## Added, removed, or measured otherwise (1)\n\n"
+        "- **demo**: Added: the study “A demo” with 2 grids and 8 values\n"
+    )
+    assert result.exit_code == 1
+    assert run(base, "same", "--fail-on", "claims,checks").exit_code == 0
+
+
+def test_problems_of_the_first_study_count(here: Path) -> None:
+    (here / "empty").mkdir()
+    write(here / "head", edited(("small,0.1,1,40.0", "small,0.1,1,40.3")))
+    result = run("empty", "head", "--fail-on", "checks", "--format", "json")
+    assert result.exit_code == 1
+    content = json.loads(result.output)
+    assert [section["id"] for section in content["sections"]] == [
+        "problems", "claims-other", "structure",
+    ]  # fmt: skip
+    assert content["summary"] == (
+        "The base has no study, so all results are new: 1 problem in the data; 1 study added."
+    )
 
 
 # --- revisions ----------------------------------------------------------------------------------
@@ -1048,13 +1100,46 @@ def test_the_data_folder_is_named_from_the_working_folder(
     git(repository, "mv", "data", "results")
     git(repository, "commit", "-q", "-m", "moved")
     assert run("HEAD", "HEAD", "--data", "results").exit_code == 0
-    result = run("old", "HEAD", "--data", "results")
-    assert 'the revision "old" has no folder "results"' in result.output
+    result = run("HEAD", "old", "--data", "results")
+    assert (
+        'the revision "old" has no folder "results"; name the data folder with --data'
+        in result.output
+    )
     assert result.exit_code == 2
+    # Before there was such a folder; which may be a mistake, so it says what there was.
+    content = json.loads(run("old", "HEAD", "--data", "results", "--format", "json").output)
+    assert content["summary"] == (
+        'The base has no folder "results" (but studies in "data"), so all results are new: 1 study '
+        "added."
+    )
+    assert content["base"] == {"name": "old", "commit": git(repository, "rev-parse", "old")}
     (repository / "docs").mkdir()
     monkeypatch.chdir(repository / "docs")
     assert run("HEAD", "HEAD", "--data", "../results").exit_code == 0
     assert "isn't in the repository" in run("HEAD", "HEAD", "--data", "../../x").output
+
+
+def test_a_revision_without_data_folder_is_an_empty_base(repository: Path) -> None:
+    git(repository, "rm", "-q", "-r", "data")
+    (repository / "README.md").write_text("No results yet.\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "no data")
+    git(repository, "tag", "none")
+    result = run("none", "old", "--fail-on", "claims,checks")
+    assert result.output.splitlines()[4] == (
+        'The base has no folder "data", so all results are new: 1 study added.'
+    )
+    assert result.exit_code == 0
+    # A folder in which there is no study yet.
+    (repository / "data").mkdir()
+    (repository / "data/README.md").write_text("Results come here.\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "an empty folder")
+    content = json.loads(run("HEAD", "old", "--format", "json").output)
+    assert content["summary"] == "The base has no study, so all results are new: 1 study added."
+    # The head has lost its studies: that is no change, but an error.
+    for head in ("none", "HEAD"):
+        assert run("old", head).exit_code == 2
 
 
 @pytest.mark.parametrize("name", ["nosuch", "--help-me", "HEAD:data", "old\nx", "0" * 40])

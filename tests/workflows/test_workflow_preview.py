@@ -66,7 +66,9 @@ def git(folder: Path, *arguments: str) -> str:
 class Checkout:
     """A project in which a pull request is merged, checked out as actions/checkout does."""
 
-    def __init__(self, base: Path, drawings: Path, depth: int = 2) -> None:
+    def __init__(
+        self, base: Path, drawings: Path, depth: int = 2, first_study: bool = False
+    ) -> None:
         origin = base / "origin"
         (origin / "docs").mkdir(parents=True)
         (origin / "data/tuning").mkdir(parents=True)
@@ -75,12 +77,18 @@ class Checkout:
         (origin / "data/tuning/study.yml").write_text(STUDY)
         (origin / "data/tuning/cells.csv").write_text(CELLS)
         git(origin, "init", "--quiet", "--initial-branch", "main")
+        if first_study:
+            git(origin, "add", "docs", "mkdocs.yml")
+            git(origin, "commit", "--quiet", "--message", "A site without results")
+            git(origin, "branch", "before")
         git(origin, "add", "--all")
         git(origin, "commit", "--quiet", "--message", "A study")
         git(origin, "checkout", "--quiet", "-b", "change")
         (origin / "data/tuning/cells.csv").write_text(CELLS.replace("69", "75"))
         git(origin, "commit", "--quiet", "--all", "--message", "Another value")
         self.head = git(origin, "rev-parse", "HEAD")
+        if first_study:
+            git(origin, "branch", "--quiet", "--force", "main", "before")
         git(origin, "checkout", "--quiet", "main")
         (origin / "README.md").write_text("Main has moved on.\n")
         git(origin, "add", "--all")
@@ -177,6 +185,23 @@ def test_the_preview_has_the_diff_and_a_site_that_opens_from_the_disk(
     given = {"runner": {"temp": str(project.folder.parent / "runner")}, **context(project)}
     paths = [evaluate(one["with"]["path"], given).split() for one in kept]
     assert paths == [[str(out / "diff.json"), str(out / "preview.json")], [str(out / "site")]]
+
+
+def test_the_first_study_of_a_site_has_a_preview(tmp_path: Path, drawings: Path) -> None:
+    project = Checkout(tmp_path, drawings, first_study=True)
+    done = make(project, diff=REAL)
+    assert done.status == 0, done.log
+    out = project.folder.parent / "runner/gridatlas-preview"
+    diff = json.loads((out / "diff.json").read_text())
+    assert diff["summary"] == (
+        'The base has no folder "data", so all results are new: 1 study added.'
+    )
+    assert [item["text"] for section in diff["sections"] for item in section["items"]] == [
+        "Added: the study “Tuning” with 1 grid and 4 values"
+    ]
+    changes = (out / "site/studies/changes/index.html").read_text()
+    assert "The base has no folder" in changes
+    assert "left out" not in done.log
 
 
 def test_nothing_changed_is_fine(project: Checkout) -> None:

@@ -169,7 +169,8 @@ class _Comparison:
 
     def lost_points(self, levels: Levels) -> set[Point]:
         """Points of a grid that the base's check tested, and the head's doesn't."""
-        if not self.after.results:
+        if self.kind == "aggregate" and not self.after.results:
+            # Also where their level was removed: their parts are checked by none.
             return self.tested(levels)
         to = self.match.head_levels(levels)
         if to is None:

@@ -60,6 +60,8 @@ def summary(changes: Changes, sections: list[Section]) -> str:
             parts.append(f"{count(number, what, more)} {done}")
     if "renames" in sizes:
         parts.append(f"{sizes['renames']:,} renamed")
+    if changes.base.empty:
+        parts[:1] = [f"{changes.base.empty}, so all results are new: {parts[0]}"]
     text = "; ".join(parts) or f"Only this changed: {', '.join(map(_inline, sections))}"
     return f"{text[0].upper()}{text[1:]}."
 

@@ -36,6 +36,7 @@ class Side:
         commit: Full hash of a revision; None for a folder.
         unreadable: Why studies can't be read, by their ids.
         problems: Everything that is wrong or worth a note, by the study's id.
+        empty: Why the side has no study; empty for one that has any.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Side:
     studies: Mapping[str, Known]
     unreadable: Mapping[str, tuple[Problem, ...]]
     problems: Mapping[str, tuple[Problem, ...]]
+    empty: str = ""
 
 
 def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Side:

@@ -49,7 +49,7 @@ from gridatlas.hosts.watching import Watching
 from gridatlas.page import Page, fill, page_links
 from gridatlas.problems import listed, only_problems, shortened
 from gridatlas.remembered import Remembered
-from gridatlas.sides import SideError, load_side
+from gridatlas.sides import SideError, load_base
 from gridatlas.social import with_dataset, with_tags
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
@@ -340,7 +340,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return None
         data = Path(self.config.data_)
         try:
-            return load_side(self.config.compare_to, data, self._path(config, "."))
+            return load_base(self.config.compare_to, data, self._path(config, "."))
         except SideError as error:
             message = f"gridatlas: the option compare_to: {error}"
             if self.config.strict and not self.serving:
