@@ -116,6 +116,11 @@ class _Rows:
     def places(self) -> Mapping[str, int]:
         return {name: place for place, name in enumerate(self.table.columns)}
 
+    @cached_property
+    def known_keys(self) -> dict[str, str]:
+        """Keys of levels by their texts: each stands in many rows."""
+        return {}
+
     def text(self, row: Row, name: str) -> str:
         place = self.places.get(name)
         return "" if place is None else row.values[place]
@@ -247,8 +252,11 @@ class _Rows:
         keys, problems = {}, []
         for name in self.factors:
             text = self.text(row, name)
-            if text and not too_long(text):
-                keys[name] = level_key(text)
+            key = self.known_keys.get(text)
+            if key is not None:
+                keys[name] = key
+            elif text and not too_long(text):
+                keys[name] = self.known_keys[text] = level_key(text)
             elif text:
                 problems.append(
                     self.problem(

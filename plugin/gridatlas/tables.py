@@ -73,7 +73,8 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
     try:
         for values in reader:
             if values:
-                stripped = [unguarded(value.strip()) for value in values]
+                stripped = [value.strip() for value in values]
+                stripped = [unguarded(one) if one[:1] == "'" else one for one in stripped]
                 rows.append(Row(line, tuple([texts.setdefault(one, one) for one in stripped])))
             line = reader.line_num + 1
     except csv.Error as error:

@@ -656,6 +656,30 @@ def test_a_folder_of_one_cell_files(here: Path) -> None:
     ]
 
 
+class Compared(str):
+    """A text that counts how often texts are compared."""
+
+    __slots__ = ()
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_no_row_is_compared_with_all_others() -> None:
+    number = 2000
+    rows = tuple(
+        RawRow(f"a.csv:{at}", tuple(map(Compared, (at // 50, at % 50, f"{at / 7:.4f}"))))
+        for at in range(number)
+    )
+    Compared.times = 0
+    make_cells(propose(RawTable("CSV", ("lr", "batch", "acc"), rows), Asked()), None)
+    assert Compared.times < 60 * number
+
+
 def test_parts_of_paths_are_named_by_a_pattern(here: Path) -> None:
     for model in ("a", "b"):
         for rate in ("0.1", "0.2"):

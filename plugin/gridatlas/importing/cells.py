@@ -6,9 +6,10 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache, cached_property
 
 from gridatlas.cells import OPTIONAL_COLUMNS
 from gridatlas.importing.asked import ROWS
@@ -80,17 +81,26 @@ class Imported:
         ]
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        for row in (self.columns, *self.rows):
-            writer.writerow([guarded(row[at]) for at in used])
+        # A text stands in many rows, and is looked at once.
+        safe = cache(guarded)
+        writer.writerows([safe(row[at]) for at in used] for row in (self.columns, *self.rows))
         return text.getvalue()
 
     def levels(self, factor: FactorColumn) -> list[str]:
         """The different levels of a factor: numbers by value, texts as they first appear."""
-        at = self.columns.index(factor.id)
-        found = list(dict.fromkeys(level_key(row[at]) for row in self.rows))
-        if all(number_text(one, "point") for one in found):
-            found.sort(key=Decimal)
-        return found
+        return self._levels[factor.id]
+
+    @cached_property
+    def _levels(self) -> Mapping[str, list[str]]:
+        every: dict[str, list[str]] = {}
+        for factor in self.factors:
+            at = self.columns.index(factor.id)
+            texts = dict.fromkeys(row[at] for row in self.rows)
+            found = list(dict.fromkeys(map(level_key, texts)))
+            if all(number_text(one, "point") for one in found):
+                found.sort(key=Decimal)
+            every[factor.id] = found
+        return every
 
 
 def make_cells(proposal: Proposal, fill: str | None) -> Imported:
@@ -107,12 +117,18 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
     absent: list[Absent] = []
     seen: dict[tuple[str, ...], str] = {}
     cells: set[tuple[str, ...]] = set()
+    metric_column = proposal.columns[proposal.metric]
+    value_of = cache(lambda text: _value(metric_column, text))
+    written = [_levels(proposal.columns[name], fill) for name in proposal.factors]
+    levels_of = _rows_of(written)
+    keys_of = _rows_of([_keys(texts) for texts in written])
+    repeats_of = _rows_of([proposal.columns[name].levels for name in numbers])
     for at, raw in enumerate(proposal.table.rows):
-        levels, why = _levels(proposal, at, fill)
-        value, state, note, bad = _value(proposal.columns[proposal.metric], at)
+        levels = levels_of(at)
+        why = _no_level(proposal, levels)
+        value, state, note, bad = value_of(metric_column.texts[at])
         counts, bad_count = _counts(proposal, at, absent=not value)
-        repeat = tuple(proposal.columns[name].levels[at] for name in numbers)
-        key = tuple(map(level_key, levels)) if not why else ()
+        repeat, key = repeats_of(at), keys_of(at)
         problem = why or bad or bad_count
         if not problem and proposal.repeats != (ROWS,):
             first = seen.get((*key, *repeat))
@@ -124,7 +140,7 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         seen[*key, *repeat] = raw.place
         cells.add(key)
         if not value:
-            said = proposal.columns[proposal.metric].texts[at]
+            said = metric_column.texts[at]
             absent.append(Absent(raw.place, plain(said)))
         given = [proposal.columns[name].texts[at].strip() for name in proposal.taken]
         note = "; ".join(filter(None, (note, *given)))
@@ -144,20 +160,36 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
     )
 
 
-def _levels(proposal: Proposal, at: int, fill: str | None) -> tuple[list[str], str]:
-    levels = []
-    for name in proposal.factors:
-        column = proposal.columns[name]
-        text = column.numbers[at] if column.as_numbers else " ".join(column.texts[at].split())
-        if not text and fill is None:
-            return [], f"no level of {name} (--fill TEXT names it)"
-        levels.append(text or fill or "")
-    return levels, ""
+def _levels(column: Column, fill: str | None) -> list[str]:
+    """The level of each row as it is written; empty where there is none."""
+    written: Mapping[str, str | None] = column.number_of
+    if not column.as_numbers:
+        written = {text: " ".join(text.split()) for text in column.counts}
+    return [written[text] or fill or "" for text in column.texts]
 
 
-def _value(column: Column, at: int) -> tuple[str, str, str, str]:
-    """Value, state and note of a row, and what is wrong with it."""
-    text, number = column.texts[at], column.numbers[at]
+def _keys(texts: Sequence[str]) -> list[str]:
+    """What levels are known by; empty where there is none."""
+    known = {text: level_key(text) if text else "" for text in dict.fromkeys(texts)}
+    return [known[text] for text in texts]
+
+
+def _rows_of(columns: Sequence[Sequence[str]]) -> Callable[[int], tuple[str, ...]]:
+    """What some columns have in a row."""
+    rows = [*zip(*columns, strict=True)]
+    return rows.__getitem__ if columns else lambda _: ()
+
+
+def _no_level(proposal: Proposal, levels: Sequence[str]) -> str:
+    if all(levels):
+        return ""
+    name = proposal.factors[levels.index("")]
+    return f"no level of {name} (--fill TEXT names it)"
+
+
+def _value(column: Column, text: str) -> tuple[str, str, str, str]:
+    """Value, state and note of a row's text, and what is wrong with it."""
+    number = column.number_of[text]
     if number is not None:
         if column.percents and not without_percent(without_margin(text)[0])[1]:
             return (
@@ -184,7 +216,8 @@ def _counts(proposal: Proposal, at: int, *, absent: bool) -> tuple[list[str], st
             found.append("")
             continue
         column = proposal.columns[name]
-        text, number = column.texts[at], column.numbers[at]
+        text = column.texts[at]
+        number = column.number_of[text]
         if number is None:
             if not is_absent(text):
                 return [], f"{shown(text)} in {name}, which is no number"

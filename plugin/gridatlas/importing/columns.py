@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -39,72 +40,95 @@ def kind_of_count(name: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table that is imported."""
+    """A column of the table that is imported.
+
+    Whatever is found of a text is found once for all rows that have it.
+    """
 
     name: str
     texts: Sequence[str]
     mark: Mark
 
     @cached_property
+    def counts(self) -> Counter[str]:
+        """The different texts, as they first appear, and how many rows have each."""
+        return Counter(self.texts)
+
+    @cached_property
+    def number_of(self) -> Mapping[str, str | None]:
+        """Each different text as a number, without percent sign and margin; None for others."""
+        return {
+            text: number_text(without_percent(without_margin(text)[0])[0], self.mark)
+            for text in self.counts
+        }
+
+    @cached_property
     def numbers(self) -> list[str | None]:
-        """Each text as a number, without percent sign and margin; None for other texts."""
-        known: dict[str, str | None] = {}
-        for text in self.texts:
-            if text not in known:
-                known[text] = number_text(without_percent(without_margin(text)[0])[0], self.mark)
-        return [known[text] for text in self.texts]
+        """The text of each row as a number."""
+        return [*map(self.number_of.__getitem__, self.texts)]
 
     @cached_property
     def percents(self) -> int:
         """How many numbers have a percent sign."""
         return sum(
-            number is not None and without_percent(without_margin(text)[0])[1]
-            for text, number in zip(self.texts, self.numbers, strict=True)
+            times
+            for text, times in self.counts.items()
+            if self.number_of[text] is not None and without_percent(without_margin(text)[0])[1]
         )
 
     @cached_property
     def margins(self) -> int:
         """How many numbers are followed by ± and another."""
-        return sum(bool(without_margin(text)[1]) for text in self.texts)
+        return sum(times for text, times in self.counts.items() if without_margin(text)[1])
 
     @cached_property
     def filled(self) -> int:
         """How many texts aren't empty."""
-        return sum(bool(plain(text)) for text in self.texts)
+        return sum(times for text, times in self.counts.items() if plain(text))
 
     @cached_property
     def is_metric_like(self) -> bool:
         """Whether there are numbers, and everything else says that there is no value."""
-        pairs = zip(self.texts, self.numbers, strict=True)
-        other = [text for text, number in pairs if number is None]
-        return len(other) < len(self.texts) and all(map(is_absent, other))
+        other = [text for text, number in self.number_of.items() if number is None]
+        return len(other) < len(self.number_of) and all(map(is_absent, other))
+
+    @cached_property
+    def is_fractional(self) -> bool:
+        """Whether a number has a decimal point."""
+        return any("." in (number or "") for number in self.number_of.values())
 
     @cached_property
     def as_numbers(self) -> bool:
         """Whether every text is a number, all or none with a percent sign, none with a margin."""
         return (
-            None not in self.numbers
+            None not in self.number_of.values()
             and self.percents in (0, len(self.texts))
             and not self.margins
             and bool(self.texts)
         )
 
     @cached_property
-    def levels(self) -> list[str]:
-        """Each text as a level of a factor; empty where there is none."""
+    def level_of(self) -> Mapping[str, str]:
+        """Each different text as a level of a factor; empty where there is none."""
         if self.as_numbers:
-            return [level_key(number) for number in self.numbers if number is not None]
-        return [level_key(plain(text)) if plain(text) else "" for text in self.texts]
+            return {text: level_key(number) for text, number in self.number_of.items() if number}
+        return {text: level_key(plain(text)) if plain(text) else "" for text in self.counts}
+
+    @cached_property
+    def levels(self) -> list[str]:
+        """The text of each row as a level of a factor."""
+        return [*map(self.level_of.__getitem__, self.texts)]
 
     @cached_property
     def distinct(self) -> list[str]:
         """The different levels, as they first appear."""
-        return [one for one in dict.fromkeys(self.levels) if one]
+        return [level for level in dict.fromkeys(self.level_of.values()) if level]
 
     @cached_property
     def values(self) -> list[Decimal]:
-        """All numbers of the column."""
-        return [Decimal(one) for one in self.numbers if one is not None]
+        """The numbers of the column, each way of writing one once."""
+        numbers = dict.fromkeys(self.number_of.values())
+        return [Decimal(number) for number in numbers if number is not None]
 
     @property
     def decimals(self) -> int:
@@ -118,7 +142,7 @@ class Column:
             low, high = min(self.values), max(self.values)
             count = len(set(self.values))
             what = f"{count} number{'s' * (count != 1)}, {low:f} to {high:f}"
-            absent = len(self.texts) - len(self.values)
+            absent = sum(self.counts[text] for text, one in self.number_of.items() if one is None)
             return what + (f"; {absent} without" if absent else "")
         if not self.filled:
             return "nothing"
@@ -130,4 +154,4 @@ class Column:
 def determines(first: Column, second: Column) -> bool:
     """Whether each level of the first column always has the same level of the second."""
     pairs = set(zip(first.levels, second.levels, strict=True))
-    return len(pairs) == len(set(first.levels))
+    return len(pairs) == len(set(first.level_of.values()))

@@ -90,8 +90,13 @@ def read_delimited(text: str, name: str, said: str) -> RawTable:
         notes.append("the header is all numbers; is it missing? The first line counts as header")
     kept: list[RawRow] = []
     reported: list[Reported] = []
+    named, width = rows[0][1], len(header)
     for at, values in rows[1:]:
-        found = _row(values, rows[0][1], len(header), f"{name}:{at}", separator)
+        place = f"{name}:{at}"
+        if len(values) == width and values != named and any(values):
+            kept.append(RawRow(place, tuple(values)))
+            continue
+        found = _row(values, named, width, place, separator)
         if isinstance(found, RawRow):
             kept.append(found)
         else:
@@ -115,7 +120,8 @@ def _split(text: str, separator: str, name: str, before: int) -> list[tuple[int,
     try:
         for values in reader:
             if values:
-                rows.append((line, [unguarded(value.strip()) for value in values]))
+                stripped = [value.strip() for value in values]
+                rows.append((line, [unguarded(v) if v[:1] == "'" else v for v in stripped]))
             line = reader.line_num + 1 + before
     except csv.Error as error:
         raise CannotImport(

@@ -133,7 +133,7 @@ def choose_repeats(
         if name not in roles
         and REPEATS & set(words(name))
         and len(one.distinct) > 1
-        and all("." not in (number or "") for number in one.numbers)
+        and not one.is_fractional
     ]
     chosen: list[str] = []
     for name in numbered:
@@ -194,7 +194,7 @@ def said_of_levels(column: Column) -> list[str]:
     lists = [one for one in column.distinct if one[:1] in "[({" and one[-1:] in "])}"]
     if lists:
         notes.append(f"{column.name} has lists as levels, taken as texts: {shown(lists[0], 40)}")
-    spaced = [one for one in dict.fromkeys(column.texts) if one != one.strip()]
+    spaced = [one for one in column.counts if one != one.strip()]
     if spaced:
         notes.append(f"{column.name}: spaces around levels are left out")
     return notes

@@ -57,6 +57,8 @@ def without_percent(text: str) -> tuple[str, bool]:
 
 def without_margin(text: str) -> tuple[str, str]:
     """`71.2 ± 0.5` in its two parts; the second is empty where there is none."""
+    if not any(sign in text for sign in ("±", "+", "\\pm")):
+        return text, ""  # as nearly all are
     found = _MARGIN.fullmatch(plain(text))
     return (found[1].rstrip(), found[2]) if found else (text, "")
 

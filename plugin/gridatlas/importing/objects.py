@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
@@ -29,13 +30,7 @@ def parse_json(text: str, name: str, line: int = 0) -> Any:
         CannotImport: For text that isn't JSON.
     """
     try:
-        return json.loads(
-            text,
-            parse_float=Number,
-            parse_int=Number,
-            parse_constant=Number,
-            object_pairs_hook=_once,
-        )
+        return _DECODER.decode(text)
     except KeyError as error:
         raise CannotImport(
             f"{name}: the key {shown(error.args[0])} twice in one object",
@@ -54,16 +49,22 @@ def parse_json(text: str, name: str, line: int = 0) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise KeyError(key)
-        found[key] = value
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise KeyError(next(key for key in found if keys.count(key) > 1))
     return found
+
+
+_DECODER = json.JSONDecoder(
+    parse_float=Number, parse_int=Number, parse_constant=Number, object_pairs_hook=_once
+)
 
 
 def flat(value: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """An object without objects in it: `{"a": {"b": 1}}` has the key `a.b`."""
+    if not before and not any(isinstance(one, dict) for one in value.values()):
+        return dict(value)
     found: dict[str, Any] = {}
     for key, one in value.items():
         if isinstance(one, Mapping):
@@ -75,12 +76,12 @@ def flat(value: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 def as_text(value: Any) -> str | None:
     """A value of JSON as text; None for one that has none (a list of objects)."""
+    if isinstance(value, str):
+        return value.strip()
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):
-        return value.strip()
     if isinstance(value, Sequence):
         parts = [as_text(one) for one in value if not isinstance(one, list | Mapping)]
         if len(parts) != len(value):
@@ -108,32 +109,40 @@ def table_of(records: Sequence[tuple[str, Any]], form: str) -> RawTable:
         else:
             why = f"{'a list' if isinstance(one, list) else shown(one)} instead of an object"
             reported.append(Reported(place, why, bad=True))
-    names: dict[str, None] = {}
-    for _, one in flats:
-        names |= dict.fromkeys(one)
-    columns: list[str] = []
+    if not flats:
+        raise CannotImport(f"{form} without an object", "a list of objects", "name another file")
+    names = dict.fromkeys(name for _, one in flats for name in one)
+    places = [place for place, _ in flats]
+    columns: dict[str, list[str]] = {}
     notes: list[str] = []
     for name in names:
-        note, taken = _lists(name, [(place, one.get(name)) for place, one in flats])
+        values = [one.get(name) for _, one in flats]
+        texts = [as_text(value) for value in values]
+        note, taken = _lists(name, places, values, texts)
         notes += [note] if note else []
-        columns += [name] if taken else []
-    rows = tuple(
-        RawRow(place, tuple(as_text(one.get(name)) or "" for name in columns))
-        for place, one in flats
-    )
-    if not rows:
-        raise CannotImport(f"{form} without an object", "a list of objects", "name another file")
-    unique, more = unique_names(columns)
+        if taken:
+            columns[name] = [text or "" for text in texts]
+    cells = zip(*columns.values(), strict=True) if columns else (() for _ in places)
+    rows = tuple(map(RawRow, places, cells))
+    unique, more = unique_names([*columns])
     return RawTable(form, unique, rows, tuple(reported), (*notes, *more))
 
 
-def _lists(name: str, values: Sequence[tuple[str, Any]]) -> tuple[str, bool]:
+def _lists(
+    name: str, places: Sequence[str], values: Sequence[Any], texts: Sequence[str | None]
+) -> tuple[str, bool]:
     """What is to be said of lists in a column, and whether it can be read."""
+    if None in texts:
+        place = places[texts.index(None)]
+        return f"{name} is left out: at {place} it is a list of lists or objects", False
+    if set(map(type, values)) <= {str, Number, NoneType}:
+        distinct = set(values) - {None}
+        if len({value.strip() for value in distinct}) == len(distinct):
+            return "", True
     joined: dict[str, Any] = {}
-    for place, value in values:
-        text = as_text(value)
+    for place, value, text in zip(places, values, texts, strict=True):
         if text is None:
-            return f"{name} is left out: at {place} it is a list of lists or objects", False
+            continue
         if value is not None and joined.setdefault(text, value) != value:
             raise CannotImport(
                 f"{name} at {place}: {json.dumps(value)} and {json.dumps(joined[text])}, "

@@ -190,8 +190,8 @@ def _mark(table: RawTable) -> Mark:
     texts: list[str] = []
     for name in table.columns:
         column = set(table.column(name))
-        numbers = [one for one in column if looks_like_number(one)]
-        if numbers and all(one in numbers or is_absent(one) for one in column):
+        numbers = {text for text in column if looks_like_number(text)}
+        if numbers and all(map(is_absent, column - numbers)):
             texts += sorted(numbers)
     return decimal_mark(marks_of(texts), semicolons=table.semicolons)
 
@@ -202,7 +202,8 @@ def _kept(
     """The rows that are taken, what they must have, the others, and the metric's name if told."""
     keep = dict(asked.keep)
     for name, level in table.keep.items():
-        if name not in keep and level in table.column(name) and len(set(table.column(name))) > 1:
+        levels = set(table.column(name)) if name not in keep else set()
+        if level in levels and len(levels) > 1:
             keep[name] = level
     told = [
         name for name in table.columns if plain_name(name) in ("metric", "metric_name", "measure")
@@ -265,9 +266,8 @@ def _metric(
         )
 
     def score(one: Column) -> tuple[int, float, bool, int]:
-        fractional = any("." in (number or "") for number in one.numbers)
         distinct = len(set(one.values)) / len(one.texts)
-        return _metric_name(one.name), distinct, fractional, list(columns).index(one.name)
+        return _metric_name(one.name), distinct, one.is_fractional, list(columns).index(one.name)
 
     # Of several that are named like metrics, the first: tables put what matters first.
     named = [one for one in candidates if score(one)[0] == 2]

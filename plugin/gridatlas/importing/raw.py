@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 class CannotImport(Exception):
@@ -21,8 +22,7 @@ class CannotImport(Exception):
         return f"  found:    {self.found}\n  expected: {self.expected}\n  mend:     {self.mend}"
 
 
-@dataclass(frozen=True, slots=True)
-class RawRow:
+class RawRow(NamedTuple):
     """One row as it stands in a file: where, and a text per column."""
 
     place: str

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gridatlas.garbage import left_alone
 from gridatlas.importing.asked import Asked
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.look import look, sources
@@ -50,6 +51,21 @@ def run_import(
     if not options["dry"]:
         put_back(data)
         check_place(data, study, replace=options["replace"])
+    with left_alone():
+        return _import(files, data, asked, options, (study, title), echo, confirm, progress)
+
+
+def _import(
+    files: Sequence[Path],
+    data: Path,
+    asked: Asked,
+    options: Mapping[str, Any],
+    names: tuple[str, str],
+    echo: Callable[[str], None],
+    confirm: Callable[[str], bool | None],
+    progress: Callable[[str], None],
+) -> int:
+    study, title = names
     table = look(
         files, encoding=options["encoding"], table=options["table"], pattern=options["pattern"]
     )
