@@ -656,6 +656,80 @@ def test_a_folder_of_one_cell_files(here: Path) -> None:
     ]
 
 
+def lm_eval_file(accuracy: float) -> str:
+    return json.dumps(
+        {
+            "results": {task: {"acc,none": accuracy + add} for task, add in TASKS.items()},
+            "configs": {"arc": {}, "boolq": {}},
+            "model_name": "/checkpoints/latest",
+        }
+    )
+
+
+TASKS = {"arc": 0.0, "boolq": 0.25}
+
+
+def test_a_pattern_names_parts_of_paths_of_lm_evaluation_harness(here: Path) -> None:
+    for model, step, accuracy in (("a", 1, 0.5), ("a", 2, 0.625), ("b", 1, 0.25), ("b", 2, 0.375)):
+        put(here, f"runs/{model}/step{step}/results.json", lm_eval_file(accuracy))
+    result = run("runs", "--yes", "--path", "{model}/step{step}/results.json")
+    assert result.exit_code == 0, result.output
+    assert "note: model: as --path says, not as the files do\n" in result.output
+    header, *rows = written(here, "runs")
+    at = [header.index(name) for name in ("model", "step", "task", "value")]
+    assert [[row[place] for place in at] for row in rows] == [
+        ["a", "1", "arc", "0.5"], ["a", "1", "boolq", "0.75"],
+        ["a", "2", "arc", "0.625"], ["a", "2", "boolq", "0.875"],
+        ["b", "1", "arc", "0.25"], ["b", "1", "boolq", "0.5"],
+        ["b", "2", "arc", "0.375"], ["b", "2", "boolq", "0.625"],
+    ]  # fmt: skip
+    result = run("runs", "--yes", "--path", "{model}/{step}.csv", "--study", "other")
+    assert result.exit_code == 2
+    assert result.output == (
+        "Error: nothing was imported\n"
+        "  found:    a/step1/results.json, which isn't like --path {model}/{step}.csv\n"
+        "  expected: a path of that form\n"
+        "  mend:     correct the pattern; it begins below the folder that all files have in "
+        "common\n"
+    )
+
+
+def test_a_pattern_names_parts_of_paths_of_mteb(here: Path) -> None:
+    for model, dim, score in (("e5", 256, 0.5), ("e5", 512, 0.625), ("bge", 256, 0.25)):
+        for task, add in (("STS12", 0.0), ("NFCorpus", 0.25)):
+            scores = {
+                "task_name": task,
+                "scores": {"test": [{"hf_subset": "default", "main_score": score + add}]},
+            }
+            put(here, f"mteb/{model}/dim{dim}/{task}.json", json.dumps(scores))
+    result = run("mteb", "--yes", "--path", "{model}/dim{dim}/{file}.json")
+    assert result.exit_code == 0, result.output
+    header, *rows = written(here, "mteb")
+    at = [header.index(name) for name in ("model", "dim", "task", "main_score")]
+    assert [[row[place] for place in at] for row in rows] == [
+        ["bge", "256", "NFCorpus", "0.5"], ["bge", "256", "STS12", "0.25"],
+        ["e5", "256", "NFCorpus", "0.75"], ["e5", "256", "STS12", "0.5"],
+        ["e5", "512", "NFCorpus", "0.875"], ["e5", "512", "STS12", "0.625"],
+    ]  # fmt: skip
+    result = run("mteb", "--yes", "--path", "{model}/size{dim}/{file}.json", "--study", "other")
+    assert result.exit_code == 2
+    found = "bge/dim256/NFCorpus.json, which isn't like --path {model}/size{dim}/{file}.json"
+    assert f"  found:    {found}\n" in result.output
+
+
+def test_a_pattern_names_parts_of_paths_of_tables(here: Path) -> None:
+    for model, add in (("a", 0), ("b", 10)):
+        put(here, f"runs/{model}.csv", f"lr,batch,acc\n1,8,{add + 1}\n2,8,{add + 2}\n1,16,{add}\n")
+    result = run("runs", "--yes", "--path", "{model}.csv")
+    assert result.exit_code == 0, result.output
+    assert [row[:4] for row in written(here, "runs")][:3] == [
+        ["model", "batch", "lr", "acc"], ["a", "8", "1", "1"], ["a", "8", "2", "2"],
+    ]  # fmt: skip
+    result = run("runs", "--yes", "--path", "{lr}.csv", "--study", "other")
+    assert "  found:    --path with {lr}, and a column lr\n" in result.output
+    assert result.exit_code == 2
+
+
 class Compared(str):
     """A text that counts how often texts are compared."""
 

@@ -115,7 +115,7 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     "--path",
     "pattern",
     metavar="PATTERN",
-    help="What the paths of one-cell files say: '{model}/{seed}.json'.",
+    help="Take columns from the files' paths: '{model}/{seed}.json'.",
 )
 @click.option("--fill", metavar="TEXT", help="Level to write where a factor's is empty.")
 @click.option("--skip", is_flag=True, help="Leave out rows that are wrong, and report them.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def look(
         if file.suffix.lower() == ".json"
     }
     if trees and len(trees) == len(files):
-        found = _harness(trees, names) or _cells(trees, names, pattern)
+        found = _harness(trees, names, pattern) or _cells(trees, names, pattern)
         if found:
             return found
     tables = []
@@ -58,6 +59,8 @@ def look(
             tables.append(read_json(trees[file], name))
         else:
             tables.append(_table(file, name, encoding, table))
+    if pattern:
+        tables = [_named(*one) for one in zip(tables, _path_parts(names, pattern), strict=True)]
     return tables[0] if len(tables) == 1 else _together(tables, names)
 
 
@@ -128,6 +131,21 @@ def _text(file: Path, name: str, encoding: str | None) -> tuple[str, str]:
     return decode(data, name, encoding)
 
 
+def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:
+    """A table with a column for each part of its file's path that `--path` names."""
+    twice = [name for name in parts if name in table.columns]
+    if twice:
+        raise CannotImport(
+            f"--path with {{{twice[0]}}}, and a column {twice[0]}",
+            "names that the table doesn't have",
+            f"name the part otherwise, such as {{{twice[0]}_path}}",
+            usage=True,
+        )
+    before = tuple(parts.values())
+    rows = tuple(RawRow(row.place, (*before, *row.values)) for row in table.rows)
+    return replace(table, columns=(*parts, *table.columns), rows=rows)
+
+
 def _together(tables: Sequence[RawTable], names: Sequence[str]) -> RawTable:
     """The rows of several tables, with a column that names the file of each."""
     columns: dict[str, None] = {}
@@ -160,26 +178,41 @@ def _together(tables: Sequence[RawTable], names: Sequence[str]) -> RawTable:
 # --- JSON files that are no tables ----------------------------------------------------------------
 
 
-def _harness(trees: Mapping[Path, Any], names: Sequence[str]) -> RawTable | None:
-    """A table of results of lm-evaluation-harness or MTEB; None where no file is one."""
+def _harness(
+    trees: Mapping[Path, Any], names: Sequence[str], pattern: str | None
+) -> RawTable | None:
+    """A table of results of lm-evaluation-harness or MTEB; None where no file is one.
+
+    What `--path` names is a column, and counts for more than what the files say: they call a model
+    by the folder that it was read from.
+    """
     for form, mine in ((lm_eval.FORM, lm_eval.is_lm_eval), (mteb.FORM, mteb.is_mteb)):
         if not any(map(mine, trees.values())):
             continue
         records: list[tuple[str, Any]] = []
         others = []
+        instead: dict[str, None] = {}
         for (file, tree), name in zip(trees.items(), names, strict=True):
             if not mine(tree):
                 others.append(Reported(name, f"a file that isn't {form}"))
-            elif form == lm_eval.FORM:
-                records += lm_eval.records(tree, name)
-            else:
-                records += mteb.records(tree, name, file.resolve(), _meta(file))
+                continue
+            found = (
+                lm_eval.records(tree, name)
+                if form == lm_eval.FORM
+                else mteb.records(tree, name, file.resolve(), _meta(file))
+            )
+            parts = _matched(name, pattern) if pattern else {}
+            for place, record in found:
+                instead |= {key: None for key in parts if key in record}
+                records.append((place, {**record, **parts}))
         if not records:
             raise CannotImport(f"{form} without a score", "at least one", "run it again")
         table = table_of(records, form)
         keep = lm_eval.KEEP if form == lm_eval.FORM else {}
         reported = (*table.reported, *others)
-        return RawTable(table.form, table.columns, table.rows, reported, table.notes, keep)
+        said = [f"{listed(instead)}: as --path says, not as the files do"] if instead else []
+        notes = (*said, *table.notes)
+        return RawTable(table.form, table.columns, table.rows, reported, notes, keep)
     return None
 
 
