@@ -452,6 +452,21 @@ def test_what_changed_is_told(sides: Sides, case: str) -> None:
     assert told(sides(base, head)) == expected
 
 
+def test_a_check_that_changed_is_told_as_it_is_now_too(sides: Sides) -> None:
+    base = edited(("everywhere.\n", "everywhere.\n    reads: In each cell.\n"), name="study.yml")
+    head = edited((").all", ").share > 1"), name="study.yml", of=base)
+    [claims] = [one for one in report(sides(base, head)).sections if one.id == "claims"]
+    [item] = claims.items
+    assert item.text == (
+        "Flipped from true to false, not as recorded: “Large is ahead everywhere.”"
+    )
+    assert item.details == (
+        'Its check: now (grid(model="large") > grid(model="small")).share > 1; before '
+        '(grid(model="large") > grid(model="small")).all',
+        "It is read as: In each cell.",
+    )
+
+
 WHOLE = """\
 # Changes in the results: base → head
 

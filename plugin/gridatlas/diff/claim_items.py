@@ -13,6 +13,7 @@ from gridatlas.diff.wording import (
     NAMED,
     count,
     cut,
+    now_and_before,
 )
 
 
@@ -91,7 +92,7 @@ def _differences(one: ClaimChange) -> tuple[str, ...]:
     old, new = one.old.entry, one.new.entry
     names = ("text", "check", "reads", "source", "not_checkable")
     return tuple(
-        f"Its {name} changed; before: {getattr(old, name) or 'none'}"
+        now_and_before(f"Its {name}", getattr(old, name) or "", getattr(new, name) or "")
         for name in names
         if getattr(old, name) != getattr(new, name)
     )

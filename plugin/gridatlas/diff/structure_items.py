@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from gridatlas.analyse import summarise
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.matching import Renamed
-from gridatlas.diff.report import Item, item, line
+from gridatlas.diff.report import Item, item
 from gridatlas.diff.wording import (
-    EXPRESSION,
     NAMED,
     ROWS,
     count,
     cut,
     grid_name,
     grids_text,
+    now_and_before,
     place_name,
     value_text,
 )
@@ -44,7 +44,7 @@ def _study_structure(study: StudyChanges) -> Iterator[Item]:
         )
     for one in study.texts:
         if one.weight == "rule":
-            yield item(new.id, _said(one.what, one.old, one.new))
+            yield item(new.id, now_and_before(one.what, one.old, one.new))
     for words, levels, grids, of in (
         ("Removed", study.match.removed, study.grids.removed, old),
         ("Added", study.match.added, study.grids.added, new),
@@ -128,15 +128,4 @@ def texts(changes: Changes) -> Iterator[Item]:
     for study in changes.studies:
         for one in study.texts:
             if one.weight == "text":
-                yield item(study.head.study.id, _said(one.what, one.old, one.new))
-
-
-def _said(what: str, old: str, new: str) -> str:
-    old, new = line(old, len(old) + 1), line(new, len(new) + 1)
-    if min(len(old), len(new)) > EXPRESSION // 2:
-        # Of long texts, from a little before the first letter that differs.
-        same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), None)
-        start = old.rfind(" ", 0, max(0, (same or min(len(old), len(new))) - 40)) + 1
-        old, new = (f"{'…' if start else ''}{text[start:]}" for text in (old, new))
-    before, after = (line(text, EXPRESSION) or "none" for text in (old, new))
-    return f"{what}: now {after}; before {before}"
+                yield item(study.head.study.id, now_and_before(one.what, one.old, one.new))

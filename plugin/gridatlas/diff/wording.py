@@ -8,7 +8,7 @@ from decimal import Decimal
 from gridatlas.analyse import Summary, trials
 from gridatlas.claims.places import cell_name
 from gridatlas.diff.grids import BestChange, CellChange, GridChange
-from gridatlas.diff.report import Table
+from gridatlas.diff.report import Table, line
 from gridatlas.diff.told import Told
 from gridatlas.picture import format_difference, value_with_unit
 from gridatlas.statistics.interval import Interval
@@ -212,3 +212,15 @@ def grids_text(grids: list[Grid]) -> str:
     """`2 grids and 40 values`."""
     values = sum(cell.value is not None for grid in grids for _, _, cell in grid.points())
     return f"{count(len(grids), 'grid')} and {count(values, 'value')}"
+
+
+def now_and_before(what: str, old: str, new: str) -> str:
+    """`title: now A; before B`; of long texts the part in which they differ."""
+    old, new = line(old, len(old) + 1), line(new, len(new) + 1)
+    if min(len(old), len(new)) > EXPRESSION // 2:
+        # Of long texts, from a little before the first letter that differs.
+        same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), None)
+        start = old.rfind(" ", 0, max(0, (same or min(len(old), len(new))) - 40)) + 1
+        old, new = (f"{'…' if start else ''}{text[start:]}" for text in (old, new))
+    before, after = (line(text, EXPRESSION) or "none" for text in (old, new))
+    return f"{what}: now {after}; before {before}"
