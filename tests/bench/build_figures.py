@@ -105,6 +105,21 @@ class Large:
 
 
 @dataclass(frozen=True)
+class Import:
+    """A table, imported or only read with pandas.
+
+    Attributes:
+        command: `import` or `pandas`.
+    """
+
+    what: str
+    command: str
+    wall: float
+    processor: float
+    memory: float
+
+
+@dataclass(frozen=True)
 class Steps:
     """Seconds in each step of one build, by the keys of `STEPS`."""
 
@@ -369,6 +384,21 @@ def large_table(found: Sequence[Large]) -> str:
     )
 
 
+def import_table(found: Sequence[Import]) -> str:
+    """Imports beside pandas, with the ratio of the times of the processor."""
+    rows = []
+    for what in dict.fromkeys(one.what for one in found):
+        of = {
+            command: [one for one in found if (one.what, one.command) == (what, command)]
+            for command in ("import", "pandas")
+        }
+        spent = {name: median(one.processor for one in here) for name, here in of.items()}
+        memory = {name: median(one.memory for one in here) for name, here in of.items()}
+        cells = [f"{seconds(spent[name])}, {megabytes(memory[name])}" for name in of]
+        rows.append([what, *cells, ratio(spent["import"], spent["pandas"])])
+    return table(["One table", "`gridatlas import`", "Read with pandas", "× pandas"], rows)
+
+
 def steps_table(found: Sequence[Steps]) -> str:
     """Where the time goes, as shares of all of it."""
     kinds = dict.fromkeys(one.what for one in found)
@@ -448,6 +478,16 @@ def large_part(figures: Mapping[str, Any]) -> str:
     return f"{large_table(found).strip()}\n\n{_measured(figures)}"
 
 
+def imports_part(figures: Mapping[str, Any]) -> str:
+    """Imports, as the page has it."""
+    found = [Import(**one) for one in figures["imports"]]
+    count = sum(one.what == found[0].what for one in found) // 2
+    return (
+        f"Medians of {count} runs each, in processes of their own.\n\n"
+        f"{import_table(found).strip()}\n\n{_measured(figures)}"
+    )
+
+
 def steps_part(figures: Mapping[str, Any]) -> str:
     """Where the time goes, as the page has it."""
     found = [Steps(**one) for one in figures["steps"]]
@@ -461,6 +501,7 @@ PARTS: Parts = {
     "builds": ("builds", builds_part),
     "edits": ("edits", edits_part),
     "growth": ("builds", growth_part),
+    "imports": ("imports", imports_part),
     "large": ("large", large_part),
     "steps": ("steps", steps_part),
 }

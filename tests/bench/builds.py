@@ -18,8 +18,9 @@ from typing import Any
 import build_figures
 import build_projects
 import figures
+import imports
 import large
-from build_figures import Build, Edit, Large, Steps
+from build_figures import Build, Edit, Import, Large, Steps
 from build_projects import Projects
 from machine import measured_on
 
@@ -29,11 +30,13 @@ from site_builds import Project, environ
 
 ROOT = Path(__file__).parents[2]
 CHECK = ("-c", "from gridatlas.cli import main; main()", "check", "--quiet")
+IMPORT = ("-c", "from gridatlas.cli import main; main()", "import")
 BUILD = ("-m", "mkdocs", "build", "--quiet")
 PACKAGES = (
     "gridatlas", "mkdocs", "mkdocs-material", "mkdocs-charts-plugin", "mkdocs-jupyter", "altair",
     "vl-convert-python",
 )  # fmt: skip
+BESIDE_IMPORTS = ("gridatlas", "pandas")
 GRIDS = 100
 NOTEBOOKS = (1, 6)
 """Pages that mkdocs-jupyter runs: what one more of them takes is the difference, per page."""
@@ -44,6 +47,19 @@ LARGE: Mapping[str, Callable[[Path], None]] = {
     "1,000,000 rows of repeats, 10,000 for each of 10 × 10 cells": large.repeats(10, 10, 10_000),
     "200 readings of one grid of 5 × 4 cells": large.readings(5, 4, 200),
 }
+IMPORTS: Mapping[str, tuple[str, Callable[[Path], None]]] = {
+    f"{what}, {rows:,} rows": (file, make(rows))
+    for rows in (40_000, 200_000)
+    for what, file, make in (
+        ("Tidy CSV", "tidy.csv", imports.tidy),
+        ("JSON lines", "lines.jsonl", imports.lines),
+    )
+} | {"Wide CSV, 200,000 cells": ("wide.csv", imports.wide(200_000))}
+READ = {
+    ".csv": "import sys, pandas; pandas.read_csv(sys.argv[1])",
+    ".jsonl": "import sys, pandas; pandas.read_json(sys.argv[1], lines=True)",
+}
+"""Reads a file with pandas, by its ending."""
 LONG = 5
 """Seconds of the processor from which a command on a large study is run once."""
 PATIENCE = 600
@@ -55,21 +71,24 @@ examples:
   python tests/bench/builds.py --only edits --rounds 2 --only-print    a quick look
   python tests/bench/builds.py --only builds --sizes 10 100            no 1,000 grids
 """
-PARTS = ("builds", "edits", "large", "steps")
+PARTS = ("builds", "edits", "imports", "large", "steps")
 
 
 def main() -> int:
     """Measure, print and keep the figures; return the exit status."""
     given = _parser().parse_args()
-    where = measured_on(PACKAGES, {"Python": ".".join(map(str, sys.version_info[:3]))})
-    say(f"{figures.setting(where)}")
+    python = {"Python": ".".join(map(str, sys.version_info[:3]))}
     projects = None
     if {"builds", "edits", "steps"} & set(given.only):
         projects = make(GRIDS)
     for part in given.only:
+        where = measured_on(BESIDE_IMPORTS if part == "imports" else PACKAGES, python)
+        say(f"{part}: {figures.setting(where)}")
         found: dict[str, Any] = {"setting": where}
         if part == "large":
             found["large"] = measure_large(given.rounds)
+        elif part == "imports":
+            found["imports"] = measure_imports(given.rounds)
         elif projects is not None:
             found[part] = {"builds": compare, "edits": edit, "steps": steps}[part](projects, given)
         report(part, json.loads(json.dumps(found, default=asdict)))
@@ -337,6 +356,33 @@ def measure_large(rounds: int) -> list[Large]:
                 if one.processor > LONG and again == 0:
                     break
         shutil.rmtree(project.folder)
+    return found
+
+
+# --- imports ------------------------------------------------------------------------------------
+
+
+def measure_imports(rounds: int) -> list[Import]:
+    """Import each table, and read it with pandas, in turn; in processes of their own."""
+    found = []
+    folder = build_projects.FOLDER / "imports"
+    for what, (file, write) in IMPORTS.items():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        write(folder / file)
+        commands = {
+            "import": (*IMPORT, file, "--yes", "--replace"),
+            "pandas": ("-c", READ[Path(file).suffix], file),
+        }
+        for _ in range(rounds):
+            for command, words in commands.items():
+                one = spent(words, folder)
+                say(
+                    f"{what}: {command}: {one.processor:.2f} s, {one.wall:.2f} s on the clock, "
+                    f"{one.memory:.0f} MB"
+                )
+                found.append(Import(what, command, one.wall, one.processor, one.memory))
+    shutil.rmtree(folder)
     return found
 
 

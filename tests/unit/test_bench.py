@@ -5,14 +5,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from gridatlas.cli import main
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 import build_figures
 import figures
+import imports
 import inputs
 import weights
-from build_figures import Build, Edit, Large, Steps
+from build_figures import Build, Edit, Import, Large, Steps
 from figures import Load, Part, Score, Setting, Throttle, Weight
 
 MARKED = "a\n<!-- speed -->\n\nold\n\n<!-- /speed -->\nz\n"
@@ -320,6 +324,34 @@ def test_large_studies_and_steps() -> None:
     steps = build_figures.steps_table([Steps("Cold", {"chart": 3.0, "host": 1.0})])
     assert "| Chart: draw with Vega, and bundle it | 3.00 s, 75% |" in steps
     assert "| All | 4.00 s |" in steps
+
+
+def test_imports_are_held_against_pandas() -> None:
+    found = [
+        Import("CSV", "import", 2, 3.0, 200),
+        Import("CSV", "import", 2, 5.0, 220),
+        Import("CSV", "pandas", 1, 0.8, 100),
+    ]
+    assert build_figures.import_table(found) == (
+        "| One table | `gridatlas import` | Read with pandas | × pandas |\n"
+        "| --- | ---: | ---: | ---: |\n"
+        "| CSV | 4.00 s, 210 MB | 0.80 s, 100 MB | 5.0× |\n"
+    )
+
+
+@pytest.mark.parametrize("what", ["tidy", "lines", "wide"])
+def test_tables_to_import_have_their_rows_and_no_cell_twice(tmp_path: Path, what: str) -> None:
+    file = tmp_path / ("t.jsonl" if what == "lines" else "t.csv")
+    getattr(imports, what)(2000)(file)
+    result = CliRunner().invoke(
+        main, ["import", str(file), "--yes", "--data", str(tmp_path / "data")]
+    )
+    cells, repeats = ("2,000", "0") if what == "wide" else ("400", "1,600")
+    assert (
+        f"2,000 rows read\n  = {cells} cells\n  + {repeats} repeats of these cells\n"
+        "  + 0 reported\n" in result.output
+    )
+    assert result.exit_code == 0
 
 
 def test_every_tool_gets_the_same_pages(tmp_path: Path) -> None:
