@@ -355,6 +355,8 @@ class StudyFile(Entry):
     """By facet, the level that its other levels are [compared](#comparisons) with."""
     compare: tuple[str, ...] = ()
     """Facets whose levels are [compared](#comparisons) with one another."""
+    replicates: Text | None = None
+    """The facet whose levels [repeat the experiment](#replicates), such as training seeds."""
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
     """Names, units and levels of the axes and facets, by the names of their columns."""
     trials: Trials | None = None

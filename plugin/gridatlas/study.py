@@ -193,6 +193,7 @@ class Study:
 
     Attributes:
         runs: By their ids.
+        replicates: Id of the facet whose levels repeat the experiment; empty without one.
         license: Of the data: an SPDX identifier or an address; empty where unknown.
         former: Names that it had before.
         accounts: The readings that shown values come from: those that no run measured; in a study
@@ -223,6 +224,7 @@ class Study:
     reproduce: ReproduceEntry | None = None
     runs: Mapping[str, Run] = field(default_factory=dict)
     license: str = ""
+    replicates: str = ""
     former: tuple[str, ...] = ()
     former_lines: tuple[int, ...] = ()
     accounts: tuple[Reading, ...] = field(init=False, repr=False, compare=False)

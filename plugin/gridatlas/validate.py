@@ -80,6 +80,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         problems += found
     problems += _check_files(source, factors)
     problems += _check_trials(source, factors)
+    problems += _check_replicates(source, factors)
     problems += _check_levels(source, factors)
     if any(one.severity == "problem" for one in problems if one.file == source.name):
         return None, problems
@@ -119,6 +120,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         reproduce=file.reproduce,
         runs=runs,
         license=file.license or "",
+        replicates=file.replicates or "",
         former=file.former,
         former_lines=tuple(source.line("former", at) or 1 for at in range(len(file.former))),
     )
@@ -260,6 +262,8 @@ def _check_references(source: StudySource) -> list[Problem]:
     named += [(("compare", index), facet) for index, facet in enumerate(file.compare)]
     if file.trials:
         named.append((("trials", "items"), file.trials.items))
+    if file.replicates is not None:
+        named.append((("replicates",), file.replicates))
     problems += [
         here.unknown("unknown-factor", path, facet, "a facet of this study", file.facets)
         for path, facet in named
@@ -532,6 +536,37 @@ def _check_trials(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
             "correct samples, or the items of the level",
         )
     ]
+
+
+def _check_replicates(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:
+    """A facet that repeats the experiment has a mean, and levels that are the same experiment."""
+    file, here, path = source.file, _In(source), ("replicates",)
+    facet = file.replicates
+    if facet is None:
+        return []
+    problems = []
+    if not any(level.aggregate for level in factors[facet].levels):
+        problems.append(
+            here.problem(
+                "wrong-value",
+                path,
+                f"{shown(facet)}, which has no aggregate",
+                "a facet with a level that is the mean of the others",
+                f"list the levels of {facet} under factors, and after them "
+                "{id: mean, aggregate: {by: mean}}; or remove replicates",
+            )
+        )
+    if file.trials and file.trials.items == facet:
+        problems.append(
+            here.problem(
+                "wrong-value",
+                path,
+                f"{shown(facet)}, whose levels are asked different items (trials.items)",
+                "a facet whose levels differ by chance only, such as training seeds",
+                "name another facet, or remove replicates",
+            )
+        )
+    return problems
 
 
 def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:
