@@ -12,20 +12,32 @@ from typing import Any
 
 from gridatlas.analyse import Difference, readings_at, summarise, trials
 from gridatlas.commands import command_parts
+from gridatlas.outcomes import Basis
 from gridatlas.panels import Panel
 from gridatlas.picture import format_difference, rows_from_top, value_with_unit
 from gridatlas.reproduction import CellRerun, Rerun
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
-from gridatlas.uncertainty import GridUncertainty, by_point
+from gridatlas.uncertainty import GridUncertainty, by_point, ranges_by_point
 from gridatlas.words import between, cell_text, difference_ends, printed
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""
 
 COLUMNS = (
-    "value", "state", "interval", "n", "successes", "tell", "note", "from", "agree",
+    "value", "state", "interval", "range", "n", "successes", "tell", "note", "from", "agree",
 )  # fmt: skip
 """What each cell has a say in; the rest is the heatmap's."""
+
+BASES: Mapping[Basis, str] = {
+    "": "",
+    "trials": "",
+    "items": "each item counted once",
+    "stderr": "from the standard error",
+    "repeats": "over the repeats",
+    "replicates": "over {n} repeats of the experiment",
+    "parts": "",
+}
+"""What a card says of where the intervals come from, where that isn't the trials beside them."""
 
 Points = Sequence[tuple[Level, Level]]
 Column = list[Any]
@@ -111,7 +123,7 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
     study = grid.study
     cells = {(x.key, y.key): cell for x, y, cell in grid.points()}
     shown = [cells[x.key, y.key] for x, y in points]
-    intervals = by_point(grid, known)
+    intervals, ranges = by_point(grid, known), ranges_by_point(grid, known)
     summary = summarise(grid)
     best = frozenset((x.key, y.key) for x, y in summary.best) if summary else frozenset()
     kept = frozenset(point for point, one in intervals.items() if one.kept)
@@ -122,6 +134,11 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
         "state": [None if cell.state == "ok" else STATE_LABELS[cell.state] for cell in shown],
         "interval": [
             between(one.low, one.high, study) if (one := intervals.get((x.key, y.key))) else None
+            for x, y in points
+        ],
+        "basis": BASES[known.basis].format(n=known.replicates),
+        "range": [
+            between(*ends, study) if (ends := ranges.get((x.key, y.key))) else None
             for x, y in points
         ],
         "n": [trials(grid, cell) for cell in shown],

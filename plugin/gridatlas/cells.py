@@ -372,6 +372,7 @@ def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:
         run=first.run,
         line=first.line,
         repeats=len(values),
+        ends=(min(values), max(values)) if len(values) > 1 else None,
     )
 
 

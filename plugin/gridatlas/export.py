@@ -9,12 +9,12 @@ import re
 from typing import Any
 
 from gridatlas.analyse import readings_at, readings_of, trials
-from gridatlas.profiles import LevelMean, profiles
+from gridatlas.profiles import LevelMean, cell_method, profiles
 from gridatlas.reproduction import Rerun
 from gridatlas.schema import level_number
 from gridatlas.study import Cell, Grid, Point, Reading
 from gridatlas.tables import guarded
-from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
+from gridatlas.uncertainty import CellUncertainty, Ends, GridUncertainty, by_point, ranges_by_point
 
 _MORE = ("successes", "stderr", "note", "place", "run")
 
@@ -41,7 +41,7 @@ def to_json(grid: Grid, known: GridUncertainty, rerun: Rerun | None = None) -> s
     """The grid with its names, its cells, where each value comes from, and what was run again."""
     study = grid.study
     metric = study.metric
-    intervals = by_point(grid, known)
+    intervals, ranges = by_point(grid, known), ranges_by_point(grid, known)
     means = profiles(grid, known)
     content = {
         "study": study.id,
@@ -58,6 +58,7 @@ def to_json(grid: Grid, known: GridUncertainty, rerun: Rerun | None = None) -> s
         "y": {"id": study.y.id, "label": study.y.label, "unit": study.y.unit},
         "computed": grid.computed,
         "not_testable": known.reason or None,
+        "intervals": cell_method(known) or None,
         "readings": [_reading(reading) for reading in readings_of(study, [grid])],
         "profiles": {
             "interval": means.method or None,
@@ -71,6 +72,7 @@ def to_json(grid: Grid, known: GridUncertainty, rerun: Rerun | None = None) -> s
         {study.x.id: levels[x.key], study.y.id: levels[y.key]}
         | _cell(grid, cell)
         | _interval(intervals.get((x.key, y.key)))
+        | _range(ranges.get((x.key, y.key)))
         | (_read(grid, (x.key, y.key)) if several else {})
         | _rerun(rerun, (x.key, y.key))
         for x, y, cell in grid.points()
@@ -109,6 +111,11 @@ def _interval(cell: CellUncertainty | None) -> dict[str, Any]:
     if cell is None:
         return {}
     return {"interval_95": [round(cell.low, 4), round(cell.high, 4)], "may_be_best": cell.kept}
+
+
+def _range(ends: Ends | None) -> dict[str, Any]:
+    """Lowest and highest of too few repeats, which have no interval."""
+    return {} if ends is None else {"range": [round(limit, 4) for limit in ends]}
 
 
 def _mean(one: LevelMean) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from gridatlas.line import Line
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture, format_difference, rows_from_top
 from gridatlas.study import Grid, Point, Study
-from gridatlas.uncertainty import by_point
+from gridatlas.uncertainty import by_point, ranges_by_point
 from gridatlas.words import between, cell_text
 
 TABLE_UP_TO = 2_500
@@ -40,7 +40,7 @@ class TableCell:
 
     Attributes:
         text: The value, or why there is none.
-        interval: The 95 % interval; empty without one.
+        interval: The 95 % interval, or the range of too few repeats; empty without one.
         mark: `best`, `may be best` (where not every cell may), or empty.
         n: Trials behind the value; None where unknown.
     """
@@ -72,18 +72,20 @@ def data_table(panel: Panel) -> dict[str, Any]:
     else:
         grid = panel.shows
         intervals = by_point(grid, panel.uncertainty) if panel.uncertainty else {}
+        ranges = ranges_by_point(grid, panel.uncertainty) if panel.uncertainty else {}
         summary = analyse.summarise(grid)
         best = {(x.key, y.key) for x, y in summary.best} if summary else set()
         kept = {point for point, one in intervals.items() if one.kept}
         for x, y, cell in grid.points():
             point = (x.key, y.key)
             one = intervals.get(point)
+            ends = (one.low, one.high) if one else ranges.get(point)
             mark = "best" if point in best else ""
             if point in kept - best and len(kept) < len(intervals):
                 mark = "may be best"
             cells[point] = TableCell(
                 cell_text(study, cell),
-                between(one.low, one.high, study) if one else "",
+                between(*ends, study) if ends else "",
                 cell.note,
                 mark,
                 analyse.trials(grid, cell),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from gridatlas import store
+from gridatlas.analyse import trials
 from gridatlas.study import Cell, Grid, Levels, Outcomes, Point, Study
+
+Basis = Literal["", "trials", "items", "stderr", "repeats", "replicates", "parts"]
+"""What the intervals of a grid come from: of several the one that reaches farthest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,48 @@ def all_paired(cells: Sequence[Shares | None]) -> bool:
     """Whether each of at least two cells can be compared with each item by item."""
     first = cells[0] if len(cells) > 1 else None
     return first is not None and all(first.pairs_with(other) for other in cells)
+
+
+def same_items(grid: Grid, shares: Mapping[str, Shares]) -> bool | None:
+    """Whether all cells of a grid with a value were asked the same items; None where unknown.
+
+    The outcomes of runs name the items. Without them the study's `trials` say that the cells of a
+    grid are asked the items of its level, unless their numbers of trials are others.
+    """
+    if len({one.items for one in shares.values()}) > 1:
+        return False
+    cells = [cell for row in grid.cells for cell in row if cell.value is not None]
+    if shares and len(shares) == len(cells):
+        return True
+    asked = items_of(grid)
+    samples = grid.study.trials.samples if grid.study.trials else 0
+    if asked and all(trials(grid, cell) == asked * samples * cell.repeats for cell in cells):
+        return True
+    return None
+
+
+def items_of(grid: Grid) -> int | None:
+    """Number of items that the study's `trials` give for a grid; None where unknown."""
+    if grid.study.trials is None:
+        return None
+    ids = [facet.id for facet in grid.study.facets]
+    return grid.names[ids.index(grid.study.trials.items)].items
+
+
+def clusters(study: Study, levels: Levels, point: Point, cell: Cell) -> int | None:
+    """What a cell's standard error is taken over: number of repeats, items or units.
+
+    None where it isn't known.
+    """
+    if cell.repeats > 1:
+        return cell.repeats
+    run = study.runs.get(cell.run)
+    if run is None or (levels, point) not in run.cells:
+        return None
+    if run.stderr_over == "units":
+        return run.cells[levels, point].of
+    outcomes = run.outcomes.get((levels, point))
+    return None if outcomes is None else len(outcomes.items)
 
 
 def as_input(study: Study, levels: Levels, point: Point, cell: Cell) -> tuple[Any, ...]:

@@ -6,16 +6,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gridatlas.outcomes import Basis
 from gridatlas.study import Grid, Level
 from gridatlas.uncertainty import Ends, GridUncertainty
 
-POOLED = (
-    "Wilson's for all trials of the cells together, taken as independent; too wide rather than too "
-    "narrow where the cells differ"
-)
-"""How the interval of a mean over cells of trials is computed, for readers of a download."""
-FROM_PARTS = "normal approximation from the standard errors of the cells, taken as independent"
-"""The same for an aggregate."""
+_POOLED = "Wilson's for all trials of the cells together, taken as independent"
+METHODS: Mapping[Basis, str] = {
+    "trials": f"{_POOLED}; too wide rather than too narrow where the cells differ",
+    "items": "Wilson's at the mean, with each item counted once: all cells are asked the same",
+    "stderr": f"the wider of {_POOLED}, and one from the cells' standard errors",
+    "repeats": "from the intervals of the cells, not taken as independent",
+    "replicates": "Student's t over the means of {n} repeats of the experiment, or that of their "
+    "trials and items where it is wider",
+    "parts": "from the intervals of the same means in the parts",
+}
+"""How the interval of a mean over cells is computed, for readers of a download."""
+CELL_METHODS: Mapping[Basis, str] = {
+    "trials": "Wilson's, from the trials, taken as independent",
+    "items": "Wilson's, with each item counted once",
+    "stderr": "the wider of Wilson's, from the trials, and Student's t, from the standard error",
+    "repeats": "Student's t over the repeats of a cell, or Wilson's for all their trials where "
+    "that is wider",
+    "replicates": "Student's t over {n} repeats of the experiment, or that of their trials and "
+    "items where it is wider",
+    "parts": "from the intervals of the parts",
+}
+"""How the interval of a cell is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +71,17 @@ def profiles(grid: Grid, known: GridUncertainty) -> Profiles:
         if cell.value is not None:
             columns.setdefault(x.key, []).append(cell.value)
             rows.setdefault(y.key, []).append(cell.value)
-    method = FROM_PARTS if grid.aggregate else POOLED
+    method = METHODS[known.basis].format(n=known.replicates) if known.basis else ""
     return Profiles(
         _means(grid.study.x.levels, columns, known.x_means),
         _means(grid.study.y.levels, rows, known.y_means),
         method if known.x_means or known.y_means else "",
     )
+
+
+def cell_method(known: GridUncertainty) -> str:
+    """How the intervals of a grid's cells are computed; empty where there are none."""
+    return CELL_METHODS[known.basis].format(n=known.replicates) if known.basis else ""
 
 
 def _means(

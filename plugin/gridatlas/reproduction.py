@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from gridatlas import store
 from gridatlas.analyse import Results, trials
+from gridatlas.outcomes import clusters
 from gridatlas.statistics.interval import Interval
 from gridatlas.statistics.verdicts import verdict
 from gridatlas.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
@@ -317,18 +318,7 @@ def _account(grid: Grid, cell: Cell, point: Point) -> Any:
         return None
     n = cell.n if cell.run else trials(grid, cell)
     stderr = None if cell.stderr is None else str(cell.stderr)
-    return [str(cell.value), n, stderr, _clusters(grid.study, cell, (grid.levels, point))]
-
-
-def _clusters(study: Study, cell: Cell, at: tuple[Levels, Point]) -> int | None:
-    """Number of items, or of units, that a run's standard error is taken over."""
-    run = study.runs.get(cell.run)
-    if run is None or at not in run.cells:
-        return None
-    if run.stderr_over == "units":
-        return run.cells[at].of
-    outcomes = run.outcomes.get(at)
-    return None if outcomes is None else len(outcomes.items)
+    return [str(cell.value), n, stderr, clusters(grid.study, grid.levels, point, cell)]
 
 
 def _computed(kind: Any, scale: int | None) -> dict[str, Any]:

@@ -86,6 +86,7 @@ class Cell:
         reading: Id of the reading; empty for a point that no reading gives.
         place: Where in the reading's source the value stands.
         repeats: Rows whose mean the value is.
+        ends: The lowest and the highest value of these; None of a single row.
         line: Line (CSV) or row (Parquet) of the file.
     """
 
@@ -100,6 +101,7 @@ class Cell:
     run: str = ""
     line: int | None = None
     repeats: int = 1
+    ends: tuple[Decimal, Decimal] | None = None
 
 
 MISSING = Cell(None, "missing")

@@ -7,19 +7,33 @@ inputs, so that a build in which no value changed doesn't import it.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
-from math import fsum, hypot
+from math import inf
 from pathlib import Path
-from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gridatlas import store
 from gridatlas.analyse import Difference, Results, differences, share_scale, trials
-from gridatlas.outcomes import Shares, all_paired, as_input, shares_by_item
-from gridatlas.study import Cell, Grid, Levels, Point, Study
+from gridatlas.outcomes import (
+    Basis,
+    Shares,
+    all_paired,
+    as_input,
+    clusters,
+    items_of,
+    same_items,
+    shares_by_item,
+)
+from gridatlas.statistics.interval import Interval
+from gridatlas.study import Cell, Factor, Grid, Levels, Point, Study
+
+if TYPE_CHECKING:
+    from gridatlas.evidence import Evidence
+    from gridatlas.statistics.spread import Spread
 
 ALPHA = 0.05
 CELLS_UP_TO = 100_000
@@ -28,6 +42,12 @@ COMPARED_UP_TO = 10_000
 """Cells of a grid up to which levels are tested against one another, cell by cell."""
 PAIRED_UP_TO = 100
 """Cells of a grid up to which they are tested against one another item by item."""
+CLUSTERS = 30
+"""Items that a standard error is taken over from which a χ² test takes it as known."""
+REPEATS = 3
+"""Repeats of the experiment from which their mean has an interval."""
+AGGREGATE = "an aggregate is no count of trials"
+REPEATED = "each value is a mean of repeats, whose trials are not independent"
 SETTINGS_UP_TO = 2_500
 """Settings up to which mean rank and mean regret are computed; each has 2,000 resamples."""
 
@@ -42,16 +62,20 @@ class CellUncertainty:
     """One cell, in the metric's unit.
 
     Attributes:
-        low, high: 95 % interval as if n trials were independent; of an aggregate, from its parts.
-        items_low, items_high: The one for n = items: for other items of the kind.
-        kept: Whether the cell is in the confidence set for the best.
+        low, high: 95 % interval: the widest of those that the data gives.
+        trials_low, trials_high: The one as if n trials were independent; None where n is unknown.
+        items_low, items_high: The one for other items of the kind, from the standard error or the
+            number of items; None where neither is known.
+        kept: Whether the cell is in the confidence set for the best; None where that isn't tested.
     """
 
     low: float
     high: float
+    trials_low: float | None = None
+    trials_high: float | None = None
     items_low: float | None = None
     items_high: float | None = None
-    kept: bool = False
+    kept: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +85,11 @@ class GridUncertainty:
     Attributes:
         cells: By the places of the levels on x and y, `<place>,<place>` from 0.
         x_means, y_means: 95 % intervals of the means at each level, by its place from 0.
+        basis: What the intervals come from.
+        replicates: Number of repeats that a mean over repeats is of.
+        ranges: Of cells that are means of too few repeats for an interval, lowest and highest of
+            these, by the cells' places.
+        same_items: Whether all cells were asked the same items; None where unknown.
         level: One-sided level at which a cell leaves the set for the best.
         chi2, df, p: Homogeneity of all cells.
         x_p, y_p: p of the main effect of each axis.
@@ -82,11 +111,15 @@ class GridUncertainty:
     x_means: Mapping[str, Ends] = field(default_factory=dict)
     y_means: Mapping[str, Ends] = field(default_factory=dict)
     paired: bool = False
+    basis: Basis = ""
+    replicates: int | None = None
+    ranges: Mapping[str, Ends] = field(default_factory=dict)
+    same_items: bool | None = None
 
     @property
     def kept(self) -> int:
         """Number of cells in the confidence set for the best."""
-        return sum(cell.kept for cell in self.cells.values())
+        return sum(bool(cell.kept) for cell in self.cells.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +222,15 @@ def by_point(grid: Grid, known: GridUncertainty) -> dict[Point, CellUncertainty]
     }
 
 
+def ranges_by_point(grid: Grid, known: GridUncertainty) -> dict[Point, Ends]:
+    """The ranges of a grid's means of too few repeats, by the level keys of x and y."""
+    return {
+        (x.key, y.key): known.ranges[place]
+        for (x, y, _), place in zip(grid.points(), _places(grid.study), strict=True)
+        if place in known.ranges
+    }
+
+
 def _places(study: Study) -> list[str]:
     return [f"{i},{j}" for j in range(len(study.y.levels)) for i in range(len(study.x.levels))]
 
@@ -224,6 +266,7 @@ def _inputs(results: Results) -> Any:
         ],
         dict(study.baseline),
         study.compare,
+        study.replicates,
         None if study.trials is None else study.trials.model_dump(mode="json"),
         [
             (
@@ -231,6 +274,8 @@ def _inputs(results: Results) -> Any:
                 [
                     [
                         *(str(cell.value), cell.state, cell.successes, trials(grid, cell)),
+                        *(str(cell.stderr), cell.repeats, str(cell.ends)),
+                        clusters(study, levels, (x.key, y.key), cell),
                         *as_input(study, levels, (x.key, y.key), cell),
                     ]
                     for x, y, cell in grid.points()
@@ -251,7 +296,8 @@ def _size(study: Study) -> int:
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
     here = Path(__file__)
-    files = [here, *sorted(here.with_name("statistics").glob("*.py"))]
+    files = [here, here.with_name("evidence.py"), here.with_name("outcomes.py")]
+    files += sorted(here.with_name("statistics").glob("*.py"))
     sources = [file.read_text("utf-8") for file in files]
     return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)
 
@@ -277,7 +323,7 @@ def _from_json(content: Any) -> Uncertainty:
     for key, one in content["grids"].items():
         kinds = [CellUncertainty(**kind) for kind in one.pop("kinds")]
         one["cells"] = {at: kinds[kind] for at, kind in one["cells"].items()}
-        for axis in ("x_means", "y_means"):
+        for axis in ("x_means", "y_means", "ranges"):
             one[axis] = {at: tuple(ends) for at, ends in one[axis].items()}
         grids[key] = GridUncertainty(**one)
     return Uncertainty(
@@ -297,7 +343,7 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
     """Successes and trials of each cell by its place; or why there are none."""
     study = grid.study
     if grid.aggregate:
-        return {}, "an aggregate is no count of trials"
+        return {}, AGGREGATE
     if _size(study) > CELLS_UP_TO:
         return {}, f"intervals and tests are not computed above {CELLS_UP_TO:,} cells in a grid"
     scale = share_scale(study)
@@ -307,6 +353,8 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
         if cell.value is None:
             continue
         n = trials(grid, cell)
+        if cell.repeats > 1:
+            return {}, REPEATED
         if n is None:
             return {}, "the number of trials behind each value is unknown"
         if scale is None:
@@ -338,33 +386,222 @@ def successes_of(cell: Cell, n: int, scale: int) -> int | None:
 
 def _assess(results: Results) -> Uncertainty:
     counts = {levels: counts_of(grid) for levels, grid in results.grids.items()}
+    evidence: dict[Levels, Evidence | None] = {}
+    for grid in results.grids.values():
+        _add_evidence(results, grid, counts, evidence)
     grids = {}
     for levels, grid in results.grids.items():
-        grids[key_of_levels(levels)] = (
-            _aggregate(results, grid, counts) if grid.aggregate else _grid(grid, *counts[levels])
-        )
+        known = evidence[levels]
+        if grid.aggregate:
+            grids[key_of_levels(levels)] = _aggregate(results, grid, known, counts)
+        else:
+            grids[key_of_levels(levels)] = _grid(grid, known, *counts[levels])
     compared = {}
     for facet in results.study.facets:
         for difference in differences(results, facet):
             first, second = difference.first.levels, difference.second.levels
             compared[key_of_levels(first, second)] = _difference(
-                counts[first],
-                counts[second],
+                (*counts[first], _spreads(evidence[first])),
+                (*counts[second], _spreads(evidence[second])),
                 shares_by_item(difference.first),
                 shares_by_item(difference.second),
             )
     return Uncertainty(grids, compared, _defaults(results, counts))
 
 
-def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertainty:
+# --- what is known of each grid -----------------------------------------------------------------
+
+
+def _add_evidence(
+    results: Results,
+    grid: Grid,
+    counts: Mapping[Levels, tuple[Mapping[str, Counts], str]],
+    found: dict[Levels, Evidence | None],
+) -> None:
+    """Add what is known of a grid, after what is known of the parts of an aggregate."""
+    if grid.levels in found:
+        return
+    if _size(grid.study) > CELLS_UP_TO:
+        found[grid.levels] = None
+    elif not grid.aggregate:
+        found[grid.levels] = _evidence(grid, counts[grid.levels][0])
+    else:
+        facet, parts = _parts_of(results, grid)
+        there = [results.grids[levels] for levels in parts if levels in results.grids]
+        for part in there:
+            _add_evidence(results, part, counts, found)
+        known = [one for part in there if (one := found[part.levels]) is not None]
+        whole = len(known) == len(parts)
+        found[grid.levels] = _evidence_of_mean(grid, facet, known) if whole else None
+
+
+def _evidence(grid: Grid, counts: Mapping[str, Counts]) -> Evidence:
+    from gridatlas.evidence import CellEvidence, GridEvidence
+    from gridatlas.statistics.spread import FEWEST, Spread, mean_spread
+
+    study, scale = grid.study, share_scale(grid.study)
+    shares = shares_by_item(grid)
+    repeated = any(cell.repeats > 1 for row in grid.cells for cell in row)
+
+    def spread_of(point: Point, cell: Cell, share: Shares | None) -> Spread | None:
+        if cell.stderr is not None and not (repeated and not cell.stderr):
+            over = clusters(study, grid.levels, point, cell)
+            return Spread(float(cell.stderr) / (scale or 1), over)
+        return mean_spread(share.values) if share and len(share.values) > 1 else None
+
+    def pooled(cell: Cell, value: float) -> tuple[float, int] | None:
+        """A mean of repeats as if their trials were one sample."""
+        n = trials(grid, cell) if repeated else None
+        return None if n is None or scale is None or not 0 <= value <= 1 else (value * n, n)
+
+    cells = {}
+    for place, (x, y, cell) in zip(_places(study), grid.points(), strict=True):
+        if cell.value is None:
+            continue
+        value, count = float(cell.value) / (scale or 1), counts.get(place)
+        ends = None
+        if cell.ends and cell.repeats < FEWEST:
+            ends = (float(cell.ends[0]) / (scale or 1), float(cell.ends[1]) / (scale or 1))
+        share = shares.get(place)
+        cells[place] = CellEvidence(
+            count[0] / count[1] if count else value,
+            count or pooled(cell, value),
+            spread_of((x.key, y.key), cell, share),
+            share,
+            repeated and cell.repeats < FEWEST,
+            ends,
+        )
+    return GridEvidence(cells, items_of(grid), same_items(grid, shares), repeated)
+
+
+def _evidence_of_mean(grid: Grid, facet: Factor, parts: Sequence[Evidence]) -> Evidence:
+    from gridatlas.evidence import AggregateEvidence
+
+    study, scale = grid.study, share_scale(grid.study) or 1
+    shown = {
+        place: float(cell.value) / scale
+        for place, (_, _, cell) in zip(_places(study), grid.points(), strict=True)
+        if cell.value is not None
+    }
+    # Items belong to the levels of one facet: levels of another are asked the same ones.
+    same = None if study.trials is None else study.trials.items != facet.id
+    return AggregateEvidence(shown, parts, study.replicates == facet.id, same)
+
+
+def _spreads(known: Evidence | None) -> dict[str, Spread]:
+    """The standard errors of the cells that have one, by their places."""
+    from gridatlas.evidence import GridEvidence
+
+    if not isinstance(known, GridEvidence):
+        return {}
+    return {place: cell.spread for place, cell in known.cells.items() if cell.spread}
+
+
+def _limits(grid: Grid, shares: bool) -> Ends:
+    """The lowest and highest possible value: an interval ends there."""
+    lowest, highest = grid.study.metric.range or (None, None)
+    if lowest is not None and highest is not None:
+        return float(lowest), float(highest)
+    return (0.0, float(share_scale(grid.study) or 1)) if shares else (-inf, inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Intervals:
+    """The intervals of a grid in the metric's unit, within what is possible."""
+
+    grid: Grid
+    known: Evidence
+    limits: Ends
+
+    def cells(self, kept: Mapping[str, bool]) -> dict[str, CellUncertainty]:
+        """By the places of the cells that have one, with whether they may be the best."""
+        found = {}
+        for place in self.known.places:
+            of = self.known.intervals([place])
+            ends = self._ends(of.widest)
+            if ends is None:
+                continue
+            low, high = self._ends(of.trials) or (None, None)
+            items_low, items_high = self._ends(of.items) or (None, None)
+            found[place] = CellUncertainty(
+                *ends,
+                trials_low=low,
+                trials_high=high,
+                items_low=items_low,
+                items_high=items_high,
+                kept=kept.get(place),
+            )
+        return found
+
+    def means(self, axis: int) -> dict[str, Ends]:
+        """Of the mean at each level of an axis, by its place, where all cells are known."""
+        shown = [
+            place
+            for place, (_, _, cell) in zip(
+                _places(self.grid.study), self.grid.points(), strict=True
+            )
+            if cell.value is not None
+        ]
+        there = set(self.known.places)
+        found = {}
+        for level, places in _along(shown, axis).items():
+            if there.issuperset(places):
+                ends = self._ends(self.known.intervals(places).widest)
+                if ends is not None:
+                    found[level] = ends
+        return found
+
+    def ranges(self) -> dict[str, Ends]:
+        """Of the cells that are means of too few repeats."""
+        scale = share_scale(self.grid.study) or 1
+        return {
+            # As printed, whatever a float made of it on the way.
+            place: (round(ends[0] * scale, 9), round(ends[1] * scale, 9))
+            for place in self.known.places
+            if (ends := self.known.ends(place))
+        }
+
+    def _ends(self, interval: Interval | None) -> Ends | None:
+        if interval is None:
+            return None
+        scale = share_scale(self.grid.study) or 1
+        low, high = interval.low * scale, interval.high * scale
+        return max(self.limits[0], low), min(self.limits[1], high)
+
+
+# --- each grid ----------------------------------------------------------------------------------
+
+
+def _grid(
+    grid: Grid, known: Evidence | None, counts: Mapping[str, Counts], reason: str
+) -> GridUncertainty:
+    if known is None:
+        return GridUncertainty(reason)
+    found = _Intervals(grid, known, _limits(grid, bool(counts)))
+    tested, kept = (
+        _tests(grid, counts, _spreads(known))
+        if not reason
+        else (GridUncertainty(reason), dict[str, bool]())
+    )
+    cells = found.cells(kept)
+    return replace(
+        tested,
+        cells=cells,
+        x_means=found.means(0),
+        y_means=found.means(1),
+        ranges=found.ranges(),
+        basis=known.basis if cells else "",
+    )
+
+
+def _tests(
+    grid: Grid, counts: Mapping[str, Counts], spreads: Mapping[str, Spread]
+) -> tuple[GridUncertainty, dict[str, bool]]:
+    """What is tested of a grid, and of each of its cells whether it may be the best."""
     from gridatlas.statistics.best import best_set, best_set_paired
-    from gridatlas.statistics.counts import mean_wilson, wilson
     from gridatlas.statistics.differences import homogeneity
 
-    if reason:
-        return GridUncertainty(reason)
     study = grid.study
-    scale = share_scale(study) or 1
     points = list(counts)
     by_item = shares_by_item(grid)
     shares = [by_item.get(point) for point in points]
@@ -372,35 +609,31 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
     chosen = (
         best_set_paired([one.values for one in shares if one], study.metric.better, ALPHA)
         if paired
-        else best_set([counts[point] for point in points], study.metric.better, ALPHA)
+        else best_set(
+            [counts[point] for point in points],
+            study.metric.better,
+            ALPHA,
+            [spreads.get(point) for point in points],
+        )
     )
-    items = _items(grid)
-    kept = {points[index] for index in chosen.indices}
-    kinds: dict[tuple[int, int, bool], CellUncertainty] = {}
-    cells = {}
-    for point, (k, n) in counts.items():
-        kind = (k, n, point in kept)
-        if kind not in kinds:
-            interval = wilson(k, n)
-            wider = wilson(k * items / n, items) if items and items < n else None
-            kinds[kind] = CellUncertainty(
-                interval.low * scale,
-                interval.high * scale,
-                wider.low * scale if wider else None,
-                wider.high * scale if wider else None,
-                point in kept,
-            )
-        cells[point] = kinds[kind]
+    items = items_of(grid)
     sizes = {n for _, n in counts.values()}
-
     columns, rows = range(len(study.x.levels)), range(len(study.y.levels))
+    effects = _effects(counts, spreads)
+    chi = homogeneity([counts[point] for point in points], [effects[point] for point in points])
+    if spreads and not _enough(spreads):
+        chi = None
 
-    def mean(at: Sequence[str]) -> Ends:
-        interval = mean_wilson([counts[point] for point in at])
-        return interval.low * scale, interval.high * scale
+    def effect(table: Sequence[Sequence[str]]) -> float | None:
+        if spreads and not _enough(spreads):
+            return None
+        return _effect(
+            [[counts.get(point) for point in row] for row in table],
+            [[effects.get(point, 1.0) for point in row] for row in table],
+        )
 
-    chi = homogeneity([counts[point] for point in points])
-    return GridUncertainty(
+    may_be = {points[index] for index in chosen.indices}
+    tested = GridUncertainty(
         test=chosen.test,
         n=sizes.pop() if len(sizes) == 1 else None,
         items=items,
@@ -409,13 +642,12 @@ def _grid(grid: Grid, counts: Mapping[str, Counts], reason: str) -> GridUncertai
         chi2=chi.chi2 if chi else None,
         df=chi.df if chi else None,
         p=chi.p if chi else None,
-        x_p=_effect([[counts.get(f"{i},{j}") for j in rows] for i in columns]),
-        y_p=_effect([[counts.get(f"{i},{j}") for i in columns] for j in rows]),
-        cells=cells,
-        x_means={place: mean(at) for place, at in _along(points, 0).items()},
-        y_means={place: mean(at) for place, at in _along(points, 1).items()},
+        x_p=effect([[f"{i},{j}" for j in rows] for i in columns]),
+        y_p=effect([[f"{i},{j}" for i in columns] for j in rows]),
         paired=paired,
+        same_items=same_items(grid, by_item),
     )
+    return tested, {point: point in may_be for point in points}
 
 
 def _along(points: Sequence[str], axis: int) -> dict[str, list[str]]:
@@ -426,77 +658,84 @@ def _along(points: Sequence[str], axis: int) -> dict[str, list[str]]:
     return along
 
 
-def _effect(rows: Sequence[Sequence[Counts | None]]) -> float | None:
+def _effect(
+    rows: Sequence[Sequence[Counts | None]], effects: Sequence[Sequence[float]]
+) -> float | None:
     from gridatlas.statistics.differences import main_effect
 
-    found = main_effect(rows)
+    found = main_effect(rows, effects)
     return found.p if found else None
 
 
-def _items(grid: Grid) -> int | None:
-    if grid.study.trials is None:
-        return None
-    ids = [facet.id for facet in grid.study.facets]
-    return grid.names[ids.index(grid.study.trials.items)].items
+def _effects(counts: Mapping[str, Counts], spreads: Mapping[str, Spread]) -> dict[str, float]:
+    """How many times the variance of independent trials that of each cell is, at least 1."""
+    from gridatlas.statistics.spread import design_effect
+
+    return {place: design_effect(*count, spreads.get(place)) for place, count in counts.items()}
+
+
+def _enough(spreads: Mapping[str, Spread]) -> bool:
+    """Whether standard errors are known well enough for a χ² test, which takes them as exact."""
+    return all(one.clusters is not None and one.clusters >= CLUSTERS for one in spreads.values())
 
 
 def _aggregate(
-    results: Results, grid: Grid, counts: Mapping[Levels, tuple[Mapping[str, Counts], str]]
+    results: Results,
+    grid: Grid,
+    known: Evidence | None,
+    counts: Mapping[Levels, tuple[Mapping[str, Counts], str]],
 ) -> GridUncertainty:
-    """An aggregate's intervals, from the standard errors of its parts; it is not tested itself."""
-    from gridatlas.statistics.counts import mean_stderr
-
-    parts = _parts_of(results, grid)
-    for levels in parts:
-        if levels not in counts or counts[levels][1]:
-            return GridUncertainty(counts[levels][1] if levels in counts else "a part is missing")
-    scale = share_scale(grid.study) or 1
-    z = NormalDist().inv_cdf(1 - ALPHA / 2)
-    cells = {}
-    reaches: dict[str, float] = {}
-    shown: dict[str, float] = {}
-    for point, (_, _, cell) in zip(_places(grid.study), grid.points(), strict=True):
-        if cell.value is not None:
-            shown[point] = float(cell.value)
-        of = [counts[levels][0].get(point) for levels in parts]
-        known = [one for one in of if one is not None]
-        if cell.value is None or len(known) < len(of):
-            continue
-        reach = z * mean_stderr(known) * scale
-        reaches[point] = reach
-        cells[point] = CellUncertainty(float(cell.value) - reach, float(cell.value) + reach)
-
-    def means(axis: int) -> dict[str, Ends]:
-        found = {}
-        for place, at in _along(list(shown), axis).items():
-            if all(point in reaches for point in at):
-                mean = fsum(shown[point] for point in at) / len(at)
-                off = hypot(*(reaches[point] for point in at)) / len(at)
-                found[place] = (mean - off, mean + off)
-        return found
-
-    return GridUncertainty(cells=cells, x_means=means(0), y_means=means(1))
+    """An aggregate's intervals, from those of its parts or their spread; it isn't tested itself."""
+    facet, parts = _parts_of(results, grid)
+    reasons = [counts[levels][1] if levels in counts else "a part is missing" for levels in parts]
+    if facet.id == results.study.replicates and len(parts) < REPEATS:
+        few = "1 repeat is" if len(parts) == 1 else f"{len(parts)} repeats are"
+        reasons.append(f"{few} too few: an interval takes {REPEATS}")
+    reason = next(filter(None, reasons), "")
+    if known is None:
+        return GridUncertainty(reason)
+    found = _Intervals(grid, known, _limits(grid, not any(reasons)))
+    cells = found.cells({})
+    return GridUncertainty(
+        "" if cells and reason == AGGREGATE else reason,
+        cells=cells,
+        x_means=found.means(0),
+        y_means=found.means(1),
+        basis=known.basis if cells else "",
+        replicates=len(parts) if facet.id == results.study.replicates else None,
+        ranges=found.ranges(),
+    )
 
 
-def _parts_of(results: Results, grid: Grid) -> list[Levels]:
-    for index, (facet, level) in enumerate(zip(results.study.facets, grid.names, strict=True)):
-        if level.aggregate:
-            return [
-                (*grid.levels[:index], one.key, *grid.levels[index + 1 :])
-                for one in facet.levels
-                if not one.aggregate
-            ]
-    return []
+def _parts_of(results: Results, grid: Grid) -> tuple[Factor, list[Levels]]:
+    """The facet that an aggregate is over, repeats of the experiment first, and its parts."""
+    study = results.study
+    over = [
+        (index, facet)
+        for index, (facet, level) in enumerate(zip(study.facets, grid.names, strict=True))
+        if level.aggregate
+    ]
+    index, facet = min(over, key=lambda one: one[1].id != study.replicates)
+    return facet, [
+        (*grid.levels[:index], one.key, *grid.levels[index + 1 :])
+        for one in facet.levels
+        if not one.aggregate
+    ]
+
+
+_Tested = tuple[Mapping[str, Counts], str, Mapping[str, "Spread"]]
+"""Of a grid to be compared: its counts, or why there are none, and its standard errors."""
 
 
 def _difference(
-    first: tuple[Mapping[str, Counts], str],
-    second: tuple[Mapping[str, Counts], str],
+    first: _Tested,
+    second: _Tested,
     shares1: Mapping[str, Shares],
     shares2: Mapping[str, Shares],
 ) -> DifferenceUncertainty:
     from gridatlas.statistics.differences import difference, holm
     from gridatlas.statistics.paired import paired_p
+    from gridatlas.statistics.spread import welch
 
     if first[1] or second[1]:
         return DifferenceUncertainty(first[1] or second[1])
@@ -516,8 +755,14 @@ def _difference(
     else:
         pairs = [(*second[0][point], *first[0][point]) for point in points]
         p_of = {pair: difference(*pair).p for pair in dict.fromkeys(pairs)}
-        adjusted = holm([p_of[pair] for pair in pairs])
-        name = "two-sided Fisher exact tests"
+        ps, name = [p_of[pair] for pair in pairs], "two-sided Fisher exact tests"
+        if first[2] or second[2]:
+            name += " and Welch's t tests of the standard errors, whichever p is larger"
+            ps = [
+                max(p, welch((*pair[:2], second[2].get(at)), (*pair[2:], first[2].get(at))))
+                for p, pair, at in zip(ps, pairs, points, strict=True)
+            ]
+        adjusted = holm(ps)
     significant = [
         second[0][point][0] / second[0][point][1] > first[0][point][0] / first[0][point][1]
         for point, p in zip(points, adjusted, strict=True)
@@ -546,18 +791,28 @@ def _defaults(
         return {}
     index = [facet.id for facet in study.facets].index(study.trials.items)
     groups: dict[Levels, list[Mapping[str, Counts]]] = {}
+    repeated: Counter[Levels] = Counter()
     for levels, grid in results.grids.items():
-        if not grid.aggregate and not counts[levels][1]:
-            key = (*levels[:index], *levels[index + 1 :])
+        if grid.aggregate:
+            continue
+        key = (*levels[:index], *levels[index + 1 :])
+        if not counts[levels][1]:
             groups.setdefault(key, []).append(counts[levels][0])
+        elif counts[levels][1] == REPEATED:
+            groups.setdefault(key, [])
+            repeated[key] += 1
     scale = share_scale(study) or 1
     found = {}
     for key, tables in groups.items():
+        others = [facet.id for facet in study.facets if facet.id != study.trials.items]
+        name = json.dumps([*others, *key] if len(key) == 1 else list(key))
+        if repeated[key]:
+            if repeated[key] + len(tables) > 1:
+                found[name] = Defaults(repeated[key] + len(tables), reason=REPEATED)
+            continue
         points = [point for point in tables[0] if all(point in one for one in tables)]
         if len(tables) < 2 or len(points) < 2:
             continue
-        others = [facet.id for facet in study.facets if facet.id != study.trials.items]
-        name = json.dumps([*others, *key] if len(key) == 1 else list(key))
         if len(points) > SETTINGS_UP_TO:
             reason = f"mean ranks are not computed above {SETTINGS_UP_TO:,} settings"
             found[name] = Defaults(len(tables), reason=reason)

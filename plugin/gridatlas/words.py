@@ -14,6 +14,7 @@ from markupsafe import Markup
 from gridatlas import analyse, picture
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
+from gridatlas.profiles import cell_method
 from gridatlas.reproduction import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.statistics.interval import Interval
 from gridatlas.study import (
@@ -210,6 +211,38 @@ def _untestable(grids: Iterable[Grid], known: Uncertainty) -> list[str]:
     return list(dict.fromkeys(reason for grid in grids if (reason := known.of(grid).reason)))
 
 
+def _interval_notes(grids: Iterable[Grid], known: Uncertainty) -> list[str]:
+    """How the intervals of grids come about whose cells aren't tested, each way once."""
+    notes = []
+    for grid in grids:
+        one = known.of(grid)
+        if one.level is None and one.cells:
+            what = "an aggregate" if grid.aggregate else "a cell"
+            if one.replicates:
+                what = f"a mean over {inline(grid.study.facet(grid.study.replicates).label)}"
+            notes.append(f"The 95 % interval of {what} is {cell_method(one)}.")
+        if one.ranges:
+            notes.append(
+                "Too few repeats have no interval: the range of their values is given instead."
+            )
+    return list(dict.fromkeys(notes))
+
+
+def _asked(grids: Iterable[Grid], known: Uncertainty) -> str:
+    """Whether the cells of tested grids are asked the same items, in a sentence.
+
+    Nothing where they are compared item by item, or where it isn't the same for all grids.
+    """
+    answers = {known.of(grid).same_items for grid in grids if not known.of(grid).paired}
+    sentences = {
+        True: "The same items are asked in every cell, so a test paired by item could separate "
+        "more.",
+        False: "The cells are asked different items, so no test can pair them by item.",
+        None: "Whether all cells are asked the same items is unknown.",
+    }
+    return sentences[answers.pop()] if len(answers) == 1 else ""
+
+
 def figure_anchor(grid: Grid) -> str:
     """Id of a grid's heatmap; its slash tells it from every heading's."""
     return f"grid/{grid.address}"
@@ -228,6 +261,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "urlsafe": _urlsafe,
     "p_value": _p_value,
     "between": between,
+    "cell_method": cell_method,
     "points_float": lambda number, study: _points(Decimal(repr(number)), study),
     "value": _value,
     "points": _points,
@@ -264,6 +298,8 @@ GLOBALS: Mapping[str, Any] = {
     "outcome_words": OUTCOMES,
     "within_noise": WITHIN_NOISE,
     "tested_grids": _tested,
+    "interval_notes": _interval_notes,
+    "asked_items": _asked,
     "untestable": _untestable,
     "wins": _wins,
     "varies_more": _varies_more,

@@ -1413,9 +1413,9 @@ def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) 
         "R1-Qwen \\| AIME24: the best is now 58.7 % at ratio 0.3, local window size 1000; before "
         "52.0 % at ratio 0.4, local window size 2000",
         "The move can't be told apart from noise",
-        "| 0.1 | 500 | 86.5 \\[81.1 to 90.6\\] | 60.0 \\[53.1 to 66.5\\] | −26.5 points "
+        "| 0.1 | 500 | 86.5 \\[72.7 to 93.9\\] | 60.0 \\[44.6 to 73.7\\] | −26.5 points "
         "\\[−34.5 to −18.0\\] | yes, p &lt; 0.001 |",
-        "| 0.4 | 3000 | 49.1 \\[46.0 to 52.2\\] | 49.3 \\[46.2 to 52.4\\] | +0.2 points "
+        "| 0.4 | 3000 | 49.1 \\[42.2 to 56.0\\] | 49.3 \\[42.4 to 56.2\\] | +0.2 points "
         "\\[−4.2 to +4.6\\] | no, p = 0.96 |",
         "59.9",
         "Printed aggregates against their parts, R1-Llama \\| Average",

@@ -8,7 +8,6 @@ import json
 import xml.etree.ElementTree as ET
 from decimal import Decimal
 
-import pytest
 from studies import HEAD, Checked, MakeStudy, table
 
 from gridatlas.analyse import Results, analyse
@@ -17,7 +16,8 @@ from gridatlas.picture import draw_grid
 from gridatlas.problems import only_problems
 from gridatlas.render import draw_one
 from gridatlas.study import Cell, Grid
-from gridatlas.uncertainty import CellUncertainty, GridUncertainty
+from gridatlas.tidy import columns, to_frame
+from gridatlas.uncertainty import CellUncertainty, GridUncertainty, assess
 
 UNKNOWN = GridUncertainty(reason="n is unknown")
 FACETS = HEAD + "facets: [model]\n"
@@ -142,6 +142,7 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
         "y": {"id": "depth", "label": "Depth", "unit": "layers"},
         "computed": False,
         "not_testable": "n is unknown",
+        "intervals": None,
         "readings": [{"id": "paper", "label": "The paper", "url": "https://example.org/"}],
         "profiles": {
             "interval": None,
@@ -164,7 +165,13 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
                 "place": "table 1",
                 "run": "run-1",
             },
-            {"rate": "few", "depth": 2, "value": None, "state": "oom", "reading": "paper"},
+            {
+                "rate": "few",
+                "depth": 2,
+                "value": None,
+                "state": "oom",
+                "reading": "paper",
+            },
         ],
     }
 
@@ -194,7 +201,13 @@ def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None
     content = json.loads(to_json(analyse(study).grid(), known))
     assert content["not_testable"] is None
     assert content["cells"] == [
-        {"rate": 1, "depth": 1, "value": 50, "state": "ok", "reading": "cells"},
+        {
+            "rate": 1,
+            "depth": 1,
+            "value": 50,
+            "state": "ok",
+            "reading": "cells",
+        },
         {
             "rate": 2,
             "depth": 1,
@@ -224,18 +237,22 @@ def test_json_says_what_each_reading_says(make_study: MakeStudy) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["value", "reading"])
-def test_a_factor_named_like_a_key_of_a_cell_is_refused_or_kept(
-    checked: Checked, name: str
-) -> None:
-    head = f"format: 1\ntitle: T\nmetric: {{name: M, column: score}}\nx: {name}\ny: depth\n"
-    study, problems = checked(head, table(f"{name},depth,score", "8,1,50"))
-    if only_problems(problems):
-        return
-    assert study is not None
-    grid = analyse(study).grid()
-    assert 8 in json.loads(to_json(grid, UNKNOWN))["cells"][0].values()
-    assert next(csv.reader(io.StringIO(to_csv(grid)))).count(name) == 1
+def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -> None:
+    study = make_study(
+        'format: 1\ntitle: T\nmetric: {name: M, unit: "%"}\nx: rate\ny: depth\n'
+        "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
+        table("b,rate,depth,value,n", "p,1,1,50,10", "q,1,1,40,10", "p,2,1,30,10", "q,2,1,10,10"),
+    )
+    results = analyse(study)
+    for level, told, text in (("mean", None, '""'), ("p", True, "True")):
+        grid = results.grid(b=level)
+        known = assess(results).of(grid)
+        cells = json.loads(to_json(grid, known))["cells"]
+        assert [cell["may_be_best"] for cell in cells] == [told, told]
+        frame = to_frame(columns(study, [(grid, known)]))
+        assert frame.to_csv(columns=["may_be_best"], index=False).split() == [
+            "may_be_best", text, text
+        ]  # fmt: skip
 
 
 def test_an_svg_file_follows_the_readers_colours(make_study: MakeStudy) -> None:

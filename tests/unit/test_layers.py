@@ -38,6 +38,7 @@ ORDER = [
     {"analyse"},
     {"commands", "outcomes"},
     {"statistics"},
+    {"evidence"},
     {"uncertainty"},
     {"reproduction"},
     {"profiles", "tidy"},

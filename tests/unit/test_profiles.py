@@ -9,12 +9,11 @@ import pytest
 from studies import MakeStudy, table
 
 from gridatlas.analyse import Results, analyse
-from gridatlas.profiles import FROM_PARTS, POOLED, LevelMean, profiles
-from gridatlas.statistics.counts import mean_stderr, mean_wilson, wilson
+from gridatlas.profiles import METHODS, LevelMean, profiles
+from gridatlas.statistics.counts import mean_wilson, wilson
 from gridatlas.study import Grid
 from gridatlas.uncertainty import GridUncertainty, assess
 
-Z = 1.959963984540054
 SHARES = (
     'format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: "%", decimals: 0}\n'
     "x: rate\ny: depth\n"
@@ -46,7 +45,7 @@ def test_a_mean_has_the_interval_of_its_trials_together(make_study: MakeStudy) -
     rows = ("1,1,10,50", "2,1,20,50", "1,2,40,50", "2,2,,", "3,1,,", "3,2,,")
     results = _results(make_study, "", "rate,depth,value,n", *rows)
     found = profiles(results.grid(), assess(results).of(results.grid()))
-    assert found.method == POOLED
+    assert found.method == METHODS["trials"]
     pooled, alone = wilson(25, 100), wilson(10, 50)
     assert found.x[0].interval == _percent(pooled.low, pooled.high)
     assert found.x[1].interval == _percent(alone.low, alone.high)  # of one cell: the cell's own
@@ -55,7 +54,7 @@ def test_a_mean_has_the_interval_of_its_trials_together(make_study: MakeStudy) -
     assert found.y[0].interval == _percent(both.low, both.high)
 
 
-def test_an_aggregate_takes_the_standard_errors_of_its_cells(make_study: MakeStudy) -> None:
+def test_an_aggregate_takes_the_intervals_of_its_parts(make_study: MakeStudy) -> None:
     more = (
         "facets: [b]\nfactors: {b: {levels: [{id: p, items: 100}, {id: q, items: 50}, "
         "{id: mean, aggregate: {by: mean}}]}}\ntrials: {items: b, samples: 1}\n"
@@ -64,12 +63,15 @@ def test_an_aggregate_takes_the_standard_errors_of_its_cells(make_study: MakeStu
     results = _results(make_study, more, "b,rate,depth,value", *rows)
     grid = results.grid(b="mean")
     found = profiles(grid, assess(results).of(grid))
-    assert found.method == FROM_PARTS
-    # The mean of 20 and 30; of each cell the standard error from its parts.
-    errors = [mean_stderr([(10, 100), (15, 50)]), mean_stderr([(20, 100), (20, 50)])]
-    reach = Z * sqrt(errors[0] ** 2 + errors[1] ** 2) / 2
+    assert found.method == METHODS["parts"]
+    # The mean of 20 and 30. Each part's row has that many items, as all its cells are asked them.
+    p, q = wilson(15, 100), wilson(17.5, 50)
+    below = sqrt((0.15 - p.low) ** 2 + (0.35 - q.low) ** 2) / 2
+    above = sqrt((p.high - 0.15) ** 2 + (q.high - 0.35) ** 2) / 2
+    trials = mean_wilson([(10, 100), (20, 100)]), mean_wilson([(15, 50), (20, 50)])
+    assert below > sqrt((0.15 - trials[0].low) ** 2 + (0.35 - trials[1].low) ** 2) / 2
     assert found.y[0].mean == 25
-    assert found.y[0].interval == _percent(0.25 - reach, 0.25 + reach)
+    assert found.y[0].interval == _percent(0.25 - below, 0.25 + above)
     # The cell at 2 × 2 lacks a part and has no value, so this mean is of one cell.
     assert (found.y[1].cells, found.y[1].mean) == (1, 70)
 

@@ -13,11 +13,23 @@ from scipy import stats
 
 from gridatlas.loaded import load_data
 from gridatlas.statistics.best import best_set, best_set_paired
-from gridatlas.statistics.counts import mean_stderr, successes_from, wilson
+from gridatlas.statistics.counts import successes_from, wilson
 from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
 from gridatlas.statistics.fisher import fisher_greater
+from gridatlas.statistics.interval import Interval
 from gridatlas.statistics.paired import paired_p
+from gridatlas.statistics.spread import (
+    Spread,
+    design_effect,
+    mean_interval,
+    mean_spread,
+    share_interval,
+    t_interval,
+    welch,
+    welch_greater,
+    widest,
+)
 
 DATA = Path(__file__).parents[2] / "data"
 Z = 1.959963984540054
@@ -409,12 +421,6 @@ def test_holm_by_hand():
     assert holm([]) == ()
 
 
-def test_standard_error_of_a_mean_by_hand():
-    # Variances 0.25/100 and 0.16/400: √0.0029 / 2.
-    assert mean_stderr([(50, 100), (80, 400)]) == pytest.approx(sqrt(0.0029) / 2)
-    assert mean_stderr([(75, 150)]) == pytest.approx(0.5 / sqrt(150))
-
-
 # --- good default -------------------------------------------------------------------------------
 
 
@@ -496,8 +502,8 @@ def test_resamples_are_those_of_the_seed():
         (lambda: difference(1, 2, 3, 2), "of 2 trials 0 to 2 succeed, not 3"),
         (lambda: holm([0.5, 1.5]), "a p-value lies from 0 to 1, not at 1.5"),
         (lambda: holm([float("nan")]), "a p-value lies from 0 to 1, not at nan"),
-        (lambda: mean_stderr([]), "a mean needs at least one part"),
-        (lambda: mean_stderr([(2, 1)]), "of 1 trials 0 to 1 succeed, not 2"),
+        (lambda: mean_spread([0.5]), "a spread needs at least two values, not 1"),
+        (lambda: t_interval(0.5, Spread(0.1, 1)), "Student's t needs at least two clusters"),
         (
             lambda: good_default([]),
             "a default is chosen from at least one setting on one benchmark",
@@ -521,6 +527,75 @@ def test_errors(call, message):
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - The whole message is compared.
         call()
     assert str(raised.value) == message
+
+
+# --- spreads ------------------------------------------------------------------------------------
+
+
+def test_students_t_by_hand():
+    spread = mean_spread([0.555, 0.33, 0.015])
+    assert spread.stderr == pytest.approx(0.27124 / sqrt(3), abs=1e-5)
+    found = t_interval(0.3, spread)
+    assert (found.low, found.high) == pytest.approx((-0.37382, 0.97382), abs=1e-5)
+    normal = t_interval(0.3, Spread(0.1))
+    assert (normal.low, normal.high) == pytest.approx((0.3 - 0.1959964, 0.3 + 0.1959964))
+
+
+def test_items_that_are_all_alike_count_once_each():
+    assert share_interval(1.0, Spread(0.0, 100)) == wilson(100, 100)
+    assert share_interval(1.0, Spread(0.0)) is None
+
+
+def test_parts_that_may_be_off_together_have_a_wider_mean():
+    parts = [(0.3, Interval(0.2, 0.4)), (0.5, Interval(0.4, 0.8))]
+    alone = mean_interval(0.4, parts, independent=True)
+    assert (alone.low, alone.high) == pytest.approx((0.4 - sqrt(0.02) / 2, 0.4 + sqrt(0.1) / 2))
+    together = mean_interval(0.4, parts, independent=False)
+    assert (together.low, together.high) == pytest.approx((0.3, 0.6))
+
+
+def test_the_widest_holds_all():
+    assert widest(None, Interval(0.1, 0.3), Interval(0.2, 0.5)) == Interval(0.1, 0.5)
+    assert widest(None) is None
+
+
+def test_welch_equals_scipy():
+    random = np.random.default_rng(8)
+    first, second = random.random(12), random.random(30) + 0.2
+    expected = stats.ttest_ind(first, second, equal_var=False).pvalue
+    spreads = [mean_spread(one.tolist()) for one in (first, second)]
+    means = [np.array([one.mean()]) for one in (first, second)]
+    greater = welch_greater(
+        means[1], np.array([spreads[1].stderr ** 2]), np.array([29.0]),
+        means[0], np.array([spreads[0].stderr ** 2]), np.array([11.0]),
+    )  # fmt: skip
+    assert 2 * greater[0] == pytest.approx(expected)
+    # Of counts, whose spreads need not be those of their trials.
+    pair = (120, 200, Spread(0.05, 100)), (90, 200, Spread(0.06, 50))
+    assert welch(*pair) == welch(*pair[::-1])
+    assert welch(*pair) == pytest.approx(
+        2 * stats.t.sf(0.15 / sqrt(0.0061), 0.0061**2 / (0.0025**2 / 99 + 0.0036**2 / 49))
+    )
+
+
+def test_a_design_effect_by_hand():
+    assert design_effect(100, 200, None) == 1
+    assert design_effect(100, 200, Spread(0.05, 100)) == pytest.approx(2)
+    assert design_effect(100, 200, Spread(0.01, 100)) == 1
+    assert design_effect(200, 200, Spread(0.0, 50)) == 4
+
+
+def test_design_effects_divide_the_trials():
+    assert homogeneity([(50, 100), (80, 100)], [2, 2]) == homogeneity([(25, 50), (40, 50)])
+    rows = [[(50, 100), (60, 100)], [(80, 100), None], [(10, 100), (20, 100)]]
+    effects = [[2, 9], [4, 9], [1, 9]]
+    # The second column lacks a cell, so that only the first is compared.
+    assert main_effect(rows, effects) == homogeneity([(25, 50), (20, 25), (10, 100)])
+    rows = [[(50, 100), (0, 100)], [(20, 100), (50, 100)]]
+    of_first, of_second = 2, (16 * 1 + 25 * 3) / 41
+    found = main_effect(rows, [[2, 9], [1, 3]])
+    expected = homogeneity([(50, 200), (70, 200)], [of_first, of_second])
+    assert (found.chi2, found.df) == pytest.approx((expected.chi2, 1))
 
 
 # --- the eight grids of DynTS -------------------------------------------------------------------

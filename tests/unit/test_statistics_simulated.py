@@ -9,9 +9,10 @@ import pytest
 from gridatlas.statistics.best import best_set, best_set_paired
 from gridatlas.statistics.counts import wilson
 from gridatlas.statistics.defaults import good_default
-from gridatlas.statistics.differences import holm
+from gridatlas.statistics.differences import holm, homogeneity, main_effect
 from gridatlas.statistics.fisher import fisher_greater
 from gridatlas.statistics.paired import paired_p
+from gridatlas.statistics.spread import design_effect, mean_interval, mean_spread, t_interval
 
 GRIDS = 1000
 CELLS = 20
@@ -189,3 +190,73 @@ def test_what_a_good_default_shows_where_all_settings_are_alike():
     # As its docstring says: biased upwards, and no confidence interval of the true regret, 0.
     assert above == grids
     assert np.mean(reached) < 0.05
+
+
+# --- items of their own, and seeds --------------------------------------------------------------
+
+
+def asked_items_of_their_own(seed, share, items, samples, grids=200, alike=0.9):
+    """Grids of equally good cells: counts and standard errors over the items of each cell."""
+    random = np.random.default_rng(seed)
+    spread = (1 - alike) / alike
+    for _ in range(grids):
+        chances = random.beta(share * spread, (1 - share) * spread, (CELLS, items))
+        right = random.binomial(samples, chances)
+        counts = [(int(k), items * samples) for k in right.sum(axis=1)]
+        yield counts, [mean_spread(row) for row in (right / samples).tolist()]
+
+
+@pytest.mark.parametrize(("items", "samples"), [(100, 2), (20, 10)])
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.97])
+def test_the_set_holds_any_one_cell_where_each_has_items_of_its_own(share, items, samples):
+    by_trials, by_items = [], []
+    for counts, spreads in asked_items_of_their_own(4, share, items, samples):
+        by_trials.append(len(best_set(counts).indices) / CELLS)
+        by_items.append(len(best_set(counts, spreads=spreads).indices) / CELLS)
+    print(
+        f"share {share}, {items} × {samples}: held {np.mean(by_items):.3f}, "
+        f"as independent trials {np.mean(by_trials):.3f}"
+    )
+    assert np.mean(by_items) >= 0.95
+    assert np.mean(by_trials) < 0.95
+
+
+@pytest.mark.parametrize(("items", "samples"), [(100, 2), (50, 4)])
+def test_the_tests_of_all_cells_and_of_an_axis_take_design_effects(items, samples):
+    wrong = np.zeros(4)
+    grids = 400
+    for counts, spreads in asked_items_of_their_own(5, 0.4, items, samples, grids):
+        effects = [design_effect(*pair) for pair in zip_counts(counts, spreads)]
+        rows = [counts[at : at + 4] for at in range(0, CELLS, 4)]
+        of_rows = [effects[at : at + 4] for at in range(0, CELLS, 4)]
+        ps = (
+            homogeneity(counts, effects).p,
+            main_effect(rows, of_rows).p,
+            homogeneity(counts).p,
+            main_effect(rows).p,
+        )
+        wrong += [p <= 0.05 for p in ps]
+    shares = wrong / grids
+    print(f"{items} × {samples}: p ≤ 0.05 in {shares[:2]}, as independent trials {shares[2:]}")
+    assert (shares[:2] <= 0.08).all()
+    assert (shares[2:] > 0.15).all()
+
+
+def zip_counts(counts, spreads):
+    return [(k, n, spread) for (k, n), spread in zip(counts, spreads, strict=True)]
+
+
+def test_the_interval_over_seeds_covers_where_that_of_their_trials_does_not():
+    random = np.random.default_rng(6)
+    held = np.zeros(2)
+    studies = 2000
+    for seeds in random.normal(0.5, 0.05, (studies, 3)):
+        shares = random.binomial(200, np.clip(seeds, 0, 1)) / 200
+        mean = float(shares.mean())
+        over_seeds = t_interval(mean, mean_spread(shares.tolist()))
+        parts = [(share, wilson(share * 200, 200)) for share in shares.tolist()]
+        of_trials = mean_interval(mean, parts, independent=True)
+        held += [one.low <= 0.5 <= one.high for one in (over_seeds, of_trials)]
+    print(f"held over seeds, of trials: {held / studies}")
+    assert 0.94 <= held[0] / studies <= 0.96
+    assert held[1] / studies < 0.8

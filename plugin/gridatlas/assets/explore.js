@@ -149,6 +149,7 @@ class Chart {
       const rank = ranks.get(value);
       const lines = [row.label];
       if (cell.interval_95) lines.push(`95 % interval: ${this.range(cell)}`);
+      if (cell.range) lines.push(`Range of its repeats: ${this.range({ interval_95: cell.range })}`);
       if (cell.n) lines.push(`n = ${cell.n}`);
       lines.push(`Rank ${rank} of ${this.values.length}`);
       if (value !== this.best) lines.push(`${this.difference(this.away(value))} from the best`);

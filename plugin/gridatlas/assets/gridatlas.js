@@ -161,7 +161,9 @@
     });
     if (value != null && say("state")) make("span", big, ` ${say("state")}`);
     const trials = [
-      say("interval") && `95 % interval: ${say("interval")}${data.unit || ""}`,
+      say("interval") && `95 % interval: ${say("interval")}${data.unit || ""}` +
+        (data.basis ? ` (${data.basis})` : ""),
+      say("range") && `Range of its repeats: ${say("range")}${data.unit || ""}`,
       say("n") && (say("successes") != null ? `${say("successes")} of n = ` : "n = ") + say("n"),
     ].filter(Boolean);
     if (trials.length) make("p", inner, trials.join(" · "));

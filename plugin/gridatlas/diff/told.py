@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gridatlas.analyse import share_scale, trials
-from gridatlas.outcomes import Shares
-from gridatlas.study import Cell, Grid, Levels, Point
+from gridatlas.outcomes import Shares, clusters
+from gridatlas.study import Cell, Grid, Point
 from gridatlas.uncertainty import ALPHA, Ends, successes_of
 
 NO_TRIALS = "the number of trials is unknown"
@@ -110,7 +110,8 @@ def _by_errors(old: Account, new: Account) -> Told | None:
         value = float(one.cell.value or 0) / (scale or 1)
         n = trials(one.grid, one.cell) if scale and 0 <= value <= 1 else None
         error = None if one.cell.stderr is None else float(one.cell.stderr) / (scale or 1)
-        return Measured(value, n, error, _clusters(one, (one.grid.levels, one.point)))
+        over = clusters(one.grid.study, one.grid.levels, one.point, one.cell)
+        return Measured(value, n, error, over)
 
     scale = share_scale(new.grid.study) or 1
     given = difference_interval(measured(old), measured(new))
@@ -120,16 +121,6 @@ def _by_errors(old: Account, new: Account) -> Told | None:
     test = f"by its interval ({method}, 95 %), not corrected for the number of cells"
     ends = (interval.low * scale, interval.high * scale)
     return Told(ends[0] > 0 or ends[1] < 0, test, interval=ends)
-
-
-def _clusters(one: Account, at: tuple[Levels, Point]) -> int | None:
-    """Number of items, or of units, that a run's standard error is taken over."""
-    run = one.grid.study.runs.get(one.cell.run)
-    if run is None or at not in run.cells:
-        return None
-    if run.stderr_over == "units":
-        return run.cells[at].of
-    return len(run.outcomes[at].items) if at in run.outcomes else None
 
 
 def _by_trials(old: Account, new: Account) -> Told:

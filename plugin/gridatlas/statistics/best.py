@@ -23,6 +23,7 @@ import numpy as np
 from gridatlas.statistics.counts import Better, Counts, Floats, arrays, direction, wilson
 from gridatlas.statistics.fisher import fisher_greater
 from gridatlas.statistics.paired import outcome_table, sign_flips
+from gridatlas.statistics.spread import Spread, variance_of, welch_greater
 
 COUNTS_UP_TO = 200
 """Different counts up to which each cell is tested against all others."""
@@ -54,12 +55,17 @@ class BestSet:
 
 
 def best_set(
-    cells: Sequence[Counts | None], better: Better = "higher", alpha: float = 0.05
+    cells: Sequence[Counts | None],
+    better: Better = "higher",
+    alpha: float = 0.05,
+    spreads: Sequence[Spread | None] = (),
 ) -> BestSet:
     """The confidence set for the best cell, by Fisher's exact test, one-sided.
 
     That test's level holds at any n and any share, where that of a normal approximation doesn't at
-    30 trials or near 0 and 1. It pays for this with some power. Trials count as independent.
+    30 trials or near 0 and 1. It pays for this with some power. Trials count as independent. Where
+    a cell has a spread they needn't be: then p is the larger of Fisher's and Welch's, which takes
+    the standard errors.
 
     Cells with the same counts are tested once. Where more than `COUNTS_UP_TO` counts differ, each
     cell is tested only against the `RIVALS` whose share has the highest lower limit (Wilson, 95 %):
@@ -69,6 +75,7 @@ def best_set(
         cells: Counts per cell; None where there are none.
         better: Whether more successes or fewer are better.
         alpha: Error probability of the set, between 0 and 1.
+        spreads: Per cell the standard error of its share; empty where no cell has one.
 
     Raises:
         ValueError: For impossible counts, another `better`, or an alpha outside its range.
@@ -77,20 +84,32 @@ def best_set(
     there = [index for index, cell in enumerate(cells) if cell is not None]
     k, n = arrays([cell for cell in cells if cell is not None])
     k = k if sign > 0 else n - k
-    kinds: dict[tuple[float, float], list[int]] = {}
-    for index, count in enumerate(zip(k.tolist(), n.tolist(), strict=True)):
+    spread_of = [spreads[index] if spreads else None for index in there]
+    kinds: dict[tuple[float, float, Spread | None], list[int]] = {}
+    for index, count in enumerate(zip(k.tolist(), n.tolist(), spread_of, strict=True)):
         kinds.setdefault(count, []).append(index)
     counts = list(kinds)
     rivals = list(range(len(counts)))
     test = "Fisher's exact test, one-sided"
+    if any(spread_of):
+        test += ", and Welch's t test of the standard errors, whichever p is larger"
     if len(counts) > COUNTS_UP_TO:
-        lows = [wilson(successes, int(trials)).low for successes, trials in counts]
+        lows = [wilson(successes, int(trials)).low for successes, trials, _ in counts]
         rivals = sorted(sorted(rivals, key=lambda at: -lows[at])[:RIVALS])
         test += f", against the {RIVALS} counts with the highest lower limits"
-    table = np.array(counts, dtype=np.float64).reshape(-1, 2)
+    table = np.array([one[:2] for one in counts], dtype=np.float64).reshape(-1, 2)
     beaten = np.repeat(table, len(rivals), axis=0)
     winning = np.tile(table[rivals], (len(counts), 1))
     p = fisher_greater(winning[:, 0], winning[:, 1], beaten[:, 0], beaten[:, 1])
+    if any(spread_of):
+        means = np.array([(k / n, *variance_of(k, n, spread)) for k, n, spread in counts])
+        p = np.maximum(
+            p,
+            welch_greater(
+                *np.tile(means[rivals], (len(counts), 1)).T,
+                *np.repeat(means, len(rivals), axis=0).T,
+            ),
+        )
     found = _smallest_of_kinds(p.reshape(len(counts), len(rivals)), list(kinds.values()), rivals)
     return _stay(found, there, len(cells), alpha, test)
 

@@ -82,7 +82,7 @@ def successes_from(value: Decimal, n: int, decimals: int, scale: int = 100) -> i
     return k if 2 * off <= _EXACT.multiply(unit, Decimal(n)) else None
 
 
-def mean_wilson(cells: Sequence[Counts]) -> Interval:
+def mean_wilson(cells: Sequence[tuple[float, int]]) -> Interval:
     """Interval of the mean of shares, each with equal weight: Wilson's at that mean.
 
     Its trials are the number of cells times the smallest number of trials of a cell: with these it
@@ -102,35 +102,14 @@ def mean_wilson(cells: Sequence[Counts]) -> Interval:
     return wilson(min(float(np.mean(k / n)) * trials, trials), trials)
 
 
-def mean_stderr(parts: Sequence[Counts]) -> float:
-    """Standard error of the mean of shares, each with equal weight: √Σ p(1 − p)/n, over the count.
-
-    Args:
-        parts: Counts of the parts of an aggregate, at least one. The parts are independent:
-            different benchmarks, not the same questions twice.
-
-    Returns:
-        As a proportion. A part without a success, or without a failure, adds nothing to it, so
-        that it is too small there.
-
-    Raises:
-        ValueError: For no parts, or impossible counts.
-    """
-    if not parts:
-        raise ValueError("a mean needs at least one part")
-    k, n = arrays(parts)
-    share = k / n
-    return float(np.sqrt(np.sum(share * (1 - share) / n)) / len(parts))
-
-
-def _check(successes: float, n: int) -> None:
+def _check(successes: float, n: float) -> None:
     if not n >= 1:
         raise ValueError(f"a share needs at least one trial, not {n}")
     if not 0 <= successes <= n:
         raise ValueError(f"of {n} trials 0 to {n} succeed, not {successes}")
 
 
-def arrays(cells: Sequence[Counts]) -> tuple[Floats, Floats]:
+def arrays(cells: Sequence[tuple[float, int]]) -> tuple[Floats, Floats]:
     """Successes and trials as two arrays.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -31,12 +32,15 @@ class Comparison:
     p: float
 
 
-def homogeneity(cells: Sequence[Counts | None]) -> ChiSquared | None:
+def homogeneity(cells: Sequence[Counts | None], effects: Sequence[float] = ()) -> ChiSquared | None:
     """Pearson's χ² test that all cells have the same share (Pearson 1900), as if independent.
 
     Args:
         cells: Counts per cell, in any order; those without are left out. The p-value is an
             approximation for cells that expect five successes and five failures or more.
+        effects: Per cell how many times its variance is that of independent trials, at least 1,
+            which its trials are divided by (Rao & Scott 1992, Biometrics 48, 577–585). Empty where
+            trials are independent.
 
     Returns:
         On (cells with data − 1) degrees of freedom; χ² = 0 where all or none succeed; None below
@@ -45,22 +49,30 @@ def homogeneity(cells: Sequence[Counts | None]) -> ChiSquared | None:
     Raises:
         ValueError: For impossible counts.
     """
+    there = [at for at, cell in enumerate(cells) if cell is not None]
     k, n = arrays([cell for cell in cells if cell is not None])
     if len(k) < 2:
         return None
+    if effects:
+        effect = np.array([effects[at] for at in there])
+        k, n = k / effect, n / effect
     share = k.sum() / n.sum()
     variance = share * (1 - share)
     chi2 = float(np.sum((k - n * share) ** 2 / n) / variance) if variance > 0 else 0.0
     return _chi_squared(chi2, len(k) - 1)
 
 
-def main_effect(rows: Sequence[Sequence[Counts | None]]) -> ChiSquared | None:
+def main_effect(
+    rows: Sequence[Sequence[Counts | None]], effects: Sequence[Sequence[float]] = ()
+) -> ChiSquared | None:
     """χ² test that the levels of an axis have the same share, summed over the other axis.
 
     Args:
         rows: One row per level of the axis; in it one cell per level of the other axis. A level
             without any data is left out; then each level of the other axis at which a cell is
             missing, so that the sums are over the same cells.
+        effects: As `homogeneity`, laid out like the rows. A level's is the mean of its cells', each
+            with the weight that it has in the variance of their sum.
 
     Returns:
         On (levels − 1) degrees of freedom, as in `homogeneity`; None where fewer than two levels
@@ -69,12 +81,28 @@ def main_effect(rows: Sequence[Sequence[Counts | None]]) -> ChiSquared | None:
     Raises:
         ValueError: For impossible counts, or rows of unequal length.
     """
-    there = [row for row in rows if any(cell is not None for cell in row)]
     if len({len(row) for row in rows}) > 1:
         raise ValueError("the rows of a grid are of equal length")
-    columns = [column for column in zip(*there, strict=True) if None not in column]
-    levels = zip(*columns, strict=True)
-    return homogeneity([(sum(k for k, _ in row), sum(n for _, n in row)) for row in levels])
+    there = [at for at, row in enumerate(rows) if any(cell is not None for cell in row)]
+    whole = [
+        at
+        for at in range(len(rows[0]) if rows else 0)
+        if there and all(rows[row][at] is not None for row in there)
+    ]
+    levels = [[cell for at in whole if (cell := rows[row][at]) is not None] for row in there]
+    sums = [(sum(k for k, _ in level), sum(n for _, n in level)) for level in levels if level]
+    if not effects:
+        return homogeneity(sums)
+    of = [[effects[row][at] for at in whole] for row in there]
+    return homogeneity(sums, [_together(*pair) for pair in zip(levels, of, strict=True) if pair[0]])
+
+
+def _together(cells: Sequence[Counts], effects: Sequence[float]) -> float:
+    """The effect of a sum of cells: that of its variance, to which each adds n × p × (1 − p)."""
+    weights = [k * (n - k) / n for k, n in cells]
+    if not any(weights):
+        return max(effects)
+    return float(sum(map(operator.mul, weights, effects)) / sum(weights))
 
 
 def total(tests: Iterable[ChiSquared]) -> ChiSquared:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scipy import special
-
 from gridatlas.statistics.counts import wilson
 from gridatlas.statistics.differences import combined
 from gridatlas.statistics.interval import Interval
+from gridatlas.statistics.spread import Spread, t_interval, widest
 
 BY_TRIALS = "Newcombe's interval"
 """From the trials of both, each as if its trials were independent."""
@@ -44,20 +43,17 @@ def interval_of(one: Account, confidence: float = 0.95) -> Interval | None:
     Raises:
         ValueError: For impossible counts or a confidence outside 0 to 1.
     """
-    found: list[Interval] = []
-    if one.n is not None:
-        found.append(wilson(one.value * one.n, one.n, confidence))
+    trials = None if one.n is None else wilson(one.value * one.n, one.n, confidence)
+    return widest(trials, _of_clusters(one, confidence))
+
+
+def _of_clusters(one: Account, confidence: float) -> Interval | None:
+    """The interval for other clusters of the kind; None where nothing is known of them."""
     if one.stderr and (one.clusters is None or one.clusters > 1):
-        tail = (1 + confidence) / 2
-        reach = one.stderr * float(
-            special.ndtri(tail) if one.clusters is None else special.stdtrit(one.clusters - 1, tail)
-        )
-        found.append(Interval(one.value - reach, one.value + reach))
-    elif one.n is not None and one.clusters is not None and one.clusters < one.n:
-        found.append(wilson(one.value * one.clusters, one.clusters, confidence))
-    if not found:
-        return None
-    return Interval(min(each.low for each in found), max(each.high for each in found))
+        return t_interval(one.value, Spread(one.stderr, one.clusters), confidence)
+    if one.n is not None and one.clusters is not None and one.clusters < one.n:
+        return wilson(one.value * one.clusters, one.clusters, confidence)
+    return None
 
 
 def difference_interval(

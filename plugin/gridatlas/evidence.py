@@ -1,0 +1,286 @@
+"""How sure the cells of a grid are, by all that is known of them: trials, items, repeats, parts.
+
+Each of these says how far a value moves with something else: with the luck of the trials, with
+other items of the kind, with other repeats of the experiment. Where several are known, the interval
+reaches as far as the widest.
+
+Imports scipy, so that only what computes anew imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Protocol
+
+from gridatlas.outcomes import Basis, Shares
+from gridatlas.statistics.counts import mean_wilson, wilson
+from gridatlas.statistics.interval import Interval
+from gridatlas.statistics.spread import (
+    FEWEST,
+    Spread,
+    mean_interval,
+    mean_spread,
+    share_interval,
+    t_interval,
+    widest,
+)
+
+Counts = tuple[float, int]
+"""Successes and trials; of a mean of repeats its share of all of them, which needn't be whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellEvidence:
+    """One cell; shares from 0 to 1 where the metric is one, else in its unit.
+
+    Attributes:
+        counts: None where the trials aren't known.
+        spread: Its standard error; None where it isn't known, or no repeat was alike another.
+        shares: Its outcomes item by item, where a run has them.
+        without: Whether nothing tells its interval: a mean of too few repeats.
+        ends: The lowest and the highest of these.
+    """
+
+    value: float
+    counts: Counts | None = None
+    spread: Spread | None = None
+    shares: Shares | None = None
+    without: bool = False
+    ends: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """95 % intervals of a value or a mean, each None where it isn't known.
+
+    Attributes:
+        trials: As if all trials were independent.
+        items: For other items of the kind, or by the standard error that the table gives.
+        repeats: For other repeats of the experiment.
+    """
+
+    trials: Interval | None = None
+    items: Interval | None = None
+    repeats: Interval | None = None
+
+    @property
+    def widest(self) -> Interval | None:
+        """The one that holds the others, which is the one to show."""
+        return widest(self.trials, self.items, self.repeats)
+
+
+class Evidence(Protocol):
+    """What is known of a grid; places are `<place on x>,<place on y>`, from 0."""
+
+    @property
+    def places(self) -> Sequence[str]:
+        """The cells with a value of which something may be known."""
+
+    @property
+    def basis(self) -> Basis:
+        """What its intervals come from."""
+
+    def value(self, places: Sequence[str]) -> float:
+        """The mean of some cells."""
+
+    def shares(self, places: Sequence[str]) -> Shares | None:
+        """The mean of some cells item by item; None unless all were asked the same items."""
+
+    def intervals(self, places: Sequence[str]) -> Intervals:
+        """Those of the mean of some cells, at least one."""
+
+    def ends(self, place: str) -> tuple[float, float] | None:
+        """Lowest and highest of the values that a cell is the mean of, where they are too few."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridEvidence:
+    """Of a grid that is no aggregate.
+
+    Attributes:
+        items: Number of items that each cell was asked, the same in all; None where unknown.
+        same_items: Whether all cells were asked the same items; None where unknown.
+    """
+
+    cells: Mapping[str, CellEvidence]
+    items: int | None = None
+    same_items: bool | None = None
+    repeated: bool = False
+
+    @property
+    def places(self) -> Sequence[str]:
+        """As `Evidence`."""
+        return tuple(self.cells)
+
+    @property
+    def basis(self) -> Basis:
+        """As `Evidence`."""
+        if self.repeated:
+            return "repeats"
+        if any(cell.spread for cell in self.cells.values()):
+            return "stderr"
+        if any(cell.counts for cell in self.cells.values()):
+            return "items" if self.items else "trials"
+        return ""
+
+    def value(self, places: Sequence[str]) -> float:
+        """As `Evidence`."""
+        return fsum(self.cells[place].value for place in places) / len(places)
+
+    def shares(self, places: Sequence[str]) -> Shares | None:
+        """As `Evidence`."""
+        return _mean_shares([self.cells[place].shares for place in places])
+
+    def intervals(self, places: Sequence[str]) -> Intervals:
+        """As `Evidence`."""
+        cells = [self.cells[place] for place in places]
+        if any(cell.without for cell in cells):
+            return Intervals()
+        counts = [cell.counts for cell in cells if cell.counts]
+        trials = mean_wilson(counts) if len(counts) == len(cells) else None
+        return Intervals(trials, self._by_items(places, cells))
+
+    def _by_items(self, places: Sequence[str], cells: Sequence[CellEvidence]) -> Interval | None:
+        shares = self.shares(places) if len(cells) > 1 else None
+        if shares is not None:
+            return _over_items(self.value(places), shares)
+        own = [_own(cell) for cell in cells]
+        if any(own):
+            parts = [
+                (cell.value, interval)
+                for cell, given in zip(cells, own, strict=True)
+                if (interval := given or (wilson(*cell.counts) if cell.counts else None))
+            ]
+            if len(parts) < len(cells):
+                return None
+            independent = self.same_items is False
+            return mean_interval(self.value(places), parts, independent=independent)
+        asked = [cell.counts[1] for cell in cells if cell.counts]
+        if self.items is not None and len(asked) == len(cells) and self.items < sum(asked):
+            return wilson(min(self.value(places) * self.items, self.items), self.items)
+        return None
+
+    def ends(self, place: str) -> tuple[float, float] | None:
+        """As `Evidence`."""
+        return self.cells[place].ends
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateEvidence:
+    """Of a mean over the levels of a facet.
+
+    Attributes:
+        shown: The values as they are shown, which may be printed with few decimals.
+        parts: Of each level that it is the mean of.
+        replicates: Whether these levels repeat the experiment.
+        same_items: Whether they were asked the same items; None where unknown.
+    """
+
+    shown: Mapping[str, float]
+    parts: Sequence[Evidence]
+    replicates: bool = False
+    same_items: bool | None = None
+    places: Sequence[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        there = [set(part.places) for part in self.parts]
+        places = [place for place in self.shown if all(place in one for one in there)]
+        object.__setattr__(self, "places", tuple(places))
+
+    @property
+    def basis(self) -> Basis:
+        """As `Evidence`."""
+        return "replicates" if self.replicates else "parts"
+
+    def value(self, places: Sequence[str]) -> float:
+        """As `Evidence`."""
+        return fsum(self.shown[place] for place in places) / len(places)
+
+    def shares(self, places: Sequence[str]) -> Shares | None:
+        """As `Evidence`."""
+        return _mean_shares([part.shares(places) for part in self.parts])
+
+    def intervals(self, places: Sequence[str]) -> Intervals:
+        """As `Evidence`."""
+        if self.replicates and len(self.parts) < FEWEST:
+            return Intervals()
+        of = [part.intervals(places) for part in self.parts]
+        return Intervals(
+            self._together(places, [one.trials for one in of], independent=True),
+            self._by_items(places, of),
+            self._by_repeats(places),
+        )
+
+    def _by_items(self, places: Sequence[str], of: Sequence[Intervals]) -> Interval | None:
+        if not any(one.items for one in of):
+            return None
+        shares = self.shares(places)
+        if shares is not None:
+            return _over_items(self.value(places), shares)
+        # Repeats are asked the same items, unless it is known that they aren't.
+        independent = not self.same_items
+        if self.replicates and self.same_items is None:
+            independent = False
+        return self._together(places, [one.items or one.trials for one in of], independent)
+
+    def _by_repeats(self, places: Sequence[str]) -> Interval | None:
+        if not self.replicates:
+            return None
+        spread = mean_spread([part.value(places) for part in self.parts])
+        return t_interval(self.value(places), spread) if spread.stderr else None
+
+    def _together(
+        self, places: Sequence[str], of: Sequence[Interval | None], independent: bool
+    ) -> Interval | None:
+        parts = [
+            (part.value(places), interval)
+            for part, interval in zip(self.parts, of, strict=True)
+            if interval is not None
+        ]
+        if len(parts) < len(self.parts):
+            return None
+        return mean_interval(self.value(places), parts, independent=independent)
+
+    def ends(self, place: str) -> tuple[float, float] | None:
+        """As `Evidence`."""
+        if not self.replicates or not 1 < len(self.parts) < FEWEST:
+            return None
+        values = [part.value([place]) for part in self.parts]
+        return min(values), max(values)
+
+
+def _own(cell: CellEvidence) -> Interval | None:
+    """A cell's interval by its standard error."""
+    if cell.spread is None:
+        return None
+    if cell.counts is not None and 0 <= cell.value <= 1:
+        return share_interval(cell.value, cell.spread)
+    if cell.spread.stderr and cell.spread.df >= 1:
+        return t_interval(cell.value, cell.spread)
+    return None
+
+
+def _over_items(value: float, shares: Shares) -> Interval | None:
+    if len(shares.values) < 2:
+        return wilson(value, 1)
+    return share_interval(value, mean_spread(shares.values))
+
+
+def _mean_shares(given: Sequence[Shares | None]) -> Shares | None:
+    """The mean item by item; None unless all are asked the same items."""
+    first = given[0]
+    there = [one for one in given if one is not None]
+    if first is None or len(there) < len(given):
+        return None
+    if any(one.items != first.items for one in there):
+        return None
+    if len(there) == 1:
+        return first
+    means = (fsum(values) / len(there) for values in zip(*_values(there), strict=True))
+    return Shares(first.run, first.items, tuple(means))
+
+
+def _values(given: Sequence[Shares]) -> Iterator[tuple[float, ...]]:
+    return (one.values for one in given)

@@ -1,0 +1,433 @@
+"""Where a cell's interval comes from: trials, items, standard errors, repeats of the experiment."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from math import sqrt
+from statistics import mean, stdev
+
+import pytest
+from studies import REPOSITORY, MakeStudy, table
+
+from gridatlas.analyse import Results, analyse, differences
+from gridatlas.cards import card_data
+from gridatlas.diff.grids import compare_grids
+from gridatlas.diff.matching import match_studies
+from gridatlas.export import to_json
+from gridatlas.figures import data_table
+from gridatlas.line import Line
+from gridatlas.loaded import load_data
+from gridatlas.panels import Panel
+from gridatlas.picture import draw_grid
+from gridatlas.profiles import CELL_METHODS, METHODS, profiles
+from gridatlas.statistics.counts import mean_wilson, wilson
+from gridatlas.study import Grid
+from gridatlas.tidy import columns
+from gridatlas.uncertainty import (
+    CellUncertainty,
+    GridUncertainty,
+    assess,
+    by_point,
+    ranges_by_point,
+)
+
+T2, T3 = 4.302652729911275, 3.182446305284263
+"""The 97.5 % points of Student's t with 2 and with 3 degrees of freedom."""
+SHARES = (
+    'format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: "%", range: [0, 100], decimals: 1}\n'
+    "x: rate\ny: depth\n"
+)
+SEEDS = (
+    "facets: [seed]\nreplicates: seed\n"
+    "factors: {seed: {levels: [%s{id: mean, aggregate: {by: mean}}]}}\n"
+)
+
+
+def seeds(number: int) -> str:
+    """Keys of a study with that many seeds."""
+    return SEEDS % "".join(f"{seed + 1}, " for seed in range(number))
+
+
+def cell_of(results: Results, point: tuple[str, str], **facets: object) -> CellUncertainty:
+    grid = results.grid(**facets)
+    return by_point(grid, assess(results).of(grid))[point]
+
+
+def known(results: Results, **facets: object) -> tuple[Grid, GridUncertainty]:
+    grid = results.grid(**facets)
+    return grid, assess(results).of(grid)
+
+
+# --- a mean over repeats of the experiment ------------------------------------------------------
+
+THREE = ("1,1,1,55.5,200", "2,1,1,33.0,200", "3,1,1,1.5,200")
+"""Cells of three seeds, as far apart as ours are."""
+
+
+def _three(make_study: MakeStudy, *more: str) -> Results:
+    rows = table("seed,rate,depth,value,n", *THREE, *more)
+    return analyse(make_study(SHARES + seeds(3), rows))
+
+
+def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study: MakeStudy) -> None:
+    rows = ("1,2,1,60,200", "2,2,1,50,200", "3,2,1,46,200")
+    results = _three(make_study, *rows)
+    grid, told = known(results, seed="mean")
+    cells = by_point(grid, told)
+    # 30 ± 4.30 × 27.1 / √3, of which the part below 0 can't be.
+    assert cells["1", "1"].low == 0
+    assert cells["1", "1"].high == pytest.approx(30 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3))
+    reach = T2 * stdev([60, 50, 46]) / sqrt(3)
+    assert (cells["2", "1"].low, cells["2", "1"].high) == pytest.approx((52 - reach, 52 + reach))
+    assert (told.basis, told.replicates, told.reason, told.level) == ("replicates", 3, "", None)
+
+
+def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: MakeStudy) -> None:
+    results = _three(make_study)
+    grid, told = known(results, seed="mean")
+    panel = Panel(draw_grid(grid), "", grid, uncertainty=told)
+    (row,) = data_table(panel)["rows"]
+    assert row[1][0].interval == "0.0 to 97.4"
+    card = json.loads(card_data(panel))
+    assert (card["interval"], card["basis"]) == ("0.0 to 97.4", "over 3 repeats of the experiment")
+    content = json.loads(to_json(grid, told))
+    assert content["intervals"] == (
+        "Student's t over 3 repeats of the experiment, or the one that comes from their trials and "
+        "items where that is wider"
+    )
+    (cell,) = content["cells"]
+    assert cell["interval_95"] == [0, 97.3815]
+    assert content["profiles"]["x"][0]["interval_95"] == [0, 97.3815]
+    assert columns(results.study, [(grid, told)])["interval_high"] == [pytest.approx(97.3815)]
+    line = Line(grid, "row", grid.study.y.levels[0], told)
+    assert [one and (one.low, round(one.high, 4)) for _, _, one in line.cells()] == [(0, 97.3815)]
+
+
+def test_a_change_of_a_mean_over_seeds_has_the_interval_of_the_seeds(make_study: MakeStudy) -> None:
+    base = _three(make_study)
+    head = analyse(
+        make_study(
+            SHARES + seeds(3),
+            table("seed,rate,depth,value,n", *THREE[:2], "3,1,1,31.5,200"),
+        )
+    )
+    match = match_studies(base, head)
+    changed = {one.new.levels: one for one in compare_grids(base, head, match, None).changed}
+    (cell,) = changed["mean",].cells
+    assert cell.old_interval == (0, pytest.approx(97.3815, abs=1e-4))
+    reach = T2 * stdev([55.5, 33, 31.5]) / sqrt(3)
+    assert cell.new_interval == pytest.approx((40 - reach, 40 + reach))
+
+
+def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeStudy) -> None:
+    rows = ("1,1,1,55.5,200", "2,1,1,33.0,200", "1,2,1,60,200", "2,2,1,50,200")
+    results = analyse(make_study(SHARES + seeds(2), table("seed,rate,depth,value,n", *rows)))
+    grid, told = known(results, seed="mean")
+    assert by_point(grid, told) == {}
+    assert ranges_by_point(grid, told) == {("1", "1"): (33, 55.5), ("2", "1"): (50, 60)}
+    assert told.reason == "2 repeats are too few: an interval takes 3"
+    assert (told.x_means, told.y_means, told.basis) == ({}, {}, "")
+    panel = Panel(draw_grid(grid), "", grid, uncertainty=told)
+    (row,) = data_table(panel)["rows"]
+    assert [one.interval for one in row[1]] == ["33.0 to 55.5", "50.0 to 60.0"]
+    card = json.loads(card_data(panel))
+    assert (card.get("interval"), card["range"]) == (None, ["33.0 to 55.5", "50.0 to 60.0"])
+    cells = json.loads(to_json(grid, told))["cells"]
+    assert [one["range"] for one in cells] == [[33, 55.5], [50, 60]]
+    assert [one.keys() & {"interval_95", "may_be_best"} for one in cells] == [set(), set()]
+
+
+def test_the_mean_of_one_seed_has_neither(make_study: MakeStudy) -> None:
+    results = analyse(make_study(SHARES + seeds(1), table("seed,rate,depth,value,n", THREE[0])))
+    grid, told = known(results, seed="mean")
+    assert (by_point(grid, told), ranges_by_point(grid, told)) == ({}, {})
+    assert told.reason == "1 repeat is too few: an interval takes 3"
+
+
+def test_seeds_need_no_trials(make_study: MakeStudy) -> None:
+    head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
+    rows = [f"{seed},1,1,{loss}" for seed, loss in ((1, 2.5), (2, 2.9), (3, 3.0))]
+    results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
+    grid, told = known(results, seed="mean")
+    reach = T2 * stdev([2.5, 2.9, 3.0]) / sqrt(3)
+    cell = by_point(grid, told)["1", "1"]
+    assert (cell.low, cell.high) == pytest.approx((2.8 - reach, 2.8 + reach))
+    assert told.reason == "the number of trials behind each value is unknown"
+
+
+def test_seeds_that_are_all_alike_are_no_more_sure_than_their_trials(make_study: MakeStudy) -> None:
+    rows = [f"{seed},1,1,100,200" for seed in (1, 2, 3)]
+    results = analyse(make_study(SHARES + seeds(3), table("seed,rate,depth,value,n", *rows)))
+    cell = cell_of(results, ("1", "1"), seed="mean")
+    reach = sqrt(3) * (1 - wilson(200, 200).low) / 3
+    assert (cell.low, cell.high) == (pytest.approx(100 - 100 * reach), 100)
+
+
+def test_equal_losses_of_all_seeds_have_no_interval(make_study: MakeStudy) -> None:
+    head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
+    rows = [f"{seed},1,1,2.5" for seed in (1, 2, 3)]
+    results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
+    assert by_point(*known(results, seed="mean")) == {}
+
+
+def test_the_mean_of_a_row_over_seeds_is_of_the_seeds_means(make_study: MakeStudy) -> None:
+    # Each seed is good or bad everywhere: more cells don't make the seeds more alike.
+    rows = [
+        f"{seed},{x},1,{value},200" for seed, value in ((1, 60), (2, 50), (3, 40)) for x in (1, 2)
+    ]
+    results = analyse(make_study(SHARES + seeds(3), table("seed,rate,depth,value,n", *rows)))
+    found = profiles(*known(results, seed="mean"))
+    reach = T2 * 10 / sqrt(3)
+    assert found.y[0].interval == pytest.approx((50 - reach, 50 + reach))
+    assert found.method == METHODS["replicates"].format(n=3)
+
+
+def test_a_mean_over_benchmarks_and_seeds_is_over_the_seeds(make_study: MakeStudy) -> None:
+    more = (
+        "facets: [task, seed]\nreplicates: seed\nfactors:\n"
+        "  task: {levels: [a, b, {id: both, aggregate: {by: mean}}]}\n"
+        "  seed: {levels: [1, 2, 3, {id: mean, aggregate: {by: mean}}]}\n"
+    )
+    values = {("a", 1): 60, ("a", 2): 50, ("a", 3): 40, ("b", 1): 70, ("b", 2): 80, ("b", 3): 90}
+    rows = [f"{task},{seed},1,1,{value},200" for (task, seed), value in values.items()]
+    results = analyse(make_study(SHARES + more, table("task,seed,rate,depth,value,n", *rows)))
+    cell = cell_of(results, ("1", "1"), task="both", seed="mean")
+    # Each seed has 65 on average: the tasks hide what the seeds do, and only trials are left.
+    parts = [wilson(2 * value, 200) for value in values.values()]
+    below = sqrt(
+        sum((v / 100 - one.low) ** 2 for v, one in zip(values.values(), parts, strict=True))
+    )
+    assert cell.low == pytest.approx(65 - 100 * below / 6)
+
+
+# --- repeats of a cell --------------------------------------------------------------------------
+
+
+def _repeats(make_study: MakeStudy, *rows: str) -> Results:
+    return analyse(make_study(SHARES + "repeats: mean\n", table("rate,depth,value,n", *rows)))
+
+
+def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStudy) -> None:
+    rows = [
+        f"{x},1,{value},200"
+        for x, values in (("1", (55.5, 33, 1.5)), ("2", (60, 50, 46)))
+        for value in values
+    ]
+    grid, told = known(_repeats(make_study, *rows))
+    cells = by_point(grid, told)
+    assert (cells["1", "1"].low, cells["1", "1"].high) == (0, pytest.approx(97.3815, abs=1e-4))
+    reach = T2 * stdev([60, 50, 46]) / sqrt(3)
+    assert (cells["2", "1"].low, cells["2", "1"].high) == pytest.approx((52 - reach, 52 + reach))
+    assert told.basis == "repeats"
+    assert told.reason == "each value is a mean of repeats, whose trials are not independent"
+    assert [one.kept for one in cells.values()] == [None, None]
+    # Whether the cells' repeats are the same seeds isn't known, so they may be off together.
+    both = (by_point(grid, told)["2", "1"].high - 52 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3)) / 2
+    assert profiles(grid, told).y[0].interval == (0, pytest.approx(41 + both))
+
+
+def test_repeats_that_are_alike_are_no_more_sure_than_their_trials(make_study: MakeStudy) -> None:
+    results = _repeats(make_study, *["1,1,50,100"] * 4)
+    cell = cell_of(results, ("1", "1"))
+    trials = wilson(200, 400)
+    assert (cell.low, cell.high) == pytest.approx((100 * trials.low, 100 * trials.high))
+
+
+def test_two_repeats_have_their_range_and_one_has_neither(make_study: MakeStudy) -> None:
+    rows = ("1,1,50,100", "1,1,60,100", "2,1,50,100", *(f"3,1,{v},100" for v in (50, 55, 57, 60)))
+    grid, told = known(_repeats(make_study, *rows))
+    cells = by_point(grid, told)
+    values = [50, 55, 57, 60]
+    assert list(cells) == [("3", "1")]
+    reach = max(T3 * stdev(values) / 2, 100 * (wilson(222, 400).high - 0.555))
+    assert cells["3", "1"].high == pytest.approx(mean(values) + reach)
+    assert ranges_by_point(grid, told) == {("1", "1"): (50, 60)}
+
+
+def test_repeats_of_which_each_cell_has_one_are_as_without(make_study: MakeStudy) -> None:
+    grid, told = known(_repeats(make_study, "1,1,50,100", "2,1,60,100"))
+    cell = by_point(grid, told)["1", "1"]
+    trials = wilson(50, 100)
+    assert (cell.low, cell.high) == pytest.approx((100 * trials.low, 100 * trials.high))
+    assert (told.basis, told.reason, cell.kept) == ("trials", "", True)
+
+
+def test_no_default_is_found_by_trials_of_repeats(make_study: MakeStudy) -> None:
+    more = (
+        "facets: [b]\nrepeats: mean\ntrials: {items: b}\n"
+        "factors: {b: {levels: [{id: p, items: 100}, {id: q, items: 50}]}}\n"
+    )
+    rows = [f"{b},{x},1,{v}" for b, x, v in product("pq", (1, 2), (40, 50))]
+    results = analyse(make_study(SHARES + more, table("b,rate,depth,value", *rows)))
+    found = assess(results).defaults_alone()
+    assert found is not None
+    assert (found.over, found.reason) == (
+        2,
+        "each value is a mean of repeats, whose trials are not independent",
+    )
+
+
+def test_levels_with_repeats_are_not_tested_by_their_trials(make_study: MakeStudy) -> None:
+    more = "facets: [b]\ncompare: [b]\nrepeats: mean\n"
+    rows = [f"{b},1,1,{v},100" for b, v in product("pq", (40, 50))]
+    results = analyse(make_study(SHARES + more, table("b,rate,depth,value,n", *rows)))
+    (one,) = differences(results, results.study.facets[0])
+    found = assess(results).of_difference(one)
+    assert found.reason == "each value is a mean of repeats, whose trials are not independent"
+
+
+# --- standard errors and items ------------------------------------------------------------------
+
+
+def test_a_standard_error_makes_the_interval_wider_and_never_narrower(
+    make_study: MakeStudy,
+) -> None:
+    rows = ("1,1,50,200,7", "2,1,50,200,1", "3,1,50,200,")
+    results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
+    grid, told = known(results)
+    cells = by_point(grid, told)
+    trials = 100 * wilson(100, 200).low
+    assert [cells[x, "1"].low for x in "123"] == pytest.approx([50 - 1.959964 * 7, trials, trials])
+    assert cells["1", "1"].items_low == pytest.approx(50 - 1.959964 * 7)
+    assert cells["3", "1"].items_low is None
+    assert told.basis == "stderr"
+    assert to_json(grid, told).count(CELL_METHODS["stderr"]) == 1
+    # Over how many items is unknown, and so is whether the cells share them.
+    assert (told.same_items, told.p, told.x_p) == (None, None, None)
+
+
+def test_no_interval_leaves_the_metrics_range(make_study: MakeStudy) -> None:
+    results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", "1,1,98,200,5")))
+    assert cell_of(results, ("1", "1")).high == 100
+    head = SHARES.replace("[0, 100]", "[90, 99]")
+    results = analyse(make_study(head, table("rate,depth,value,n,stderr", "1,1,98,200,5")))
+    cell = cell_of(results, ("1", "1"))
+    assert (cell.low, cell.high) == (90, 99)
+
+
+def test_a_standard_error_needs_no_trials(make_study: MakeStudy) -> None:
+    head = SHARES.replace(', unit: "%", range: [0, 100]', "")
+    results = analyse(make_study(head, table("rate,depth,value,stderr", "1,1,1200,50")))
+    grid, told = known(results)
+    cell = by_point(grid, told)["1", "1"]
+    assert (cell.low, cell.high) == pytest.approx((1200 - 1.959964 * 50, 1200 + 1.959964 * 50))
+    assert told.reason == "the number of trials behind each value is unknown"
+
+
+def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(
+    make_study: MakeStudy,
+) -> None:
+    counts = ("1,1,70,200,", "2,1,50,200,")
+    results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *counts)))
+    assert [one.kept for one in by_point(*known(results)).values()] == [True, False]
+    results = analyse(
+        make_study(SHARES, table("rate,depth,value,n,stderr", "1,1,70,200,9", "2,1,50,200,9"))
+    )
+    grid, told = known(results)
+    assert [one.kept for one in by_point(grid, told).values()] == [True, True]
+    assert told.test == (
+        "Fisher's exact test, one-sided, and Welch's t test of the standard errors, whichever p is "
+        "larger"
+    )
+
+
+def test_levels_differ_only_by_their_standard_errors_too(make_study: MakeStudy) -> None:
+    more = "facets: [b]\ncompare: [b]\n"
+    for stderr, differ in (("", 1), ("9", 0)):
+        rows = (f"p,1,1,50,200,{stderr}", f"q,1,1,70,200,{stderr}")
+        results = analyse(make_study(SHARES + more, table("b,rate,depth,value,n,stderr", *rows)))
+        (one,) = differences(results, results.study.facets[0])
+        found = assess(results).of_difference(one)
+        assert found.differ == differ
+        assert ("Welch" in found.test) == bool(stderr)
+
+
+ITEMS = (
+    "facets: [b]\nfactors: {b: {levels: [{id: p, items: 30}]}}\ntrials: {items: b, samples: 5}\n"
+)
+
+
+def test_items_count_once_each(make_study: MakeStudy) -> None:
+    rows = ("p,1,1,52.0", "p,2,1,50.0")
+    results = analyse(make_study(SHARES + ITEMS, table("b,rate,depth,value", *rows)))
+    grid, told = known(results, b="p")
+    cell = by_point(grid, told)["1", "1"]
+    items, trials = wilson(15.6, 30), wilson(78, 150)
+    assert (cell.low, cell.high) == pytest.approx((100 * items.low, 100 * items.high))
+    assert (cell.trials_low, cell.items_low) == pytest.approx((100 * trials.low, 100 * items.low))
+    assert (told.basis, told.same_items) == ("items", True)
+    # Both cells are asked the same 30 items, so their mean is of 30 as well.
+    mean_of_both = wilson(15.3, 30)
+    assert profiles(grid, told).y[0].interval == pytest.approx(
+        (100 * mean_of_both.low, 100 * mean_of_both.high)
+    )
+
+
+def test_items_are_not_known_to_be_the_same_with_another_number_of_trials(
+    make_study: MakeStudy,
+) -> None:
+    rows = ("p,1,1,52.0,150", "p,2,1,50.0,50")
+    results = analyse(make_study(SHARES + ITEMS, table("b,rate,depth,value,n", *rows)))
+    assert known(results, b="p")[1].same_items is None
+
+
+def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study: MakeStudy) -> None:
+    more = (
+        "facets: [model, b]\nfactors:\n  b: {levels: [{id: p, items: 30}]}\n"
+        "  model: {levels: [m, k, {id: both, aggregate: {by: mean}}]}\n"
+        "trials: {items: b, samples: 5}\n"
+    )
+    rows = ("m,p,1,1,52.0", "k,p,1,1,50.0")
+    results = analyse(make_study(SHARES + more, table("model,b,rate,depth,value", *rows)))
+    cell = cell_of(results, ("1", "1"), model="both", b="p")
+    below = (0.52 - wilson(15.6, 30).low + 0.5 - wilson(15, 30).low) / 2
+    assert cell.low == pytest.approx(51 - 100 * below)
+
+
+# --- our own study ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def digits() -> Results:
+    (found,) = [
+        one for one in load_data(REPOSITORY / "data").results if one.study.id == "digits-grpo-ours"
+    ]
+    return found
+
+
+def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:
+    uncertainty = assess(digits)
+    cells = 0
+    for setting in ("before", "after_t125", "after_t100"):
+        grid = digits.grid(setting=setting, seed="mean")
+        for point, cell in by_point(grid, uncertainty.of(grid)).items():
+            for seed in (1, 2, 3):
+                value = digits.grid(setting=setting, seed=seed).at(*point).value
+                assert value is not None
+                assert cell.low <= value <= cell.high
+            cells += 1
+    assert cells == 108
+
+
+def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) -> None:
+    uncertainty = assess(digits)
+    grid = digits.grid(setting="after_t125", seed=1)
+    told = uncertainty.of(grid)
+    cells = by_point(grid, told)
+    of = grid.at("6", "1")
+    assert (str(of.value), str(of.stderr)) == ("55.50", "4.92")
+    # Student's t with 99 degrees of freedom: 100 items.
+    assert (cells["6", "1"].low, cells["6", "1"].high) == pytest.approx(
+        (55.5 - 1.984217 * 4.92, 55.5 + 1.984217 * 4.92), abs=1e-4
+    )
+    assert all(one.items_low is not None for one in cells.values())
+    # Each cell adds other numbers.
+    assert told.same_items is False
+    row = [grid.at(x.key, "1") for x in grid.study.x.levels]
+    errors = sqrt(sum(float(one.stderr or 0) ** 2 for one in row)) / 6
+    shown = mean(float(one.value or 0) for one in row)
+    trials = mean_wilson([(float(one.value or 0) * 2, 200) for one in row])
+    interval = profiles(grid, told).y[0].interval
+    assert interval is not None
+    assert interval[0] < min(100 * trials.low, shown - 1.98 * errors) + 0.02
