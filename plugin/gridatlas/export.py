@@ -68,8 +68,11 @@ def to_json(grid: Grid, known: GridUncertainty, rerun: Rerun | None = None) -> s
     }
     levels = {level.key: _level(level.key) for level in (*study.x.levels, *study.y.levels)}
     several = len(study.accounts) > 1
+    # Levels have a key of their own, so that a factor may have any name; beside the other keys they
+    # stand for those who read them there, unless one of these has the factor's name.
     cells = (
-        {study.x.id: levels[x.key], study.y.id: levels[y.key]}
+        (at := {study.x.id: levels[x.key], study.y.id: levels[y.key]})
+        | {"levels": at}
         | _cell(grid, cell)
         | _interval(intervals.get((x.key, y.key)))
         | _range(ranges.get((x.key, y.key)))

@@ -224,7 +224,7 @@ def _check_ids(source: StudySource) -> list[Problem]:
         for one in ids
         if one in RESERVED_FACTORS
     ]
-    if file.metric.column in (*ids, *OPTIONAL_COLUMNS):
+    if file.metric.column in (*ids, *OPTIONAL_COLUMNS, "reading"):
         problems.append(
             here.problem(
                 "duplicate-column",

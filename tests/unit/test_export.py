@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import csv
+import inspect
 import io
 import json
+import re
 import xml.etree.ElementTree as ET
 from decimal import Decimal
 
+import pytest
 from studies import HEAD, Checked, MakeStudy, table
 
+from gridatlas import export, tidy
 from gridatlas.analyse import Results, analyse
 from gridatlas.export import to_csv, to_json, to_svg
 from gridatlas.picture import draw_grid
@@ -155,6 +160,7 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
         "cells": [
             {
                 "rate": 0.1,
+                "levels": {"rate": 0.1, "depth": 2},
                 "depth": 2,
                 "value": 47.3,
                 "state": "ok",
@@ -167,6 +173,7 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
             },
             {
                 "rate": "few",
+                "levels": {"rate": "few", "depth": 2},
                 "depth": 2,
                 "value": None,
                 "state": "oom",
@@ -190,7 +197,7 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
     content = json.loads(to_json(analyse(study).grid(b="mean"), UNKNOWN))
     assert (content["computed"], content["readings"]) == (True, [])
     assert content["cells"] == [
-        {"rate": 1, "depth": 1, "value": 1.5, "state": "ok",
+        {"rate": 1, "depth": 1, "levels": {"rate": 1, "depth": 1}, "value": 1.5, "state": "ok",
          "note": "computed here: the mean of its 2 parts"},
     ]  # fmt: skip
 
@@ -203,12 +210,14 @@ def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None
     assert content["cells"] == [
         {
             "rate": 1,
+            "levels": {"rate": 1, "depth": 1},
             "depth": 1,
             "value": 50,
             "state": "ok",
             "reading": "cells",
         },
         {
+            "levels": {"rate": 2, "depth": 1},
             "rate": 2,
             "depth": 1,
             "value": 40,
@@ -253,6 +262,69 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
         assert frame.to_csv(columns=["may_be_best"], index=False).split() == [
             "may_be_best", text, text
         ]  # fmt: skip
+
+
+def _written_names() -> list[str]:
+    """Every name that the code that writes downloads gives a key or a column."""
+    names = set()
+    for module in (export, tidy):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            parts: list[ast.expr | None] = []
+            if isinstance(node, ast.Dict):
+                parts = node.keys
+            elif isinstance(node, ast.Tuple | ast.List):
+                parts = list(node.elts)
+            names |= {
+                part.value
+                for part in parts
+                if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            }
+    return sorted(name for name in names if re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name))
+
+
+def test_names_that_are_written_are_found() -> None:
+    assert {
+        "interval_95", "interval_low", "levels", "may_be_best", "range", "read", "reading",
+        "reproduced", "state", "stderr", "value",
+    } <= {*_written_names()}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _written_names())
+def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
+    checked: Checked, name: str
+) -> None:
+    head = f"format: 1\ntitle: T\nmetric: {{name: M, column: score}}\nx: {name}\ny: depth\n"
+    more = "readings: [{id: one, file: cells.csv}, {id: two, file: two.csv}]\n"
+    rows = table(f"{name},depth,score,stderr,n", "8,1,0.5,0.1,10")
+    study, problems = checked(head + more, rows, {"two.csv": rows})
+    if study is None:
+        assert [problem.kind for problem in problems] == ["reserved-column"]
+        return
+    assert only_problems(problems) == ()
+    grid = analyse(study).grid()
+    known = GridUncertainty(
+        cells={"0,0": CellUncertainty(low=0.3, high=0.7, kept=True)}, ranges={"0,0": (0, 1)}
+    )
+    (cell,) = json.loads(to_json(grid, known))["cells"]
+    assert cell["levels"] == {name: 8, "depth": 1}
+    assert [reading["reading"] for reading in cell["read"]] == ["one", "two"]
+    assert (cell["interval_95"], cell["range"]) == ([0.3, 0.7], [0, 1])
+    header, row = csv.reader(io.StringIO(to_csv(grid)))
+    assert [header.count(column) for column in header] == [1] * len(header)
+    assert row[header.index(name)] == "8"
+    assert columns(study, [(grid, known)])[name] == [8]
+
+
+@pytest.mark.parametrize("name", _written_names())
+def test_a_metric_whose_column_is_another_column_is_refused(checked: Checked, name: str) -> None:
+    head = f"format: 1\ntitle: T\nmetric: {{name: M, column: {name}}}\nx: rate\ny: depth\n"
+    study, problems = checked(head, table(f"rate,depth,{name}", "8,1,1"))
+    if study is None:
+        assert [problem.kind for problem in problems] == ["duplicate-column"]
+        return
+    header, row = csv.reader(io.StringIO(to_csv(analyse(study).grid())))
+    assert [header.count(column) for column in header] == [1] * len(header)
+    assert row[header.index(name)] == "1"
 
 
 def test_an_svg_file_follows_the_readers_colours(make_study: MakeStudy) -> None:

@@ -274,4 +274,4 @@ def identifier(name: str) -> str:
 def _metric_column(proposal: Proposal, factors: Sequence[FactorColumn]) -> str:
     name = unit_in_name(proposal.metric)[0]
     taken = {one.id for one in factors}
-    return "value" if name in (*OPTIONAL_COLUMNS, *taken) else name
+    return "value" if name in (*OPTIONAL_COLUMNS, "reading", *taken) else name
