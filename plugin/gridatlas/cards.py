@@ -289,7 +289,7 @@ def _tell(
         best: The points of the best values.
         kept: Those in the confidence set for the best.
     """
-    text, basis = "", "item by item" if known.paired else "on the counts alone"
+    text, basis = "", known.tested_by
     if point in best:
         text = "Best value. " if len(best) == 1 else f"One of {len(best)} best values. "
     if known.level is None:

@@ -121,6 +121,13 @@ class GridUncertainty:
         """Number of cells in the confidence set for the best."""
         return sum(bool(cell.kept) for cell in self.cells.values())
 
+    @property
+    def tested_by(self) -> str:
+        """What cells are tested against one another by, in words."""
+        if self.paired:
+            return "item by item"
+        return "by counts and standard errors" if self.basis == "stderr" else "on the counts alone"
+
 
 @dataclass(frozen=True, slots=True)
 class DifferenceUncertainty:

@@ -9,6 +9,7 @@ from site_builds import ROOT, Build
 from gridatlas.loaded import load_data
 
 DYNTS = "studies/dynts-window-ratio"
+DIGITS = "studies/digits-grpo-ours"
 GRPO = "studies/grpo-digits"
 
 
@@ -195,7 +196,8 @@ def test_the_json_says_it_too(atlas: Build) -> None:
     (cell,) = [one for one in grid["cells"] if (one["ratio"], one["local_window"]) == (0.4, 2000)]
     assert (cell["value"], cell["n"], cell["may_be_best"]) == (52.0, 150, True)
     low, high = cell["interval_95"]
-    assert (round(low, 1), round(high, 1)) == (44.1, 59.8)
+    # That of 30 questions: the 150 trials are five samples of each.
+    assert (round(low, 1), round(high, 1)) == (34.9, 68.6)
     assert cell["reading"] == "r1-qwen"
     assert cell["place"] == "chart 1 (AIME'24), row 2000"
     digits = json.loads((atlas.site / "grids/grpo-digits/after_t125.json").read_text())
@@ -206,3 +208,27 @@ def test_the_json_says_it_too(atlas: Build) -> None:
         ("nemotron", 56.0),
         ("gemini-flash", 56.0),
     ]
+
+
+def test_a_mean_over_seeds_has_the_interval_of_the_seeds(atlas: Build) -> None:
+    text = _text(atlas, f"{DIGITS}/seed/mean/")
+    # Seeds of 55.5, 33.0 and 1.5 %.
+    assert "30.0 (0.0 to 97.4)" in text
+    assert (
+        "The 95 % interval of a mean over training seed is Student's t over 3 repeats of the "
+        "experiment, or that of their trials and items where it is wider. Its cells are not tested "
+        "against one another; its parts are, on their own pages."
+    ) in text
+    grid = json.loads((atlas.site / "grids/digits-grpo-ours/after_t125/mean.json").read_text())
+    assert {cell["may_be_best"] for cell in grid["cells"]} == {None}
+
+
+def test_it_says_whether_the_cells_are_asked_the_same_items(atlas: Build) -> None:
+    same = "The same items are asked in every cell, so a test paired by item could separate more."
+    different = "The cells are asked different items, so no test can pair them by item."
+    text = _text(atlas, f"{DYNTS}/model/r1-qwen/")
+    assert (same in text, different in text) == (True, False)
+    text = _text(atlas, f"{DIGITS}/seed/1/")
+    assert (same in text, different in text) == (False, True)
+    # Each number of its column "as items" is there.
+    assert "67.0 to 79.1 65.7 to 81.3" in text

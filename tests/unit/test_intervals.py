@@ -93,8 +93,8 @@ def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: Make
     assert (card["interval"], card["basis"]) == ("0.0 to 97.4", "over 3 repeats of the experiment")
     content = json.loads(to_json(grid, told))
     assert content["intervals"] == (
-        "Student's t over 3 repeats of the experiment, or the one that comes from their trials and "
-        "items where that is wider"
+        "Student's t over 3 repeats of the experiment, or that of their trials and items where it "
+        "is wider"
     )
     (cell,) = content["cells"]
     assert cell["interval_95"] == [0, 97.3815]
@@ -341,6 +341,18 @@ def test_levels_differ_only_by_their_standard_errors_too(make_study: MakeStudy) 
         found = assess(results).of_difference(one)
         assert found.differ == differ
         assert ("Welch" in found.test) == bool(stderr)
+
+
+def test_a_card_says_what_cells_are_tested_by(make_study: MakeStudy) -> None:
+    rows = ("1,1,70,200,9", "2,1,20,200,9")
+    results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
+    grid, told = known(results)
+    card = json.loads(card_data(Panel(draw_grid(grid), "", grid, uncertainty=told)))
+    assert card["tell"] == [
+        "Best value. No other cell may be the best (95 % set).",
+        "Not the best: another cell beats it by counts and standard errors (95 % set).",
+    ]
+    assert card["basis"] == "from the standard error"
 
 
 ITEMS = (
