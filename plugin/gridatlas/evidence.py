@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import fsum
 from typing import Protocol
 
@@ -139,7 +140,7 @@ class GridEvidence:
         if any(cell.without for cell in cells):
             return Intervals()
         counts = [cell.counts for cell in cells if cell.counts]
-        trials = mean_wilson(counts) if len(counts) == len(cells) else None
+        trials = _mean_wilson(tuple(counts)) if len(counts) == len(cells) else None
         return Intervals(trials, self._by_items(places, cells))
 
     def _by_items(self, places: Sequence[str], cells: Sequence[CellEvidence]) -> Interval | None:
@@ -249,6 +250,12 @@ class AggregateEvidence:
             return None
         values = [part.value([place]) for part in self.parts]
         return min(values), max(values)
+
+
+@lru_cache(maxsize=10_000)
+def _mean_wilson(counts: tuple[Counts, ...]) -> Interval:
+    """As `mean_wilson`; many cells of a large grid have the same counts."""
+    return wilson(*counts[0]) if len(counts) == 1 else mean_wilson(counts)
 
 
 def _own(cell: CellEvidence) -> Interval | None:

@@ -97,21 +97,26 @@ def best_set(
         lows = [wilson(successes, int(trials)).low for successes, trials, _ in counts]
         rivals = sorted(sorted(rivals, key=lambda at: -lows[at])[:RIVALS])
         test += f", against the {RIVALS} counts with the highest lower limits"
-    table = np.array([one[:2] for one in counts], dtype=np.float64).reshape(-1, 2)
-    beaten = np.repeat(table, len(rivals), axis=0)
-    winning = np.tile(table[rivals], (len(counts), 1))
-    p = fisher_greater(winning[:, 0], winning[:, 1], beaten[:, 0], beaten[:, 1])
+    p = _fisher(np.array([one[:2] for one in counts], dtype=np.float64).reshape(-1, 2), rivals)
     if any(spread_of):
         means = np.array([(k / n, *variance_of(k, n, spread)) for k, n, spread in counts])
-        p = np.maximum(
-            p,
-            welch_greater(
-                *np.tile(means[rivals], (len(counts), 1)).T,
-                *np.repeat(means, len(rivals), axis=0).T,
-            ),
-        )
-    found = _smallest_of_kinds(p.reshape(len(counts), len(rivals)), list(kinds.values()), rivals)
+        p = np.maximum(p, welch_greater(*means[rivals].T[:, None, :], *means.T[:, :, None]))
+    found = _smallest_of_kinds(p, list(kinds.values()), rivals)
     return _stay(found, there, len(cells), alpha, test)
+
+
+def _fisher(counts: Floats, rivals: Sequence[int]) -> Floats:
+    """p[i, j], with which the counts `rivals[j]` beat the counts i; the same counts once."""
+    if not len(counts):
+        return np.ones((0, 0))
+    kinds, kind_of = np.unique(counts, axis=0, return_inverse=True)
+    kind_of = kind_of.reshape(-1)
+    winners, winner_of = np.unique(kind_of[rivals], return_inverse=True)
+    beaten = np.repeat(kinds, len(winners), axis=0)
+    winning = np.tile(kinds[winners], (len(kinds), 1))
+    p = fisher_greater(winning[:, 0], winning[:, 1], beaten[:, 0], beaten[:, 1])
+    table: Floats = p.reshape(len(kinds), len(winners))[kind_of][:, winner_of.reshape(-1)]
+    return table
 
 
 def _smallest_of_kinds(
