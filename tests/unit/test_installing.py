@@ -116,7 +116,7 @@ def test_no_file_installs_a_name_that_is_not_ours() -> None:
         ("a.toml", f'dependencies = ["{NAME} >= 0.1"]\n'),
         ("a.yml", f"run: uv tool install {NAME}\n"),
         ("a.sh", f"uvx {NAME} check\n"),
-        ("a.sh", "pip install grid-atlas\n"),
+        ("a.sh", f"pip install {NAME.replace('d', 'd-')}\n"),
         ("a.sh", f'wanted=("{NAME}[$extras]==$VERSION")\n'),
         ("a.py", f"mend = 'pip install \"{NAME}[parquet]\", or save it'\n"),
         ("a.py", f'mend = (\n    "pip "\n    "install {NAME}"\n)\n'),
