@@ -1028,7 +1028,12 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
     findings = check_study(studies["dynts-window-ratio"]).findings
     second = [one for one in findings if one.reading == "r1-qwen-second"]
     assert [(one.kind, one.levels, one.severity) for one in second] == [
-        ("k-of-n", ("r1-qwen", "aime25"), "note")
+        ("k-of-n", ("r1-qwen", "aime25"), "note"),
+        # It states one colour bar, from -88 to -52, for four heatmaps of shares.
+        *(
+            ("stated-range", ("r1-qwen", benchmark), "note")
+            for benchmark in ("aime24", "aime25", "amc23", "gpqa_d")
+        ),
     ]
     assert second[0].found == (
         "2 of 8 values are no count of 150 trials: 35.7 (53 of 150 is 35.3 and 54 of 150 is 36.0) "
