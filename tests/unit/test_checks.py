@@ -571,6 +571,65 @@ def test_copied_rows_of_a_large_grid_are_found(make_study: MakeStudy) -> None:
     assert result.statement == "75 rows are repeated (1 grid); chance explains none of these."
 
 
+# Scores up to 10, as in needle-in-a-haystack tests: 10 wherever the needle was found.
+NEEDLE = """
+10 10 10 7 3 5 1
+10 10 10 1 6 10 3
+10 10 10 10 2 6 7
+10 10 10 3 10 1 5
+10 10 10 5 7 3 2
+10 10 10 6 1 2 10
+10 10 10 2 5 7 6
+"""
+ONE_VALUE = (
+    "The metric may really be constant there, as at an end of its scale: then write that scale as "
+    "the metric's range. Or one value was carried on over cells that have others."
+)
+
+
+@pytest.mark.parametrize(
+    ("axis", "factor", "lines"),
+    [
+        pytest.param("column", "rate", NEEDLE.split("\n"), id="columns"),
+        pytest.param(
+            "row",
+            "depth",
+            [
+                " ".join(line)
+                for line in zip(*map(str.split, NEEDLE.split("\n")[1:-1]), strict=True)
+            ],
+            id="rows",
+        ),
+    ],
+)
+def test_constant_lines_are_no_copies_but_a_note(
+    make_study: MakeStudy, axis: str, factor: str, lines: list[str]
+) -> None:
+    study = one_grid(make_study, "\n".join(lines), head=HEAD)
+    (result,) = of_kind(study, f"repeated-{axis}")
+    assert result.statement == (
+        f"1 {axis} is repeated (1 grid); chance explains none of these. "
+        "1 of the others has the same value in every cell."
+    )
+    (finding,) = result.findings
+    assert finding.severity == "note"
+    assert finding.found == f"the {axis}s 1 and 2 and 3 ({factor}) are constant: 10 in every cell"
+    assert finding.means == ONE_VALUE
+    assert check_study(study).problems == ()
+
+
+def test_a_copied_line_beside_constant_ones_is_still_a_problem(make_study: MakeStudy) -> None:
+    lines = NEEDLE.split("\n")[1:-1]
+    turned = [list(line) for line in zip(*map(str.split, lines), strict=True)]
+    turned[4] = turned[3]
+    grid = "\n".join(" ".join(line) for line in zip(*turned, strict=True))
+    (result,) = of_kind(one_grid(make_study, grid, head=HEAD), "repeated-column")
+    assert [(one.severity, one.found) for one in result.findings] == [
+        ("note", "the columns 1 and 2 and 3 (rate) are constant: 10 in every cell"),
+        ("problem", "the columns 4 and 5 (rate) are the same: 7, 1, 10, 3, 5, 6, 2"),
+    ]
+
+
 # --- runs of one value --------------------------------------------------------------------------
 
 RUN = """
@@ -654,6 +713,27 @@ def test_a_run_down_a_column_is_found(make_study: MakeStudy) -> None:
 def test_runs_that_are_not_found(make_study: MakeStudy, grid: str, statement: str) -> None:
     (result,) = of_kind(one_grid(make_study, grid), "constant-run")
     assert said(result) == ("passed", statement, LONG_RUNS)
+
+
+@pytest.mark.parametrize(
+    ("head", "grid", "severity"),
+    [
+        pytest.param(HEAD, RUN, "note", id="the highest value, and no range"),
+        pytest.param(HEAD, RUN.replace("67", "20"), "note", id="the lowest value, and no range"),
+        pytest.param(HEAD, RUN.replace("63", "73"), "problem", id="a value in between"),
+        pytest.param(PERCENT, RUN, "problem", id="the range goes further"),
+        pytest.param(
+            PERCENT, RUN.replace("33 61 67 67", "67 67 67 67"), "note", id="the whole row"
+        ),
+    ],
+)
+def test_a_run_at_an_end_of_the_scale_is_a_note(
+    make_study: MakeStudy, head: str, grid: str, severity: str
+) -> None:
+    (result,) = of_kind(one_grid(make_study, grid, head=head), "constant-run")
+    (finding,) = result.findings
+    means = ONE_VALUE if severity == "note" else CARRIED
+    assert (finding.severity, finding.means) == (severity, means)
 
 
 def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:

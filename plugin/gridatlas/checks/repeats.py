@@ -24,6 +24,11 @@ PLACES_COUNTED = 200
 """Lines, and places in them, that such a bound counts at most."""
 _STEPS = 4_000_000
 """Steps that the chance of one repeat may take: half the kinds of values × places²."""
+CONSTANT = (
+    "The metric may really be constant there, as at an end of its scale: then write that scale as "
+    "the metric's range. Or one value was carried on over cells that have others."
+)
+"""What lines and runs of one value may mean, where they are only a note."""
 
 
 def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
@@ -31,7 +36,7 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
     kind = f"repeated-{axis}"
     factor = account.study.y if axis == "row" else account.study.x
     limit = CHANCE / max(1, len(account.sheets))
-    looked, findings, by_chance = [], [], 0
+    looked, findings, by_chance, constant = [], [], 0, 0
     for sheet in account.sheets:
         lines = sheet.lines(axis)
         whole = [line for line in lines if len(line) >= 3 and all(v is not None for _, v in line)]
@@ -55,16 +60,27 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
                 f"({times_text(*seen)})"
             )
             names = [factor.level(line[0][0][axis == "row"]).label for line in group]
+            lines_named = f"the {axis}s {_names(names)} ({inline(factor.label)})"
+            found = f"{lines_named} are the same: {listed(map(plain, values), 20)}"
+            means = (
+                f"One {axis} may have been copied over another, whose own values are lost "
+                "then. Or they really came out the same."
+            )
+            # A line of one value has no pattern that shows where it was copied from.
+            has_one_value = len(set(values)) == 1
+            if has_one_value:
+                constant += 1
+                found = f"{lines_named} are constant: {plain(values[0])} in every cell"
+                means = CONSTANT
             findings.append(
                 account.finding(
                     kind,
                     sheet.levels,
                     (point for line in group for point, _ in line),
-                    f"the {axis}s {_names(names)} ({inline(factor.label)}) are the same: "
-                    f"{listed(map(plain, values), 20)}",
-                    f"One {axis} may have been copied over another, whose own values are lost "
-                    "then. Or they really came out the same.",
+                    found,
+                    means,
                     how_sure(f"such {axis}s", (shuffled, alike), by_second, limit),
+                    note=has_one_value,
                 )
             )
     if not looked:
@@ -76,6 +92,9 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
             f"{many(number, axis)} {is_are(number)} repeated ({grids}); chance explains "
             f"{by_chance or 'none'} of these."
         )
+        if constant:
+            have = "has" if constant == 1 else "have"
+            statement += f" {constant} of the others {have} the same value in every cell."
     strength = (
         f"A {axis} that was copied over another shows, unless chance explains it. Two {axis}s "
         "that were swapped don't."

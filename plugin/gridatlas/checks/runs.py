@@ -14,17 +14,23 @@ from gridatlas.checks.chance import CHANCE, how_sure, times_text
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import Account, Axis, Line
+from gridatlas.checks.repeats import CONSTANT
 from gridatlas.checks.words import at_level, is_are, many
 from gridatlas.study import Point
 
 Stretch = Sequence[tuple[Point, Decimal]]
 
 _AXES: tuple[Axis, Axis] = ("row", "column")
+CARRIED_ON = (
+    "One value may have been carried on over cells that have others. Or the metric really stays "
+    "the same there."
+)
 
 
 def check_runs(account: Account) -> list[CheckResult]:
     """One value in more neighbouring cells of a row or column than chance explains."""
     limit = CHANCE / max(1, len(account.sheets))
+    scale_ends = _observed_ends(account)
     looked, findings, longest = [], [], 0
     for sheet in account.sheets:
         stretches = {axis: _stretches(account.ends, sheet.lines(axis)) for axis in _AXES}
@@ -56,6 +62,7 @@ def check_runs(account: Account) -> list[CheckResult]:
                 f"neighbours in a {axis} are equal as often as elsewhere in it "
                 f"({times_text(*seen)})"
             )
+            saturated = len(run) == len(along.levels) or value in scale_ends
             findings.append(
                 account.finding(
                     "constant-run",
@@ -63,9 +70,9 @@ def check_runs(account: Account) -> list[CheckResult]:
                     (point for point, _ in run),
                     f"{plain(value)} in {len(run)} neighbouring cells: {across}, "
                     f"{at_level(along, first)} to {along.level(last).label}",
-                    "One value may have been carried on over cells that have others. Or the metric "
-                    "really stays the same there.",
+                    CONSTANT if saturated else CARRIED_ON,
                     how_sure("such a run", (shuffled, alike), by_second, limit),
+                    note=saturated,
                 )
             )
     if not looked:
@@ -83,6 +90,15 @@ def check_runs(account: Account) -> list[CheckResult]:
         "neighbours are equal elsewhere in the grid."
     )
     return [account.result("constant-run", looked, statement, strength, findings)]
+
+
+def _observed_ends(account: Account) -> frozenset[Decimal]:
+    """The lowest and highest value of a reading whose metric has no known range.
+
+    Many cells at such a value are most often at an end of the scale, as all 10 of 10 are.
+    """
+    values = [value for sheet in account.sheets for _, _, value in sheet.cells()]
+    return frozenset() if account.ends or not values else frozenset((min(values), max(values)))
 
 
 def _stretches(ends: frozenset[Decimal], lines: Iterable[Line]) -> list[Stretch]:
