@@ -1071,7 +1071,7 @@ def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
     assert said(averages) == (
         "passed",
         "40 of 40 printed aggregates are the mean of 4 printed parts, within what rounding allows "
-        "(0.1).",
+        "(0.1). 40 of 40 are also the mean of the shares of trials behind their parts, rounded.",
         "An aggregate that is off by more than 0.2 shows, and so does a part that is off by more "
         "than 0.8. Smaller mistakes may not, and several can cancel out.",
     )

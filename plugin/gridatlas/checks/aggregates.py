@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from decimal import Decimal
+from fractions import Fraction
 
-from gridatlas.analyse import choose
-from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.printed import half_unit, plain, short
+from gridatlas.analyse import choose, share_scale
+from gridatlas.checks.averages import FROM_SHARES, Average, Outliers, Part, average_of, outliers
+from gridatlas.checks.chance import CHANCE, odds_text
+from gridatlas.checks.findings import CheckResult, Finding
+from gridatlas.checks.printed import half_unit, is_computed, plain, short
 from gridatlas.checks.reading import Account, Sheet, ends_of, points_of
 from gridatlas.checks.words import cells_text, is_are, many, of_values
 from gridatlas.problems import listed
 from gridatlas.study import Cell, Levels, Point, Study
 
-Part = Callable[[Levels, Point], Cell | None]
+CellAt = Callable[[Levels, Point], Cell | None]
 
 
 def check_aggregates(
-    account: Account, part: Part, blame: str = "The aggregate or one of its parts is wrong"
+    account: Account,
+    part: CellAt,
+    blame: str = "The aggregate or one of its parts is wrong",
+    compared: bool = True,
 ) -> list[CheckResult]:
-    """Printed aggregates against the mean of their printed parts, within what rounding allows."""
+    """Printed aggregates against the mean of their printed parts, within what rounding allows.
+
+    Args:
+        part: Gives the cell of a part.
+        blame: What is wrong where one isn't that mean.
+        compared: Whether they are also compared with how the others were computed.
+    """
+    scale = share_scale(account.study)
+    averages: list[Average] = []
+    coarse: set[tuple[Levels, Point]] = set()
     looked: list[Levels] = []
     findings = []
     untested: dict[Levels, list[Point]] = {}
@@ -47,7 +62,13 @@ def check_aggregates(
                 total = sum(parts, Decimal(0))
                 room = count * half_unit(value) + sum(map(half_unit, parts), Decimal(0))
                 widest = max(widest, room / count)
+                printed = [
+                    _part(account.study, levels, cell)
+                    for levels, cell in zip(others, cells, strict=True)
+                ]
+                averages.append(average_of(sheet.levels, point, value, printed, scale))
                 if abs(count * value - total) > room:
+                    coarse.add((sheet.levels, point))
                     shown = listed(map(plain, parts), 8)
                     off.append((point, f"{plain(value)} ({shown} give {short(total / count)})"))
             fine += tested - len(off)
@@ -80,12 +101,79 @@ def check_aggregates(
     if untested:
         number = sum(map(len, untested.values()))
         statement += f" {number} more can't be checked: a part is absent."
+    apart = outliers(averages) if compared else None
+    if apart:
+        statement += f" {apart.fitting} of {apart.tested} are also {apart.way}."
+        findings += _outlier_findings(account, apart, coarse)
     strength = (
         f"An aggregate that is off by more than {short(2 * widest)} shows, and so does a part "
         f"that is off by more than {short(2 * count * widest)}. Smaller mistakes may not, and "
         "several can cancel out."
     )
     return [account.result("aggregate", looked, statement, strength, findings, untested=untested)]
+
+
+def _part(study: Study, levels: Levels, cell: Cell | None) -> Part:
+    """A part with its number of trials, where it is a share of them as printed."""
+    if cell is None or cell.value is None:
+        raise ValueError("a part without a value")
+    if is_computed(cell):
+        return Part(cell.value)
+    trials = cell.n if cell.n is not None else study.trials_at(levels)
+    return Part(cell.value, trials, cell.successes)
+
+
+def _outlier_findings(
+    account: Account, apart: Outliers, reported: Container[tuple[Levels, Point]]
+) -> list[Finding]:
+    """Aggregates that were computed in another way than the others.
+
+    Args:
+        reported: Those that aren't the mean of their parts by any rounding.
+    """
+    off: dict[Levels, list[Average]] = {}
+    for average in apart.averages:
+        if (average.levels, average.point) not in reported:
+            off.setdefault(average.levels, []).append(average)
+    findings = []
+    for levels, averages in off.items():
+        shown = [(one.point, _off_by(one, apart.way)) for one in averages]
+        findings.append(
+            account.finding(
+                "aggregate",
+                levels,
+                [one.point for one in averages],
+                f"{apart.fitting} of {apart.tested} aggregates are {apart.way}; "
+                f"{'this one is' if len(averages) == 1 else 'these are'} not: "
+                f"{cells_text(account.study, shown)}",
+                "The aggregate or one of its parts is wrong; or it was computed in another way "
+                "than the others.",
+                _how_sure(apart),
+            )
+        )
+    return findings
+
+
+def _how_sure(apart: Outliers) -> str:
+    if apart.chance is None:
+        return (
+            "Certain, if it is the mean of its parts. Which of the two ways was taken isn't known; "
+            "it fits neither."
+        )
+    return (
+        "Chance that so many aggregates fit, had they been computed in another way: "
+        f"{odds_text(apart.chance)}. Reported below 1 in {1 / CHANCE}."
+    )
+
+
+def _off_by(average: Average, way: str) -> str:
+    """`52.2 (its parts give 52.34, 0.14 off)`."""
+    mean = average.printed_mean
+    if way == FROM_SHARES:
+        mean = (average.low + average.high) / 2
+    off = abs(Fraction(average.value) - mean)
+    given, distance = (short(Decimal(n.numerator) / n.denominator) for n in (mean, off))
+    return f"{plain(average.value)} (its parts give {given}, {distance} off)"
 
 
 def check_shown_aggregates(study: Study) -> list[CheckResult]:
@@ -121,4 +209,6 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
     # A note: that readings disagree is told where they are compared.
     account = Account(study, "", sheets, "note", ends_of(study))
     blame = "The shown values come from readings that disagree"
-    return check_aggregates(account, lambda levels, point: choose(study, levels, point), blame)
+    return check_aggregates(
+        account, lambda levels, point: choose(study, levels, point), blame, compared=False
+    )

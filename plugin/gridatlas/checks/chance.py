@@ -13,9 +13,9 @@ CHANCE = Fraction(1, 100)
 
 def how_sure(what: str, chances: tuple[Fraction, Fraction], by_second: str, limit: Fraction) -> str:
     """The chance under both nulls; the second is 0 where there is too little to tell it from."""
-    text = f"{_chance(chances[0])} if its values are in random order"
+    text = f"{odds_text(chances[0])} if its values are in random order"
     if chances[1]:
-        text += f", {_chance(chances[1])} if {by_second}"
+        text += f", {odds_text(chances[1])} if {by_second}"
     grids = f" (1 in {1 / CHANCE} over {1 / limit * CHANCE} grids)" if limit < CHANCE else ""
     return (
         f"Chance of {what} in a grid, at most: {text}. Values at the ends of the range don't "
@@ -28,10 +28,10 @@ def times_text(equal: int, pairs: int) -> str:
     return f"{equal:,} of {many(pairs, 'time')}"
 
 
-def _chance(chance: Fraction) -> str:
+def odds_text(chance: Fraction) -> str:
     """`1 in 5,100`, in two digits; below one in a billion, only that."""
-    odds = math.floor(1 / chance)
-    if odds >= 10**9:
+    if chance * 10**9 <= 1:
         return "below 1 in 1,000,000,000"
+    odds = math.floor(1 / chance)
     unit = 10 ** max(0, len(str(odds)) - 2)
     return f"1 in {odds // unit * unit:,}"
