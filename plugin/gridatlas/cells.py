@@ -341,7 +341,8 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
     label = entry.label or (entry.id if file.readings else "Cells of the study")
     with_value = [cell for cell in cells.values() if cell.value is not None]
     measured = bool(with_value) and all(cell.run for cell in with_value)
-    return Reading(entry.id, label, entry, cells, tuple(outside), measured), problems
+    document = rows.source.documents.get(entry.id)
+    return Reading(entry.id, label, entry, cells, tuple(outside), measured, document), problems
 
 
 def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:

@@ -117,6 +117,7 @@ def files_digest(folder: Path, study: Study, before: Stamps) -> str | None:
         before: Of the time before the study was read.
     """
     paths = {folder / STUDY_FILE, *(folder / one.entry.file for one in study.readings)}
+    paths |= {folder / one.entry.text for one in study.readings if one.entry.text}
     digest = hashlib.sha256()
     for path in sorted(paths | set((folder / RUNS).glob("*.json"))):
         try:

@@ -25,7 +25,11 @@ DEFAULT_TABLE = "cells.csv"
 
 @dataclass(frozen=True, slots=True)
 class StudySource:
-    """A study's files as read: the typed `study.yml`, and a table per readable reading."""
+    """A study's files as read: the typed `study.yml`, and a table per readable reading.
+
+    Attributes:
+        documents: The texts that readings were typed from, by the readings' ids.
+    """
 
     id: str
     name: str
@@ -34,6 +38,7 @@ class StudySource:
     readings: tuple[ReadingEntry, ...]
     tables: Mapping[str, Table]
     runs: RunFiles = field(default_factory=RunFiles)
+    documents: Mapping[str, str] = field(default_factory=dict)
 
     def line(self, *path: str | int) -> int | None:
         """Line of a key in `study.yml`, or of the nearest key around it."""
@@ -74,15 +79,23 @@ def read_study(folder: Path, name: str) -> tuple[StudySource | None, list[Proble
         return None, problems
     readings = file.readings or (ReadingEntry(id="cells", file=DEFAULT_TABLE),)
     tables: dict[str, Table] = {}
+    documents: dict[str, str] = {}
     for index, reading in enumerate(readings):
         line = nearest_line(lines, ("readings", index, "file"))
         table, found = _read_reading(folder, name, reading, line)
         problems += found
         if table is not None:
             tables[reading.id] = table
+        if reading.text is not None:
+            line = nearest_line(lines, ("readings", index, "text"))
+            document, found = _read_document(folder, name, reading.text, line)
+            problems += found
+            if document is not None:
+                documents[reading.id] = document
     runs, found = read_runs(folder, name)
     problems += found
-    return StudySource(folder.name, study_name, file, lines, readings, tables, runs), problems
+    source = StudySource(folder.name, study_name, file, lines, readings, tables, runs, documents)
+    return source, problems
 
 
 def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
@@ -234,18 +247,35 @@ def _within(path: Path, folder: Path) -> bool:
 def _read_reading(
     folder: Path, name: str, reading: ReadingEntry, line: int | None
 ) -> tuple[Table | None, list[Problem]]:
-    parts = PurePosixPath(reading.file)
-    inside = not parts.is_absolute() and ".." not in parts.parts and "\\" not in reading.file
-    path = folder / reading.file
-    if not inside or "\0" in reading.file or not _within(path, folder):
-        problem = Problem(
-            "file-outside",
-            f"{name}/{STUDY_FILE}",
-            shown(reading.file),
-            "a file in the study's own folder",
-            "copy the file into the folder of this study",
-            line,
-            "readings.file",
-        )
+    problem = _outside_folder(folder, name, reading.file, line, "readings.file")
+    if problem:
         return None, [problem]
-    return read_table(path, f"{name}/{reading.file}")
+    return read_table(folder / reading.file, f"{name}/{reading.file}")
+
+
+def _read_document(
+    folder: Path, name: str, file: str, line: int | None
+) -> tuple[str | None, list[Problem]]:
+    problem = _outside_folder(folder, name, file, line, "readings.text")
+    if problem:
+        return None, [problem]
+    return read_text(folder / file, f"{name}/{file}")
+
+
+def _outside_folder(
+    folder: Path, name: str, file: str, line: int | None, column: str
+) -> Problem | None:
+    """The problem of a file that isn't in the study's folder."""
+    parts = PurePosixPath(file)
+    inside = not parts.is_absolute() and ".." not in parts.parts and "\\" not in file
+    if inside and "\0" not in file and _within(folder / file, folder):
+        return None
+    return Problem(
+        "file-outside",
+        f"{name}/{STUDY_FILE}",
+        shown(file),
+        "a file in the study's own folder",
+        "copy the file into the folder of this study",
+        line,
+        column,
+    )

@@ -211,6 +211,10 @@ class ReadingEntry(Entry):
     """Stands for the reading in the downloads and in `derived_from`."""
     file: Text
     """Path in the study's folder; `.csv`, or `.parquet` with the extra `parquet`."""
+    text: Text | None = None
+    """Path in the study's folder of the [document](#documents) that the values were typed from: a
+    Markdown or plain text, in UTF-8. Every value is compared with it.
+    """
     label: Name | None = None
     """How pages call it: the figure and who read it; without it, the id."""
     url: str | None = Field(default=None, pattern=r"^https?://")
@@ -252,7 +256,7 @@ class AcceptedEntry(Entry):
 
     finding: Identifier
     """Its kind: `aggregate`, `constant-run`, `decimals`, `disputed`, `k-of-n`,
-    `repeated-column`, `repeated-row` or `stated-range`.
+    `repeated-column`, `repeated-row`, `stated-range` or `transcription`.
     """
     at: dict[
         str,

@@ -113,6 +113,7 @@ class Reading:
 
     Attributes:
         measured: Whether runs measured it: each of its values names one.
+        document: The text that its values were typed from; None where it names none.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Reading:
     cells: Mapping[tuple[Levels, Point], Cell]
     outside: tuple[tuple[tuple[tuple[str, str], ...], Cell], ...] = ()
     measured: bool = False
+    document: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -993,14 +993,14 @@ ENTRY = '- {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"
             "finding: repeated-rows, because: b",
             "no finding repeated-rows",
             "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, decimals, "
-            "disputed, stated-range",
+            "disputed, stated-range, transcription",
             "write repeated-row instead of repeated-rows",
         ),
         (
             "finding: xyz, because: b",
             "no finding xyz",
             "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, decimals, "
-            "disputed, stated-range",
+            "disputed, stated-range, transcription",
             "use one of them",
         ),
         (

@@ -21,6 +21,7 @@ _EXPECTED: Mapping[str, str] = {
     "decimals": "as many decimals as in the rest of the reading",
     "disputed": "a value for each cell",
     "stated-range": "values within the stated range",
+    "transcription": "the numbers of the document, each in its cell",
 }
 
 

@@ -15,6 +15,7 @@ from gridatlas.checks.ranges import check_stated_ranges
 from gridatlas.checks.reading import account_of, supplying
 from gridatlas.checks.repeats import check_repeats
 from gridatlas.checks.runs import check_runs
+from gridatlas.checks.transcription import check_transcription
 from gridatlas.study import Cell, Levels, Point, Reading, Study
 
 
@@ -63,4 +64,5 @@ def reading_results(
         *check_decimals(account),
         *check_disputed(account, reading),
         *check_stated_ranges(account, reading),
+        *check_transcription(account, reading),
     )

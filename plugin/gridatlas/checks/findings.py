@@ -19,6 +19,7 @@ TITLES: Mapping[str, str] = {
     "decimals": "Number of decimals",
     "disputed": "Disputed cells",
     "stated-range": "Stated range of the colour bar",
+    "transcription": "Values against the document they were typed from",
 }
 Outcome = Literal["passed", "found", "says nothing", "not testable"]
 
