@@ -33,6 +33,7 @@ ANCHORS = {
     "ReadingEntry": "[reading](#readings)",
     "StatedRange": "[range](#readings)",
     "RegionEntry": "[region](#regions)",
+    "AgreementEntry": "[pair of readings](#pinned-agreement)",
     "ClaimEntry": "[claim](#claims)",
     "AcceptedEntry": "[finding](#accepted-findings)",
     "ReproduceEntry": "[reproduce](#reproduce)",
@@ -65,6 +66,8 @@ def kind(schema: Mapping[str, Any]) -> str:
             return " or ".join(f"`{one}`".lower() for one in choices)
         case {"const": one}:
             return f"`{one}`"
+        case {"type": "array", "prefixItems": [first, _]}:
+            return f"two {plural(kind(first))}"
         case {"type": "array", "minItems": 2, "maxItems": 2}:
             return "two numbers"
         case {"type": "array", "items": items}:

@@ -12,6 +12,7 @@ from gridatlas.claims import Judged, judge
 from gridatlas.garbage import left_alone
 from gridatlas.load import read_study, study_folders
 from gridatlas.problems import Problem, shown
+from gridatlas.readings import agreement_problems
 from gridatlas.schema import PAGE_FILES
 from gridatlas.study import Study
 from gridatlas.validate import validate
@@ -50,6 +51,7 @@ def read_one(folder: Path, name: str, step: Callable[[str], None]) -> ReadStudy:
         return ReadStudy(None, None, tuple(found))
     checks = check_study(study)
     found += checks.problems
+    found += agreement_problems(study)
     results = analyse(study, found)
     step(f"checked {study.id}")
     return ReadStudy(results, checks, tuple(found))

@@ -11,6 +11,7 @@ from itertools import combinations
 
 from gridatlas.analyse import derived
 from gridatlas.checks import half_unit
+from gridatlas.problems import Problem
 from gridatlas.study import Factor, Levels, Point, Reading, Study, inline
 
 FEWEST = 4
@@ -173,6 +174,32 @@ def compare(study: Study) -> Comparison:
         outside,
         tuple(hint for first, second in pairs for hint in _hints(study, first, second)),
     )
+
+
+def agreement_problems(study: Study) -> tuple[Problem, ...]:
+    """Pinned pairs of readings that agree in other numbers of cells than `study.yml` says."""
+    by_id = {reading.id: reading for reading in study.readings}
+    problems = []
+    for index, entry in enumerate(study.agreement):
+        if not all(name in by_id for name in entry.readings):
+            continue  # a reading whose table can't be read is a problem already
+        first, second = (by_id[name] for name in entry.readings)
+        same, of = _agreement(_values(first), _values(second))
+        if (same, of) == (entry.same, entry.of):
+            continue
+        problems.append(
+            Problem(
+                "agreement-changed",
+                f"{study.folder}/study.yml",
+                f"{first.id} and {second.id} agree in {same} of {of} cells",
+                f"{entry.same} of {entry.of}, which is pinned here",
+                "correct the values that changed, or pin this count after looking at them: "
+                f"same: {same}, of: {of}",
+                study.agreement_lines[index],
+                f"agreement.{index}",
+            )
+        )
+    return tuple(problems)
 
 
 def _values(reading: Reading) -> dict[At, Decimal]:

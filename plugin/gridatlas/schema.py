@@ -234,6 +234,17 @@ class ReadingEntry(Entry):
     """
 
 
+class AgreementEntry(Entry):
+    """How many cells two readings agree in, as it was when somebody looked."""
+
+    readings: tuple[Identifier, Identifier]
+    """Ids of the two readings."""
+    same: int = Field(ge=0, le=MOST_TRIALS)
+    """Cells for which both have the same value, as numbers."""
+    of: int = Field(ge=0, le=MOST_TRIALS)
+    """Cells for which both have a value."""
+
+
 class ClaimEntry(Entry):
     """A sentence about the results."""
 
@@ -371,6 +382,8 @@ class StudyFile(Entry):
     """The tables; without it, `cells.csv` is the only one."""
     reconcile: Literal["primary", "agreement", "median"] = "primary"
     """Which reading's [value is shown](#which-value-is-shown)."""
+    agreement: tuple[AgreementEntry, ...] = ()
+    """In how many cells readings [agree](#pinned-agreement); another count is a problem."""
     regions: tuple[RegionEntry, ...] = ()
     """Outlines drawn on each grid."""
     claims: tuple[ClaimEntry, ...] = ()
@@ -395,6 +408,7 @@ def models() -> list[type[Entry]]:
         Trials,
         StatedRange,
         ReadingEntry,
+        AgreementEntry,
         ClaimEntry,
         AcceptedEntry,
         RegionEntry,

@@ -9,6 +9,7 @@ from typing import Literal
 
 from gridatlas.schema import (
     AcceptedEntry,
+    AgreementEntry,
     ClaimEntry,
     Metric,
     ReadingEntry,
@@ -231,6 +232,8 @@ class Study:
     replicates: str = ""
     former: tuple[str, ...] = ()
     former_lines: tuple[int, ...] = ()
+    agreement: tuple[AgreementEntry, ...] = ()
+    agreement_lines: tuple[int, ...] = ()
     accounts: tuple[Reading, ...] = field(init=False, repr=False, compare=False)
     reruns: tuple[Reading, ...] = field(init=False, repr=False, compare=False)
 

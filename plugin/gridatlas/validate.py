@@ -123,6 +123,10 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         replicates=file.replicates or "",
         former=file.former,
         former_lines=tuple(source.line("former", at) or 1 for at in range(len(file.former))),
+        agreement=file.agreement,
+        agreement_lines=tuple(
+            source.line("agreement", at) or 1 for at in range(len(file.agreement))
+        ),
     )
     return study, problems
 
@@ -292,6 +296,30 @@ def _check_reading_ids(source: StudySource) -> list[Problem]:
             problems.append(
                 here.unknown("unknown-reading", path, reading.derived_from, "a reading", ids)
             )
+    return problems + _check_agreement(source)
+
+
+def _check_agreement(source: StudySource) -> list[Problem]:
+    """The pairs of readings whose agreement is pinned."""
+    here, ids = _In(source), [reading.id for reading in source.readings]
+    problems = []
+    for index, entry in enumerate(source.file.agreement):
+        path = ("agreement", index, "readings")
+        problems += [
+            here.unknown("unknown-reading", path, name, "a reading", ids)
+            for name in dict.fromkeys(entry.readings)
+            if name not in ids
+        ]
+        if entry.readings[0] == entry.readings[1]:
+            found, expected = f"{shown(entry.readings[0])} twice", "two different readings"
+            problems.append(
+                here.problem("wrong-value", path, found, expected, "name another reading")
+            )
+        if entry.same > entry.of:
+            path = ("agreement", index, "same")
+            found = f"{entry.same} of {entry.of} cells"
+            expected = "at most as many as both have"
+            problems.append(here.problem("wrong-value", path, found, expected, "swap the two"))
     return problems
 
 
