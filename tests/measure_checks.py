@@ -1,6 +1,9 @@
 """How good the checks of one reading are: planted mistakes that they catch, and false alarms.
 
-Simulates studies like dynts-window-ratio: two models, four benchmarks with 150, 150, 200 and 990
+Plants mistakes at every cell of dynts-window-ratio, with and without the documents that its values
+were typed from.
+
+Also simulates studies like it: two models, four benchmarks with 150, 150, 200 and 990
 trials per cell, 4 × 5 cells, binomial counts printed as percentages with one decimal, and their
 printed averages. Each mistake is planted alone into each simulated study. It counts as caught where
 a check gives a problem that it didn't give before.
@@ -15,12 +18,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
 from gridatlas.checks import Finding, check_study
+from gridatlas.loaded import load_data
 from gridatlas.schema import Aggregate, Metric, ReadingEntry, Trials
 from gridatlas.study import Cell, Factor, Level, Levels, Point, Reading, Study
 
@@ -31,6 +36,7 @@ examples:
   python tests/measure_checks.py --out measured.md    write them to a file
 """
 SEED = 20260118
+REPOSITORY = Path(__file__).parents[1]
 RATIOS = ("0.1", "0.2", "0.3", "0.4", "0.5")
 WINDOWS = ("500", "1000", "2000", "3000")
 SAMPLES = 5
@@ -48,7 +54,8 @@ RATES: Mapping[str, tuple[float, float, float, float]] = {
 PLACES: Mapping[str, int] = {"tens": 0, "ones": 1, "tenths": 3}
 
 Values = dict[tuple[Levels, Point], Decimal]
-Mistake = Callable[[random.Random, Values, Levels], Values]
+Mistake = Callable[[random.Random, Values, Levels, Point], Values | None]
+"""The values with a mistake at a cell; None where it can't be made there."""
 
 
 # --- simulated studies --------------------------------------------------------------------------
@@ -145,10 +152,11 @@ def as_study(values: Values) -> Study:
 
 
 def change_digit(place: int) -> Mistake:
-    """Another digit at one place of one value; 0 to 99.9, and the first digit isn't 0."""
+    """Another digit at one place of the value; 0 to 99.9, and the first digit isn't 0."""
 
-    def plant(rng: random.Random, values: Values, levels: Levels) -> Values:
-        point = rng.choice([p for p in _points() if 10 <= values[levels, p] < 100])
+    def plant(rng: random.Random, values: Values, levels: Levels, point: Point) -> Values | None:
+        if not 10 <= values[levels, point] < 100:
+            return None
         text = str(values[levels, point])
         digit = rng.choice([d for d in "0123456789"[place == 0 :] if d != text[place]])
         return values | {(levels, point): Decimal(text[:place] + digit + text[place + 1 :])}
@@ -156,61 +164,104 @@ def change_digit(place: int) -> Mistake:
     return plant
 
 
-def swap_cells(rng: random.Random, values: Values, levels: Levels) -> Values:
-    while True:
-        one, other = rng.sample(list(_points()), 2)
-        if values[levels, one] != values[levels, other]:
-            return values | {
-                (levels, one): values[levels, other],
-                (levels, other): values[levels, one],
-            }
+def swap_digits(rng: random.Random, values: Values, levels: Levels, point: Point) -> Values | None:
+    """Two neighbouring digits of the value swapped: 47.3 written as 74.3 or as 43.7."""
+    text = str(values[levels, point])
+    if len(text) != 4:
+        return None
+    tens, ones, _, tenths = text
+    changed = [f"{ones}{tens}.{tenths}", f"{tens}{tenths}.{ones}"]
+    other = [one for one in changed if one != text]
+    return values | {(levels, point): Decimal(rng.choice(other))} if other else None
 
 
-def swap_rows(rng: random.Random, values: Values, levels: Levels) -> Values:
-    one, other = rng.sample(WINDOWS, 2)
-    turn = {one: other, other: one}
-    return values | {
-        (levels, (x, y)): values[levels, (x, turn[y])] for x in RATIOS for y in (one, other)
+def swap_cells(rng: random.Random, values: Values, levels: Levels, point: Point) -> Values | None:
+    """The value swapped with that of any other cell of the grid."""
+    return _swapped(values, levels, point, rng.choice([p for p in _points() if p != point]))
+
+
+def swap_neighbours(
+    rng: random.Random, values: Values, levels: Levels, point: Point
+) -> Values | None:
+    """The value swapped with the next one in its row."""
+    x, y = point
+    at = RATIOS.index(x) + 1
+    return _swapped(values, levels, point, (RATIOS[at], y)) if at < len(RATIOS) else None
+
+
+def _swapped(values: Values, levels: Levels, point: Point, other: Point) -> Values | None:
+    if values[levels, point] == values[levels, other]:
+        return None
+    swap = {(levels, point): values[levels, other], (levels, other): values[levels, point]}
+    return values | swap
+
+
+def swap_rows(rng: random.Random, values: Values, levels: Levels, point: Point) -> Values | None:
+    other = rng.choice([y for y in WINDOWS if y != point[1]])
+    turn = {point[1]: other, other: point[1]}
+    changed = values | {
+        (levels, (x, y)): values[levels, (x, turn[y])] for x in RATIOS for y in turn
     }
+    return changed if changed != values else None
 
 
-def shift_column(rng: random.Random, values: Values, levels: Levels) -> Values:
-    """Each value of one column one row further, and the last one first."""
-    while True:
-        x = rng.choice(RATIOS)
-        column = [values[levels, (x, y)] for y in WINDOWS]
-        if len(set(column)) > 1:
-            moved = zip(WINDOWS, column[-1:] + column[:-1], strict=True)
-            return values | {(levels, (x, y)): value for y, value in moved}
+def shift_column(rng: random.Random, values: Values, levels: Levels, point: Point) -> Values | None:
+    """Each value of the column one row further, and the last one first."""
+    x = point[0]
+    column = [values[levels, (x, y)] for y in WINDOWS]
+    moved = zip(WINDOWS, column[-1:] + column[:-1], strict=True)
+    changed = values | {(levels, (x, y)): value for y, value in moved}
+    return changed if changed != values else None
 
 
-def copy_row(rng: random.Random, values: Values, levels: Levels) -> Values:
-    """One row written over another."""
-    one, other = rng.sample(WINDOWS, 2)
-    return values | {(levels, (x, other)): values[levels, (x, one)] for x in RATIOS}
+def copy_row(rng: random.Random, values: Values, levels: Levels, point: Point) -> Values | None:
+    """The row written over another."""
+    other = rng.choice([y for y in WINDOWS if y != point[1]])
+    changed = values | {(levels, (x, other)): values[levels, (x, point[1])] for x in RATIOS}
+    return changed if changed != values else None
 
 
-def drop_decimal(rng: random.Random, values: Values, levels: Levels) -> Values:
+def drop_decimal(rng: random.Random, values: Values, levels: Levels, point: Point) -> Values | None:
     """47.3 written as 47."""
-    point = rng.choice(list(_points()))
     return values | {(levels, point): Decimal(int(values[levels, point]))}
+
+
+def take_from_another(
+    rng: random.Random, values: Values, levels: Levels, point: Point
+) -> Values | None:
+    """The value of another benchmark in the place of this one's."""
+    model, benchmark = levels
+    others = {values[(model, one), point] for one in BENCHMARKS if one != benchmark}
+    others.discard(values[levels, point])
+    return values | {(levels, point): rng.choice(sorted(others))} if others else None
+
+
+def move_average(rng: random.Random, values: Values, levels: Levels, point: Point) -> Values | None:
+    """An average off by one unit of its last decimal."""
+    if levels[1] != "average":
+        return None
+    return values | {(levels, point): values[levels, point] + rng.choice((-1, 1)) * Decimal("0.1")}
 
 
 MISTAKES: Mapping[str, Mistake] = {
     **{f"one digit changed: {name}": change_digit(place) for name, place in PLACES.items()},
+    "two digits swapped": swap_digits,
     "two cells swapped": swap_cells,
+    "two neighbours swapped": swap_neighbours,
     "two rows swapped": swap_rows,
     "a column shifted by one": shift_column,
     "a row copied over another": copy_row,
     "one value's decimal left out": drop_decimal,
+    "a value of another benchmark": take_from_another,
+    "an average off by 0.1": move_average,
 }
 
 
 # --- counting -----------------------------------------------------------------------------------
 
 
-def found(values: Values) -> set[Finding]:
-    return {one for one in check_study(as_study(values)).findings if one.severity == "problem"}
+def problems_of(study: Study) -> set[Finding]:
+    return {one for one in check_study(study).findings if one.severity == "problem"}
 
 
 def measure(studies: int, seed: int = SEED) -> tuple[Counter[tuple[str, str, bool]], int]:
@@ -220,18 +271,79 @@ def measure(studies: int, seed: int = SEED) -> tuple[Counter[tuple[str, str, boo
     for number in range(studies):
         rng = random.Random(f"{seed}/{number}")
         values = simulate(rng)
-        before = found(values)
+        before = problems_of(as_study(values))
         alarms += bool(before)
         model = rng.choice(list(RATES))
         for name, mistake in MISTAKES.items():
             for benchmark in (*BENCHMARKS, "average"):
-                new = found(mistake(rng, values, (model, benchmark))) - before
+                changed = _planted(rng, mistake, values, (model, benchmark))
+                if changed is None:
+                    continue
+                new = problems_of(as_study(changed)) - before
                 caught[name, benchmark, True] += bool(new)
                 caught[name, benchmark, False] += any(one.kind != "aggregate" for one in new)
     return caught, alarms
 
 
-def report(studies: int, caught: Counter[tuple[str, str, bool]], alarms: int) -> str:
+def _planted(rng: random.Random, mistake: Mistake, values: Values, levels: Levels) -> Values | None:
+    """The mistake at a cell where it can be made; None where it can be made at none."""
+    points = list(_points())
+    rng.shuffle(points)
+    return next((c for p in points if (c := mistake(rng, values, levels, p)) is not None), None)
+
+
+@dataclass
+class Planted:
+    """How many mistakes of a kind were planted into DynTS, and how many of them are caught."""
+
+    tries: int = 0
+    without_document: int = 0
+    with_document: int = 0
+
+
+def measure_dynts(every: int = 1, seed: int = SEED) -> dict[str, Planted]:
+    """Each mistake at every cell of DynTS where it can be made, or at every so many cells."""
+    read = load_data(REPOSITORY / "data").results
+    study = next(one.study for one in read if one.study.id == "dynts-window-ratio")
+    study = replace(study, readings=study.readings[:3], claims=(), accepted=(), agreement=())
+    values = {
+        at: cell.value
+        for reading in study.readings
+        for at, cell in reading.cells.items()
+        if cell.value is not None
+    }
+    rng = random.Random(seed)
+    before = problems_of(study)
+    planted = {name: Planted() for name in MISTAKES}
+    for name, mistake in MISTAKES.items():
+        for levels, point in list(values)[::every]:
+            changed = mistake(rng, values, levels, point)
+            if changed is None:
+                continue
+            new = problems_of(_with_values(study, changed)) - before
+            planted[name].tries += 1
+            planted[name].with_document += bool(new)
+            planted[name].without_document += any(one.kind != "transcription" for one in new)
+    return planted
+
+
+def _with_values(study: Study, values: Values) -> Study:
+    readings = (
+        replace(
+            reading,
+            cells={at: replace(cell, value=values[at]) for at, cell in reading.cells.items()},
+        )
+        for reading in study.readings
+    )
+    return replace(study, readings=tuple(readings))
+
+
+def report(
+    studies: int,
+    caught: Counter[tuple[str, str, bool]],
+    alarms: int,
+    planted: Mapping[str, Planted],
+) -> str:
     """The measured shares as Markdown."""
     low, high = wilson(alarms, studies)
     worst = 100 * 1.96 * math.sqrt(0.25 / studies)
@@ -239,15 +351,18 @@ def report(studies: int, caught: Counter[tuple[str, str, bool]], alarms: int) ->
     if studies != 1000:
         command += f" --studies {studies}"
     lines = [
-        f"Measured with `{command}` on {studies:,} simulated studies. Each share has a 95 % "
-        f"interval of ±{worst:.1f} points at most.",
+        f"Measured with `{command}`: mistakes planted into {studies:,} simulated studies and into "
+        "DynTS, one at a time. A mistake counts as caught where a check reports a new problem. "
+        f"Each share of the simulated studies has a 95 % interval of ±{worst:.1f} points at most.",
         "",
         f"**False alarms**: {alarms} of {studies:,} clean studies had a problem "
         f"({100 * alarms / studies:.1f} %; 95 % interval {100 * low:.1f} to {100 * high:.1f} %).",
+        "",
+        *_dynts_table(planted),
     ]
     titles = (
-        (True, "Planted mistakes that are caught where the averages are printed"),
-        (False, "The same without the check against the averages"),
+        (True, "Caught in simulated studies with printed averages, without documents"),
+        (False, "The same without the check of the averages"),
     )
     for averages, title in titles:
         names = [f"{label} (n = {items * SAMPLES})" for label, items in BENCHMARKS.values()]
@@ -256,9 +371,41 @@ def report(studies: int, caught: Counter[tuple[str, str, bool]], alarms: int) ->
         lines += ["", f"**{title}**", "", f"| Mistake | {' | '.join(names)} |"]
         lines.append("|---|" + "---:|" * len(names))
         for mistake in MISTAKES:
-            shares = [f"{100 * caught[mistake, key, averages] / studies:.0f} %" for key in keys]
-            lines.append(f"| {mistake} | {' | '.join(shares)} |")
+            tried = [key for key in keys if _can_be_made(mistake, key)]
+            shares = {
+                key: f"{100 * caught[mistake, key, averages] / studies:.0f} %" for key in tried
+            }
+            if tried:
+                cells = (shares.get(key, "–") for key in keys)
+                lines.append(f"| {mistake} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _can_be_made(mistake: str, benchmark: str) -> bool:
+    return MISTAKES[mistake] is not move_average or benchmark == "average"
+
+
+def _dynts_table(planted: Mapping[str, Planted]) -> list[str]:
+    total = Planted(
+        *(
+            sum(getattr(one, name) for one in planted.values())
+            for name in ("tries", "without_document", "with_document")
+        )
+    )
+    lines = [
+        "**Caught in DynTS, planted at every cell where the mistake can be made**",
+        "",
+        "| Mistake | Planted | Without documents | With documents |",
+        "|---|---:|---:|---:|",
+    ]
+    for name, one in [*planted.items(), ("all", total)]:
+        shares = (
+            f"{100 * number / one.tries:.1f} %"
+            for number in (one.without_document, one.with_document)
+        )
+        if one.tries:
+            lines.append(f"| {name} | {one.tries:,} | {' | '.join(shares)} |")
+    return lines
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:
@@ -275,11 +422,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--studies", type=int, default=1000, help="how many (default: 1000)")
     parser.add_argument("--out", type=Path, help="file for the tables (default: print them)")
+    parser.add_argument(
+        "--every", type=int, default=1, help="plant at every so many cells of DynTS (default: 1)"
+    )
     options = parser.parse_args(arguments)
     if options.studies < 1:
         parser.error("--studies takes a number from 1, for example --studies 1000")
+    if options.every < 1:
+        parser.error("--every takes a number from 1, for example --every 10")
     start = time.process_time()
-    text = report(options.studies, *measure(options.studies))
+    text = report(options.studies, *measure(options.studies), measure_dynts(options.every))
     if options.out:
         options.out.write_text(text, encoding="utf-8")
     else:

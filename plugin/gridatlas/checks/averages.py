@@ -21,7 +21,7 @@ from gridatlas.study import Levels, Point
 FEWEST = 10
 """Averages that a way of computing them has to be seen in."""
 NEARLY_ALL = Fraction(9, 10)
-"""Share of the averages that it has to fit."""
+"""Share of the averages that it has to fit; the others may be mistaken."""
 _EXACT_STEPS = 1_000_000
 
 FROM_SHARES = "the mean of the shares of trials behind their parts, rounded"
@@ -183,7 +183,7 @@ def _chance_by_printed(averages: Sequence[Average]) -> Fraction:
         given = average.roundings()
         unfit = sum(not average.is_from_shares(value) for value in given)
         if unfit:
-            chances.append(unfit / len(given))
+            chances.append(_unless_mistaken(unfit / len(given)))
             misfits += not average.is_from_shares(average.value)
     return _chance_of_at_most(misfits, chances)
 
@@ -210,9 +210,14 @@ def _chance_by_unrounded(
         else:
             chance = 0.5
         if chance:
-            chances.append(chance)
+            chances.append(_unless_mistaken(chance))
             misfits += average.value != half(given)
     return _chance_of_at_most(misfits, chances)
+
+
+def _unless_mistaken(chance: float) -> float:
+    """What is certain of an average, if one in ten may be mistaken."""
+    return min(chance, float(NEARLY_ALL))
 
 
 def _even(values: tuple[Decimal, ...]) -> Decimal:
