@@ -52,17 +52,18 @@ def check_transcription(account: Account, reading: Reading) -> list[CheckResult]
     sheets = [sheet for sheet in account.sheets if any(_typed(sheet))]
     placed, unplaced = _place(account.study, sheets, document)
     left = _numbers_left(document, placed)
-    findings, total, by_cell = [], 0, 0
+    findings: list[Finding] = []
+    total, by_cell, wrong = 0, 0, 0
     for sheet in sheets:
         values = dict(_typed(sheet))
         at = placed.get(sheet.levels, {})
         texts = _differing(values, at) | _missing(sheet, values, at, left, name)
         total += len(values)
         by_cell += sum(point in at for point in values)
+        wrong += len(texts)
         findings += _findings(account, sheet, values, texts, at, name)
     if not total:
         return []
-    wrong = sum(len(one.cells) for one in findings if one.severity != "note")
     statement = (
         f"{total - wrong:,} of {many(total, 'value')} {is_are(total - wrong)} as in {name}: "
         f"{by_cell:,} compared cell by cell, {total - by_cell:,} only searched for."
