@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from gridatlas.analyse import Difference, summarise
 from gridatlas.blocks import Block, Layout, gather, layout
+from gridatlas.checks.words import many
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study
 
 _DIGITS = Context(prec=400)
@@ -724,6 +725,21 @@ def describe_difference(difference: Difference) -> str:
     mean = format_difference(difference.mean, (metric.decimals or 0) + 1)
     return (
         f"{difference.label}: {value_with_unit(mean, metric.unit, difference=True)} on average "
-        f"over {len(difference.values)} cells; higher in {difference.higher}, lower in "
-        f"{difference.lower}, equal in {difference.equal}."
+        f"over {many(len(difference.values), 'cell')}; {higher_lower(difference)}."
     )
+
+
+def higher_lower(difference: Difference) -> str:
+    """In how many cells the second is higher: `R1-Qwen is higher in 17 of 20 cells, lower in 3`."""
+    cells = len(difference.values)
+    found = {
+        "higher": difference.higher, "lower": difference.lower, "equal": difference.equal,
+    }  # fmt: skip
+    counts = [(word, number) for word, number in found.items() if number]
+    if len(counts) == 1:
+        where = "in the one cell" if cells == 1 else f"in all {cells:,} cells"
+    else:
+        where = f"in {counts[0][1]:,} of {cells:,} cells"
+    rest = "".join(f", {word} in {number:,}" for word, number in counts[1:])
+    name = f"{difference.levels[1].label} is " if difference.facet else ""
+    return f"{name}{counts[0][0]} {where}{rest}"

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from gridatlas import analyse, picture
+from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
 from gridatlas.profiles import cell_method
@@ -28,7 +29,7 @@ from gridatlas.study import (
     Study,
     inline,
 )
-from gridatlas.uncertainty import Uncertainty, by_point
+from gridatlas.uncertainty import DifferenceUncertainty, Uncertainty, by_point
 
 LISTED_UP_TO = 20
 """Levels of a factor up to which a sentence lists them all."""
@@ -243,6 +244,24 @@ def _asked(grids: Iterable[Grid], known: Uncertainty) -> str:
     return sentences[answers.pop()] if len(answers) == 1 else ""
 
 
+def significance(tested: DifferenceUncertainty) -> str:
+    """In how many cells a difference is significant; that none is doesn't say that they are equal.
+
+    A test of the cells together finds differences that none of the cells shows by itself.
+    """
+    if tested.reason:
+        return f"Not testable: {tested.reason}."
+    by = "a test paired by item" if tested.paired else "an unpaired test of the counts"
+    if not tested.differ:
+        cell = "the cell's" if tested.cells == 1 else "no single cell's"
+        significant = "isn't significant" if tested.cells == 1 else "is significant"
+        return f"By {by}, {cell} difference {significant} ({tested.test})."
+    where = f"{tested.differ:,} of {many(tested.cells, 'cell')}"
+    signs = [("higher", tested.higher), ("lower", tested.differ - tested.higher)]
+    counts = ", ".join(f"{word} in {number:,}" for word, number in signs if number)
+    return f"By {by}, the difference is significant in {where}: {counts} ({tested.test})."
+
+
 def figure_anchor(grid: Grid) -> str:
     """Id of a grid's heatmap; its slash tells it from every heading's."""
     return f"grid/{grid.address}"
@@ -265,6 +284,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "points_float": lambda number, study: _points(Decimal(repr(number)), study),
     "value": _value,
     "points": _points,
+    "many": many,
+    "is_are": is_are,
     "signed": _signed,
     "and": _and,
     "inline": inline,
@@ -297,6 +318,8 @@ GLOBALS: Mapping[str, Any] = {
     "described_by": _described_by,
     "outcome_words": OUTCOMES,
     "within_noise": WITHIN_NOISE,
+    "higher_lower": picture.higher_lower,
+    "significance": significance,
     "tested_grids": _tested,
     "interval_notes": _interval_notes,
     "asked_items": _asked,

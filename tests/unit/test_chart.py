@@ -180,7 +180,8 @@ def test_a_difference_is_drawn_about_nothing(make_study: MakeStudy) -> None:
         ("2,1", -4.5, "−4.5", "", "Rate 2, Depth 1: −4.5 points"),
     ]
     assert describe_difference(difference) == (
-        "b − a: −0.67 points on average over 3 cells; higher in 1, lower in 1, equal in 1."
+        "b − a: −0.67 points on average over 3 cells; b is higher in 1 of 3 cells, lower in 1, "
+        "equal in 1."
     )
 
 

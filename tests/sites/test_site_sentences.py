@@ -1,0 +1,98 @@
+"""What pages say in words: no more than the data, and in the right number."""
+
+import re
+from collections.abc import Callable, Mapping
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from gridatlas.build import build
+
+Pages = Mapping[str, str]
+"""Texts of the pages by their addresses below the study's own."""
+
+COMPARED = """format: 1
+title: Two models
+metric: {name: Accuracy, unit: "%", column: accuracy}
+x: rate
+y: depth
+facets: [model]
+compare: [model]
+"""
+"""A study whose two models are compared."""
+
+
+@pytest.fixture
+def pages(tmp_path: Path, cache: Path) -> Callable[..., Pages]:
+    """Writes a study's files and builds its pages: `pages(study, cells, {"second.csv": …})`."""
+
+    def written(study: str, cells: str, files: Mapping[str, str] | None = None) -> Pages:
+        folder = tmp_path / "data" / "demo"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in {"study.yml": study, "cells.csv": cells, **(files or {})}.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        site = build(tmp_path / "data", name="data", cache=cache / "gridatlas")
+        below = "studies/demo/"
+        return {
+            page.plan.path.removeprefix(below).removesuffix("index.md"): text_of(page.whole())
+            for page in site.pages
+        }
+
+    return written
+
+
+def text_of(markdown: str) -> str:
+    """A page's text as one line; of a figure also its names for screen readers."""
+    named = re.sub(r'<svg[^>]*aria-label="([^"]*)"', r"\1 <svg", markdown)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", named)))
+
+
+def counts(of: Mapping[str, Mapping[str, int]], n: int) -> str:
+    """A table of models over depth 1 and these rates, from the counts of n."""
+    rows = [
+        f"{rate},1,{model},{100 * k / n},{n},{k}"
+        for model, cells in of.items()
+        for rate, k in cells.items()
+    ]
+    return "\n".join(["rate,depth,model,accuracy,n,successes", *rows]) + "\n"
+
+
+# --- one level against another ------------------------------------------------------------------
+
+
+def test_no_single_cell_differs_although_all_are_higher(pages: Callable[..., Pages]) -> None:
+    cells = counts({"a": {"1": 40, "2": 42, "3": 44}, "b": {"1": 50, "2": 52, "3": 54}}, 100)
+    said = (
+        "b minus a: +10.00 points on average over 3 cells; b is higher in all 3 cells. "
+        "By an unpaired test of the counts, no single cell's difference is significant "
+        "(two-sided Fisher exact tests, Holm's correction)."
+    )
+    found = pages(COMPARED, cells)
+    assert said in found["model/"]
+    assert "none of the 3 cells differ" not in found["model/"]
+
+
+def test_some_cells_differ(pages: Callable[..., Pages]) -> None:
+    cells = counts({"a": {"1": 10, "2": 90, "3": 44}, "b": {"1": 90, "2": 10, "3": 54}}, 100)
+    assert (
+        "b minus a: +3.33 points on average over 3 cells; b is higher in 2 of 3 cells, lower in 1. "
+        "By an unpaired test of the counts, the difference is significant in 2 of 3 cells: "
+        "higher in 1, lower in 1 (two-sided Fisher exact tests, Holm's correction)."
+    ) in pages(COMPARED, cells)["model/"]
+
+
+def test_one_cell_differs_or_not(pages: Callable[..., Pages]) -> None:
+    assert (
+        "b minus a: +10.00 points on average over 1 cell; b is higher in the one cell. "
+        "By an unpaired test of the counts, the cell's difference isn't significant "
+        "(two-sided Fisher exact tests, Holm's correction)."
+    ) in pages(COMPARED, counts({"a": {"1": 40}, "b": {"1": 50}}, 100))["model/"]
+
+
+def test_where_nothing_can_be_tested_it_says_so(pages: Callable[..., Pages]) -> None:
+    cells = "rate,depth,model,accuracy\n1,1,a,40\n2,1,a,50\n1,1,b,40\n2,1,b,45\n"
+    assert (
+        "b minus a: −2.5 points on average over 2 cells; b is lower in 1 of 2 cells, equal in 1. "
+        "Not testable: the number of trials behind each value is unknown."
+    ) in pages(COMPARED, cells)["model/"]
