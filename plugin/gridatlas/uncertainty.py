@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from gridatlas.statistics.spread import Spread
 
 ALPHA = 0.05
+CLEARLY = 0.005
+"""p up to which cells are said to vary less than independent trials would."""
 CELLS_UP_TO = 100_000
 """Cells of a grid up to which intervals and tests are computed."""
 COMPARED_UP_TO = 10_000
@@ -92,7 +94,7 @@ class GridUncertainty:
         same_items: Whether all cells were asked the same items; None where unknown.
         level: One-sided level at which a cell leaves the set for the best.
         chi2, df, p: Homogeneity of all cells.
-        x_p, y_p: p of the main effect of each axis.
+        x_p, y_p: p of the main effect of each axis; claims are judged by them, no page has them.
         paired: Whether cells are tested against one another item by item.
     """
 
@@ -183,12 +185,33 @@ class Defaults:
 
 
 @dataclass(frozen=True, slots=True)
+class PooledChiSquared:
+    """χ² of all grids of a study that have successes and failures, summed.
+
+    Attributes:
+        grids: How many they are.
+        low_p: Chance of a sum so low, if trials were independent and all cells of a grid alike.
+    """
+
+    grids: int
+    chi2: float
+    df: int
+    low_p: float
+
+    @property
+    def less_than_chance(self) -> bool:
+        """Whether cells vary less than independent trials would."""
+        return self.low_p <= CLEARLY
+
+
+@dataclass(frozen=True, slots=True)
 class Uncertainty:
     """All of a study, by `key_of_levels`; of differences, of the first and the second grid."""
 
     grids: Mapping[str, GridUncertainty]
     differences: Mapping[str, DifferenceUncertainty]
     defaults: Mapping[str, Defaults]
+    pooled: PooledChiSquared | None = None
 
     def of(self, grid: Grid) -> GridUncertainty:
         """What is known of a grid."""
@@ -322,6 +345,7 @@ def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
         "grids": grids,
         "differences": {key: asdict(one) for key, one in uncertainty.differences.items()},
         "defaults": {key: asdict(one) for key, one in uncertainty.defaults.items()},
+        "pooled": asdict(uncertainty.pooled) if uncertainty.pooled else None,
     }
 
 
@@ -340,6 +364,7 @@ def _from_json(content: Any) -> Uncertainty:
             key: Defaults(**one | {"rows": tuple(Default(**row) for row in one["rows"])})
             for key, one in content["defaults"].items()
         },
+        PooledChiSquared(**content["pooled"]) if content["pooled"] else None,
     )
 
 
@@ -413,7 +438,9 @@ def _assess(results: Results) -> Uncertainty:
                 shares_by_item(difference.first),
                 shares_by_item(difference.second),
             )
-    return Uncertainty(grids, compared, _defaults(results, counts))
+    return Uncertainty(
+        grids, compared, _defaults(results, counts), _pooled([one for one, _ in counts.values()])
+    )
 
 
 # --- what is known of each grid -----------------------------------------------------------------
@@ -663,6 +690,22 @@ def _along(points: Sequence[str], axis: int) -> dict[str, list[str]]:
     for point in points:
         along.setdefault(point.split(",")[axis], []).append(point)
     return along
+
+
+def _pooled(grids: Iterable[Mapping[str, Counts]]) -> PooledChiSquared | None:
+    from gridatlas.statistics.differences import homogeneity, total
+
+    # A grid in which all trials or none succeed can't vary, so it tells nothing.
+    tests = [
+        test
+        for counts in grids
+        if 0 < sum(k for k, _ in counts.values()) < sum(n for _, n in counts.values())
+        and (test := homogeneity(list(counts.values())))
+    ]
+    if not tests:
+        return None
+    pooled = total(tests)
+    return PooledChiSquared(len(tests), pooled.chi2, pooled.df, pooled.low_p)
 
 
 def _effect(

@@ -112,20 +112,6 @@ def _wins(grids: Iterable[Grid], axis: Any) -> list[tuple[int, list[str]]]:
     return sorted(groups.items(), reverse=True)
 
 
-def _varies_more(grids: Iterable[Grid]) -> dict[str, list[Grid]]:
-    """Grids by the axis whose means range wider: `x`, `y` or `equal`."""
-    found: dict[str, list[Grid]] = {"x": [], "y": [], "equal": []}
-    for grid in grids:
-        summary = analyse.summarise(grid)
-        if summary is None or summary.x_range is None or summary.y_range is None:
-            continue
-        if summary.x_range == summary.y_range:
-            found["equal"].append(grid)
-        else:
-            found["x" if summary.x_range > summary.y_range else "y"].append(grid)
-    return found
-
-
 def _levels_text(factor: Factor) -> str:
     """The levels' labels: `500, 1000, 2000`; of very many `0 to 999, 1,000 levels`."""
     labels = [level.label for level in factor.levels]
@@ -244,6 +230,11 @@ def _asked(grids: Iterable[Grid], known: Uncertainty) -> str:
     return sentences[answers.pop()] if len(answers) == 1 else ""
 
 
+def _may_share_items(grids: Iterable[Grid], known: Uncertainty) -> bool:
+    """Whether cells of some grid are asked the same items, as far as is known."""
+    return any(known.of(grid).same_items is not False for grid in grids)
+
+
 def significance(tested: DifferenceUncertainty) -> str:
     """In how many cells a difference is significant; that none is doesn't say that they are equal.
 
@@ -320,11 +311,11 @@ GLOBALS: Mapping[str, Any] = {
     "within_noise": WITHIN_NOISE,
     "higher_lower": picture.higher_lower,
     "significance": significance,
+    "may_share_items": _may_share_items,
     "tested_grids": _tested,
     "interval_notes": _interval_notes,
     "asked_items": _asked,
     "untestable": _untestable,
     "wins": _wins,
-    "varies_more": _varies_more,
     "cell_anchor": _cell_anchor,
 }

@@ -43,9 +43,9 @@ def pages(tmp_path: Path, cache: Path) -> Callable[..., Pages]:
 
 
 def text_of(markdown: str) -> str:
-    """A page's text as one line; of a figure also its names for screen readers."""
+    """A page's text as one line, without what is bold; of figures also their names in words."""
     named = re.sub(r'<svg[^>]*aria-label="([^"]*)"', r"\1 <svg", markdown)
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", named)))
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", named)).replace("**", ""))
 
 
 def counts(of: Mapping[str, Mapping[str, int]], n: int) -> str:
@@ -96,3 +96,52 @@ def test_where_nothing_can_be_tested_it_says_so(pages: Callable[..., Pages]) -> 
         "b minus a: −2.5 points on average over 2 cells; b is lower in 1 of 2 cells, equal in 1. "
         "Not testable: the number of trials behind each value is unknown."
     ) in pages(COMPARED, cells)["model/"]
+
+
+# --- whether anything differs -------------------------------------------------------------------
+
+
+def test_cells_that_vary_less_than_independent_trials_would_are_said_to(
+    pages: Callable[..., Pages],
+) -> None:
+    alike = {str(rate): 50 for rate in range(20)}
+    found = pages(COMPARED, counts({"a": alike | {"1": 51}, "b": alike | {"1": 52}}, 100))
+    said = (
+        "Cells vary less than independent trials would: χ² = 0.2 on 38 degrees of freedom, over "
+        "2 grids of this study (p < 0.001). The reason may be that cells share their items. An "
+        "unpaired test of one cell against another is then too cautious."
+    )
+    for page in ("", "model/", "model/a/"):
+        assert found[page].count(said) == 1
+
+
+def test_of_cells_as_far_apart_as_independent_trials_nothing_is_said(
+    pages: Callable[..., Pages],
+) -> None:
+    apart = {str(rate): 45 + rate for rate in range(11)}
+    found = pages(COMPARED, counts({"a": apart, "b": apart}, 100))
+    assert "χ²/df of all cells of a grid, and its p" in found["model/a/"]
+    assert "degrees of freedom" not in "".join(found.values())
+
+
+def test_cells_that_cannot_vary_are_not_said_to_vary_less(pages: Callable[..., Pages]) -> None:
+    full, none = ({str(rate): k for rate in range(20)} for k in (100, 0))
+    found = pages(COMPARED, counts({"a": full, "b": none}, 100))
+    assert "χ²/df of all cells of a grid, and its p" in found["model/a/"]
+    assert "degrees of freedom" not in "".join(found.values())
+
+
+def test_no_axis_has_a_range_or_a_p_that_only_chance_may_have_made(
+    pages: Callable[..., Pages],
+) -> None:
+    rows = [
+        f"{x},{y},{model},{40 + 9 * x + y}.0,100,{40 + 9 * x + y}"
+        for x in (1, 2)
+        for y in (1, 2)
+        for model in "ab"
+    ]
+    found = pages(COMPARED, "\n".join(["rate,depth,model,accuracy,n,successes", *rows]) + "\n")
+    for text in found.values():
+        assert "range wider" not in text
+        assert "vary more along" not in text
+        assert "p by" not in text

@@ -377,7 +377,9 @@ def test_total_adds_up():
     found = total([one, other])
     assert (found.chi2, found.df) == (one.chi2 + other.chi2, 3)
     assert found.p == pytest.approx(stats.chi2.sf(found.chi2, 3))
-    assert (total([]).chi2, total([]).df, total([]).p) == (0, 0, 1)
+    assert found.low_p == pytest.approx(stats.chi2.cdf(found.chi2, 3))
+    none = total([])
+    assert (none.chi2, none.df, none.p, none.low_p) == (0, 0, 1, 1)
 
 
 # --- differences and families -------------------------------------------------------------------
@@ -646,6 +648,7 @@ def test_uncorrected_one_of_152_differs_from_the_best(dynts):
 def test_the_grids_vary_less_than_independent_trials_would(dynts):
     found = total(homogeneity(flat(rows)) for rows in dynts.values())
     assert (round(found.chi2, 1), found.df) == (51.6, 152)
+    assert found.low_p < 1e-15
 
 
 def test_no_axis_matters(dynts):

@@ -16,11 +16,17 @@ from gridatlas.statistics.interval import Interval
 
 @dataclass(frozen=True, slots=True)
 class ChiSquared:
-    """A χ² statistic with its degrees of freedom and the p-value of its upper tail."""
+    """A χ² statistic with its degrees of freedom and the p-values of its two tails.
+
+    Attributes:
+        p: Chance of a statistic so high: that cells differ.
+        low_p: Chance of one so low: that cells are more alike than independent trials are.
+    """
 
     chi2: float
     df: int
     p: float
+    low_p: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,9 @@ def total(tests: Iterable[ChiSquared]) -> ChiSquared:
 
 
 def _chi_squared(chi2: float, df: int) -> ChiSquared:
-    return ChiSquared(chi2, df, float(special.chdtrc(df, chi2)) if df else 1.0)
+    if not df:
+        return ChiSquared(chi2, df, 1.0, 1.0)
+    return ChiSquared(chi2, df, float(special.chdtrc(df, chi2)), float(special.chdtr(df, chi2)))
 
 
 def difference(k1: int, n1: int, k2: int, n2: int, confidence: float = 0.95) -> Comparison:
