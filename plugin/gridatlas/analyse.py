@@ -17,6 +17,7 @@ from gridatlas.problems import Problem, listed, nearest, shown
 from gridatlas.schema import level_key
 from gridatlas.study import (
     MISSING,
+    STATE_LABELS,
     Cell,
     Factor,
     Grid,
@@ -203,9 +204,19 @@ def choose(study: Study, levels: Levels, point: Point) -> Cell:
     if agreed is not None:
         return agreed
     if len(with_value) == 1:
-        alone = "Disputed only for want of a second reading: one reading gives this value."
-        return replace(first, state="disputed", note=first.note or alone)
+        return replace(first, state="disputed", note=first.note or _why_alone(given))
     return replace(first, state="disputed")
+
+
+def _why_alone(given: Sequence[tuple[Reading, Cell]]) -> str:
+    """Why the value that one reading gives is disputed: no other has the cell, or without one."""
+    others = [(reading, cell) for reading, cell in given if cell.value is None]
+    if not others:
+        return "Disputed only for want of a second reading: one reading gives this value."
+    without = listed(
+        (f'"{reading.label}" ({STATE_LABELS[cell.state]})' for reading, cell in others), 3
+    )
+    return f"Disputed: one reading gives this value; no value in {without}."
 
 
 def derived(study: Study, one: Reading, other: Reading) -> bool:
@@ -254,7 +265,7 @@ def _aggregates(
             tuple(
                 _aggregate_cell(
                     printed.cells[j][i] if printed else MISSING,
-                    [None if grid is None else grid.cells[j][i].value for grid in of],
+                    [MISSING if grid is None else grid.cells[j][i] for grid in of],
                 )
                 for i in range(len(study.x.levels))
             )
@@ -265,12 +276,18 @@ def _aggregates(
     return found
 
 
-def _aggregate_cell(printed: Cell, parts: Sequence[Decimal | None]) -> Cell:
-    values = [value for value in parts if value is not None]
+def _aggregate_cell(printed: Cell, parts: Sequence[Cell]) -> Cell:
+    """The printed cell, or the mean of its parts: disputed where one of them is."""
+    values = [cell.value for cell in parts if cell.value is not None]
     if printed is not MISSING or len(values) < len(parts) or not values:
         return printed
-    mean = sum(values, Decimal(0)) / len(values)
-    return Cell(mean, "ok", note=f"computed here: the mean of its {len(values)} parts")
+    disputed = sum(cell.state == "disputed" for cell in parts)
+    note = f"computed here: the mean of its {len(values)} parts"
+    return Cell(
+        sum(values, Decimal(0)) / len(values),
+        "disputed" if disputed else "ok",
+        note=f"{note}, {disputed} of them disputed" if disputed else note,
+    )
 
 
 def value_in(study: Study, reading: Reading, levels: Levels, point: Point) -> Decimal | None:
@@ -296,11 +313,22 @@ def value_in(study: Study, reading: Reading, levels: Levels, point: Point) -> De
 
 
 @dataclass(frozen=True, slots=True)
+class Extreme:
+    """The best or the worst value among some cells, and all cells (x level, y level) with it."""
+
+    value: Decimal
+    at: tuple[tuple[Level, Level], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """Figures of one grid, over its cells that have a value.
 
     Attributes:
         best: All cells (x level, y level) with the best value, ties included.
+        disputed: The points whose value is disputed.
+        best_undisputed, worst_undisputed: Among the values that aren't disputed; None where all
+            are.
         mean: Arithmetic mean of the cells.
         spread: Largest minus smallest value, in the metric's unit (percentage points for %).
         x_range: Range of the column means (one mean per level of x); None below two levels.
@@ -317,6 +345,19 @@ class Summary:
     spread: Decimal
     x_range: Decimal | None
     y_range: Decimal | None
+    disputed: frozenset[Point]
+    best_undisputed: Extreme | None
+    worst_undisputed: Extreme | None
+
+    @property
+    def best_disputed(self) -> bool:
+        """Whether every cell with the best value is disputed."""
+        return self.best_undisputed is None or self.best_undisputed.value != self.best_value
+
+    @property
+    def worst_disputed(self) -> bool:
+        """Whether every cell with the worst value is disputed."""
+        return self.worst_undisputed is None or self.worst_undisputed.value != self.worst_value
 
 
 _SUMMARIES: WeakKeyDictionary[Grid, Summary | None] = WeakKeyDictionary()
@@ -331,24 +372,36 @@ def summarise(grid: Grid) -> Summary | None:
 
 
 def _summarised(grid: Grid) -> Summary | None:
-    points = [(x, y, cell.value) for x, y, cell in grid.points() if cell.value is not None]
+    there = [(x, y, cell) for x, y, cell in grid.points() if cell.value is not None]
+    points = [(x, y, cell.value) for x, y, cell in there if cell.value is not None]
     if not points:
         return None
     values = [value for _, _, value in points]
-    low, high = min(values), max(values)
-    best, worst = (high, low) if grid.study.metric.better == "higher" else (low, high)
+    higher = grid.study.metric.better == "higher"
+    disputed = frozenset((x.key, y.key) for x, y, cell in there if cell.state == "disputed")
+    undisputed = [(x, y, value) for x, y, value in points if (x.key, y.key) not in disputed]
+    best, worst = _extreme(points, higher), _extreme(points, not higher)
     return Summary(
         count=len(points),
         of=len(grid.study.x.levels) * len(grid.study.y.levels),
-        best=tuple((x, y) for x, y, value in points if value == best),
-        best_value=best,
-        worst=tuple((x, y) for x, y, value in points if value == worst),
-        worst_value=worst,
+        best=best.at,
+        best_value=best.value,
+        worst=worst.at,
+        worst_value=worst.value,
         mean=_mean(values),
-        spread=high - low,
+        spread=abs(best.value - worst.value),
         x_range=_range_of_means((x.key, value) for x, _, value in points),
         y_range=_range_of_means((y.key, value) for _, y, value in points),
+        disputed=disputed,
+        best_undisputed=_extreme(undisputed, higher) if undisputed else None,
+        worst_undisputed=_extreme(undisputed, not higher) if undisputed else None,
     )
+
+
+def _extreme(points: Sequence[tuple[Level, Level, Decimal]], highest: bool) -> Extreme:
+    values = [value for _, _, value in points]
+    value = max(values) if highest else min(values)
+    return Extreme(value, tuple((x, y) for x, y, one in points if one == value))
 
 
 def _mean(values: Sequence[Decimal]) -> Decimal:

@@ -6,7 +6,8 @@ import unicodedata
 from html import escape
 
 from gridatlas.analyse import summarise
-from gridatlas.picture import format_value, value_with_unit
+from gridatlas.checks.words import many
+from gridatlas.picture import best_at
 from gridatlas.reproduction import Reproduction, in_words
 from gridatlas.study import Grid
 from gridatlas.uncertainty import GridUncertainty
@@ -30,20 +31,23 @@ _FONT, _HEIGHT, _PADDING = 11, 20, 6
 
 
 def best_badge(grid: Grid, known: GridUncertainty) -> str:
-    """The best value of a grid and where it is: `best Pass@1 | 47.0 % at 0.2 × 1000`."""
+    """The best value of a grid and where it is: `best Pass@1 | 47.0 % at 0.2 × 1000`.
+
+    A disputed value is marked as such; the title has the best undisputed one too.
+    """
     metric = grid.study.metric
     label = f"best {metric.name}"
     summary = summarise(grid)
     if summary is None:
         return _badge(grid, label, "no value", NOTHING)
-    value = format_value(summary.best_value, metric.decimals or 0)
-    x, y = summary.best[0]
-    message = f"{value_with_unit(value, metric.unit)} at {x.label} × {y.label}"
-    if len(summary.best) > 1:
-        message += f" and {len(summary.best) - 1} more"
+    message, _, undisputed = best_at(
+        summary, metric, lambda x, y: f"{x.label} × {y.label}", 1
+    ).partition("; ")
     # A badge has no room for doubt; its title has.
-    sure = f". {known.kept} of {len(known.cells)} cells may be the best" if known.kept else ""
-    return _badge(grid, label, message, VALUE, sure)
+    doubt = f"; {undisputed}" if undisputed else ""
+    if known.kept:
+        doubt += f". {known.kept} of {many(len(known.cells), 'cell')} may be the best"
+    return _badge(grid, label, message, VALUE, doubt)
 
 
 def reproduced_badge(grid: Grid, known: Reproduction | None) -> str:

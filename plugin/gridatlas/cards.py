@@ -144,7 +144,9 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
         "n": [trials(grid, cell) for cell in shown],
         "successes": [cell.successes for cell in shown],
         "tell": [
-            _tell(known, best, kept, (x.key, y.key)) if cell.value is not None else None
+            _tell(known, best, kept, (x.key, y.key), cell.state == "disputed")
+            if cell.value is not None
+            else None
             for (x, y), cell in zip(points, shown, strict=True)
         ],
         "note": [cell.note or None for cell in shown],
@@ -281,7 +283,11 @@ def _readings(grid: Grid, points: Points) -> dict[str, Any]:
 
 
 def _tell(
-    known: GridUncertainty, best: frozenset[Point], kept: frozenset[Point], point: Point
+    known: GridUncertainty,
+    best: frozenset[Point],
+    kept: frozenset[Point],
+    point: Point,
+    disputed: bool,
 ) -> str:
     """Whether a cell with a value can be told apart from the best.
 
@@ -291,7 +297,8 @@ def _tell(
     """
     text, basis = "", known.tested_by
     if point in best:
-        text = "Best value. " if len(best) == 1 else f"One of {len(best)} best values. "
+        text = "Best value" if len(best) == 1 else f"One of {len(best)} best values"
+        text += ", disputed. " if disputed else ". "
     if known.level is None:
         if known.reason:
             return f"{text}Not testable against other cells: {known.reason}."

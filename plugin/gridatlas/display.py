@@ -7,7 +7,7 @@ from html import escape
 
 from gridatlas.analyse import Results, summarise
 from gridatlas.figures import responsive
-from gridatlas.picture import format_value, rows_from_top, value_with_unit
+from gridatlas.picture import best_at, format_value, rows_from_top
 from gridatlas.problems import listed
 from gridatlas.study import STATE_LABELS, Cell, Grid, Level, Study
 
@@ -62,14 +62,11 @@ def _told(study: Study, cell: Cell) -> str:
 
 
 def best_text(grid: Grid, limit: int = 3) -> str:
-    """`best 56.2 % at ratio 0.4, local window size 2000`; that there is no value."""
+    """`best 56.2 % at ratio 0.4 × local_window 2000`; that there is no value."""
     study, summary = grid.study, summarise(grid)
     if summary is None:
         return "no values"
-    value = value_with_unit(
-        format_value(summary.best_value, study.metric.decimals or 0), study.metric.unit
-    )
-    return f"best {value} at {listed((_at(study, x, y) for x, y in summary.best), limit)}"
+    return f"best {best_at(summary, study.metric, lambda x, y: _at(study, x, y), limit)}"
 
 
 def _at(study: Study, x: Level, y: Level) -> str:

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from gridatlas import analyse
-from gridatlas.analyse import Difference
+from gridatlas.analyse import Difference, Summary
 from gridatlas.line import Line
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture, format_difference, rows_from_top
@@ -41,7 +41,8 @@ class TableCell:
     Attributes:
         text: The value, or why there is none.
         interval: The 95 % interval, or the range of too few repeats; empty without one.
-        mark: `best`, `may be best` (where not every cell may), or empty.
+        mark: `best`, `best undisputed` (where the best value is disputed), `may be best` (where
+            not every cell may), or empty.
         n: Trials behind the value; None where unknown.
     """
 
@@ -75,13 +76,16 @@ def data_table(panel: Panel) -> dict[str, Any]:
         ranges = ranges_by_point(grid, panel.uncertainty) if panel.uncertainty else {}
         summary = analyse.summarise(grid)
         best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+        undisputed = _best_undisputed(summary) if summary else set()
         kept = {point for point, one in intervals.items() if one.kept}
         for x, y, cell in grid.points():
             point = (x.key, y.key)
             one = intervals.get(point)
             ends = (one.low, one.high) if one else ranges.get(point)
             mark = "best" if point in best else ""
-            if point in kept - best and len(kept) < len(intervals):
+            if point in undisputed:
+                mark = "best undisputed"
+            if point in kept - best - undisputed and len(kept) < len(intervals):
                 mark = "may be best"
             cells[point] = TableCell(
                 cell_text(study, cell),
@@ -102,6 +106,13 @@ def data_table(panel: Panel) -> dict[str, Any]:
         "readings": readings_table(panel.grid) if panel.grid else {},
         "sources": provenance(panel.grid) if panel.grid else [],
     }
+
+
+def _best_undisputed(summary: Summary) -> set[Point]:
+    """The cells with the best undisputed value, where the best value is disputed."""
+    if not summary.best_disputed or summary.best_undisputed is None:
+        return set()
+    return {(x.key, y.key) for x, y in summary.best_undisputed.at}
 
 
 def _no_table(panel: Panel, study: Study, number: int) -> dict[str, Any]:

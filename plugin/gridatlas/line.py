@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from gridatlas.picture import format_value, value_with_unit
+from gridatlas.checks.words import many
+from gridatlas.picture import format_value, value_with_unit, without_value
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
 
@@ -163,6 +164,11 @@ def _described(line: Line, title: str) -> str:
     low = format_value(min(values), decimals)
     high = value_with_unit(format_value(max(values), decimals), metric.unit)
     absent = len(line.along.levels) - len(values)
-    return f"{title}: {metric.name} from {low} to {high} along {along}." + (
-        f" {absent} of {len(line.along.levels)} cells have no value." if absent else ""
+    disputed = sum(
+        cell.value is not None and cell.state == "disputed" for _, cell, _ in line.cells()
+    )
+    return (
+        f"{title}: {metric.name} from {low} to {high} along {along}."
+        + (f" Disputed: {disputed} of {many(len(values), 'value')}." if disputed else "")
+        + without_value(absent, len(line.along.levels))
     )

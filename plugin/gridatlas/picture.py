@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from gridatlas.analyse import Difference, summarise
+from gridatlas.analyse import Difference, Extreme, Summary, summarise
 from gridatlas.blocks import Block, Layout, gather, layout
 from gridatlas.checks.words import many
+from gridatlas.schema import Metric
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study
 
 _DIGITS = Context(prec=400)
@@ -32,8 +33,10 @@ ABSENT: Mapping[State, str] = {
 """How the legend names the states of cells without a value."""
 ONE_READING = "given by one reading or none"
 """How the legend of a disagreement names cells that can't be compared."""
-DISPUTED = "disputed: no two readings agree"
+DISPUTED = "disputed value"
 """How the legend names a value that is shown although it is disputed."""
+IN_DISPUTE = " (disputed)"
+"""What follows such a value in a text."""
 SEVERAL = "no value: several reasons"
 """How the legend names a block whose cells have no value for more than one reason."""
 NOT_RUN, RUNNING = "not run", "running"
@@ -552,10 +555,7 @@ def _best_note(grid: Grid, blocks: int) -> str:
     if summary is None:
         return ""
     metric = grid.study.metric
-    best = value_with_unit(format_value(summary.best_value, metric.decimals or 0), metric.unit)
-    x, y = summary.best[0]
-    more = f" and {len(summary.best) - 1:,} more" if len(summary.best) > 1 else ""
-    at = f"{best} at {_where(grid.study, x, y)}{more}"
+    at = best_at(summary, metric, lambda x, y: _where(grid.study, x, y), 1)
     if blocks > OUTLINED_UP_TO:
         return f"The {blocks:,} blocks with a best cell ({at}) are not outlined. "
     return f"Outlined: the block{'s' if blocks > 1 else ''} with the best cell ({at}). "
@@ -649,7 +649,7 @@ def _said(cell: Cell, text: str, unit: str) -> str:
     if cell.value is None:
         return f"no value ({STATE_LABELS[cell.state]})"
     said = value_with_unit(text, unit)
-    return f"{said} (disputed)" if cell.state == "disputed" else said
+    return said + (IN_DISPUTE if cell.state == "disputed" else "")
 
 
 def _frame(study: Study) -> dict[str, Any]:
@@ -697,24 +697,75 @@ def describe_grid(grid: Grid, kept: frozenset[Point] = frozenset()) -> str:
     if summary is None:
         return f"{grid.label}: a heatmap without any value."
     decimals = metric.decimals or 0
-    low = format_value(min(summary.best_value, summary.worst_value), decimals)
-    high = value_with_unit(
-        format_value(max(summary.best_value, summary.worst_value), decimals), metric.unit
-    )
-    best = value_with_unit(format_value(summary.best_value, decimals), metric.unit)
-    at = "; ".join(_where(grid.study, x, y) for x, y in summary.best[:4])
-    more = f" and {len(summary.best) - 4} more cells" if len(summary.best) > 4 else ""
+    ends = [
+        (summary.best_value, summary.best_disputed),
+        (summary.worst_value, summary.worst_disputed),
+    ]
+    (lowest, low_disputed), (highest, high_disputed) = sorted(ends)
+    low = format_value(lowest, decimals) + (IN_DISPUTE if low_disputed else "")
+    high = value_with_unit(format_value(highest, decimals), metric.unit)
+    high += IN_DISPUTE if high_disputed else ""
+    best = best_at(summary, metric, lambda x, y: _where(grid.study, x, y), 4)
     absent = summary.of - summary.count
-    disputed = sum(
-        cell.value is not None and cell.state == "disputed" for _, _, cell in grid.points()
-    )
+    disputed = len(summary.disputed)
     return (
         f"{grid.label}: {metric.name} from {low} to {high} over {grid.study.x.label} and "
-        f"{grid.study.y.label}. Best: {best} at {at}{more}."
-        + (f" May be the best: {len(kept)} of {summary.count} cells." if kept else "")
-        + (f" Disputed: {disputed} of {summary.count} values." if disputed else "")
-        + (f" {absent} of {summary.of} cells have no value." if absent else "")
+        f"{grid.study.y.label}. Best: {best}."
+        + (f" May be the best: {len(kept)} of {many(summary.count, 'cell')}." if kept else "")
+        + (f" Disputed: {disputed} of {many(summary.count, 'value')}." if disputed else "")
+        + without_value(absent, summary.of)
     )
+
+
+def best_at(
+    summary: Summary, metric: Metric, where: Callable[[Level, Level], str], limit: int
+) -> str:
+    """The best value and where it is: `94 (disputed) at 8 × 7; best undisputed: 84 at 6 × 7`.
+
+    Args:
+        where: Names a cell by its levels.
+        limit: Cells that are named; of more, how many.
+    """
+    best = Extreme(summary.best_value, summary.best)
+    text = _extreme_at(best, metric, where, limit, summary)
+    if not summary.best_disputed:
+        return text
+    if summary.best_undisputed is None:
+        return f"{text}; every value is disputed"
+    undisputed = _extreme_at(summary.best_undisputed, metric, where, limit, summary)
+    return f"{text}; best undisputed: {undisputed}"
+
+
+def _extreme_at(
+    extreme: Extreme,
+    metric: Metric,
+    where: Callable[[Level, Level], str],
+    limit: int,
+    summary: Summary,
+) -> str:
+    """A value and its cells, marked where it is disputed: all of it, or only some of its cells."""
+    value = value_with_unit(format_value(extreme.value, metric.decimals or 0), metric.unit)
+    every = all((x.key, y.key) in summary.disputed for x, y in extreme.at)
+    cells = cell_names(extreme.at[:limit], frozenset() if every else summary.disputed, where)
+    more = len(extreme.at) - limit
+    rest = f" and {more:,} more" if more > 0 else ""
+    return f"{value}{IN_DISPUTE if every else ''} at {'; '.join(cells)}{rest}"
+
+
+def cell_names(
+    cells: Iterable[tuple[Level, Level]],
+    disputed: frozenset[Point],
+    where: Callable[[Level, Level], str],
+) -> list[str]:
+    """The names of cells, with a mark at those whose value is disputed."""
+    return [where(x, y) + (IN_DISPUTE if (x.key, y.key) in disputed else "") for x, y in cells]
+
+
+def without_value(absent: int, cells: int) -> str:
+    """A sentence, after others, that says how many cells have no value; empty where all have."""
+    if not absent:
+        return ""
+    return f" {absent:,} of {many(cells, 'cell')} {'has' if absent == 1 else 'have'} no value."
 
 
 def describe_difference(difference: Difference) -> str:

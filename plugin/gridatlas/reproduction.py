@@ -28,7 +28,7 @@ VERDICTS: tuple[Verdict, ...] = (
 )  # fmt: skip
 
 NO_TRIALS = "the number of trials behind the published value is unknown"
-DISPUTED = "readings of the published figure disagree on this cell"
+DISPUTED = "the published value is disputed"
 NOT_PUBLISHED = "there is no published value"
 TOO_LARGE = f"intervals are not computed above {CELLS_UP_TO:,} cells in a grid"
 

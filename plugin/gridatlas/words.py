@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from html import escape
 from typing import Any
@@ -12,6 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from gridatlas import analyse, picture
+from gridatlas.analyse import Summary
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
@@ -33,6 +34,8 @@ from gridatlas.uncertainty import DifferenceUncertainty, Uncertainty, by_point
 
 LISTED_UP_TO = 20
 """Levels of a factor up to which a sentence lists them all."""
+CELLS_NAMED = 3
+"""Cells of one value up to which a page names them all."""
 
 
 def cell_text(study: Study, cell: Cell) -> str:
@@ -253,6 +256,15 @@ def significance(tested: DifferenceUncertainty) -> str:
     return f"By {by}, the difference is significant in {where}: {counts} ({tested.test})."
 
 
+def _cells_at(cells: Sequence[tuple[Level, Level]], summary: Summary) -> str:
+    """The cells of one value, `8 × 7; 1 more`; those in dispute are marked unless all are."""
+    every = all((x.key, y.key) in summary.disputed for x, y in cells)
+    disputed = frozenset[Point]() if every else summary.disputed
+    names = picture.cell_names(cells[:CELLS_NAMED], disputed, lambda x, y: f"{x.label} × {y.label}")
+    more = len(cells) - CELLS_NAMED
+    return "; ".join([*names, f"{more:,} more"] if more > 0 else names)
+
+
 def figure_anchor(grid: Grid) -> str:
     """Id of a grid's heatmap; its slash tells it from every heading's."""
     return f"grid/{grid.address}"
@@ -310,6 +322,7 @@ GLOBALS: Mapping[str, Any] = {
     "outcome_words": OUTCOMES,
     "within_noise": WITHIN_NOISE,
     "higher_lower": picture.higher_lower,
+    "without_value": picture.without_value,
     "significance": significance,
     "may_share_items": _may_share_items,
     "tested_grids": _tested,
@@ -318,4 +331,5 @@ GLOBALS: Mapping[str, Any] = {
     "untestable": _untestable,
     "wins": _wins,
     "cell_anchor": _cell_anchor,
+    "cells_at": _cells_at,
 }

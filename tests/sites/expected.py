@@ -1,6 +1,7 @@
 """What the pages have to show, worked out from the printed documents without the package."""
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -78,6 +79,21 @@ def shown(grid: str) -> dict[Point, Shown]:
         agreed = [one for one in values if values.count(one) > 1]
         found[point] = Shown((agreed or values)[0], disputed=not agreed)
     return found
+
+
+def extreme(grid: str, pick: Callable[..., str]) -> str:
+    """The highest or lowest value (`pick` is `max` or `min`) as a table has it, with its doubts.
+
+    Where every cell with it is disputed: `94 (disputed); undisputed 84`.
+    """
+    cells = shown(grid).values()
+    unit = " %" if study_of(grid) == DYNTS else ""
+    text = pick((cell.text for cell in cells), key=Decimal)
+    sure = [cell.text for cell in cells if not cell.disputed]
+    if text in sure:
+        return f"{text}{unit}"
+    rest = f"; undisputed {pick(sure, key=Decimal)}{unit}" if sure else ""
+    return f"{text}{unit} (disputed){rest}"
 
 
 def _reading(name: str, grid: str) -> dict[Point, str]:

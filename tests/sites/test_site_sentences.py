@@ -145,3 +145,77 @@ def test_no_axis_has_a_range_or_a_p_that_only_chance_may_have_made(
         assert "range wider" not in text
         assert "vary more along" not in text
         assert "p by" not in text
+
+
+# --- disputed values ----------------------------------------------------------------------------
+
+READ = """format: 1
+title: Readings
+metric: {name: Score, column: score}
+x: rate
+y: depth
+facets: [model]
+readings:
+  - {id: one, file: cells.csv, label: The first reader}
+  - {id: two, file: second.csv, label: The second reader}
+reconcile: agreement
+"""
+"""A study of which two readers give accounts."""
+FIRST = "rate,depth,model,score,state\n1,1,a,,disputed\n2,1,a,84,\n3,1,a,30,\n4,1,a,50,\n"
+SECOND = "rate,depth,model,score\n1,1,a,94\n2,1,a,84\n3,1,a,40\n4,1,a,50\n"
+
+
+def test_a_best_value_that_is_disputed_is_called_so(pages: Callable[..., Pages]) -> None:
+    text = pages(READ, FIRST, {"second.csv": SECOND})["model/a/"]
+    assert (
+        "The best of 4 values is 94 (disputed), at rate × depth = 1 × 1; the best undisputed is "
+        "84, at 2 × 1; the worst is 30 (disputed), the mean 64.5. 2 of the 4 values are disputed."
+    ) in text
+    assert (
+        "| [94 (disputed)](index.md#a/1,1); undisputed [84](index.md#a/2,1) "
+        "| 1 × 1; undisputed 2 × 1 | 30 (disputed); undisputed 50 | 3 × 1; undisputed 4 × 1 |"
+    ) in text
+    assert (
+        "a: Score from 30 (disputed) to 94 (disputed) over Rate and Depth. Best: 94 (disputed) at "
+        "Rate 1, Depth 1; best undisputed: 84 at Rate 2, Depth 1. Disputed: 2 of 4 values."
+    ) in text
+
+
+def test_a_best_value_that_one_of_its_cells_has_undisputed_is_not_disputed(
+    pages: Callable[..., Pages],
+) -> None:
+    text = pages(READ, FIRST, {"second.csv": SECOND.replace("94", "84")})["model/a/"]
+    assert (
+        "The best of 4 values is 84, at rate × depth = 1 × 1 (disputed); 2 × 1; the worst is 30 "
+        "(disputed), the mean 62.0. 2 of the 4 values are disputed."
+    ) in text
+    assert "| [84](index.md#a/2,1) | 1 × 1 (disputed); 2 × 1 |" in text
+    assert "Best: 84 at Rate 1, Depth 1 (disputed); Rate 2, Depth 1." in text
+
+
+def test_where_every_value_is_disputed_no_other_is_named(pages: Callable[..., Pages]) -> None:
+    text = pages(READ, FIRST, {"second.csv": SECOND.replace("84", "85").replace("50", "51")})
+    assert (
+        "The best of 4 values is 94 (disputed), at rate × depth = 1 × 1; the worst is 30 "
+        "(disputed), the mean 64.5. 4 of the 4 values are disputed."
+    ) in text["model/a/"]
+    assert "Best: 94 (disputed) at Rate 1, Depth 1; every value is disputed." in text["model/a/"]
+
+
+def test_why_one_reading_alone_gives_a_value(pages: Callable[..., Pages]) -> None:
+    text = pages(READ, FIRST, {"second.csv": SECOND.replace("4,1,a,50\n", "")})["model/a/"]
+    assert (
+        '1 cell: Disputed: one reading gives this value; no value in "The first reader" (disputed).'
+    ) in text
+    assert (
+        "1 cell: Disputed only for want of a second reading: one reading gives this value."
+    ) in text
+
+
+def test_how_many_best_values_are_disputed(pages: Callable[..., Pages]) -> None:
+    more = "1,1,b,5,\n2,1,b,6,\n"
+    text = pages(READ, FIRST + more, {"second.csv": SECOND + more.replace(",\n", "\n")})[""]
+    assert (
+        "Of 2 grids, a best cell lies at depth 1 in 2; and at rate 1 and 2 in 1 each. Ties count "
+        "at each of their levels. In 1 of these grids the best value is disputed."
+    ) in text

@@ -112,6 +112,41 @@ def test_one_reading_alone_agrees_with_none(make_study: MakeStudy) -> None:
     assert cell.note == "Disputed only for want of a second reading: one reading gives this value."
 
 
+def test_a_cell_that_another_reading_has_without_a_value_is_not_alone(
+    make_study: MakeStudy,
+) -> None:
+    study = make_study(
+        "reconcile: agreement\nreadings: [{id: a, file: a.csv, label: First}, "
+        "{id: b, file: b.csv, label: Second}]\n",
+        None,
+        {
+            "a.csv": table("rate,depth,value,state", "1,1,,disputed", "2,1,,failed"),
+            "b.csv": table("rate,depth,value", "1,1,5", "2,1,6"),
+        },
+    )
+    grid = analyse(study).grid()
+    assert [(cell.value, cell.state, cell.note) for _, _, cell in grid.points()] == [
+        (5, "disputed", 'Disputed: one reading gives this value; no value in "First" (disputed).'),
+        (
+            6,
+            "disputed",
+            'Disputed: one reading gives this value; no value in "First" (run failed).',
+        ),
+    ]
+
+
+def test_a_mean_of_a_disputed_part_is_disputed(make_study: MakeStudy) -> None:
+    study = make_study(
+        "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
+        table("b,rate,depth,value,state", "p,1,1,4,disputed", "q,1,1,6,", "p,2,1,1,", "q,2,1,2,"),
+    )
+    grid = analyse(study).grid(b="mean")
+    assert [(cell.value, cell.state, cell.note) for _, _, cell in grid.points()] == [
+        (5, "disputed", "computed here: the mean of its 2 parts, 1 of them disputed"),
+        (Decimal("1.5"), "ok", "computed here: the mean of its 2 parts"),
+    ]
+
+
 # --- grids --------------------------------------------------------------------------------------
 
 MODELS = "facets: [model, benchmark]\n"

@@ -81,8 +81,12 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
         (["1,1,9,,,,", "2,1,1,,,,"], "Best value. Not testable against other cells: the number"),
         (["1,1,9,,,,", "2,1,9,,,,"], "One of 2 best values. Not testable against other cells"),
         (["1,1,99,100,,,", "2,1,1,100,,,"], "Best value. No other cell may be the best (95 % set)"),
+        (
+            ["1,1,9,,disputed,,", "2,1,1,,,,"],
+            "Best value, disputed. Not testable against other cells: the number",
+        ),
     ],
-    ids=["unknown n", "ties", "alone"],
+    ids=["unknown n", "ties", "alone", "disputed"],
 )
 def test_the_best_says_how_sure_that_is(make_study: MakeStudy, rows: list[str], told: str) -> None:
     assert entry(_data(_results(make_study, COUNTED, *rows))["tell"], 0).startswith(told)

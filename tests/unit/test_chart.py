@@ -145,7 +145,7 @@ def test_a_grid_is_described_in_words(make_study: MakeStudy) -> None:
     rows = ("1,1,10.5,", "2,1,30,", "1,2,30.0,", "2,2,,oom")
     assert describe_grid(_grid(make_study, *rows)) == (
         "Pass@1: Pass@1 from 10.5 to 30.0 % over Rate and Depth. "
-        "Best: 30.0 % at Rate 2, Depth 1; Rate 1, Depth 2. 1 of 4 cells have no value."
+        "Best: 30.0 % at Rate 2, Depth 1; Rate 1, Depth 2. 1 of 4 cells has no value."
     )
 
 
@@ -153,7 +153,7 @@ def test_many_best_cells_are_counted(make_study: MakeStudy) -> None:
     rows = [f"{x},1,7," for x in range(6)]
     assert describe_grid(_grid(make_study, *rows)) == (
         "Pass@1: Pass@1 from 7 to 7 % over Rate and Depth. Best: 7 % at Rate 0, Depth 1; "
-        "Rate 1, Depth 1; Rate 2, Depth 1; Rate 3, Depth 1 and 2 more cells."
+        "Rate 1, Depth 1; Rate 2, Depth 1; Rate 3, Depth 1 and 2 more."
     )
 
 

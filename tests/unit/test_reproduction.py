@@ -218,7 +218,7 @@ def test_a_disputed_value_is_not_testable(make_study: MakeStudy) -> None:
     )
     (one,) = known(analyse(study)).reruns
     assert one.cells["1", "1"].verdict == "not testable"
-    assert one.cells["1", "1"].reason.startswith("readings of the published figure disagree")
+    assert one.cells["1", "1"].reason == "the published value is disputed"
 
 
 def test_a_study_without_runs_and_script_has_nothing_to_reproduce(make_study: MakeStudy) -> None:
