@@ -51,7 +51,7 @@ REPEATS = 3
 AGGREGATE = "an aggregate is no count of trials"
 REPEATED = "each value is a mean of repeats, whose trials are not independent"
 SETTINGS_UP_TO = 2_500
-"""Settings up to which mean rank and mean regret are computed; each has 2,000 resamples."""
+"""Settings up to which mean rank and mean regret are computed; permutations of more take too long."""
 
 Counts = tuple[int, int]
 """(k, n): successes and trials."""
@@ -152,18 +152,14 @@ class Default:
     """How one setting does over all levels of a facet.
 
     Attributes:
-        rank: Mean rank over the levels, 1 = best, with its 95 % interval.
-        regret: Mean of the best observed minus its value, in the metric's unit, likewise.
+        rank: Mean rank over the levels, 1 = best.
+        regret: Mean of the best observed minus its value, in the metric's unit.
     """
 
     x: str
     y: str
     rank: float
-    rank_low: float
-    rank_high: float
     regret: float
-    regret_low: float
-    regret_high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -879,11 +875,7 @@ def _defaults(
                 study.x.levels[int(point.split(",")[0])].key,
                 study.y.levels[int(point.split(",")[1])].key,
                 row.rank,
-                row.rank_interval.low,
-                row.rank_interval.high,
                 row.regret * scale,
-                row.regret_interval.low * scale,
-                row.regret_interval.high * scale,
             )
             for point, row in ordered
         )

@@ -163,7 +163,7 @@ def test_counts_are_judged_for_each_number_of_trials(make_study: MakeStudy) -> N
         "found",
         "3 of 4 values are a count of 150 trials, rounded.",
         "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
-        "the other 84.9 % would show.",
+        "of wrong values that are random, 84.9 % would show.",
     )
     assert said(many) == (
         "says nothing",
@@ -229,7 +229,7 @@ def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> Non
                     "passed",
                     "6 of 6 values are a count of 2 to 7 trials, rounded.",
                     "5.4 % of all values from 0 to 100 with no decimals are such counts; "
-                    "the other 94.6 % would show.",
+                    "of wrong values that are random, 94.6 % would show.",
                 ),
                 (
                     "says nothing",
@@ -249,7 +249,7 @@ def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> Non
                     "passed",
                     "1 of 1 value is a count of 150 trials, rounded.",
                     "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
-                    "the other 84.9 % would show.",
+                    "of wrong values that are random, 84.9 % would show.",
                 )
             ],
             id="a mean of repeats is no count",
@@ -1083,14 +1083,14 @@ def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
                 "passed",
                 "40 of 40 values are a count of 150 trials, rounded.",
                 "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
-                "the other 84.9 % would show.",
+                "of wrong values that are random, 84.9 % would show.",
             ),
             (
                 "Values as counts of 200 trials",
                 "passed",
                 "20 of 20 values are a count of 200 trials, rounded.",
                 "20.1 % of all values from 0 to 100 with 1 decimal are such counts; "
-                "the other 79.9 % would show.",
+                "of wrong values that are random, 79.9 % would show.",
             ),
             (
                 "Values as counts of 990 trials",

@@ -444,16 +444,10 @@ def test_a_setting_that_is_ahead_everywhere():
     tables = [[(900, 1000), (500, 1000), (400, 1000)]] * 6
     found = good_default(tables)
     best = found.settings[0]
-    assert (best.rank, best.rank_interval.low, best.rank_interval.high) == (1, 1, 1)
-    assert (best.regret, best.regret_interval.low, best.regret_interval.high) == (0, 0, 0)
+    assert (best.rank, best.regret) == (1, 0)
     # Chance would put one setting first everywhere with 3 / 3⁶.
     assert found.p == pytest.approx(3 / 3**6, abs=0.005)
-    middle = found.settings[1]
-    assert middle.regret_interval.low < middle.regret < middle.regret_interval.high
-    assert middle.regret == pytest.approx(0.4)
-    # √((0.9·0.1 + 0.5·0.5) / 1000 / 6) is the deviation of a mean of six differences.
-    width = middle.regret_interval.high - middle.regret_interval.low
-    assert width == pytest.approx(2 * Z * sqrt(0.34 / 6000), rel=0.1)
+    assert found.settings[1].regret == pytest.approx(0.4)
 
 
 def test_one_setting():
@@ -461,8 +455,8 @@ def test_one_setting():
     assert (found.settings[0].rank, found.settings[0].regret, found.p) == (1, 0, 1)
 
 
-def test_resamples_are_those_of_the_seed():
-    tables = [[(50, 100), (40, 100), (45, 100)], [(10, 50), (20, 50), (15, 50)]]
+def test_permutations_are_those_of_the_seed():
+    tables = [[(50, 100), (40, 100), (45, 100)], [(20, 50), (10, 50), (15, 50)]]
     assert good_default(tables) == good_default(tables)
     assert good_default(tables) != good_default(tables, seed=1)
 
@@ -520,7 +514,7 @@ def test_resamples_are_those_of_the_seed():
         ),
         (
             lambda: good_default([[(1, 2)]], samples=0),
-            "a bootstrap needs at least one resample, not 0",
+            "a permutation test needs at least one permutation, not 0",
         ),
         (lambda: good_default([[(1, 2)]], "up"), 'better is "higher" or "lower", not "up"'),
     ],
@@ -658,8 +652,11 @@ def test_no_axis_matters(dynts):
     assert min(effect.p for effect in effects) == pytest.approx(0.292, abs=0.0005)
 
 
-@pytest.mark.parametrize(("model", "rank", "p"), [("r1-llama", 6.0, 0.79), ("r1-qwen", 2.5, 0.013)])
+@pytest.mark.parametrize(
+    ("model", "rank", "p"), [("r1-llama", 6.0, 0.775), ("r1-qwen", 2.5, 0.016)]
+)
 def test_the_setting_with_the_best_mean_rank(dynts, model, rank, p):
     found = good_default([flat(rows) for levels, rows in dynts.items() if levels[0] == model])
     assert min(one.rank for one in found.settings) == rank
-    assert found.p == pytest.approx(p, abs=0.01)
+    # Three standard errors of 19,999 permutations.
+    assert found.p == pytest.approx(p, abs=3 * sqrt(p * (1 - p) / 19_999))

@@ -175,21 +175,16 @@ def test_wilson_for_other_questions_covers_as_n_questions():
 
 def test_what_a_good_default_shows_where_all_settings_are_alike():
     grids = 300
-    low, above, reached = 0, 0, []
+    low, above = 0, 0
     for seed in range(grids):
         tables = list(drawn(seed, [0.5] * CELLS, 150, grids=4))
         found = good_default(tables, samples=400, seed=seed)
         low += found.p <= 0.05
         above += found.alike_regret > 0
-        reached.append(np.mean([one.regret_interval.low <= 0 for one in found.settings]))
-    print(
-        f"all alike: p at most 0.05 in {low / grids:.3f}, regret above 0 in {above / grids:.3f}, "
-        f"intervals that reach 0: {np.mean(reached):.4f}"
-    )
+    print(f"all alike: p at most 0.05 in {low / grids:.3f}, regret above 0 in {above / grids:.3f}")
     assert low / grids <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / grids)
-    # As its docstring says: biased upwards, and no confidence interval of the true regret, 0.
+    # As its docstring says: above 0, although no setting loses anything.
     assert above == grids
-    assert np.mean(reached) < 0.05
 
 
 # --- items of their own, and seeds --------------------------------------------------------------

@@ -112,7 +112,7 @@ def _counts_of(account: Account, scale: int, shares: Sequence[_Share]) -> CheckR
         statement,
         f"{anyway}, so this says nothing."
         if nothing
-        else f"{anyway}; the other {percent(1 - passing)} would show.",
+        else f"{anyway}; of wrong values that are random, {percent(1 - passing)} would show.",
         findings,
         "says nothing" if nothing else "passed",
         f"Values as counts of {trials}",
