@@ -282,7 +282,7 @@ def _aggregate_cell(printed: Cell, parts: Sequence[Cell]) -> Cell:
     if printed is not MISSING or len(values) < len(parts) or not values:
         return printed
     disputed = sum(cell.state == "disputed" for cell in parts)
-    note = f"computed here: the mean of its {len(values)} parts"
+    note = f"computed here: the mean of its {len(values)} {'part' if len(values) == 1 else 'parts'}"
     return Cell(
         sum(values, Decimal(0)) / len(values),
         "disputed" if disputed else "ok",

@@ -59,7 +59,9 @@ def reproduced_badge(grid: Grid, known: Reproduction | None) -> str:
     label = "reproduced"
     own = sum(bool(cell.run) and cell.value is not None for _, _, cell in grid.points())
     if own:
-        return _badge(grid, "measured", f"{own} of {sum(map(len, grid.cells))} cells", VALUE)
+        return _badge(
+            grid, "measured", f"{own} of {many(sum(map(len, grid.cells)), 'cell')}", VALUE
+        )
     rerun = known.of(grid.levels) if known else None
     if rerun is None or not rerun.begun:
         return _badge(grid, label, "not run", NOTHING)

@@ -11,6 +11,7 @@ from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.changes_page import plan_changes, with_changes
+from gridatlas.checks.words import many
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.side import Side, as_side
 from gridatlas.drawers import Drawers, Stored
@@ -140,7 +141,7 @@ def build(
         written[overview.path] = works.end_overview(overview, writer).page(overview)
         drawers.wait(picture for one in others for picture in one.pictures)
         written |= {one.path: writer.page(one) for one in others}
-    step(f"wrote {len(plans)} pages")
+    step(f"wrote {many(len(plans), 'page')}")
     data_of = _data_files(known, into, site, files)
     of = tuple(one.study for one in loaded.results)
     files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))

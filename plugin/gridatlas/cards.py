@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gridatlas.analyse import Difference, readings_at, summarise, trials
+from gridatlas.checks.words import is_are
 from gridatlas.commands import command_parts
 from gridatlas.outcomes import Basis
 from gridatlas.panels import Panel
@@ -18,7 +19,7 @@ from gridatlas.picture import format_difference, rows_from_top, value_with_unit
 from gridatlas.reproduction import CellRerun, Rerun
 from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.uncertainty import GridUncertainty, by_point, ranges_by_point
-from gridatlas.words import between, cell_text, difference_ends, printed
+from gridatlas.words import between, cell_text, difference_ends, in_units, printed
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""
@@ -209,7 +210,7 @@ def _told_of(one: CellRerun, study: Study) -> str | None:
     if one.interval is None:
         if one.progress is None:
             return None
-        return f"{one.progress.done} of {one.progress.of} units of work are done."
+        return f"{in_units(one.progress)} {is_are(one.progress.done)} done."
     ends = difference_ends(one.interval, study)
     return f"{one.verdict.capitalize()}. 95 % interval of the difference: {ends} ({one.method})."
 

@@ -125,7 +125,7 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
 def _count(grid: Grid) -> str:
     there = sum(cell.value is not None for _, _, cell in grid.points())
     of = len(grid.study.x.levels) * len(grid.study.y.levels)
-    return _number(of, "value") if there == of else f"{there} of {of} values"
+    return _number(of, "value") if there == of else f"{there} of {_number(of, 'value')}"
 
 
 def _number(number: int, what: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gridatlas import analyse
 from gridatlas.analyse import Difference, Summary
+from gridatlas.checks.words import is_are, many
 from gridatlas.line import Line
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture, format_difference, rows_from_top
@@ -149,12 +150,11 @@ def line_table(line: Line) -> list[tuple[str, TableCell]]:
 def _notes(notes: Iterable[str]) -> list[str]:
     """Each note of cells once, with how many have it; of very many, only that they are there."""
     found = Counter(note for note in notes if note)
-    told = [
-        f"{number} {'cell' if number == 1 else 'cells'}: {note}"
-        for note, number in list(found.items())[:NOTES_UP_TO]
-    ]
+    told = [f"{many(number, 'cell')}: {note}" for note, number in list(found.items())[:NOTES_UP_TO]]
     more = len(found) - len(told)
-    return [*told, f"{more:,} more notes are in the downloads."] if more > 0 else told
+    return (
+        [*told, f"{many(more, 'more note')} {is_are(more)} in the downloads."] if more > 0 else told
+    )
 
 
 def provenance(grid: Grid) -> list[dict[str, Any]]:

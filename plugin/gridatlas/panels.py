@@ -9,6 +9,7 @@ from decimal import Decimal
 from gridatlas import analyse
 from gridatlas.analyse import Difference, subtract
 from gridatlas.assessment import Assessment
+from gridatlas.checks.words import many
 from gridatlas.picture import (
     NOT_COMPARED,
     NOT_RUN,
@@ -96,7 +97,7 @@ def disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
             > 1
         }
         drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
-        caption = f"The readings differ in {len(cells)} of {len(compared)} cells."
+        caption = f"The readings differ in {len(cells)} of {many(len(compared), 'cell')}."
         panels.append(Panel(drawn, _captioned(caption, drawn), grid, compact=True, shared=True))
     return tuple(panels)
 

@@ -313,7 +313,7 @@ def draw_disagreement(
     apart = sum(value != 0 for value in differences.values())
     unit = "points" if metric.unit == "%" else metric.unit
     description = (
-        f"{grid.label}: the readings differ in {apart} of {len(differences)} cells "
+        f"{grid.label}: the readings differ in {apart} of {many(len(differences), 'cell')} "
         "that more than one of them gives."
     )
     legend = "Largest difference between readings" + (f" ({unit})" if unit else "")

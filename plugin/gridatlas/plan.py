@@ -13,6 +13,7 @@ from typing import Any
 from gridatlas import analyse
 from gridatlas.agreement import PAIRS, agreement, spread
 from gridatlas.assessment import Assessment
+from gridatlas.checks.words import many
 from gridatlas.claims import Judged
 from gridatlas.commands import command_form, commands
 from gridatlas.panels import (
@@ -191,7 +192,7 @@ def _study_page(known: Assessment, into: str) -> PagePlan:
         trail=("Studies", study.title),
         nav_title=study.title,
         title=f"{study.title}: {_over(study)}",
-        description=f"{_over(study)}{by}: {len(results.grids)} heatmaps with every value.",
+        description=f"{_over(study)}{by}: {many(len(results.grids), 'heatmap')} with every value.",
         context=_context(known, into)
         | {"problems": results.problems, "defaults": known.uncertainty.defaults_alone()},
         parts=(

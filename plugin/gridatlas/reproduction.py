@@ -339,7 +339,8 @@ def _computed(kind: Any, scale: int | None) -> dict[str, Any]:
     if first.n is not None and first.stderr is None:
         decimals = max(0, -int(value.as_tuple().exponent))
         if successes_from(value, first.n, decimals, scale or 1) is None:
-            reason = f"{value} is no count of {first.n} trials, so its trials are not known"
+            trials = f"{first.n} {'trial' if first.n == 1 else 'trials'}"
+            reason = f"{value} is no count of {trials}, so its trials are not known"
     elif first.n is None and first.stderr is None:
         reason = NO_TRIALS
     own = None if reason else interval_of(first)

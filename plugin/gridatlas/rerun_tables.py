@@ -10,7 +10,7 @@ from gridatlas.figures import TABLE_UP_TO
 from gridatlas.picture import format_difference, rows_from_top, value_with_unit
 from gridatlas.reproduction import CellRerun, Rerun
 from gridatlas.study import Cell, Grid, Level, Run, Study
-from gridatlas.words import cell_text, difference_ends
+from gridatlas.words import cell_text, difference_ends, in_units
 
 GIB = 2**30
 
@@ -51,7 +51,7 @@ def _row(rerun: Rerun, x: Level, y: Level, one: CellRerun) -> RerunRow:
         difference = value_with_unit(text, study.metric.unit, difference=True)
     note = one.reason or one.method
     if one.progress is not None:
-        note = f"{one.progress.done} of {one.progress.of} units of work done"
+        note = f"{in_units(one.progress)} done"
     return RerunRow(
         x,
         y,
@@ -77,7 +77,8 @@ def run_facts(run: Run) -> list[tuple[str, str]]:
     cells = f"{done:,} of {len(run.cells):,} done"
     facts = [("Cells", cells + (f", {begun:,} begun" if begun else ""))]
     if run.limit is not None:
-        facts.append(("A try", f"only the first {run.limit:,} items"))
+        items = "item" if run.limit == 1 else f"{run.limit:,} items"
+        facts.append(("A try", f"only the first {items}"))
     facts += [
         ("Script", run.script),
         ("Arguments", shlex.join(run.arguments) or "none"),

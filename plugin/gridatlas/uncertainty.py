@@ -51,7 +51,7 @@ REPEATS = 3
 AGGREGATE = "an aggregate is no count of trials"
 REPEATED = "each value is a mean of repeats, whose trials are not independent"
 SETTINGS_UP_TO = 2_500
-"""Settings up to which mean rank and mean regret are computed; permutations of more take too long."""
+"""Settings up to which mean ranks are computed; permutations of more take too long."""
 
 Counts = tuple[int, int]
 """(k, n): successes and trials."""
@@ -394,9 +394,13 @@ def counts_of(grid: Grid) -> tuple[dict[str, Counts], str]:
                 known[printed] = successes_of(cell, n, scale)
             k = known[printed]
         if k is None:
-            return {}, f"{cell.value} is no count of {n} trials, so the trials are not known"
+            return {}, f"{cell.value} is no count of {_trials(n)}, so the trials are not known"
         counts[place] = (k, n)
     return counts, "" if counts else "there is no value"
+
+
+def _trials(n: int) -> str:
+    return f"{n} trial" if n == 1 else f"{n} trials"
 
 
 def successes_of(cell: Cell, n: int, scale: int) -> int | None:

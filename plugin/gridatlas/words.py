@@ -26,6 +26,7 @@ from gridatlas.study import (
     Grid,
     Level,
     Point,
+    Progress,
     Reading,
     Study,
     inline,
@@ -186,10 +187,19 @@ def _described_by(study: Study, claims: Iterable[Judged]) -> list[Reading]:
 
 def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
     """How many claims have each outcome, most frequent first."""
-    words = {"Holds": "hold", "Doesn't hold": "don't", "Not checkable": "can't be checked"}
-    words[WITHIN_NOISE] = "hold as printed, within noise"
+    one = {"Holds": "holds", "Doesn't hold": "doesn't", "Not checkable": "can't be checked"}
+    one[WITHIN_NOISE] = "holds as printed, within noise"
+    several = one | {
+        "Holds": "hold",
+        "Doesn't hold": "don't",
+        WITHIN_NOISE: "hold as printed, within noise",
+        "Wrong expression": "wrong expressions",
+    }
     counts = Counter(map(_claim_outcome, claims))
-    return [(words.get(outcome, outcome.lower()), n) for outcome, n in counts.most_common()]
+    return [
+        ((one if n == 1 else several).get(outcome, outcome.lower()), n)
+        for outcome, n in counts.most_common()
+    ]
 
 
 def _tested(grids: Iterable[Grid], known: Uncertainty) -> list[Grid]:
@@ -236,6 +246,11 @@ def _asked(grids: Iterable[Grid], known: Uncertainty) -> str:
 def _may_share_items(grids: Iterable[Grid], known: Uncertainty) -> bool:
     """Whether cells of some grid are asked the same items, as far as is known."""
     return any(known.of(grid).same_items is not False for grid in grids)
+
+
+def in_units(progress: Progress) -> str:
+    """How far a run is with a cell: `1 of 2 units of work`."""
+    return f"{progress.done} of {many(progress.of, 'unit')} of work"
 
 
 def significance(tested: DifferenceUncertainty) -> str:

@@ -10,7 +10,7 @@ import pytest
 from gridatlas.build import build
 
 Pages = Mapping[str, str]
-"""Texts of the pages by their addresses below the study's own."""
+"""Texts of the pages by their addresses below the study's own, and of the pages for frames."""
 
 COMPARED = """format: 1
 title: Two models
@@ -34,10 +34,11 @@ def pages(tmp_path: Path, cache: Path) -> Callable[..., Pages]:
             (folder / name).write_text(text, encoding="utf-8")
         site = build(tmp_path / "data", name="data", cache=cache / "gridatlas")
         below = "studies/demo/"
+        frames = {path: str(text) for path, text in site.files.items() if path.endswith(".html")}
         return {
             page.plan.path.removeprefix(below).removesuffix("index.md"): text_of(page.whole())
             for page in site.pages
-        }
+        } | {path: text_of(text) for path, text in frames.items()}
 
     return written
 
@@ -252,3 +253,48 @@ def test_ranks_and_regrets_have_no_interval_that_they_may_lie_outside(
     ) in text
     assert "(by permutation within each benchmark), and a setting's mean regret would be" in text
     assert "noise" not in text
+
+
+# --- one of a thing -----------------------------------------------------------------------------
+
+ONE = """format: 1
+title: One
+metric: {name: Accuracy, unit: "%", column: accuracy}
+x: rate
+y: depth
+facets: [benchmark]
+factors: {benchmark: {levels: [{id: a, items: 1}]}}
+trials: {items: benchmark, samples: 1}
+claims:
+  - {text: It is full., check: 'grid(benchmark="a").min == 100'}
+reproduce: {script: run.py, args: "--rate {rate} --depth {depth}", margin: 3}
+"""
+"""A study of one of everything."""
+PLURAL = re.compile(
+    r"(?<![\d.,×=] )(?<![\d.,×=])\b1 ((?:[a-z]+ )?(?:[a-z]+s)\b|(?:are|have|hold|don't)\b)"
+)
+"""A 1 before a plural; not the 1 of a cell's place or of a condition."""
+SINGULAR = ("as", "has", "holds", "is", "this", "was", "doesn")
+"""Words with an s at their end that are no plural."""
+
+
+@pytest.mark.parametrize(
+    ("study", "cells"),
+    [
+        (ONE, "rate,depth,benchmark,accuracy\n1,1,a,100\n"),
+        (ONE.replace("== 100", "== 1"), "rate,depth,benchmark,accuracy\n1,1,a,100\n"),
+        (ONE, "rate,depth,benchmark,accuracy,note\n1,1,a,100,read twice\n2,1,a,0,\n"),
+        (COMPARED, counts({"a": {"1": 1}, "b": {"1": 0}}, 1)),
+    ],
+    ids=["one-cell", "a-wrong-claim", "two-cells", "two-grids"],
+)
+def test_one_of_a_thing_is_singular(pages: Callable[..., Pages], study: str, cells: str) -> None:
+    found = pages(study, cells)
+    assert len(found) >= 5
+    wrong = {
+        (address, text[max(match.start() - 30, 0) : match.end() + 10])
+        for address, text in found.items()
+        for match in PLURAL.finditer(text)
+        if match[1].split()[-1] not in SINGULAR
+    }
+    assert wrong == set()

@@ -283,7 +283,7 @@ def test_badges_count_cells_that_agree(six: Results) -> None:
 
 
 def test_badges_of_our_own_studies_claim_no_reproduction(compared: Any) -> None:
-    assert badge(own(compared)) == ["measured", "1 of 1 cells"]
+    assert badge(own(compared)) == ["measured", "1 of 1 cell"]
 
 
 def test_the_download_has_verdicts(six: Results) -> None:
@@ -314,7 +314,7 @@ def test_heatmaps_mark_verdicts_by_signs(six: Results) -> None:
     )
     data = json.loads(card_data(difference))
     assert data["tell"][1].startswith("Differs. 95 % interval of the difference: +8.6 to +11.4 (")
-    assert data["tell"][4] == "1 of 4 units of work are done."
+    assert data["tell"][4] == "1 of 4 units of work is done."
     shown = json.loads(card_data(published))
     assert shown["readings"][0]["label"] == "Measured again"
     assert shown["readings"][0]["at"][:2] == ["50.5: agrees (run r-1)", "60.0: differs (run r-1)"]

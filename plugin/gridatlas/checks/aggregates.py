@@ -78,8 +78,8 @@ def check_aggregates(
                         "aggregate",
                         sheet.levels,
                         [point for point, _ in off],
-                        f"{of_values(len(off), tested)} not the mean of {len(others)} parts: "
-                        f"{cells_text(account.study, off)}",
+                        f"{of_values(len(off), tested)} not the mean of "
+                        f"{many(len(others), 'part')}: {cells_text(account.study, off)}",
                         f"{blame}; or it isn't their plain mean.",
                         f"Certain, if it is: rounding explains {short(widest)} at most.",
                     )
@@ -95,8 +95,8 @@ def check_aggregates(
             )
         ]
     statement = (
-        f"{fine} of {many(tested, 'printed aggregate')} {is_are(fine)} the mean of {count} printed "
-        f"parts, within what rounding allows ({short(widest)})."
+        f"{fine} of {many(tested, 'printed aggregate')} {is_are(fine)} the mean of "
+        f"{many(count, 'printed part')}, within what rounding allows ({short(widest)})."
     )
     if untested:
         number = sum(map(len, untested.values()))

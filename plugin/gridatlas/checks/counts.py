@@ -76,7 +76,8 @@ def check_counts(account: Account) -> list[CheckResult]:
 
 
 def _counts_of(account: Account, scale: int, shares: Sequence[_Share]) -> CheckResult:
-    trials = f"{span([share.n for share in shares])} trials"
+    number = span([share.n for share in shares])
+    trials = f"{number} {'trial' if number == '1' else 'trials'}"
     rates = Counter(share.passing for share in shares)
     passing = sum((rate * times for rate, times in rates.items()), Fraction(0)) / len(shares)
     decimals = decimals_text(share.places for share in shares)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gridatlas.checks.words import many
 from gridatlas.hosts.failed import not_written
 from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.problems import listed, only_problems, shortened
@@ -106,7 +107,7 @@ def build(
             into=pages,
             templates=templates,
             cache=cache,
-            progress=lambda done, of: say(f"drew {done} of {of} heatmaps"),
+            progress=lambda done, of: say(f"drew {done} of {many(of, 'heatmap')}"),
             step=say,
             address=f"{url.rstrip('/')}/" if url else "",
             ending=ending,

@@ -23,6 +23,7 @@ from mkdocs.utils import get_relative_url
 
 from gridatlas import notebooks
 from gridatlas.build import ASSETS, SCRIPT, STYLESHEET, Site, build
+from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
 from gridatlas.diff.side import Side
 from gridatlas.fence import FenceError
@@ -307,7 +308,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 into=self.config.into,
                 templates=self._templates(config),
                 cache=self._path(config, self.config.cache),
-                progress=lambda done, of: say(f"drew {done} of {of} heatmaps"),
+                progress=lambda done, of: say(f"drew {done} of {many(of, 'heatmap')}"),
                 step=say,
                 address=f"{config.site_url.rstrip('/')}/" if config.site_url else "",
                 ending=_ending(config),
