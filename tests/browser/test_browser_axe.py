@@ -24,6 +24,12 @@ ATLAS = {
     "checks": f"studies/{GRPO}/checks/",
     "missing": "no/such/page/",
 }
+FRAMES = {
+    "frame": f"grids/{DYNTS}/r1-qwen/aime24.html",
+    "disputed frame": f"grids/{GRPO}/after_t125.html",
+    "measured frame": "grids/digits-grpo-ours/before/1.html",
+}
+"""Pages for frames; they have no theme."""
 FEATURES = {
     "problems": "studies/flawed/",
     "unreadable": "studies/unreadable/",
@@ -75,6 +81,13 @@ def test_a_page_of_this_site_has_no_violation_but_the_theme_s_own(
     ours, theme = violations(page)
     assert ours == []
     assert rules(theme) <= THEME, theme
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_page_for_frames_has_none(page: Page, home: str, name: str) -> None:
+    page.goto(home + FRAMES[name], wait_until="networkidle")
+    page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    assert violations(page) == ([], [])
 
 
 def test_the_list_of_the_theme_s_own_is_not_longer_than_it_has_to_be(page: Page, home: str) -> None:

@@ -179,8 +179,8 @@ def test_the_link_to_the_best_cell_leads_to_its_block(browser: Browser, large: s
     page = browser.new_page(reduced_motion="reduce")
     page.goto(f"{large}studies/150-by-150/", wait_until="load")
     page.locator("article table a").nth(1).click()
-    until(page, "() => !!document.querySelector('figure path:target')")
-    label = page.locator("figure path:target").get_attribute("aria-label")
+    until(page, "() => !!document.querySelector('.ga-target')")
+    label = page.locator(".ga-target").get_attribute("aria-label")
     assert label is not None
     assert "has the best" in label
     page.close()

@@ -1,13 +1,14 @@
 """What Material does with the pages: instant navigation, search, content tabs, the drawer."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import site_builds
 from features import features
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
 from site_builds import DYNTS, GRPO
 
 from views import AT_REST, Visit, until
@@ -91,7 +92,7 @@ def test_back_and_forward_return_to_the_page_and_the_place(visit: Visit, home: s
     page.goto(home + MODEL, wait_until="networkidle")
     page.evaluate(MARK)
     page.locator(f'article table a[href$="#{CELL}"]').click()
-    until(page, "() => !!document.querySelector('figure :target')")
+    until(page, "() => !!document.querySelector('.ga-target')")
     follow(page, "Model compared", f"{home}studies/{DYNTS}/model/")
     page.go_back()
     at(page, f"{home}{MODEL}#{CELL}")
@@ -104,6 +105,34 @@ def test_back_and_forward_return_to_the_page_and_the_place(visit: Visit, home: s
     at(page, f"{home}studies/{DYNTS}/model/")
     assert page.locator("figure.ga-figure > svg").count() == 15
     assert page.evaluate("() => window.sameDocument") is True
+    assert visit.said == []
+
+
+@pytest.mark.parametrize("cards", [True, False], ids=["cards", "no cards"])
+def test_a_cell_of_another_page_is_marked_where_the_address_alone_does_not(
+    visit: Visit, home: str, cards: bool
+) -> None:
+    page = visit.page
+
+    def without_cards(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=re.sub(r" data-cells='[^']*'", "", answer.text()))
+
+    if not cards:
+        page.route(home + MODEL, without_cards)
+    page.goto(f"{home}studies/{DYNTS}/", wait_until="networkidle")
+    page.evaluate(MARK)
+    page.locator(f'article table a[href$="#{CELL}"]').click()
+    at(page, f"{home}{MODEL}#{CELL}")
+    until(page, "() => !!document.querySelector('.ga-target')")
+    assert page.evaluate("() => window.sameDocument") is True
+    assert page.evaluate("() => document.querySelector('figure :target')") is None
+    marked = page.locator(".ga-target")
+    assert marked.get_attribute("id") == CELL
+    assert marked.evaluate("(one) => getComputedStyle(one).stroke") == "rgb(216, 27, 96)"
+    assert page.evaluate(SEEN, CELL)
+    follow(page, "Model compared", f"{home}studies/{DYNTS}/model/")
+    assert page.locator(".ga-target").count() == 0
     assert visit.said == []
 
 

@@ -291,7 +291,7 @@ def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
     assert page.locator("td", has_text="52.0 (44.1 to 59.8)").is_visible()
     # By the address: with instant navigation the theme fetches the page at the first link in it.
     page.evaluate("(id) => { location.hash = id; }", "r1-qwen/gpqa_d/0.3,2000")
-    until(page, "() => !!document.querySelector('figure :target')")
+    until(page, "() => !!document.querySelector('.ga-target')")
     page.locator("label[for^=__palette]:visible").click()
     until(page, "() => document.body.dataset.mdColorScheme === 'slate'")
     # The theme asks for its icon, and on a slow machine for its search index.

@@ -86,7 +86,7 @@ def test_a_permalink_leads_to_its_cell_and_marks_it(
 ) -> None:
     page.set_viewport_size(viewport)
     page.goto(f"{home}{address}#{cell}", wait_until="load")
-    until(page, "(id) => document.getElementById(id).matches(':target')", cell)
+    until(page, "(id) => document.getElementById(id).matches('.ga-target')", cell)
     at = page.evaluate(TARGET, cell)
     assert at["above"] >= 0, "behind the header"
     assert at["below"] >= 0, "below the window"
@@ -104,7 +104,7 @@ def _marked_sides(page: Page, at: dict[str, Any]) -> set[str]:
     marked = base64.b64encode(page.screenshot(clip=clip)).decode()
     # Another target, without scrolling.
     page.evaluate("() => location.replace('#none-of-these')")
-    until(page, "() => !document.querySelector('figure :target')")
+    until(page, "() => !document.querySelector('.ga-target')")
     page.evaluate("(y) => window.scrollTo(0, y)", at["scrolled"])
     plain = base64.b64encode(page.screenshot(clip=clip)).decode()
     changed = page.evaluate(CHANGED, [marked, plain])
@@ -125,7 +125,7 @@ def _marked_sides(page: Page, at: dict[str, Any]) -> set[str]:
 def test_a_link_in_the_text_leads_to_its_cell(page: Page, home: str) -> None:
     page.goto(f"{home}studies/{DYNTS}/model/r1-qwen/", wait_until="load")
     page.locator('article table a[href$="#r1-qwen/aime24/0.4,2000"]').click()
-    until(page, "() => !!document.querySelector('figure :target')")
+    until(page, "() => !!document.querySelector('.ga-target')")
     at = page.evaluate(TARGET, "r1-qwen/aime24/0.4,2000")
     assert at["above"] >= 0
     assert at["below"] >= 0

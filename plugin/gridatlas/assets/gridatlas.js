@@ -9,6 +9,7 @@
   window.gridAtlas = true;
 
   const CELL = ".ga-live path[role=button]";
+  const LINKED = ".ga-figure svg path[id]"; // also cells of a heatmap without cards
   const LEAVE = 150; // ms until a card goes that the pointer has left
 
   /* --- the heatmaps of the page --------------------------------------------------------------- */
@@ -298,7 +299,7 @@
     }
     const cell = id && document.getElementById(id);
     for (const one of document.querySelectorAll(".ga-target")) one.classList.remove("ga-target");
-    if (!cell || !cell.matches(CELL)) return;
+    if (!cell || !cell.matches(LINKED)) return;
     cell.classList.add("ga-target");
     const box = cell.getBoundingClientRect();
     const header = document.querySelector(".md-header");
@@ -458,6 +459,8 @@
 
   /** A new page: by loading it, or by the theme's instant navigation. */
   const begin = () => {
+    // A page for frames that is opened by itself has a background of its own.
+    document.body.classList.toggle("ga-alone", window.top === window.self);
     clearTimeout(timer);
     hovered = focused = quiet = pinned = shown = null;
     card.hidden = true;
