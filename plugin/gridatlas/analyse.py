@@ -145,6 +145,16 @@ def readings_at(grid: Grid, point: Point) -> tuple[tuple[Reading, Cell], ...]:
     )
 
 
+def agree(told: Iterable[tuple[Reading, Cell]]) -> bool | None:
+    """Whether the values that readings give of a cell are one number; None below two values.
+
+    Args:
+        told: As `readings_at` gives it.
+    """
+    values = [cell.value for _, cell in told if cell.value is not None]
+    return len(set(values)) == 1 if len(values) > 1 else None
+
+
 def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
     """Choose each cell among the readings, and compute the aggregates that no reading prints."""
     every = {levels for reading in study.accounts for levels, _ in reading.cells}

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gridatlas import analyse
 from gridatlas.analyse import Difference, readings_at, summarise, trials
 from gridatlas.checks.words import is_are
 from gridatlas.commands import command_parts
@@ -273,7 +274,9 @@ def _readings(grid: Grid, points: Points) -> dict[str, Any]:
         if len(told) < 2:
             continue
         texts = [cell_text(grid.study, cell) for _, cell in told]
-        agree[-1] = "The readings differ" if len(set(texts)) > 1 else "The readings agree"
+        alike = analyse.agree(told)
+        if alike is not None:
+            agree[-1] = "The readings agree" if alike else "The readings differ"
         for (reading, _), text in zip(told, texts, strict=True):
             labels[reading.id] = reading.label
             said.setdefault(reading.id, [None] * len(points))[index] = text

@@ -16,7 +16,7 @@ from gridatlas.checks.words import is_are, many
 from gridatlas.line import Line
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture, format_difference, rows_from_top
-from gridatlas.study import Grid, Point, Study
+from gridatlas.study import Cell, Grid, Point, Reading, Study
 from gridatlas.uncertainty import by_point, ranges_by_point
 from gridatlas.words import between, cell_text
 
@@ -185,11 +185,19 @@ def provenance(grid: Grid) -> list[dict[str, Any]]:
     return rows
 
 
+def _texts_of(
+    study: Study, told: Iterable[tuple[Reading, Cell]], readings: Iterable[Reading]
+) -> list[str]:
+    """What each of some readings says of a cell; empty where it doesn't have it."""
+    texts = {reading.id: cell_text(study, cell) for reading, cell in told}
+    return [texts.get(reading.id, "") for reading in readings]
+
+
 def readings_table(grid: Grid) -> dict[str, Any]:
     """What each reading says of each cell that more than one of them gives; else empty."""
     study = grid.study
     said = {
-        (x.label, y.label): {one.id: cell_text(study, cell) for one, cell in told}
+        (x.label, y.label): told
         for y in rows_from_top(study.y)
         for x in study.x.levels
         if len(told := analyse.readings_at(grid, (x.key, y.key))) > 1
@@ -207,8 +215,9 @@ def readings_table(grid: Grid) -> dict[str, Any]:
         "readings": readings,
         "notes": list(dict.fromkeys(notes)),
         "rows": [
-            (x, y, [told.get(reading.id, "") for reading in readings], len(set(told.values())) > 1)
+            (x, y, _texts_of(study, told, readings), None if alike is None else not alike)
             for (x, y), told in said.items()
+            for alike in [analyse.agree(told)]
         ],
     }
 

@@ -30,7 +30,7 @@ LEAD_FIGURES = 3
 """Heatmaps that stand for a study on the overview and at the head of its page."""
 SIDE_BY_SIDE = 3
 """Heatmaps that a wide window shows in one row."""
-OWN = "Own colour scale: the same colour is another value in another heatmap."
+OWN = "Own colour scale: the same colour can be another value in another heatmap."
 
 
 @dataclass(frozen=True, slots=True)

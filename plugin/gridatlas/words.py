@@ -310,11 +310,12 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "summary": analyse.summarise,
 }
 RULES = {
-    "primary": "Shown is the first reading that has the cell, in this order:",
-    "agreement": "Shown is the value that at least two of them give; where none agree, the first "
-    "one's, as disputed:",
+    "primary": "Shown is the first reading that has a value of the cell, or has it as disputed, in "
+    "this order:",
+    "agreement": "Shown is the value that at least two of them give, not counting one that is made "
+    "from the other; where none agree, the first value in this order, as disputed:",
     "median": "Shown is the middle value by size; where two unequal ones are in the middle, the "
-    "value that two readings agree on, else the first one's, as disputed:",
+    "value that two readings agree on, else the first value in this order, as disputed:",
 }
 """How the shown value is chosen, by `reconcile`."""
 

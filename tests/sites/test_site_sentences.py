@@ -218,7 +218,8 @@ def test_how_many_best_values_are_disputed(pages: Callable[..., Pages]) -> None:
     text = pages(READ, FIRST + more, {"second.csv": SECOND + more.replace(",\n", "\n")})[""]
     assert (
         "Of 2 grids, a best cell lies at depth 1 in 2; and at rate 1 and 2 in 1 each. Ties count "
-        "at each of their levels. In 1 of these grids the best value is disputed."
+        "at each of their levels; what chance could have done is not considered. In 1 of these "
+        "grids the best value is disputed."
     ) in text
 
 
@@ -298,3 +299,41 @@ def test_one_of_a_thing_is_singular(pages: Callable[..., Pages], study: str, cel
         if match[1].split()[-1] not in SINGULAR
     }
     assert wrong == set()
+
+
+# --- readings, scales and verdicts --------------------------------------------------------------
+
+
+def test_readings_agree_as_numbers_and_one_without_a_value_does_neither(
+    pages: Callable[..., Pages],
+) -> None:
+    second = SECOND.replace("score\n", "score,state\n").replace("84\n", "84,disputed\n")
+    second = second.replace("94\n", "94,\n").replace("40\n", "40,\n").replace("50\n", "50,\n")
+    text = pages(READ, FIRST, {"second.csv": second})["model/a/"]
+    assert "1 × 1 disputed 94 – " in text
+    assert "2 × 1 84 84 (disputed) yes " in text
+    assert "3 × 1 30 40 no " in text
+
+
+def test_whose_value_is_shown_where_none_agree(pages: Callable[..., Pages]) -> None:
+    text = pages(READ, FIRST, {"second.csv": SECOND})["model/a/"]
+    assert (
+        "Shown is the value that at least two of them give, not counting one that is made from the "
+        "other; where none agree, the first value in this order, as disputed: 1. The first reader"
+    ) in text
+
+
+def test_equal_colours_can_be_other_values(pages: Callable[..., Pages]) -> None:
+    found = pages(READ, FIRST, {"second.csv": SECOND})
+    assert "equal colours in two of them need not be equal values." in found["model/"]
+    assert (
+        "Own colour scale: the same colour can be another value in another heatmap."
+        in found["model/a/"]
+    )
+
+
+def test_where_no_setting_stands_out_it_is_said(pages: Callable[..., Pages]) -> None:
+    values = {"a": [50, 40, 45], "b": [20, 30, 25]}
+    rows = [f"{x},1,{name},{value}" for name in "ab" for x, value in enumerate(values[name])]
+    text = pages(BENCHMARKS, "\n".join(["rate,depth,benchmark,accuracy", *rows]) + "\n")[""]
+    assert "So no setting is shown to stand out." in text

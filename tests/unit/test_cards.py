@@ -94,12 +94,19 @@ def test_the_best_says_how_sure_that_is(make_study: MakeStudy, rows: list[str], 
 
 def test_readings_differ_agree_or_stand_alone(make_study: MakeStudy) -> None:
     two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
-    rows = ("1,1,5,,,,", "2,1,6,,,,", "3,1,8,,,,")
+    rows = ("1,1,5.0,,,,", "2,1,6,,,,", "3,1,8,,,,")
     data = _data(_results(make_study, COUNTED + READINGS, *rows, **two))
     told = [entry(data["agree"], at) for at in range(3)]
     assert told == ["The readings agree", "The readings differ", None]
     said = {one["label"]: [entry(one["at"], at) for at in range(3)] for one in data["readings"]}
-    assert said == {"Figure": ["5", "6", None], "Table": ["5", "7", None]}
+    assert said == {"Figure": ["5.0", "6.0", None], "Table": ["5.0", "7.0", None]}
+
+
+def test_a_reading_without_a_value_neither_agrees_nor_differs(make_study: MakeStudy) -> None:
+    two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
+    rows = ("1,1,,,disputed,,", "2,1,7,,,,")
+    data = _data(_results(make_study, COUNTED + READINGS, *rows, **two))
+    assert [entry(data["agree"], at) for at in range(2)] == [None, "The readings agree"]
 
 
 def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -> None:
