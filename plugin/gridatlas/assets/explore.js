@@ -99,6 +99,8 @@ class Chart {
     this.low = Math.min(...values);
     this.high = Math.max(...values);
     this.best = metric.better === "lower" ? this.low : this.high;
+    const best = cells.filter((cell) => cell.value === this.best);
+    this.doubt = best.every((cell) => cell.state === "disputed") ? " (disputed)" : "";
     this.step = (10 ** -metric.decimals).toFixed(metric.decimals);
     // Rounded up: at its right end the slider leaves no cell out.
     const spread = values.length ? this.away(this.low + this.high - this.best) : 0;
@@ -152,7 +154,7 @@ class Chart {
       if (cell.range) lines.push(`Range of its repeats: ${this.range({ interval_95: cell.range })}`);
       if (cell.n) lines.push(`n = ${cell.n}`);
       lines.push(`Rank ${rank} of ${this.values.length}`);
-      if (value !== this.best) lines.push(`${this.difference(this.away(value))} from the best`);
+      if (value !== this.best) lines.push(`${this.difference(this.away(value))} from the best${this.doubt}`);
       return { ...row, rank, away: this.away(value), tip: lines.join("\n") };
     });
   }
@@ -380,7 +382,7 @@ class Chart {
     const others = far ? `; the other ${far} ${far === 1 ? "is" : "are"} faded` : "";
     this.told.textContent =
       `${near} of ${all} cells ${near === 1 ? "is" : "are"} within ${delta} of the best, ` +
-      `${this.value(this.best)}${others}.${absent ? ` ${absent} more without a value.` : ""}`;
+      `${this.value(this.best)}${this.doubt}${others}.${absent ? ` ${absent} more without a value.` : ""}`;
   }
 
   /** Take the colour scale over these grids too; of none, the grid's own. */
