@@ -288,16 +288,22 @@ def _aggregates(
 
 def _aggregate_cell(printed: Cell, parts: Sequence[Cell]) -> Cell:
     """The printed cell, or the mean of its parts: disputed where one of them is."""
-    values = [cell.value for cell in parts if cell.value is not None]
-    if printed is not MISSING or len(values) < len(parts) or not values:
+    mean = _mean_of_all([cell.value for cell in parts])
+    if printed is not MISSING or mean is None:
         return printed
     disputed = sum(cell.state == "disputed" for cell in parts)
-    note = f"computed here: the mean of its {len(values)} {'part' if len(values) == 1 else 'parts'}"
+    note = f"computed here: the mean of its {len(parts)} {'part' if len(parts) == 1 else 'parts'}"
     return Cell(
-        sum(values, Decimal(0)) / len(values),
+        mean,
         "disputed" if disputed else "ok",
         note=f"{note}, {disputed} of them disputed" if disputed else note,
     )
+
+
+def _mean_of_all(parts: Sequence[Decimal | None]) -> Decimal | None:
+    """The mean of parts; None where one is missing, or there is none."""
+    values = [value for value in parts if value is not None]
+    return _mean(values) if values and len(values) == len(parts) else None
 
 
 def value_in(study: Study, reading: Reading, levels: Levels, point: Point) -> Decimal | None:
@@ -313,7 +319,7 @@ def value_in(study: Study, reading: Reading, levels: Levels, point: Point) -> De
             for part in facet.levels
             if not part.aggregate
         ]
-        mean = _aggregate_cell(MISSING, parts).value
+        mean = _mean_of_all(parts)
         if mean is not None:
             return mean
     return None

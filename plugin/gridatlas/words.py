@@ -260,7 +260,7 @@ def significance(tested: DifferenceUncertainty) -> str:
     """
     if tested.reason:
         return f"Not testable: {tested.reason}."
-    by = "a test paired by item" if tested.paired else "an unpaired test of the counts"
+    by = "a test paired by item" if tested.paired else "an unpaired test"
     if not tested.differ:
         cell = "the cell's" if tested.cells == 1 else "no single cell's"
         significant = "isn't significant" if tested.cells == 1 else "is significant"

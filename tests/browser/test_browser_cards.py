@@ -469,8 +469,8 @@ def test_a_screen_reader_hears_the_heatmap_and_its_cells(page: Page, home: str) 
     heads = [at for at, (_, name) in enumerate(everything) if ": Score from " in name]
     assert len(heads) == 2
     assert re.search(
-        r"^After GRPO, temperature 1\.0: Score from 0 to 25 .* Best: 25 at .* "
-        r"Disputed: \d+ of 100 values\.$",
+        r"^After GRPO, temperature 1\.0: Score from 0 to 25 \(disputed\) .* "
+        r"Best: 25 \(disputed\) at .*; best undisputed: 9 at .* Disputed: \d+ of 100 values\.$",
         everything[heads[1]][1],
     )
     cells = everything[heads[1] + 1 : heads[1] + 101]
