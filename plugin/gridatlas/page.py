@@ -53,7 +53,7 @@ from gridatlas.share import embed_path, share
 from gridatlas.words import FILTERS, GLOBALS, figure_anchor
 
 _MARKDOWN_SPECIAL = re.compile(
-    r"""[!"#$&'(*+/:<=>@\[\\\]^_`{|}~]|(?<![0-9])\.|\.(?![0-9])|(?<![A-Za-z0-9])-|-(?![A-Za-z0-9])"""
+    r"""[!"#$&'()*+/:<=>?@\[\\\]^_`{|}~]|(?<![0-9])\.|\.(?![0-9])|(?<![A-Za-z0-9])-|-(?![A-Za-z0-9])"""
 )
 """All that Markdown may take for its own; not the point in a number, nor the hyphen in a word."""
 

@@ -122,14 +122,18 @@ def plain_page(page: Page, places: Mapping[Picture, str], names: Names) -> str:
     return _PLACEHOLDER.sub(put, text)
 
 
-_HARMLESS = (
+_NUMBERED = r"^([^\w\n]*\d+&#4[16];)"
+"""A number that would begin a list, wherever on the line the text begins."""
+_HARMLESS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"&#39;"), "'"),
     (re.compile(r"&#40;"), "("),
+    (re.compile(r"&#63;"), "?"),
     (re.compile(r"(?<=\w)&#45;(?=\w)"), "-"),
     (re.compile(r"(?<=\S )&#45;(?= )"), "-"),
     (re.compile(r"(?<=\w)(?<!www)&#46;(?=\w)", re.IGNORECASE), "."),
-    # Not where it makes a list or an address of what stands before it.
-    (re.compile(r"(?<=[\w)%])(?<!^\d)(?<!^\d\d)(?<!^\d\d\d)(?<!www)&#46;", re.I | re.M), "."),
+    # Not where it makes a list of the number before it, or an address of what follows.
+    (re.compile(rf"{_NUMBERED}|(?<=[\w)%])(?<!www)&#46;", re.I | re.M), lambda one: one[1] or "."),
+    (re.compile(rf"{_NUMBERED}|&#41;", re.M), lambda one: one[1] or ")"),
     (re.compile(r"(?<=\w)&#58;(?=\s|$)", re.M), ":"),
 )
 

@@ -314,9 +314,12 @@ def test_html_is_as_a_forge_leaves_it(html: str, plain: str) -> None:
     ("escaped", "text"),
     [
         ("1&#46;5 of x&#39;s", "1.5 of x's"),
-        ("two&#45;operand &#40;all) end&#46;", "two-operand (all) end."),
+        ("two&#45;operand &#40;all&#41; end&#63;", "two-operand (all) end?"),
+        ("In 2026&#46; At 95 %&#46; (1&#41; one&#46;", "In 2026. At 95 %. (1) one."),
         # These would be a list, an address, a heading.
         ("1&#46; a", "1&#46; a"),
+        ("2026&#46; a", "2026&#46; a"),
+        ("- 1&#46; a\n> 12&#41; b", "- 1&#46; a\n> 12&#41; b"),
         ("&#45; a", "&#45; a"),
         ("www&#46;a&#46;org", "www&#46;a.org"),
         ("http&#58;&#47;&#47;a", "http&#58;&#47;&#47;a"),

@@ -24,7 +24,7 @@ STRINGS = {
     "attributes": "{: onclick=alert(1) } { .c x=y }",
     "extensions": ":smile: H~2~O ==m== ++ctrl+a++",
     "typography": "(c) 1/2 -- ... 'q' \"q\" $x$ \\(x\\)",
-    "entities": "&amp; &lt;b&gt; &#60;i&#62; &copy;",
+    "entities": "&amp; &lt;b&gt; &#60;i&#62; &copy; &#123;",
     "placeholder": '<div data-gridatlas="lead"></div>',
     "two-benign": "plain words",
     "two-script": "</svg><script>alert(1)</script>",
@@ -43,6 +43,9 @@ EXTENSIONS = [
     "pymdownx.details", "pymdownx.emoji", "pymdownx.inlinehilite", "pymdownx.keys",
     "pymdownx.magiclink", "pymdownx.mark", "pymdownx.smartsymbols", "pymdownx.snippets",
     "pymdownx.superfences", "pymdownx.tabbed", "pymdownx.tasklist", "pymdownx.tilde",
+    "legacy_attrs", "sane_lists", "tables", "pymdownx.blocks.admonition", "pymdownx.blocks.details",
+    "pymdownx.blocks.html", "pymdownx.blocks.tab", "pymdownx.escapeall", "pymdownx.fancylists",
+    "pymdownx.progressbar", "pymdownx.quotes", "pymdownx.saneheaders",
 ]  # fmt: skip
 """What sites with Material switch on; each of them gives some characters a meaning."""
 FEATURES = [
