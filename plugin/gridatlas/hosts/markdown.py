@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+from html import escape
 from inspect import signature
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -66,6 +67,39 @@ class InlineNumber(InlineProcessor):
         span = Element("span", {"class": "ga-number"})
         span.text = AtomicString(self.resolve(m[1].rstrip()))
         return span, m.start(0), m.end(0)
+
+
+class HiddenNumbers:
+    """The braces of numbers while other plugins render a page: they may take them for their own.
+
+    A name takes the place of the braces, and gives way to them again. In which of them Markdown
+    sees a number, and in which only code, is for Markdown to say.
+    """
+
+    def __init__(self) -> None:
+        self._braces: dict[str, str] = {}
+
+    def hide(self, text: str) -> str:
+        """A text with names in the place of braces."""
+        return _NUMBER.sub(self._hidden, text)
+
+    def _hidden(self, match: re.Match[str]) -> str:
+        name = f"gridatlas-number-{hashlib.sha256(match[0].encode()).hexdigest()[:16]}"
+        self._braces[name] = match[0]
+        return name
+
+    def show(self, text: str) -> str:
+        """The text with its braces again."""
+        return _NAME.sub(lambda match: self._braces.get(match[0], match[0]), text)
+
+
+_NUMBER = re.compile(EXPRESSION)
+_NAME = re.compile(r"gridatlas-number-[0-9a-f]{16}")
+
+
+def with_numbers(text: str, resolve: Callable[[str], str]) -> str:
+    """A text with numbers in the place of their braces, as HTML: a title is no Markdown."""
+    return _NUMBER.sub(lambda match: escape(resolve(match[1].rstrip())), text)
 
 
 # --- fences -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from mkdocs.config import config_options as c
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, PluginError
-from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as HostPage
@@ -35,10 +35,12 @@ from gridatlas.hosts.markdown import (
     Asked,
     AskedFences,
     GridAtlasExtension,
+    HiddenNumbers,
     figures_of,
     number,
     place,
     put_in,
+    with_numbers,
 )
 from gridatlas.hosts.mkdocs_files import SiteFile, Waiting
 from gridatlas.hosts.mkdocs_nav import add_to_nav
@@ -77,6 +79,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.page = ""
         self.asked = AskedFences()
         self.fences = Fences({})
+        self.hidden = HiddenNumbers()
         self.shown: dict[str, tuple[list[str], list[str]]] = {}
         self.extension = GridAtlasExtension(self._number)
         self.watching: Watching | None = None
@@ -194,12 +197,28 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         )
         return nav
 
-    def on_page_markdown(
+    @event_priority(200)
+    def _hide_numbers(
         self, markdown: str, *, page: HostPage, config: MkDocsConfig, files: Files
     ) -> str:
-        """Remember the page, for messages about the numbers in it."""
-        self.page = page.file.src_uri
-        return markdown
+        """Hide numbers from other plugins, which may render all braces."""
+        self.page = page.file.src_uri  # For messages about the numbers in it.
+        # MkDocs takes the title from the page's text, where it stands in no other place.
+        page.markdown = self.hidden.hide(markdown)
+        return page.markdown
+
+    @event_priority(-200)
+    def _show_numbers(
+        self, markdown: str, *, page: HostPage, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Leave numbers to Markdown, which knows what is code."""
+        page.markdown = self.hidden.show(markdown)
+        title = page.title or ""
+        if self.hidden.show(title) != title:  # A plugin has rendered a title with other braces.
+            page.title = with_numbers(self.hidden.show(title), self._number)
+        return page.markdown
+
+    on_page_markdown = CombinedEvent(_hide_numbers, _show_numbers)
 
     def on_page_content(
         self, html: str, *, page: HostPage, config: MkDocsConfig, files: Files
