@@ -50,7 +50,7 @@ from gridatlas.render import Drawing
 from gridatlas.reproduction import Reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
 from gridatlas.share import embed_path, share
-from gridatlas.words import FILTERS, GLOBALS, figure_anchor
+from gridatlas.words import FILTERS, GLOBALS, figure_anchor, inert
 
 _MARKDOWN_SPECIAL = re.compile(
     r"""[!"#$&'()*+/:<=>?@\[\\\]^_`{|}~]|(?<![0-9])\.|\.(?![0-9])|(?<![A-Za-z0-9])-|-(?![A-Za-z0-9])"""
@@ -277,7 +277,9 @@ class Templates:
         body = template.render(**context, link=link, figure=partial(_placeholder, figures))
         head = (
             f"---\ntitle: {_front_matter(plan.title)}\n"
-            f"description: {_front_matter(plan.description)}\nhide:\n  - toc\n---\n\n"
+            f"description: {_front_matter(plan.description)}\nhide:\n  - toc\n"
+            # mkdocs-macros, whose delimiters users may change, renders neither text nor title.
+            "render_macros: false\n---\n\n"
         )
         return Page(plan, head + _tidy(body), figures, frozenset(seen))
 
@@ -509,7 +511,7 @@ def _tidy(text: str) -> str:
 
 def _front_matter(text: str) -> str:
     # Themes put both into HTML as they are; JSON's quotes are YAML's too.
-    escaped = escape(re.sub(r"\s+", " ", text)).replace("\\", "&#92;")
+    escaped = inert(escape(re.sub(r"\s+", " ", text))).replace("\\", "&#92;")
     return f'"{escaped}"'
 
 

@@ -18,6 +18,7 @@ from gridatlas.page import Page, escape_markdown
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture
 from gridatlas.share import markdown_text
+from gridatlas.words import inert
 
 Names = Callable[[str], tuple[str, str]]
 """Gives a page's file, and what links lead to, by the page's path on a site."""
@@ -119,7 +120,7 @@ def plain_page(page: Page, places: Mapping[Picture, str], names: Names) -> str:
 
     text = _LINK.sub(lambda match: led(match[1]), readable(_HEAD.sub("", page.markdown)))
     text = _DATA.sub(beside, text)
-    return _PLACEHOLDER.sub(put, text)
+    return inert(_PLACEHOLDER.sub(put, text))
 
 
 _NUMBERED = r"^([^\w\n]*\d+&#4[16];)"

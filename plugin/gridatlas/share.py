@@ -12,7 +12,7 @@ from gridatlas.address import SiteAddress
 from gridatlas.citation import bibtex
 from gridatlas.figures import grid_path
 from gridatlas.plan import EmbedPlan
-from gridatlas.words import figure_anchor
+from gridatlas.words import figure_anchor, inert
 
 NARROWEST = 340
 """Width of a frame, in pixels, below which its texts take too many lines."""
@@ -54,7 +54,7 @@ def share(embed: EmbedPlan, svg: str, page: str, site: SiteAddress) -> Share:
     alt = markdown_text(embed.panel.picture.description)
     texts = {
         "Markdown": f"[![{alt}]({image})]({home})",
-        "HTML": f'<iframe src="{escape(frame)}" title="{escape(_line(embed.title))}" '
+        "HTML": f'<iframe src="{escape(frame)}" title="{inert(escape(_line(embed.title)))}" '
         f'width="{width}" height="{height}" loading="lazy" '
         'style="border:0;max-width:100%"></iframe>',
         "BibTeX": bibtex(embed.grid.study, embed.title, home if site.root else ""),
@@ -69,7 +69,9 @@ def share(embed: EmbedPlan, svg: str, page: str, site: SiteAddress) -> Share:
 _MARKDOWN = {
     # Entities, because Python-Markdown has no backslash for them.
     **{"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;"},
-    **{character: f"\\{character}" for character in "\\`*_{}[]"},
+    # A template engine would take `\{%` for the begin of a statement.
+    **{"{": "&#123;", "}": "&#125;"},
+    **{character: f"\\{character}" for character in "\\`*_[]"},
 }
 _SPECIAL = re.compile("|".join(map(re.escape, _MARKDOWN)))
 

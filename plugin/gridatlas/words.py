@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -32,6 +33,14 @@ from gridatlas.study import (
     inline,
 )
 from gridatlas.uncertainty import DifferenceUncertainty, Uncertainty, by_point
+
+_OPENING = re.compile(r"\{(?=[{%#])")
+
+
+def inert(html: str) -> str:
+    """The same HTML without `{{`, `{%` and `{#`, which other plugins render as a template."""
+    return _OPENING.sub("&#123;", html)
+
 
 LISTED_UP_TO = 20
 """Levels of a factor up to which a sentence lists them all."""

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 from gridatlas.aside import Aside, Placing, remove_abandoned
@@ -19,6 +20,7 @@ from gridatlas.hosts.failed import not_written
 from gridatlas.page import fill, page_links
 from gridatlas.plan import PagePlan
 from gridatlas.problems import listed
+from gridatlas.words import inert
 
 MANIFEST = ".gridatlas.json"
 """File that remembers what was written; hosts leave out what begins with a dot."""
@@ -56,7 +58,7 @@ def pages_with_figures(site: Site, ending: str) -> dict[str, bytes]:
     """
     files = {path: _bytes(content) for path, content in site.files.items()}
     for page in site.pages:
-        figures = {key: page_links(html, ending) for key, html in page.figures.items()}
+        figures = {key: inert(page_links(html, ending)) for key, html in page.figures.items()}
         files[page.plan.path] = fill(page.markdown, figures).encode()
     return files | {path: text.encode() for path, text in nav_files(site).items()}
 
@@ -82,7 +84,7 @@ def nav_files(site: Site) -> dict[str, str]:
             entries.setdefault(_above(plan), []).append(_titled(plan))
     return {
         f"{folder}/{NAV}": "".join(
-            [f"title: {json.dumps(titles[folder], ensure_ascii=False)}\nnav:\n"]
+            [f"title: {_quoted(titles[folder])}\nnav:\n"]
             + [f"  - {one}\n" for one in entries[folder]]
         )
         for folder in sorted(titles)
@@ -94,8 +96,12 @@ def _above(plan: PagePlan) -> str:
 
 
 def _titled(plan: PagePlan) -> str:
-    title = json.dumps(plan.nav_title, ensure_ascii=False)
-    return f"{title}: {'/'.join(plan.path.split('/')[-2:])}"
+    return f"{_quoted(plan.nav_title)}: {'/'.join(plan.path.split('/')[-2:])}"
+
+
+def _quoted(title: str) -> str:
+    # Hosts put it into pages as HTML.
+    return json.dumps(inert(escape(title)), ensure_ascii=False)
 
 
 # --- writing ------------------------------------------------------------------------------------

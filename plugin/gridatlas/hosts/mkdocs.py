@@ -43,7 +43,7 @@ from gridatlas.hosts.markdown import (
     with_numbers,
 )
 from gridatlas.hosts.mkdocs_files import SiteFile, Waiting
-from gridatlas.hosts.mkdocs_nav import add_to_nav
+from gridatlas.hosts.mkdocs_nav import add_to_nav, with_braces
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.hosts.site_policy import add_policy
@@ -169,6 +169,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             file = File.generated(config, page.plan.path, content=text)
             if _free(file, taken):
                 file.inclusion = InclusionLevel.NOT_IN_NAV
+                # With a blog, mkdocs-static-i18n asks every page for those in other languages.
+                file.alternates = {}  # type: ignore[attr-defined]
                 if not page.plan.is_index:
                     # Themes take the first page called index for that of its section. The
                     # address is known by now and stays.
@@ -239,7 +241,14 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             page.present_anchor_ids = {*(page.present_anchor_ids or ()), *ours.anchors}
         return html
 
-    def on_post_page(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
+    def on_env(self, env: object, *, config: MkDocsConfig, files: Files) -> None:
+        """Give titles their braces back, now that no plugin renders them any more."""
+        found = (files.get_file_from_path(path) for path in self.pages)
+        with_braces(file.page for file in found if file and file.page)
+
+    # Before others change the placeholders: a minifier takes their quotes.
+    @event_priority(100)
+    def _put_figures_in(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
         """Put the figures in, now that neither Markdown nor the search index has to read them."""
         keys = self.asked.keys_in(output)
         if keys:
@@ -252,7 +261,14 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return output
         ending = _ending(config)
         figures = {key: page_links(html, ending) for key, html in ours.figures.items()}
-        return with_dataset(with_tags(fill(output, figures), ours.head), ours.dataset)
+        return fill(output, figures)
+
+    def _add_tags(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
+        """Say in the page's head what it is, where the theme and other plugins don't."""
+        ours = self.pages.get(page.file.src_uri)
+        return with_dataset(with_tags(output, ours.head), ours.dataset) if ours else output
+
+    on_post_page = CombinedEvent(_put_figures_in, _add_tags)
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:

@@ -12,6 +12,7 @@ from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
 
 from gridatlas.page import Page
+from gridatlas.words import inert
 
 
 def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, files: Files) -> None:
@@ -23,14 +24,14 @@ def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, fil
         if file is None:
             continue
         host_page = file.page or HostPage(None, file, config)
-        host_page.title = escape(plan.nav_title)
+        host_page.title = inert(escape(plan.nav_title))
         # The folder tells sections apart whose titles are the same.
         folder = plan.path.split("/")[: -1 if plan.is_index else -2]
         parent: Section | None = None
         for depth, title in enumerate(plan.trail):
             key = "/".join(folder[: len(folder) - len(plan.trail) + depth + 1])
             if key not in sections:
-                sections[key] = Section(escape(title), [])
+                sections[key] = Section(inert(escape(title)), [])
                 sections[key].parent = parent
                 (parent.children if parent else nav.items).append(sections[key])
             parent = sections[key]
@@ -40,3 +41,17 @@ def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, fil
         nav.pages.append(host_page)
     for before, after in pairwise(nav.pages):
         before.next_page, after.previous_page = after, before
+
+
+def with_braces(pages: Iterable[HostPage]) -> None:
+    """Give titles their braces back, once no plugin renders them: the search index has text."""
+    for page in pages:
+        for name, text in page.meta.items():
+            page.meta[name] = _with_braces(text) if isinstance(text, str) else text
+        page.title = _with_braces(page.title or "")
+        for section in page.ancestors:
+            section.title = _with_braces(section.title or "")
+
+
+def _with_braces(html: str) -> str:
+    return html.replace("&#123;", "{")

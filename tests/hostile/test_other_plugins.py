@@ -1,0 +1,234 @@
+"""Beside plugins that render templates, whatever data says is shown as it is, and nothing runs."""
+
+import gzip
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import site_builds
+from bs4 import BeautifulSoup, Tag
+from naughty import plain
+from other_plugins import (
+    BROKEN,
+    BUILDS,
+    RESULT,
+    STUDIES,
+    TEMPLATES,
+    WRITTEN,
+    gridatlas,
+    written_mkdocs,
+)
+from site_builds import (
+    Build,
+    Project,
+    article,
+    data_table,
+    drawn_cells,
+    figures,
+    parse,
+    text_of,
+)
+
+every_build = pytest.mark.parametrize("build", BUILDS, indirect=True)
+every_written = pytest.mark.parametrize("build", WRITTEN, indirect=True)
+every_study = pytest.mark.parametrize("study", [study for study in STUDIES if study != "plain"])
+
+
+@pytest.fixture
+def build(base: Path, request: pytest.FixtureRequest) -> Build:
+    return (BUILDS | WRITTEN)[request.param](base)
+
+
+def _heading(page: BeautifulSoup) -> str:
+    return text_of(page.select_one("article h1")).removesuffix("¶").strip()
+
+
+def _missing(texts: list[str], page: Tag) -> list[str]:
+    said = text_of(page)
+    return [text for text in texts if plain(text) not in said]
+
+
+@pytest.mark.parametrize("build", BUILDS | WRITTEN, indirect=True)
+def test_nothing_is_evaluated_in_any_file(build: Build) -> None:
+    found = []
+    for path, content in build.files().items():
+        text = gzip.decompress(content) if path.endswith(".gz") else content
+        if RESULT.encode() in text and path != "secret.txt":
+            found.append(path)
+        assert b"Macro Rendering Error" not in text, path
+    assert found == []
+    assert "Error" not in build.log
+    scripts = [one for path in build.site.rglob("*.html") for one in parse(path).select("script")]
+    assert [one for one in scripts if one.get_text().startswith("alert")] == []
+
+
+@every_build
+@every_study
+def test_pages_show_each_string_as_it_is(build: Build, study: str) -> None:
+    texts = STUDIES[study]
+    home = f"studies/{study}/"
+    assert _missing(texts.everywhere(), article(build.page(home))) == []
+    assert _missing(texts.on_checks_page(), article(build.page(f"{home}checks/"))) == []
+    reproduction = article(build.page(f"{home}reproduction/"))
+    said = [*texts.on_reproduction_page(), shlex.quote(texts["argument"])]
+    assert _missing(said, reproduction) == []
+    assert _missing([texts["title"], texts["summary"]], article(build.page("studies/"))) == []
+    changed = [texts[field] for field in ("title", "facet one", "x two", "y two")]
+    assert _missing(changed, article(build.page("studies/changes/"))) == []
+
+
+@every_build
+@every_study
+def test_headings_tables_and_drawings_show_it(build: Build, study: str) -> None:
+    texts = STUDIES[study]
+    over = f"{texts['metric']} over {texts['x']} and {texts['y']}"
+    assert _heading(build.page(f"studies/{study}/")) == plain(texts["title"])
+    facet = _heading(build.page(f"studies/{study}/facet/"))
+    assert facet == plain(f"{texts['facet']} compared: {over}")
+    page = build.page(f"studies/{study}/facet/two/")
+    assert _heading(page) == plain(f"{texts['facet two']}: {over}")
+    for figure in (figures(page)[0], figures(build.page(f"fence-{study}/"))[0]):
+        columns, rows = data_table(figure)
+        assert columns == [plain(texts["x one"]), plain(texts["x two"])]
+        assert list(rows) == [plain(texts["y two"]), plain(texts["y one"])]
+        label = plain(str(figure.select("svg")[0]["aria-label"]))
+        assert label.startswith(plain(f"{texts['facet two']}: {texts['metric']} from"))
+        said = [plain(str(cell["aria-label"])) for cell in drawn_cells(figure)]
+        where = f"{texts['x']} {texts['x two']}, {texts['y']} {texts['y two']}"
+        assert len([one for one in said if one.startswith(plain(where))]) == 1
+        notes = [plain(str(cell["title"])) for cell in figure.select("td[title]")]
+        assert notes == []
+    noted = build.page(f"studies/{study}/").select("figcaption")
+    assert plain(f"1 cell: {texts['note']}") in text_of(noted[0])
+
+
+@every_build
+@every_study
+def test_titles_and_navigation_show_it(build: Build, study: str) -> None:
+    texts = STUDIES[study]
+    over = f"{texts['metric']} over {texts['x']} and {texts['y']}"
+    for path, title, crumb in (
+        ("", f"{texts['title']}: {over}", "title"),
+        ("facet/two/", f"{texts['facet two']}: {over}", "facet"),
+    ):
+        page = build.page(f"studies/{study}/{path}")
+        assert text_of(page.select_one("title")).startswith(plain(title))
+        # What links to the page show of it.
+        shown = page.select_one('meta[property="og:title"]')
+        assert shown is not None
+        assert plain(str(shown["content"])).startswith(plain(title))
+        for name in ("description", "og:description"):
+            found = page.select_one(f'meta[name="{name}"], meta[property="{name}"]')
+            assert found is not None
+            assert plain(over) in plain(str(found["content"]))
+        titles = [text_of(one) for one in page.select(".md-nav--primary .md-ellipsis")]
+        assert [plain(texts[field]) for field in ("title", "facet", "facet one", "facet two")
+                if plain(texts[field]) not in titles] == []  # fmt: skip
+        crumbs = [text_of(one) for one in page.select(".md-path .md-ellipsis")]
+        assert plain(texts[crumb]) in crumbs or path == ""
+
+
+@every_build
+@every_study
+def test_the_search_index_has_the_text(build: Build, study: str) -> None:
+    texts = STUDIES[study]
+    content = (build.site / "search/search_index.json").read_text("utf-8")
+    assert "&#123;" not in content
+    entries = [
+        one
+        for one in json.loads(content)["docs"]
+        if one["location"].startswith(f"studies/{study}/")
+    ]
+    read = [BeautifulSoup(one["title"] + " " + one["text"], "html.parser") for one in entries]
+    said = plain(" ".join(one.get_text() for one in read))
+    for field in ("title", "summary", "facet two", "source", "reading"):
+        assert plain(texts[field]) in said, field
+
+
+@every_build
+@every_study
+def test_frames_and_old_addresses_show_it(build: Build, study: str) -> None:
+    texts = STUDIES[study]
+    frame = parse(build.site / f"grids/{study}/two.html")
+    title = plain(f"{texts['facet two']}: {texts['metric']} over")
+    assert text_of(frame.select_one("h1")).startswith(title)
+    assert text_of(frame.select_one("title")).startswith(title)
+    moved = build.page(f"studies/former-{study}/")
+    assert plain(texts["title"]) in text_of(moved.select_one("body a"))
+    assert text_of(moved.select_one("title")).startswith(f"Moved: {plain(texts['title'])}")
+
+
+@pytest.mark.parametrize("build", [one for one in BUILDS if "lax" in one], indirect=True)
+def test_a_problem_shows_what_was_found(build: Build) -> None:
+    page = article(build.page("studies/broken/"))
+    assert plain(f'"{TEMPLATES["expression"]}"') in text_of(page)
+    assert plain(BROKEN["title"]) in _heading(build.page("studies/broken/"))
+
+
+@every_build
+def test_figures_are_there_whatever_a_minifier_did(build: Build) -> None:
+    for study in STUDIES:
+        assert len(figures(build.page(f"studies/{study}/"))) >= 1
+        assert len(figures(build.page(f"fence-{study}/"))) == 1
+    left = [path for path, content in build.files().items() if b"<div data-gridatlas" in content]
+    assert left == []
+
+
+@every_build
+def test_the_other_plugins_do_their_work(build: Build) -> None:
+    assert "What mkdocstrings shows." in text_of(article(build.page("code/")))
+    assert 'content="0; url=../"' in (build.site / "gone/index.html").read_text("utf-8")
+    if (build.site / "de").exists():
+        alternate = build.page("").select_one('link[hreflang="de"]')
+        assert alternate is not None
+        assert alternate["href"] == "/project/sub/de/"
+    else:
+        posts = text_of(article(build.page("blog/")))
+        assert "The best is 8." in posts
+        assert "That is all." not in posts
+    sitemap = (build.site / "sitemap.xml").read_text("utf-8")
+    assert "<loc>https://atlas.example/project/sub/studies/plain/</loc>" in sitemap
+
+
+# --- pages that `gridatlas build` wrote, on hosts with macros -----------------------------------
+
+
+@every_written
+@every_study
+def test_written_pages_show_each_string_as_it_is(build: Build, study: str) -> None:
+    texts = STUDIES[study]
+    home = f"studies/{study}/"
+    page = build.page(home)
+    assert _missing(texts.everywhere(), article(page)) == []
+    assert _missing(texts.on_checks_page(), article(build.page(f"{home}checks/"))) == []
+    reproduction = article(build.page(f"{home}reproduction/"))
+    assert _missing(texts.on_reproduction_page(), reproduction) == []
+    assert _heading(page) == plain(texts["title"])
+    over = f"{texts['metric']} over {texts['x']} and {texts['y']}"
+    assert text_of(page.select_one("title")) == plain(f"{texts['title']}: {over} - Tiny")
+    titles = [text_of(one) for one in page.select(".md-nav--primary .md-ellipsis")]
+    assert [plain(texts[field]) for field in ("title", "facet", "facet one", "facet two")
+            if plain(texts[field]) not in titles] == []  # fmt: skip
+    columns, rows = data_table(figures(build.page(f"{home}facet/two/"))[0])
+    assert columns == [plain(texts["x one"]), plain(texts["x two"])]
+    assert list(rows) == [plain(texts["y two"]), plain(texts["y one"])]
+
+
+@pytest.mark.parametrize("form", ["mkdocs", "markdown", "wiki"])
+def test_no_written_page_has_a_template(base: Path, tmp_path: Path, form: str) -> None:
+    """Whatever renders it: macros is not the only one."""
+    project = Project(written_mkdocs(base).site.parent)
+    cache = site_builds.shared_cache(base) / "gridatlas"
+    gridatlas(project, "--into", str(tmp_path), "--format", form, "--cache", str(cache))
+    pages = [*tmp_path.rglob("*.md"), *tmp_path.rglob("*.yml")]
+    assert len(pages) >= 25
+    for path in pages:
+        assert re.findall(r"\{[{%#].{20}", path.read_text("utf-8")) == [], path
+    # What people copy into pages of their own.
+    frame = (tmp_path / "studies/shell/facet/two/index.md") if form == "mkdocs" else None
+    if frame:
+        copied = [one.get_text() for one in parse(frame).select(".ga-share pre")]
+        assert len(copied) == 3
+        assert [re.findall(r"\{[{%#]", text) for text in copied[:2]] == [[], []]
