@@ -2,8 +2,8 @@
 # # Digits before and after GRPO
 #
 # A small decoder learns to add from partly wrong examples; then GRPO rewards its right answers on
-# short numbers. Each cell of a grid is the share of right answers to problems with so many digits
-# of *x* and *y*, before GRPO and after it at each rollout temperature.
+# short numbers. Each cell of a grid is the accuracy on problems with so many digits of *x* and *y*,
+# before GRPO and after it at each rollout temperature.
 #
 # This is a study of our own **in the style of** the published digit grids. Their paper, operation,
 # model and dashed region are unknown, so nothing here reproduces them.
@@ -14,7 +14,7 @@
 # | model | a Llama decoder with random weights; a character is a token |
 # | supervised start | right and wrong answers, mixed: `--wrong` is the share of the wrong ones |
 # | GRPO | with TRL; reward 1 for a right answer, else 0; problems up to `--region` digits |
-# | evaluation | problems held out from all training, the same for all models, at one temperature |
+# | evaluation | problems held out from all training, the same for all models, at one temperature: 0.6, or 0 for greedy decoding |
 #
 # ## Run it
 #
@@ -24,6 +24,15 @@
 # python docs/reproduce/grpo_digits.py --dry-run
 # python docs/reproduce/grpo_digits.py --out runs/digits
 # gridatlas collect runs/digits --study digits-grpo-ours --reading ours
+# ```
+#
+# Whether GRPO seems to help depends on the temperature of the evaluation. A second study,
+# `digits-grpo-ours-greedy`, therefore reads the same models greedily. It trains nothing again, and
+# takes seconds:
+#
+# ```sh
+# python docs/reproduce/grpo_digits.py --evaluation-temperature 0 --models runs/digits --out runs/digits-greedy
+# gridatlas collect runs/digits-greedy --study digits-grpo-ours-greedy --reading ours
 # ```
 #
 # A try in less than a minute, and one part of three of a job array:
@@ -45,6 +54,7 @@
 # %%
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import click
 
@@ -56,10 +66,13 @@ from gridatlas.reproduce.digits.study import (
     model_of,
 )
 from gridatlas.reproduce.digits.supervised import Supervised
+from gridatlas.reproduce.digits.trained import models_of_run
 from gridatlas.reproduce.options import RunOptions, run_options
 from gridatlas.reproduce.runs import manifest
 
+SCRIPT = "grpo_digits"
 STUDY = "digits-grpo-ours"
+GREEDY = f"{STUDY}-greedy"
 
 # %% [markdown]
 # ## What determines the results
@@ -79,6 +92,7 @@ def study_of(options: RunOptions, **chosen: object) -> DigitsStudy:
         seeds=tuple(range(1, chosen["seeds"] + 1)),
         operation=chosen["operation"],
         n=chosen["n"],
+        temperature=Decimal(f"{chosen['evaluation_temperature']:g}"),
         base=options.seed,
         supervised=Supervised(steps=chosen["supervised_steps"], wrong=chosen["wrong"]),
         grpo=Grpo(max_steps=chosen["grpo_steps"]),
@@ -129,7 +143,21 @@ def study_of(options: RunOptions, **chosen: object) -> DigitsStudy:
     type=click.IntRange(min=1),
     default=200,
     show_default=True,
-    help="Graded answers per cell and model.",
+    help="Graded answers per cell and model. Greedily a problem has one, so at most "
+    f"{DigitsStudy().items}.",
+)
+@click.option(
+    "--evaluation-temperature",
+    type=click.FloatRange(0, 10),
+    default=float(DigitsStudy().temperature),
+    show_default=True,
+    help="At which all models answer; 0 is greedy decoding.",
+)
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="RUN",
+    help="Ask the models of this run's folder, instead of training them again.",
 )
 @click.option(
     "--wrong",
@@ -145,13 +173,14 @@ def study_of(options: RunOptions, **chosen: object) -> DigitsStudy:
     "--grpo-steps", type=click.IntRange(min=1), default=Grpo().max_steps, show_default=True
 )
 @run_options("runs/digits", device="auto")
-def main(options: RunOptions, **chosen: object) -> None:
+def main(options: RunOptions, models: Path | None, **chosen: object) -> None:
     """Train small models on arithmetic, before and after GRPO, and grade them cell by cell.
 
     \b
     Examples:
       grpo_digits.py --dry-run             what the whole study takes
       grpo_digits.py --out runs/digits     the study; again: goes on where it stopped
+      grpo_digits.py --evaluation-temperature 0 --models runs/digits --out runs/greedy
       grpo_digits.py --digits 2 --region 2 --seeds 1 --limit 20 --out runs/try
     """
     study = study_of(options, **chosen)
@@ -160,22 +189,30 @@ def main(options: RunOptions, **chosen: object) -> None:
     for one in study.temperatures:
         if one * 100 % 1:
             raise click.UsageError(f"--temperature {one} has more than two decimals")
+    if 0 < study.temperature < Decimal("0.01"):
+        raise click.UsageError(
+            f"--evaluation-temperature {study.temperature:f} is neither 0 nor at least 0.01"
+        )
     units = study.units()
     if options.dry_run:
         chosen_units = options.chosen(units)
-        click.echo(f"{len(chosen_units)} units of {study.n} answers")
-        for what, number in expected(study, chosen_units).items():
+        most = "at most " if study.greedy else ""
+        click.echo(f"{len(chosen_units)} units of {most}{study.n} answers")
+        for what, number in expected(study, chosen_units, trains=models is None).items():
             click.echo(f"{number:>10,} {what}")
         return
+    work = (
+        options.out.absolute() / "work" if models is None else models_of_run(models, study, SCRIPT)
+    )
     about = manifest(
-        STUDY,
-        "grpo_digits",
+        GREEDY if study.greedy else STUDY,
+        SCRIPT,
         # A whole study's settings say nothing of a limit.
         study.settings() | (options.settings() if options.limit else {}),
         units,
         seeds={"training": list(study.seeds), "answers": study.base},
     )
-    factory = DigitsFactory(study, options.out.absolute() / "work", options.device)
+    factory = DigitsFactory(study, work, options.device, trains=models is None)
     options.run(about, units, factory, key=model_of)
 
 

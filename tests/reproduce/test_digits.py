@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import json
 import random
@@ -291,6 +292,23 @@ def test_settings_are_all_that_determines_the_results() -> None:
         assert replace(study, **{name: value}).settings() != settings
 
 
+def test_greedily_each_problem_is_asked_once() -> None:
+    study = DigitsStudy(temperature=Decimal(0))
+    assert [study.answers(cell) for cell in ((1, 1), (1, 2), (6, 6))] == [50, 100, 100]
+    assert sum(unit.rows for unit in study.units()) == 3 * 3 * 3550
+    # The problems that are asked sampled, too; all that are asked are held out from the training.
+    assert all(study.problems(cell) == DigitsStudy().problems(cell) for cell in study.cells)
+    # One answer per problem is all there is: more are the same answers again.
+    assert (study.settings()["n"], study.settings()["temperature"]) == (100, "0")
+    assert replace(study, n=500) == study
+    few = replace(study, n=30)
+    assert [few.answers(cell) for cell in ((1, 1), (6, 6))] == [30, 30]
+    assert few.problems((6, 6)) == study.problems((6, 6))[:30]
+    # A sampled study stays as it was, its run's name included.
+    assert DigitsStudy().settings()["n"] == 200
+    assert {unit.rows for unit in DigitsStudy().units()} == {200}
+
+
 @pytest.mark.parametrize("n", [1, 7, 20, 150, 200])
 def test_each_problem_is_asked_equally_often(n: int) -> None:
     study = DigitsStudy(digits=2, n=n)
@@ -574,6 +592,122 @@ def test_limit_is_a_try_with_fewer_problems(warm: Warm, here: Path, whole: Path)
     assert told.startswith("12 units of 40 answers\n")
 
 
+GREEDY = ["--evaluation-temperature", "0"]
+
+
+def greedy_of(folder: Path, model: Path, settings: str) -> list[tuple[str, bool]]:
+    """The likeliest answers of a model to the first 40 problems of a cell of two digits."""
+    problems = DigitsStudy(digits=2, region=1, n=40).problems((2, 2))
+    return sampled(load_model(folder / model / settings), problems, range(40), 0, 4)
+
+
+def test_models_of_a_run_are_asked_greedily(warm: Warm, here: Path, whole: Path) -> None:
+    given = ["python", SCRIPT, *SMALL, *GREEDY, "--models", "whole", "--out", "greedy"]
+    done = warm.run(given, here)
+    assert done.code == 0, done.stderr
+    assert "steps of training" not in done.stderr
+    assert not any((here / "greedy" / "work").iterdir())
+    manifest = RunFolder.open(here / "greedy").manifest()
+    assert manifest["study"] == f"{ID}-greedy"
+    assert manifest["run"] != RunFolder.open(whole).manifest()["run"]
+    assert (manifest["settings"]["temperature"], manifest["settings"]["n"]) == ("0", 40)
+    rows = read(here / "greedy")
+    assert len(rows) == UNITS
+    for unit, answers in rows.items():
+        assert [row["sample"] for row in answers] == [0] * unit.rows
+        if unit.levels["x_digits"] == unit.levels["y_digits"] == "2":
+            expected_answers = greedy_of(whole, Path("work/seed-1"), unit.levels["setting"])
+            assert [(row["text"], row["finish"] == "stop") for row in answers] == expected_answers
+    # The cell of 1 × 1 digits has 50 problems to hold out, of which 40 are asked.
+    assert {unit.rows for unit in rows} == {40}
+    # Without --models the run trains the same ones.
+    own = ["python", SCRIPT, *SMALL, *GREEDY, "--out", "greedy-own"]
+    assert warm.run(own, here).code == 0
+    assert read(here / "greedy-own") == rows
+
+
+def test_greedy_reading_has_a_trial_per_problem(warm: Warm, here: Path, whole: Path) -> None:
+    given = ["python", SCRIPT, *SMALL, *GREEDY, "--models", "whole", "--out", "greedy"]
+    assert warm.run(given, here).code == 0
+    folder = here / "data-of-greedy" / f"{ID}-greedy"
+    folder.mkdir(parents=True)
+    (folder / "study.yml").write_text(STUDY)
+    list(collect([here / "greedy"], folder.parent, f"{ID}-greedy", "ours"))
+    [path] = (folder / "runs").glob("*.outcomes.json")
+    outcomes = json.loads(path.read_text())
+    assert {cell["samples"] for cell in outcomes["cells"]} == {1}
+    rows = list(csv.DictReader((folder / "ours.csv").read_text().splitlines()))
+    correct = [sum(cell["correct"]) for cell in outcomes["cells"]]
+    assert {row["n"] for row in rows} == {"40"}
+    assert sorted(int(row["successes"]) for row in rows) == sorted(correct)
+
+
+MODELS_REFUSED = {
+    "other training": (
+        ["--grpo-steps", "9", "--seeds", "2"],
+        "Error: the models of {whole} were trained with other settings\n"
+        "    setting                  then  now\n"
+        "    seeds.training           [1]   [1,2]\n"
+        "    settings.grpo.max_steps  8     9\n"
+        "  expected: models trained with the settings of this run\n"
+        "  mend:     give the settings of then, or leave out --models: the run then trains its "
+        "own\n",
+    ),
+    "problems that were trained on": (
+        ["--n", "100"],
+        "Error: the training of {whole} held out 40 problems with 1 and 1 digits, and this run "
+        "asks 50\n"
+        "  expected: only problems that the models weren't trained on\n"
+        "  mend:     add --n 40, or leave out --models: the run then trains its own\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("more", "message"), MODELS_REFUSED.values(), ids=MODELS_REFUSED.keys())
+def test_models_that_do_not_fit_are_refused(
+    warm: Warm, here: Path, whole: Path, more: list[str], message: str
+) -> None:
+    given = [*SMALL, *GREEDY, *more, "--models", "whole", "--out", "refused"]
+    done = warm.run(["python", SCRIPT, *given], here)
+    assert done == Done(2, "", message.format(whole=whole))
+    assert not (here / "refused").exists()
+
+
+def test_models_of_another_script_are_refused(warm: Warm, here: Path, whole: Path) -> None:
+    folder = here / "of-another"
+    folder.mkdir()
+    for name in ("run.json", "plan.json"):
+        shutil.copy(whole / name, folder)
+    _change(folder / "run.json", script="kv_sweep")
+    given = [*SMALL, *GREEDY, "--models", "of-another", "--out", "refused"]
+    assert warm.run(["python", SCRIPT, *given], here) == Done(
+        2,
+        "",
+        f"Error: {folder} is a run of kv_sweep.py\n"
+        "  expected: a run of grpo_digits.py\n"
+        "  mend:     correct --models\n",
+    )
+
+
+def test_models_of_a_run_are_never_trained_in_its_folder(
+    warm: Warm, here: Path, whole: Path
+) -> None:
+    folder = here / "unfinished"
+    shutil.copytree(whole, folder)
+    model = folder / "work" / "seed-1" / "after_t125"
+    shutil.rmtree(model)
+    before = sorted(folder.rglob("*"))
+    given = [*SMALL, *GREEDY, "--models", "unfinished", "--out", "greedy-unfinished"]
+    done = warm.run(["python", SCRIPT, *given], here)
+    assert (done.code, done.stdout) == (1, "")
+    assert done.stderr.endswith(
+        f"Error: there is no model {model}\n"
+        "  expected: all models of the run that --models names\n"
+        "  mend:     give that run's command again: it goes on where it stopped\n"
+    )
+    assert sorted(folder.rglob("*")) == before
+
+
 def test_other_settings_are_refused(warm: Warm, here: Path, whole: Path) -> None:
     given = [*SMALL, "--grpo-steps", "9", "--seed", "1", "--out", "whole"]
     done = warm.run(["python", SCRIPT, *given], here)
@@ -619,6 +753,15 @@ def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) ->
         (("--wrong", "1.5"), "Invalid value for '--wrong': 1.5 is not in the range "),
         (("--operation", "-"), "Invalid value for '--operation': '-' is not one of '+', '*'."),
         (("--seeds", "0"), "Invalid value for '--seeds': 0 is not in the range "),
+        (
+            ("--evaluation-temperature", "-1"),
+            "Invalid value for '--evaluation-temperature': -1.0 is not in the range ",
+        ),
+        (
+            ("--evaluation-temperature", "0.001"),
+            "--evaluation-temperature 0.001 is neither 0 nor at least 0.01",
+        ),
+        (("--models", "nowhere"), "Invalid value for '--models': Directory 'nowhere' does not "),
         (("--device", "gpu"), 'the device "gpu"\n  expected: cuda, cuda:0, cuda:1, …, cpu or auto'),
     ],
 )
@@ -656,6 +799,13 @@ def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "     4,096 rollouts\n"
         "       480 answers\n",
     )
+    done = CliRunner().invoke(
+        page("grpo_digits").main, [*SMALL, *GREEDY, "--models", str(tmp_path), "--dry-run"]
+    )
+    assert (done.exit_code, done.output) == (
+        0,
+        "12 units of at most 40 answers\n       480 answers\n",
+    )
     assert list(tmp_path.iterdir()) == []
     study = DigitsStudy()
     assert expected(study, study.units())["answers"] == 3 * 3 * 36 * 200
@@ -666,5 +816,5 @@ def test_page_runs_nothing_and_has_help() -> None:
     assert told.exit_code == 0
     assert "Examples:" in told.output
     lines = [line.strip() for line in told.output.splitlines()]
-    assert len([line for line in lines if line.startswith("grpo_digits.py ")]) == 3
+    assert len([line for line in lines if line.startswith("grpo_digits.py ")]) == 4
     assert Path(SCRIPT).read_text().startswith("# %% [markdown]\n# # ")

@@ -100,7 +100,7 @@ class SettingsDiffer(WrongUsage):
     def __init__(self, folder: str, found: Sequence[tuple[str, str, str]]) -> None:
         self.folder, self.differences = folder, tuple(found)
         super().__init__(
-            f"{folder} has a run with other settings\n{_table(self.differences)}",
+            f"{folder} has a run with other settings\n{difference_table(self.differences)}",
             "the settings with which the run was started",
             "name another folder with --out, or give the settings of then",
         )
@@ -109,7 +109,8 @@ class SettingsDiffer(WrongUsage):
         return type(self), (self.folder, self.differences)
 
 
-def _table(found: Sequence[tuple[str, str, str]]) -> str:
+def difference_table(found: Sequence[tuple[str, str, str]]) -> str:
+    """Differences as a table of three columns: the setting, then, now."""
     rows = [("setting", "then", "now"), *found]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     return "\n".join(f"    {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows)
@@ -216,7 +217,9 @@ class RunFolder:
         name = f"{digest(content)[:10]}.json"
         entry = {"at": at, "differs": content}
         if write_whole(self.folder / RESUMED / name, indented(entry), replace=False):
-            self.tell(f"The run goes on with other than it was started with:\n{_table(found)}")
+            self.tell(
+                f"The run goes on with other than it was started with:\n{difference_table(found)}"
+            )
 
     # --- units ----------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from gridatlas.reproduce.digits.grpo import Grpo, train_on
 from gridatlas.reproduce.digits.model import ModelSize, load_model, new_tokenizer, sampled
 from gridatlas.reproduce.digits.problems import Problem, answer_width, held_out, training
 from gridatlas.reproduce.digits.supervised import Supervised, train_start
-from gridatlas.reproduce.errors import enough_space
+from gridatlas.reproduce.errors import CannotRun, enough_space
 from gridatlas.reproduce.progress import Teller
 from gridatlas.reproduce.records import Row
 from gridatlas.reproduce.units import Unit, cell_of, seed_of
@@ -35,10 +35,11 @@ class DigitsStudy:
         temperatures: Of GRPO's rollouts; a setting each.
         seeds: Of training; each gives a model of its own per setting.
         operation: `+` or `*`.
-        n: Graded answers per cell and model.
+        n: Graded answers per cell and model. At temperature 0 a problem has one answer, so n is at
+            most `items`, and a cell with fewer problems has fewer answers.
         items: Different problems per cell, at most; each is asked n / items times. A cell never
             has more than half of the problems that there are.
-        temperature: At which all models answer.
+        temperature: At which all models answer; 0 always takes the likeliest character.
         base: Seed of the held-out problems and of all answers; the same for all models.
     """
 
@@ -54,6 +55,15 @@ class DigitsStudy:
     size: ModelSize = field(default_factory=ModelSize)
     supervised: Supervised = field(default_factory=Supervised)
     grpo: Grpo = field(default_factory=Grpo)
+
+    def __post_init__(self) -> None:
+        if self.greedy:
+            object.__setattr__(self, "n", min(self.n, self.items))
+
+    @property
+    def greedy(self) -> bool:
+        """Whether a model has one answer to a problem, whatever the random numbers."""
+        return self.temperature == 0
 
     def settings(self) -> dict[str, Any]:
         """For the manifest; the base seed and the training seeds are its `seeds`."""
@@ -81,15 +91,22 @@ class DigitsStudy:
         return tuple(cell for cell in self.cells if max(cell) <= self.region)
 
     def problems(self, cell: tuple[int, int]) -> tuple[Problem, ...]:
-        """The held-out problems of a cell; their number divides n."""
+        """The held-out problems of a cell; their number divides n, but at temperature 0."""
         found = held_out(cell, self.operation, self.digits, self.items, self.base)
+        if self.greedy:
+            return found[: self.n]
         most = max(count for count in range(1, len(found) + 1) if self.n % count == 0)
         return found[:most]
 
+    def answers(self, cell: tuple[int, int]) -> int:
+        """How many answers of a model are graded in a cell."""
+        return len(self.problems(cell)) if self.greedy else self.n
+
     def units(self) -> list[Unit]:
         """All units: seed by seed, setting by setting."""
+        rows = {cell: self.answers(cell) for cell in self.cells}
         return [
-            Unit(cell_of({"setting": setting, "seed": seed, X: x, Y: y}), None, self.n)
+            Unit(cell_of({"setting": setting, "seed": seed, X: x, Y: y}), None, rows[x, y])
             for seed in self.seeds
             for setting in self.names
             for x, y in self.cells
@@ -113,12 +130,14 @@ class DigitsWorker:
     Attributes:
         work_folder: For models and checkpoints; what is there isn't trained again.
         device: `cpu`, `cuda`, …
+        trains: Whether it trains what isn't there; not in the folder of another run.
     """
 
     study: DigitsStudy
     work_folder: Path
     device: str
     quiet: bool = False
+    trains: bool = True
 
     def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
         """Answer the cells of one model."""
@@ -134,6 +153,12 @@ class DigitsWorker:
         folder = self.work_folder / f"seed-{seed}" / setting
         if folder.is_dir():
             return folder
+        if not self.trains:
+            raise CannotRun(
+                f"there is no model {folder}",
+                "all models of the run that --models names",
+                "give that run's command again: it goes on where it stopped",
+            )
         with enough_space(folder):
             _save_whole(self._trained(seed, setting, folder), folder)
         return folder
@@ -232,6 +257,7 @@ class DigitsFactory:
     study: DigitsStudy
     work_folder: Path
     device: str = "auto"
+    trains: bool = True
 
     def __call__(self) -> DigitsWorker:
         """A worker on the device; `auto` is a GPU where there is one.
@@ -243,11 +269,21 @@ class DigitsFactory:
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # a bar per loaded model of a few layers
-        return DigitsWorker(self.study, self.work_folder, str(choose_device(self.device)))
+        device = str(choose_device(self.device))
+        return DigitsWorker(self.study, self.work_folder, device, trains=self.trains)
 
 
-def expected(study: DigitsStudy, units: Sequence[Unit]) -> Mapping[str, int]:
-    """What these units take where no model is there yet: steps of training, and answers."""
+def expected(
+    study: DigitsStudy, units: Sequence[Unit], *, trains: bool = True
+) -> Mapping[str, int]:
+    """What these units take where no model is there yet: steps of training, and answers.
+
+    Args:
+        trains: False where the models are those of another run.
+    """
+    answers = {"answers": sum(unit.rows for unit in units)}
+    if not trains:
+        return answers
     models = {model_of(unit) for unit in units}
     started = {seed for seed, _ in models}
     after = sum(setting != BEFORE for _, setting in models)
@@ -255,5 +291,4 @@ def expected(study: DigitsStudy, units: Sequence[Unit]) -> Mapping[str, int]:
         "supervised steps": len(started) * study.supervised.steps,
         "GRPO steps": after * study.grpo.max_steps,
         "rollouts": after * study.grpo.max_steps * study.grpo.prompts * study.grpo.num_generations,
-        "answers": sum(unit.rows for unit in units),
-    }
+    } | answers
