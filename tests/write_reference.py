@@ -25,6 +25,7 @@ PAGES = ("data-format.md", "options.md", "commands.md", "claims.md")
 
 ANCHORS = {
     "Source": "[source](#source)",
+    "SeeAlso": "[link](#see_also)",
     "Metric": "[metric](#metric)",
     "FactorEntry": "[factor](#factors)",
     "LevelEntry": "[level](#levels)",

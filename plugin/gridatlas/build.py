@@ -110,8 +110,9 @@ def build(
     with Drawers[Picture](cache, progress) as drawers:
         works = Works(shelf, drawers)
         studies = []
+        homes = _homes(loaded, into)
         for one in loaded.results:
-            studies.append(_planned(one, loaded, into, page_of, cache, remembered))
+            studies.append(_planned(one, loaded, homes, into, page_of, cache, remembered))
             step(f"assessed {one.study.id}")
             if base is None:  # Otherwise, its pages have what changed to tell as well.
                 works.begin(studies[-1])
@@ -172,6 +173,7 @@ def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Pi
 def _planned(
     results: Results,
     loaded: Loaded,
+    homes: Mapping[str, str],
     into: str,
     page_of: Callable[[str], str],
     cache: Path | None,
@@ -183,12 +185,20 @@ def _planned(
 
     def anew() -> StudyPlan:
         known = assess_study(results, loaded.checks[study.id], loaded.claims[study.id], cache)
-        plans = plan.plan_study(known, into, script_page)
+        plans = plan.plan_study(known, into, script_page, homes)
         return StudyPlan(known, tuple(plans), tuple(plan.plan_embeds(known, into)))
 
     if remembered is None:
         return anew()
-    return remembered.planned(results, loaded, (into, script_page, cache), anew)
+    # What the study links to may be there now, or no longer.
+    linked = tuple(one.study in homes for one in study.see_also)
+    return remembered.planned(results, loaded, (into, script_page, cache, linked), anew)
+
+
+def _homes(loaded: Loaded, into: str) -> dict[str, str]:
+    """The paths of the studies' pages, by their ids, also of those that can't be shown."""
+    shown = {one.study.id: f"{into}/{one.study.id}/index.md" for one in loaded.results}
+    return shown | {folder: plan.unreadable_page(folder, into) for folder in loaded.unreadable}
 
 
 def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[StudyPlan]:

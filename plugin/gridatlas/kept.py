@@ -89,7 +89,7 @@ def unpacked(block: Block) -> Written:
 Stamps = Mapping[Path, tuple[int, ...]]
 """What tells that a file was written to: of each file, its inode, its size and its times."""
 
-_FROM_OUTSIDE = ("script_page", "changes_page", "changed", "since")
+_FROM_OUTSIDE = ("script_page", "changes_page", "changed", "since", "see_also")
 """What the plan of a page knows that stands in no file of its study."""
 
 

@@ -11,7 +11,7 @@ from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
 from gridatlas.garbage import left_alone
 from gridatlas.load import read_study, study_folders
-from gridatlas.problems import Problem, shown
+from gridatlas.problems import Problem, listed, nearest, shown
 from gridatlas.readings import agreement_problems
 from gridatlas.schema import PAGE_FILES
 from gridatlas.study import Study
@@ -105,12 +105,14 @@ def load_data(
             checks[one.results.study.id] = one.checks
             results.append(one.results)
         problems += one.problems
-    taken = check_former((known.study for known in results), (folder.name for folder in folders))
+    names = [folder.name for folder in folders]
+    taken = check_former((known.study for known in results), names)
     by_id = {known.study.id: known for known in results}
     claims = {study_id: judge(by_id, study_id) for study_id in by_id}
     for index, known in enumerate(results):
         found = [problem for claim in claims[known.study.id] for problem in claim.problems]
         found += taken.get(known.study.id, [])
+        found += check_see_also(known.study, names)
         results[index] = replace(known, problems=(*known.problems, *found))
         problems += found
     return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
@@ -149,6 +151,32 @@ def check_former(studies: Iterable[Study], folders: Iterable[str]) -> dict[str, 
                 found.setdefault(study.id, []).append(problem)
             else:
                 taken[former] = f"already a former name of {study.id}"
+    return found
+
+
+def check_see_also(study: Study, folders: Iterable[str]) -> list[Problem]:
+    """Links of a study to studies that aren't there.
+
+    Args:
+        folders: Names of all studies, also of those that can't be read.
+    """
+    others = sorted(set(folders) - {study.id})
+    found = []
+    for at, (entry, line) in enumerate(zip(study.see_also, study.see_also_lines, strict=True)):
+        if entry.study in others:
+            continue
+        near = nearest(entry.study, others)
+        this = "this study itself" if entry.study == study.id else "no study has this name"
+        problem = Problem(
+            "unknown-study",
+            f"{study.folder}/study.yml",
+            f"{shown(entry.study)}: {this}",
+            f"another study: {listed(others)}" if others else "another study, and there is none",
+            f"write {near}" if near else "correct the name, or remove the link",
+            line,
+            f"see_also.{at}.study",
+        )
+        found.append(problem)
     return found
 
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -122,11 +122,14 @@ def plan_overview(
     )
 
 
-def plan_study(known: Assessment, into: str, script_page: str = "") -> list[PagePlan]:
+def plan_study(
+    known: Assessment, into: str, script_page: str = "", homes: Mapping[str, str] | None = None
+) -> list[PagePlan]:
     """All pages of one study: its own, one per facet, and one per level that has a grid.
 
     Args:
         script_page: Path of the page of the script that measures cells again; empty without.
+        homes: Paths of the pages of all studies, by their ids.
     """
     pages = [_study_page(known, into)]
     for facet in known.study.facets:
@@ -136,7 +139,8 @@ def plan_study(known: Assessment, into: str, script_page: str = "") -> list[Page
     pages.append(_checks_page(known, into))
     if known.reproduction is not None:
         pages.append(_reproduction_page(known, known.reproduction, into, script_page))
-    return pages
+    links = {"see_also": _see_also(known.study, homes or {})}
+    return [replace(page, context={**page.context, **links}) for page in pages]
 
 
 def plan_embeds(known: Assessment, into: str) -> list[EmbedPlan]:
@@ -200,6 +204,15 @@ def _study_page(known: Assessment, into: str) -> PagePlan:
         ),
         edit=f"{study.id}/study.yml",
     )
+
+
+def _see_also(study: Study, homes: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Text and path of each link to another study; one that isn't there is a problem elsewhere."""
+    return [
+        (entry.text, homes[entry.study])
+        for entry in study.see_also
+        if entry.study in homes and entry.study != study.id
+    ]
 
 
 def _facet_page(known: Assessment, facet: Factor, into: str) -> PagePlan:

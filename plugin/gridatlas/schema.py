@@ -122,6 +122,15 @@ class Source(Entry):
     """What a reader must know about the source."""
 
 
+class SeeAlso(Entry):
+    """Another study of the same folder that readers should know."""
+
+    study: Identifier
+    """Its id: the name of its folder."""
+    text: Name
+    """What readers find there: the words of the link."""
+
+
 class Metric(Entry):
     """What was measured in each cell."""
 
@@ -347,6 +356,8 @@ class StudyFile(Entry):
     """A sentence or two: what was varied, what was measured."""
     source: Source | None = None
     """Where it was published."""
+    see_also: tuple[SeeAlso, ...] = ()
+    """Other studies that readers should know: the study's pages link to them."""
     license: License | None = None
     """Under which licence the data may be used: an [SPDX
     identifier](https://spdx.org/licenses/), such as `CC-BY-4.0`, or an address.
@@ -401,6 +412,7 @@ def models() -> list[type[Entry]]:
     """The parts of the file whose keys are described, the file itself last."""
     return [
         Source,
+        SeeAlso,
         Metric,
         Aggregate,
         LevelEntry,

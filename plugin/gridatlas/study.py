@@ -14,6 +14,7 @@ from gridatlas.schema import (
     Metric,
     ReadingEntry,
     ReproduceEntry,
+    SeeAlso,
     Source,
     Trials,
 )
@@ -201,6 +202,7 @@ class Study:
         replicates: Id of the facet whose levels repeat the experiment; empty without one.
         license: Of the data: an SPDX identifier or an address; empty where unknown.
         former: Names that it had before.
+        see_also: Other studies that its page links to.
         accounts: The readings that shown values come from: those that no run measured; in a study
             that has only measured ones, these.
         reruns: The measured readings beside published ones: compared with them, never shown in
@@ -234,6 +236,8 @@ class Study:
     former_lines: tuple[int, ...] = ()
     agreement: tuple[AgreementEntry, ...] = ()
     agreement_lines: tuple[int, ...] = ()
+    see_also: tuple[SeeAlso, ...] = ()
+    see_also_lines: tuple[int, ...] = ()
     accounts: tuple[Reading, ...] = field(init=False, repr=False, compare=False)
     reruns: tuple[Reading, ...] = field(init=False, repr=False, compare=False)
 

@@ -127,6 +127,10 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         agreement_lines=tuple(
             source.line("agreement", at) or 1 for at in range(len(file.agreement))
         ),
+        see_also=file.see_also,
+        see_also_lines=tuple(
+            source.line("see_also", at, "study") or 1 for at in range(len(file.see_also))
+        ),
     )
     return study, problems
 

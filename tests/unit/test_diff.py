@@ -388,6 +388,19 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
             ]
         },
     ),
+    "a link to another study": (
+        STUDY,
+        edited(
+            ("title: A demo", "title: A demo\nsee_also: [{study: trial, text: The trial}]"),
+            name="study.yml",
+        ),
+        {
+            "problems": [
+                'New: head/demo/study.yml:3, "see_also.0.study": "trial": no study has this name'
+            ],
+            "texts": ["links to other studies: now trial (The trial); before none"],
+        },
+    ),
     "what a value is": (
         STUDY,
         edited(("name: Accuracy", "name: Accuracy, better: lower"), name="study.yml"),

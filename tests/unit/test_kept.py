@@ -31,6 +31,9 @@ claims:
 """
 
 
+LINK = "see_also: [{study: three, text: The third one}]\n"
+
+
 def write(data: Path, study: str, more: str = "", cells: str = CELLS, head: str = STUDY) -> None:
     (data / study).mkdir(parents=True, exist_ok=True)
     (data / study / "study.yml").write_text(head + more, "utf-8")
@@ -182,6 +185,7 @@ EDITS = {
     ),
     "a study that can't be read": lambda data: write(data, "two", "facets: [\n"),
     "mended, with a former name": lambda data: write(data, "two", "former: [once]\n"),
+    "a link to a study that isn't there yet": lambda data: write(data, "one", LINK),
     "a study more": lambda data: write(data, "three"),
     "two names for one study": lambda data: write(data, "three", "former: [once]\n"),
     "a value out of range": lambda data: write(data, "one", cells=CELLS.replace("11.5", "x")),

@@ -1,9 +1,10 @@
 """What a server knows of studies is given again only for the same files."""
 
+import shutil
 from pathlib import Path
 
 import pytest
-from test_kept import CELLS, CLAIM, page_of, write
+from test_kept import CELLS, CLAIM, LINK, page_of, write
 
 from gridatlas import loaded
 from gridatlas.build import Site, build
@@ -65,6 +66,34 @@ def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> 
     second = claims()
     assert first != second
     assert second == page_of(build(data).pages, "studies/one/index.md").whole()
+
+
+def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
+    data, cache, remembered = tmp_path / "data", tmp_path / "cache", Remembered()
+    write(data, "one", LINK)
+    told = [
+        'data/one/study.yml:7, "see_also.0.study": problem [unknown-study]\n'
+        '  found:    "three": no study has this name\n'
+        "  expected: another study, and there is none\n"
+        "  mend:     correct the name, or remove the link"
+    ]
+
+    def links() -> tuple[int, list[str]]:
+        site = build(data, "data", cache=cache, remembered=remembered)
+        same(site, build(data, "data"))
+        text = page_of(site.pages, "studies/one/index.md").markdown
+        return text.count("**See also: [The third one](../three/index.md)**"), [
+            str(one) for one in site.problems
+        ]
+
+    assert links() == (0, told)
+    write(data, "three")
+    assert links() == (1, [])
+    # A study that can't be shown has a page that says so.
+    (data / "three" / "study.yml").write_text("facets: [\n", "utf-8")
+    assert links()[0] == 1
+    shutil.rmtree(data / "three")
+    assert links() == (0, told)
 
 
 @pytest.mark.parametrize("path", ["study.yml", "cells.csv"])

@@ -47,6 +47,7 @@ def _properties(
     yield "text", "title", base.title, head.title
     yield "text", "summary", base.summary, head.summary
     yield from _fields("text", "source", base.source, head.source)
+    yield "text", "links to other studies", _see_also(base), _see_also(head)
     yield from _fields("rule", "metric", base.metric, head.metric)
     yield "rule", "baseline", dict(base.baseline), dict(head.baseline)
     yield "rule", "compared facets", base.compare, head.compare
@@ -121,6 +122,10 @@ def _factors(base: Study, head: Study, match: Match) -> Iterator[tuple[Weight, s
 
 def _regions(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
     return [(one.label, sorted(one.points)) for one in study.regions]
+
+
+def _see_also(study: Study) -> list[str]:
+    return [f"{one.study} ({one.text})" for one in study.see_also]
 
 
 def _fields(
