@@ -39,12 +39,13 @@ PAGES = {
     "after": f"studies/{GRPO}/setting/after_t100/",
     "checks": f"studies/{GRPO}/checks/",
     "measured": "studies/digits-grpo-ours/seed/1/",
+    "measured greedily": "studies/digits-grpo-ours-greedy/",
 }
 HEATMAPS = {
-    "overview": 8, "study": 2, "study without aggregates": 3, "models": 15, "model": 5,
+    "overview": 11, "study": 2, "study without aggregates": 3, "models": 15, "model": 5,
     "benchmarks": 10, "benchmark": 3, "average": 3, "settings": 5, "before": 1, "disputed": 3,
     "after": 3,
-    "checks": 3, "measured": 5,
+    "checks": 3, "measured": 5, "measured greedily": 3,
 }  # fmt: skip
 """Grids, differences and comparisons of readings on each page."""
 VIEWS = list(product(PAGES, (PHONE, WIDE), ("light", "dark")))

@@ -21,9 +21,19 @@ SETTINGS = {
     "after_t100": "After GRPO, temperature 1.0",
 }
 GRIDS = [(study, grid) for study, grids in DOCUMENTS.items() for grid in grids]
-OURS = "digits-grpo-ours"
+OURS, GREEDY = "digits-grpo-ours", "digits-grpo-ours-greedy"
+OUR_SETTINGS = {
+    "before": "Before GRPO",
+    "after_t125": "After GRPO, rollouts at 1.25",
+    "after_t100": "After GRPO, rollouts at 1.0",
+}
 SEEDS = {"1": "Seed 1", "2": "Seed 2", "3": "Seed 3", "mean": "Mean of the seeds"}
-MEASURED = [(OURS, f"{setting}/{seed}") for setting in SETTINGS for seed in SEEDS]
+MEASURED = [
+    (study, f"{setting}/{seed}")
+    for study in (OURS, GREEDY)
+    for setting in OUR_SETTINGS
+    for seed in SEEDS
+]
 """The grids that no document prints: runs of a script measured them."""
 TRIALS = {"aime24": 150, "aime25": 150, "amc23": 200, "gpqa_d": 990}
 """Five samples of each problem; of an average there is no number of trials."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import site_builds
-from expected import OURS
+from expected import GREEDY, OURS
 from hostile import hostile
 from site_builds import DYNTS, GRPO, SITE_URL, Build, Project
 
@@ -22,7 +22,7 @@ with warnings.catch_warnings():
 # Of a library that mlcroissant uses.
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 
-STUDIES = [DYNTS, GRPO, OURS]
+STUDIES = [DYNTS, GRPO, OURS, GREEDY]
 
 
 def _dataset(build: Build, page: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import pytest
 import site_builds
 from bs4 import BeautifulSoup
-from expected import OURS, SEEDS, SETTINGS
+from expected import GREEDY, OUR_SETTINGS, OURS, SEEDS
 from site_builds import DYNTS, GRPO, Build, Project, nav_addresses, navigation
 
 
@@ -29,27 +29,37 @@ def studies(build: Build) -> list[Any]:
     return found[0][2]
 
 
-def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
-    dynts, grpo, ours = f"studies/{DYNTS}/", f"studies/{GRPO}/", f"studies/{OURS}/"
-    assert studies(whole) == [
+def measured(title: str, home: str) -> list[Any]:
+    """The pages of a study that runs of the script of digits measured."""
+    return [
+        title,
+        home,
         [
-            "Digits before and after GRPO: our own runs",
-            ours,
             [
-                [
-                    "GRPO setting",
-                    f"{ours}setting/",
-                    [[name, f"{ours}setting/{one}/", []] for one, name in SETTINGS.items()],
-                ],
-                [
-                    "Training seed",
-                    f"{ours}seed/",
-                    [[name, f"{ours}seed/{one}/", []] for one, name in SEEDS.items()],
-                ],
-                ["Checks", f"{ours}checks/", []],
-                ["Runs", f"{ours}reproduction/", []],
+                "GRPO setting",
+                f"{home}setting/",
+                [[name, f"{home}setting/{one}/", []] for one, name in OUR_SETTINGS.items()],
             ],
+            [
+                "Training seed",
+                f"{home}seed/",
+                [[name, f"{home}seed/{one}/", []] for one, name in SEEDS.items()],
+            ],
+            ["Checks", f"{home}checks/", []],
+            ["Runs", f"{home}reproduction/", []],
         ],
+    ]
+
+
+def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
+    dynts, grpo = f"studies/{DYNTS}/", f"studies/{GRPO}/"
+    sampled, greedy = (
+        f"Digits before and after GRPO, {how}: our own runs"
+        for how in ("sampled at temperature 0.6", "with greedy decoding")
+    )
+    assert studies(whole) == [
+        measured(sampled, f"studies/{OURS}/"),
+        measured(greedy, f"studies/{GREEDY}/"),
         [
             "DynTS: local window size and retention ratio",
             dynts,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import site_builds
-from expected import OURS
+from expected import GREEDY, OURS
 from site_builds import DYNTS, Build, article, figure_name, figure_of, figures, text_of
 
 
@@ -101,23 +101,48 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
     )
 
 
-def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build) -> None:
-    page = article(atlas.page(f"studies/{OURS}/reproduction/"))
+OURS_AND_HOW = {
+    OURS: ("sampled at temperature 0.6", ""),
+    GREEDY: (
+        "with greedy decoding",
+        " --evaluation-temperature 0 --out runs/digits-greedy",
+    ),
+}
+
+
+@pytest.mark.parametrize("study", OURS_AND_HOW)
+def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build, study: str) -> None:
+    how, options = OURS_AND_HOW[study]
+    page = article(atlas.page(f"studies/{study}/reproduction/"))
     text = text_of(page)
-    assert text.startswith("Runs of Digits before and after GRPO: our own runs")
+    assert text.startswith(f"Runs of Digits before and after GRPO, {how}: our own runs")
     assert "It has no published value, so it is no reproduction of a published figure" in text
     links = [str(one["href"]) for one in page.select("a") if one.text.endswith("grpo_digits.py")]
     assert links == ["../../../reproduce/grpo_digits/"]
     commands = [line for one in page.select(".ga-rerun pre") for line in one.text.split("\n")]
     assert len(commands) == len(set(commands)) == 324
     assert commands[0] == (
-        "python docs/reproduce/grpo_digits.py --only setting=before --only seed=1"
+        f"python docs/reproduce/grpo_digits.py{options} --only setting=before --only seed=1"
         " --only x_digits=1 --only y_digits=1"
     )
-    for path in (f"studies/{OURS}/", f"studies/{OURS}/seed/3/"):
+    for path in (f"studies/{study}/", f"studies/{study}/seed/3/"):
         said = text_of(article(atlas.page(path)))
         assert "Runs: what measured these values, and with what settings" in said
         assert "in the style of the published digit grids" in said
+
+
+def test_the_studies_of_one_set_of_models_link_to_each_other(atlas: Build) -> None:
+    """Each says what the other one shows: neither is to be read alone."""
+    texts = {
+        OURS: "See also: The same nine models sampled at temperature 0.6, more accurate after GRPO",
+        GREEDY: "See also: The same nine models with greedy decoding, less accurate after GRPO",
+    }
+    for study, other in ((OURS, GREEDY), (GREEDY, OURS)):
+        for below in ("", "setting/", "seed/", "setting/after_t100/", "seed/mean/"):
+            page = article(atlas.page(f"studies/{study}/{below}"))
+            up = "../" * (below.count("/") + 1)
+            [link] = [one for one in page.select("a") if one.get("href") == f"{up}{other}/"]
+            assert text_of(link.find_parent("p")) == texts[other]
 
 
 def test_measured_values_stand_with_their_intervals_and_the_region(atlas: Build) -> None:

@@ -180,14 +180,41 @@ def test_the_downloads_together_are_the_study_again(
     ]
 
 
+MEASURED = {"digits-grpo-ours": "0.6", "digits-grpo-ours-greedy": "0"}
+"""The temperature at which the models of each study answered."""
+
+
 def test_all_else_was_measured_by_runs(repository: dict[str, Results]) -> None:
-    assert repository.keys() - DOCUMENTS.keys() == {"digits-grpo-ours"}
-    study = repository["digits-grpo-ours"].study
+    assert repository.keys() - DOCUMENTS.keys() == MEASURED.keys()
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_measured_cells_are_what_their_run_recorded(
+    repository: dict[str, Results], name: str
+) -> None:
+    study = repository[name].study
     [reading], [run] = study.readings, study.runs.values()
     assert len(reading.cells) == 3 * 3 * 6 * 6
     for at, cell in reading.cells.items():
         outcomes = run.outcomes[at]
-        assert (cell.run, cell.n, cell.successes) == (run.id, 200, sum(outcomes.correct)), at
+        assert (cell.run, cell.successes) == (run.id, sum(outcomes.correct)), at
+        assert cell.n == sum(outcomes.samples), at
         assert cell.value == 100 * Decimal(sum(outcomes.correct)) / sum(outcomes.samples), at
         assert run.cells[at].complete
     assert (run.script, run.dirty, run.limit) == ("grpo_digits", False, None)
+    manifest = json.loads(
+        (REPOSITORY / "data" / name / "runs" / f"{run.id}.json").read_text(encoding="utf-8")
+    )
+    assert manifest["settings"]["temperature"] == MEASURED[name]
+
+
+def test_both_ways_of_reading_ask_the_same_problems(repository: dict[str, Results]) -> None:
+    """Sampled, a problem is asked 200 times in all; greedily once, as more are no more trials."""
+    sampled, greedy = (repository[name].study for name in MEASURED)
+    [first], [second] = sampled.runs.values(), greedy.runs.values()
+    assert first.outcomes.keys() == second.outcomes.keys()
+    for at, outcomes in first.outcomes.items():
+        problems = 50 if at[1] == ("1", "1") else 100
+        assert outcomes.items == second.outcomes[at].items
+        assert outcomes.samples == (200 // problems,) * problems
+        assert second.outcomes[at].samples == (1,) * problems
