@@ -229,8 +229,7 @@ def test_full_example_uses_every_key() -> None:
         if block.title == "data/tuning/study.yml"
     ]
     used = set(re.findall(r"(\w+):", text))
-    # It has a baseline, nothing in it repeats the experiment, and there is no other study beside it:
-    # these keys have examples below.
+    # It has a baseline, repeats nothing, links to no other study: these keys have examples below.
     absent = {key for _, key in keys(StudyFile)} - used
     assert absent == {"compare", "replicates", "see_also", "study"}
     sections = "".join(block.text for block in blocks(DOCS / "data-format.md"))
