@@ -1,5 +1,6 @@
 """Numbers of ours and macros of others, in the same page and in either order of the plugins."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,27 @@ def test_numbers_and_macros_are_given_in_one_page(build: Build) -> None:
     index = (build.site / "search/search_index.json").read_text("utf-8")
     assert "Best of Tiny: 24.5" in index
     assert "gridatlas-number" not in index
+
+
+def test_zensical_gives_both_too(base: Path, tmp_path: Path) -> None:
+    project = _project(tmp_path / "macros", base, True)
+    project.configure(
+        plugins=["search", {"macros": {"include_dir": "parts"}}],
+        markdown_extensions=["pymdownx.superfences", "gridatlas"],
+    )
+    # Its macros read the heading once more, for the title of a page that names none.
+    project.write("docs/numbers.md", f"---\ntitle: Numbers\n---\n{PAGE}")
+    (project.folder / ".cache").unlink()  # Zensical wants a folder of its own there.
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    done = site_builds.run(command, project.folder)
+    assert "Macro rendering failed" not in done.stdout
+    assert done.returncode == 0, done.stdout
+    page = Build(0, "", project.folder / "site").page("numbers/")
+    assert text_of(page.select_one("h1")).removesuffix("¶") == "Best of Tiny: 24.5"
+    assert text_of(page.select_one("title")) == "Numbers - Tiny"
+    said = [text_of(one) for one in article(page).find_all("p", recursive=False)]
+    assert said[0] == "In Tiny, the best is 24.5."
+    assert said[-2:] == [f"Code: {{{{ {LARGE}.max }}}} and the.", "Included: 24.5."]
 
 
 @both_orders

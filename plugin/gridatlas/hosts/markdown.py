@@ -97,6 +97,18 @@ _NUMBER = re.compile(EXPRESSION)
 _NAME = re.compile(r"gridatlas-number-[0-9a-f]{16}")
 
 
+class TextPreprocessor(Preprocessor):
+    """Changes the text of a page as a whole."""
+
+    def __init__(self, markdown: Markdown, change: Callable[[str], str]) -> None:
+        super().__init__(markdown)
+        self.change = change
+
+    def run(self, lines: list[str]) -> list[str]:
+        """The lines of the changed text."""
+        return self.change("\n".join(lines)).split("\n")
+
+
 def with_numbers(text: str, resolve: Callable[[str], str]) -> str:
     """A text with numbers in the place of their braces, as HTML: a title is no Markdown."""
     return _NUMBER.sub(lambda match: escape(resolve(match[1].rstrip())), text)

@@ -23,12 +23,15 @@ from gridatlas.fence import FenceError
 from gridatlas.fences import Fences
 from gridatlas.hosts.markdown import (
     BELOW_CODE,
+    FIRST,
     LAST,
     Asked,
     AskedFences,
     FencePostprocessor,
     FencePreprocessor,
+    HiddenNumbers,
     InlineNumber,
+    TextPreprocessor,
     figures_of,
     number,
     place,
@@ -39,6 +42,9 @@ from gridatlas.loaded import load_data
 from gridatlas.problems import only_problems, shortened
 
 log = logging.getLogger("gridatlas")
+
+BELOW_MACROS = 34
+"""Zensical's macros (35) read all braces of a page, as a preprocessor."""
 
 
 class StandaloneExtension(Extension):
@@ -64,6 +70,12 @@ class StandaloneExtension(Extension):
             bool(self.getConfig("downloads")),
         )
         md.inlinePatterns.register(InlineNumber(md, page.number), "gridatlas", BELOW_CODE)
+        hidden = HiddenNumbers()
+        for name, change, priority in (
+            ("gridatlas-hide", hidden.hide, FIRST - 1),
+            ("gridatlas-show", hidden.show, BELOW_MACROS),
+        ):
+            md.preprocessors.register(TextPreprocessor(md, change), name, priority)
         md.postprocessors.register(FencePostprocessor(md, page.finish), "gridatlas", LAST)
 
 
