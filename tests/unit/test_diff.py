@@ -1414,8 +1414,8 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) -> None:
     assert [one.id for one in reviewed.sections] == [
-        "claims", "checks", "best", "readings", "cells", "claims-other", "structure", "findings",
-        "sources",
+        "problems", "claims", "checks", "best", "readings", "cells", "claims-other", "structure",
+        "findings", "sources",
     ]  # fmt: skip
     assert "claims flipped" in reviewed.summary
     assert "1 level added" in reviewed.summary
@@ -1438,7 +1438,8 @@ def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) 
     ):
         assert part in text
     assert (
-        text.index("Claims that")
+        text.index("r1-qwen and r1-qwen-second agree in 7 of 32 cells")
+        < text.index("Claims that")
         < text.index("Checks that newly fail, fail otherwise, or are no longer made")
         < text.index("Changed values")
     )
