@@ -787,6 +787,8 @@ ESCAPES = {
     "__import__('os').system('id')": '"__import__" is not a name of the claim language',
     "eval('1')": '"eval" is not a name of the claim language',
     "...": '"." doesn\'t fit here',
+    "10,0": '"," doesn\'t fit here',
+    "1 > 2,": '"," doesn\'t fit here',
     "1 @ 2": '"@" is not part of the claim language',
     "007": '"007" is not a number of the claim language',
     "0x10": '"0x10" is not a number of the claim language',
@@ -958,6 +960,7 @@ RUBBISH = st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.text(
 @settings(max_examples=amount(400, 20_000), deadline=None)
 @given(EXPRESSIONS | RUBBISH)
 @example("-}}")
+@example("10,0")
 def test_anything_gives_an_outcome_or_a_claim_error(
     studies: dict[str, Results], expression: str
 ) -> None:

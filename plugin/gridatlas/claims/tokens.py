@@ -168,7 +168,8 @@ def _check_order(expression: str, tokens: Sequence[Token]) -> None:
             calls.append(token.text == "(" and after_value)
         elif token.text in _OPENING:
             calls.pop()
-        if not _fits(before, token, tokens[max(index - 2, 0)], bool(calls) and calls[-1]):
+        in_call, second_before = bool(calls) and calls[-1], tokens[max(index - 2, 0)]
+        if not _fits(before, token, second_before, in_call, bool(calls)):
             raise _misplaced(expression, before, token)
         before = token
     if before is not None and not before.ends_value:
@@ -176,7 +177,9 @@ def _check_order(expression: str, tokens: Sequence[Token]) -> None:
         raise ClaimError("the expression ends too early", expression, end, end, _VALUE)
 
 
-def _fits(before: Token | None, token: Token, second_before: Token, in_call: bool) -> bool:
+def _fits(
+    before: Token | None, token: Token, second_before: Token, in_call: bool, in_brackets: bool
+) -> bool:
     text = token.text
     after_value = before is not None and before.ends_value
     if before is not None and before.text == ".":
@@ -186,6 +189,8 @@ def _fits(before: Token | None, token: Token, second_before: Token, in_call: boo
         return in_call and named
     if text == ".":
         return after_value
+    if text == ",":
+        return after_value and in_brackets
     if token.is_value or text == "not":
         return not after_value
     if text in ("(", "[") or text in _PREFIXES:
@@ -204,5 +209,7 @@ def _misplaced(expression: str, before: Token | None, token: Token) -> ClaimErro
         return ClaimError("arguments are written out, one by one", expression, start, end)
     after_value = before is not None and before.ends_value
     expected = "an operator, a dot or a comma before it" if after_value else _VALUE
+    if after_value and token.text == ",":
+        expected = "an operator, or one expression alone"
     message = f"{shown(token.text)} doesn't fit here"
     return ClaimError(message, expression, start, end, expected)
