@@ -137,9 +137,9 @@ def test_a_link_in_the_text_leads_to_its_cell(page: Page, home: str) -> None:
 @pytest.mark.parametrize(
     ("address", "heatmaps", "value"),
     [
-        (f"studies/{DYNTS}/model/r1-qwen/", 5, "52.0 (44.1 to 59.8) best"),
+        (f"studies/{DYNTS}/model/r1-qwen/", 5, "52.0 (34.9 to 68.6) best"),
         (f"studies/{GRPO}/setting/after_t125/", 3, "86 (disputed)"),
-        ("studies/", 8, None),
+        ("studies/", 11, None),
     ],
     ids=["model", "setting", "overview"],
 )
