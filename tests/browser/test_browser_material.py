@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import site_builds
+from expected import OURS
 from features import features
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
 from site_builds import DYNTS, GRPO
@@ -118,6 +119,14 @@ def test_a_cell_of_another_page_is_marked_where_the_address_alone_does_not(
         answer = route.fetch()
         route.fulfill(response=answer, body=re.sub(r" data-cells='[^']*'", "", answer.text()))
 
+    def without_target(route: Route) -> None:
+        """Browsers differ in whether :target matches here: no rule for it, so no help from it."""
+        answer = route.fetch()
+        body = answer.text()
+        assert "path:target" in body
+        route.fulfill(response=answer, body=body.replace("path:target", "path:not(*)"))
+
+    page.route("**/gridatlas.css*", without_target)
     if not cards:
         page.route(home + MODEL, without_cards)
     page.goto(f"{home}studies/{DYNTS}/", wait_until="networkidle")
@@ -126,7 +135,6 @@ def test_a_cell_of_another_page_is_marked_where_the_address_alone_does_not(
     at(page, f"{home}{MODEL}#{CELL}")
     until(page, "() => !!document.querySelector('.ga-target')")
     assert page.evaluate("() => window.sameDocument") is True
-    assert page.evaluate("() => document.querySelector('figure :target')") is None
     marked = page.locator(".ga-target")
     assert marked.get_attribute("id") == CELL
     assert marked.evaluate("(one) => getComputedStyle(one).stroke") == "rgb(216, 27, 96)"
@@ -166,10 +174,11 @@ def test_the_palette_is_kept_from_page_to_page(visit: Visit, home: str) -> None:
             "After",
             f"studies/{GRPO}/setting/after_t125/",
         ),
-        ("after", "After GRPO", "After", f"studies/{GRPO}/setting/after_t"),
+        ("after", "After GRPO", "After", f"studies/{OURS}/setting/after_t"),
+        ("after score", "After GRPO", "After", f"studies/{GRPO}/setting/after_t"),
         ("52.0 %", "R1-Qwen", "52.0", MODEL),
     ],
-    ids=["model", "benchmark", "setting", "settings", "best value"],
+    ids=["model", "benchmark", "setting", "settings", "settings of a study", "best value"],
 )
 def test_search_finds(
     visit: Visit, home: str, words: str, title: str, teaser: str, address: str
