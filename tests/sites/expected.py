@@ -37,6 +37,7 @@ MEASURED = [
 """The grids that no document prints: runs of a script measured them."""
 TRIALS = {"aime24": 150, "aime25": 150, "amc23": 200, "gpqa_d": 990}
 """Five samples of each problem; of an average there is no number of trials."""
+SAMPLES = 5
 
 Point = tuple[str, str]
 """Level of x, level of y."""
@@ -61,6 +62,12 @@ def name_of(grid: str) -> str:
 
 def trials(grid: str) -> int | None:
     return TRIALS.get(grid.rpartition("/")[2])
+
+
+def items(grid: str) -> int | None:
+    """How many problems each cell was asked."""
+    n = trials(grid)
+    return None if n is None else n // SAMPLES
 
 
 def printed(grid: str) -> dict[Point, str | None]:
