@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gridatlas.analyse import Results
 from gridatlas.checks import StudyChecks
-from gridatlas.claims import Judged, with_noise
+from gridatlas.claims import Judged
+from gridatlas.claims.noise import with_noise
 from gridatlas.readings import Comparison, compare
 from gridatlas.reproduction import Reproduction, reproduction
 from gridatlas.study import Study

@@ -6,26 +6,37 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas import dataset, kept, page, plan, social
 from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.changes_page import plan_changes, with_changes
 from gridatlas.checks.words import many
+from gridatlas.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.side import Side, as_side
 from gridatlas.drawers import Drawers, Stored
 from gridatlas.figures import grid_path
 from gridatlas.former import at_old_addresses
 from gridatlas.garbage import left_alone
+from gridatlas.kept import Shelf, files_digest
+from gridatlas.kept import stamps as file_stamps
 from gridatlas.loaded import Loaded, load_data, read_one
 from gridatlas.packed import Files
-from gridatlas.page import Page
+from gridatlas.page import Page, Writer, check_templates
 from gridatlas.picture import Picture
-from gridatlas.plan import EmbedPlan, PagePlan
+from gridatlas.plan import (
+    EmbedPlan,
+    PagePlan,
+    plan_embeds,
+    plan_overview,
+    plan_study,
+    plan_unreadable,
+    unreadable_page,
+)
 from gridatlas.problems import Problem, visible
 from gridatlas.remembered import Remembered
 from gridatlas.render import Drawing, bundle
+from gridatlas.social import tags
 from gridatlas.works import StudyPlan, Works
 
 ASSETS = "assets/gridatlas"
@@ -94,19 +105,18 @@ def build(
         remembered: What a server knows from its builds before, and learns from this one.
     """
     step = step or _say_nothing
-    stamps = kept.stamps(data)
+    stamps = file_stamps(data)
     loaded = load_data(data, name, step, remembered.read if remembered else read_one)
     problems = list(loaded.problems)
     broken: frozenset[str] = frozenset()
     if templates:
-        broken, found = page.check_templates(templates)
+        broken, found = check_templates(templates)
         problems += found
     site = SiteAddress(address, ending)
     digests = {
-        one.study.id: kept.files_digest(data / one.study.id, one.study, stamps)
-        for one in loaded.results
+        one.study.id: files_digest(data / one.study.id, one.study, stamps) for one in loaded.results
     }
-    shelf = kept.Shelf(cache, (into, address, ending), templates, digests)
+    shelf = Shelf(cache, (into, address, ending), templates, digests)
     with Drawers[Picture](cache, progress) as drawers:
         works = Works(shelf, drawers)
         studies = []
@@ -133,7 +143,7 @@ def build(
         files = Files()
         files.add(assets(cache))
         embeds = [embed for one in studies for embed in one.embeds]
-        writer = page.Writer(embeds, drawers.drawings, templates, broken, site)
+        writer = Writer(embeds, drawers.drawings, templates, broken, site)
         written: dict[str, Page] = {}
         for study in studies:
             there = works.end(study, writer, step)
@@ -151,7 +161,7 @@ def build(
         tuple(
             replace(
                 one,
-                head=social.tags(one.plan, site, files, described),
+                head=tags(one.plan, site, files, described),
                 dataset=data_of.get(one.plan.path, ""),
             )
             for one in (written[one.path] for one in plans)
@@ -185,8 +195,8 @@ def _planned(
 
     def anew() -> StudyPlan:
         known = assess_study(results, loaded.checks[study.id], loaded.claims[study.id], cache)
-        plans = plan.plan_study(known, into, script_page, homes)
-        return StudyPlan(known, tuple(plans), tuple(plan.plan_embeds(known, into)))
+        plans = plan_study(known, into, script_page, homes)
+        return StudyPlan(known, tuple(plans), tuple(plan_embeds(known, into)))
 
     if remembered is None:
         return anew()
@@ -198,7 +208,7 @@ def _planned(
 def _homes(loaded: Loaded, into: str) -> dict[str, str]:
     """The paths of the studies' pages, by their ids, also of those that can't be shown."""
     shown = {one.study.id: f"{into}/{one.study.id}/index.md" for one in loaded.results}
-    return shown | {folder: plan.unreadable_page(folder, into) for folder in loaded.unreadable}
+    return shown | {folder: unreadable_page(folder, into) for folder in loaded.unreadable}
 
 
 def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[StudyPlan]:
@@ -218,11 +228,11 @@ def _data_files(
     for one in known:
         folder = f"{into}/{one.study.id}"
         page = f"{folder}/index.md"
-        table = dataset.study_csv(one.results, files)
-        files.add({f"{folder}/{dataset.CELLS}": table})
-        described = dataset.croissant(one.results, page, site, files)
-        files.add({f"{folder}/{dataset.CROISSANT}": described})
-        said[page] = dataset.json_ld(one.study, page, site, table)
+        table = study_csv(one.results, files)
+        files.add({f"{folder}/{CELLS}": table})
+        described = croissant(one.results, page, site, files)
+        files.add({f"{folder}/{CROISSANT}": described})
+        said[page] = json_ld(one.study, page, site, table)
     return said
 
 
@@ -230,11 +240,11 @@ def _plans(
     studies: Iterable[StudyPlan], unreadable: Mapping[str, tuple[Problem, ...]], into: str
 ) -> list[PagePlan]:
     """Those of all pages; that of the overview comes first."""
-    pages = {visible(folder): plan.unreadable_page(folder, into) for folder in unreadable}
+    pages = {visible(folder): unreadable_page(folder, into) for folder in unreadable}
     return [
-        plan.plan_overview([one.known for one in studies], into, pages),
+        plan_overview([one.known for one in studies], into, pages),
         *(one for study in studies for one in study.plans),
-        *(plan.plan_unreadable(folder, found, into) for folder, found in unreadable.items()),
+        *(plan_unreadable(folder, found, into) for folder, found in unreadable.items()),
     ]
 
 

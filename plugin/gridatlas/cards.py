@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gridatlas import analyse
 from gridatlas.analyse import Difference, readings_at, summarise, trials
+from gridatlas.analyse import agree as readings_agree
 from gridatlas.checks.words import is_are
 from gridatlas.commands import command_parts
 from gridatlas.outcomes import Basis
@@ -274,7 +274,7 @@ def _readings(grid: Grid, points: Points) -> dict[str, Any]:
         if len(told) < 2:
             continue
         texts = [cell_text(grid.study, cell) for _, cell in told]
-        alike = analyse.agree(told)
+        alike = readings_agree(told)
         if alike is not None:
             agree[-1] = "The readings agree" if alike else "The readings differ"
         for (reading, _), text in zip(told, texts, strict=True):

@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from gridatlas import analyse
-from gridatlas.analyse import Difference, Summary
+from gridatlas.analyse import (
+    Difference,
+    Summary,
+    agree,
+    readings_at,
+    readings_of,
+    summarise,
+    trials,
+)
 from gridatlas.checks.words import is_are, many
 from gridatlas.line import Line
 from gridatlas.panels import Panel
@@ -75,7 +82,7 @@ def data_table(panel: Panel) -> dict[str, Any]:
         grid = panel.shows
         intervals = by_point(grid, panel.uncertainty) if panel.uncertainty else {}
         ranges = ranges_by_point(grid, panel.uncertainty) if panel.uncertainty else {}
-        summary = analyse.summarise(grid)
+        summary = summarise(grid)
         best = {(x.key, y.key) for x, y in summary.best} if summary else set()
         undisputed = _best_undisputed(summary) if summary else set()
         kept = {point for point, one in intervals.items() if one.kept}
@@ -93,7 +100,7 @@ def data_table(panel: Panel) -> dict[str, Any]:
                 between(*ends, study) if ends else "",
                 cell.note,
                 mark,
-                analyse.trials(grid, cell),
+                trials(grid, cell),
             )
         trials_of = {cell.n for cell in cells.values() if cell.n is not None}
     rows = rows_from_top(study.y)
@@ -140,7 +147,7 @@ def line_table(line: Line) -> list[tuple[str, TableCell]]:
                 cell_text(study, cell),
                 between(interval.low, interval.high, study) if interval else "",
                 cell.note,
-                n=analyse.trials(line.grid, cell),
+                n=trials(line.grid, cell),
             ),
         )
         for level, cell, interval in line.cells()
@@ -200,15 +207,15 @@ def readings_table(grid: Grid) -> dict[str, Any]:
         (x.label, y.label): told
         for y in rows_from_top(study.y)
         for x in study.x.levels
-        if len(told := analyse.readings_at(grid, (x.key, y.key))) > 1
+        if len(told := readings_at(grid, (x.key, y.key))) > 1
     }
     if not said:
         return {}
-    readings = analyse.readings_of(study, [grid])
+    readings = readings_of(study, [grid])
     notes = [
         f"{one.label}: {cell.note}"
         for x, y, _ in grid.points()
-        for one, cell in analyse.readings_at(grid, (x.key, y.key))
+        for one, cell in readings_at(grid, (x.key, y.key))
         if cell.note
     ]
     return {
@@ -217,7 +224,7 @@ def readings_table(grid: Grid) -> dict[str, Any]:
         "rows": [
             (x, y, _texts_of(study, told, readings), None if alike is None else not alike)
             for (x, y), told in said.items()
-            for alike in [analyse.agree(told)]
+            for alike in [agree(told)]
         ],
     }
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas import analyse
-from gridatlas.analyse import Difference, subtract
+from gridatlas.analyse import Difference, readings_at, subtract
 from gridatlas.assessment import Assessment
 from gridatlas.checks.words import many
 from gridatlas.picture import (
@@ -93,8 +92,7 @@ def disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
         compared = {
             (x.key, y.key): cells.get((x.key, y.key), Decimal(0))
             for x, y, _ in grid.points()
-            if sum(cell.value is not None for _, cell in analyse.readings_at(grid, (x.key, y.key)))
-            > 1
+            if sum(cell.value is not None for _, cell in readings_at(grid, (x.key, y.key))) > 1
         }
         drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
         caption = f"The readings differ in {len(cells)} of {many(len(compared), 'cell')}."

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from gridatlas import analyse
 from gridatlas.agreement import PAIRS, agreement, spread
+from gridatlas.analyse import differences, pairs, readings_behind
 from gridatlas.assessment import Assessment
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged
@@ -227,7 +227,7 @@ def _facet_page(known: Assessment, facet: Factor, into: str) -> PagePlan:
         title=f"{versus} compared: {_over(study)}",
         description=f"{study.title}: {_over(study)}, side by side for {', '.join(names)}.",
         context=_context(known, into, facet)
-        | {"facet": facet, "compared": bool(analyse.pairs(results, facet))},
+        | {"facet": facet, "compared": bool(pairs(results, facet))},
         parts=_side_by_side(known, results.grids.values(), facet),
         edit=f"{study.id}/study.yml",
     )
@@ -248,7 +248,7 @@ def _level_page(known: Assessment, facet: Factor, level: Level, into: str) -> Pa
         context=_context(known, into, facet)
         | {"facet": facet, "level": level, "grids": grids, "name": name}
         | {
-            "readings": analyse.readings_behind(study, grids),
+            "readings": readings_behind(study, grids),
             "defaults": known.uncertainty.defaults_at(facet.id, level.key),
             "claims": claims_about(known.claims, facet, level),
         },
@@ -269,9 +269,9 @@ def _level_parts(
         together = [*grids, *(grid for grid in beside if grid)]
         return _side_by_side(known, together, facet, "Beside the baseline")
     for other in results.study.facets:
-        if other != facet and analyse.pairs(results, other):
+        if other != facet and pairs(results, other):
             return _side_by_side(known, grids, other, level.label)
-    found = () if baseline is not None else analyse.differences(results, facet, grids)
+    found = () if baseline is not None else differences(results, facet, grids)
     return (Part("Heatmaps", (Gallery("grids", grid_panels(known, grids, shared=False)),), found),)
 
 
@@ -300,10 +300,10 @@ def _side_by_side(
         there = {grid.levels for grid in together}
         found = tuple(
             one
-            for one in analyse.differences(results, facet, together)
+            for one in differences(results, facet, together)
             if {one.first.levels, one.second.levels} <= there
         )
-        compared = bool(analyse.pairs(results, facet))
+        compared = bool(pairs(results, facet))
         panels = grid_panels(known, together, shared=compared)
         deltas = difference_panels(found)
         name = "-".join(key) or "all"

@@ -12,11 +12,19 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from gridatlas import analyse, picture
-from gridatlas.analyse import Summary
+from gridatlas.analyse import Summary, summarise, trials, wins
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
+from gridatlas.picture import (
+    cell_names,
+    format_difference,
+    format_value,
+    higher_lower,
+    mark_key,
+    value_with_unit,
+    without_value,
+)
 from gridatlas.profiles import cell_method
 from gridatlas.reproduction import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.statistics.interval import Interval
@@ -62,29 +70,29 @@ def printed(study: Study, cell: Cell) -> str | None:
         return None
     decimals = study.metric.decimals or 0
     own = -int(cell.value.as_tuple().exponent)
-    return picture.format_value(cell.value, max(decimals, min(own, 6) if cell.reading else 0))
+    return format_value(cell.value, max(decimals, min(own, 6) if cell.reading else 0))
 
 
 def _value(value: Decimal | None, study: Study, more: int = 0) -> str:
     if value is None:
         return "–"
-    text = picture.format_value(value, (study.metric.decimals or 0) + more)
-    return picture.value_with_unit(text, study.metric.unit)
+    text = format_value(value, (study.metric.decimals or 0) + more)
+    return value_with_unit(text, study.metric.unit)
 
 
 def _points(value: Decimal | None, study: Study, more: int = 0) -> str:
     """A spread or range: of percentages, in percentage points."""
     if value is None:
         return "–"
-    text = picture.format_value(value, (study.metric.decimals or 0) + more)
-    return picture.value_with_unit(text, study.metric.unit, difference=True)
+    text = format_value(value, (study.metric.decimals or 0) + more)
+    return value_with_unit(text, study.metric.unit, difference=True)
 
 
 def _signed(value: Decimal | None, study: Study, more: int = 1) -> str:
     if value is None:
         return "–"
-    text = picture.format_difference(value, (study.metric.decimals or 0) + more)
-    return picture.value_with_unit(text, study.metric.unit, difference=True)
+    text = format_difference(value, (study.metric.decimals or 0) + more)
+    return value_with_unit(text, study.metric.unit, difference=True)
 
 
 def between(low: float, high: float, study: Study) -> str:
@@ -96,7 +104,7 @@ def between(low: float, high: float, study: Study) -> str:
 def difference_ends(interval: Interval, study: Study) -> str:
     """The interval of a difference in the metric's decimals: `−4.1 to +3.1`."""
     ends = (Decimal(repr(end)) for end in (interval.low, interval.high))
-    low, high = (picture.format_difference(end, study.metric.decimals or 0) for end in ends)
+    low, high = (format_difference(end, study.metric.decimals or 0) for end in ends)
     return f"{low} to {high}"
 
 
@@ -117,7 +125,7 @@ def _and(texts: Iterable[str]) -> str:
 
 def _wins(grids: Iterable[Grid], axis: Any) -> list[tuple[int, list[str]]]:
     """Levels grouped by how many grids have a best cell there, most first, zeros left out."""
-    counts = analyse.wins(grids, axis)
+    counts = wins(grids, axis)
     groups: dict[int, list[str]] = {}
     for level, count in counts.items():
         if count:
@@ -145,7 +153,7 @@ def _verdicts_of(found: Reproduction, grids: Iterable[Grid]) -> dict[Verdict, in
 
 def _trials_text(grid: Grid) -> str:
     """The trials behind each published value of a grid: `150`, `30 to 150` or `not known`."""
-    found = {analyse.trials(grid, cell) for _, _, cell in grid.points() if cell.value is not None}
+    found = {trials(grid, cell) for _, _, cell in grid.points() if cell.value is not None}
     known = sorted(n for n in found if n is not None)
     if len(known) < len(found) or not known:
         return "not known"
@@ -284,7 +292,7 @@ def _cells_at(cells: Sequence[tuple[Level, Level]], summary: Summary) -> str:
     """The cells of one value, `8 × 7; 1 more`; those in dispute are marked unless all are."""
     every = all((x.key, y.key) in summary.disputed for x, y in cells)
     disputed = frozenset[Point]() if every else summary.disputed
-    names = picture.cell_names(cells[:CELLS_NAMED], disputed, lambda x, y: f"{x.label} × {y.label}")
+    names = cell_names(cells[:CELLS_NAMED], disputed, lambda x, y: f"{x.label} × {y.label}")
     more = len(cells) - CELLS_NAMED
     return "; ".join([*names, f"{more:,} more"] if more > 0 else names)
 
@@ -295,7 +303,7 @@ def figure_anchor(grid: Grid) -> str:
 
 
 def _cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
-    return f"{grid.address}/{picture.mark_key(grid.study, *point)}"
+    return f"{grid.address}/{mark_key(grid.study, *point)}"
 
 
 def _urlsafe(url: str) -> Markup:
@@ -316,7 +324,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "signed": _signed,
     "and": _and,
     "inline": inline,
-    "summary": analyse.summarise,
+    "summary": summarise,
 }
 RULES = {
     "primary": "Shown is the first reading that has a value of the cell, or has it as disputed, in "
@@ -346,8 +354,8 @@ GLOBALS: Mapping[str, Any] = {
     "described_by": _described_by,
     "outcome_words": OUTCOMES,
     "within_noise": WITHIN_NOISE,
-    "higher_lower": picture.higher_lower,
-    "without_value": picture.without_value,
+    "higher_lower": higher_lower,
+    "without_value": without_value,
     "significance": significance,
     "may_share_items": _may_share_items,
     "tested_grids": _tested,

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from gridatlas import badges, export, kept
 from gridatlas.agreement import pairs_csv
 from gridatlas.assessment import Assessment
+from gridatlas.badges import best_badge, reproduced_badge
 from gridatlas.drawers import Drawers
+from gridatlas.export import to_csv, to_json, to_svg
 from gridatlas.figures import grid_path
+from gridatlas.kept import Shelf, Written
+from gridatlas.kept import packed as pack_study
 from gridatlas.page import Writer
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
@@ -42,10 +45,10 @@ class Works:
     Each work is begun before the first is ended: meanwhile, the others' pictures are drawn.
     """
 
-    def __init__(self, shelf: kept.Shelf, drawers: Drawers[Picture]) -> None:
+    def __init__(self, shelf: Shelf, drawers: Drawers[Picture]) -> None:
         self._shelf, self._drawers = shelf, drawers
         self._made: dict[str, bytes | None] = {}
-        self._there: dict[str, kept.Written] = {}
+        self._there: dict[str, Written] = {}
 
     def begin(self, study: StudyPlan) -> None:
         """Look for what is kept of a study; without, have its pictures drawn."""
@@ -63,7 +66,7 @@ class Works:
         else:
             self._there[name] = found
 
-    def end(self, study: StudyPlan, writer: Writer, step: Callable[[str], None]) -> kept.Written:
+    def end(self, study: StudyPlan, writer: Writer, step: Callable[[str], None]) -> Written:
         """The pages and files of a study that was begun."""
         if study.id not in self._there:
             self._drawers.wait(_pictures(study))
@@ -80,14 +83,14 @@ class Works:
                 drawing = self._drawers.drawings[embed.panel.picture]
                 files |= _downloads(embed, drawing, study.known.reproduction)
                 step(f"wrote the files of {grid_path(embed.grid)}")
-            self._end(study.id, kept.packed(pages, files), writer)
+            self._end(study.id, pack_study(pages, files), writer)
         return self._there[study.id]
 
-    def end_overview(self, overview: PagePlan, writer: Writer) -> kept.Written:
+    def end_overview(self, overview: PagePlan, writer: Writer) -> Written:
         """The page that leads to all studies, which was begun."""
         if _OVERVIEW not in self._there:
             self._drawers.wait(overview.pictures)
-            self._end(_OVERVIEW, kept.packed([writer.page(overview)], {}), writer)
+            self._end(_OVERVIEW, pack_study([writer.page(overview)], {}), writer)
         return self._there[_OVERVIEW]
 
     def _end(self, name: str, packed: bytes, writer: Writer) -> None:
@@ -117,11 +120,11 @@ def _downloads(
     grid, path = embed.grid, grid_path(embed.grid)
     known = embed.panel.uncertainty or GridUncertainty()
     return {
-        f"{path}.svg": export.to_svg(drawing.svg),
+        f"{path}.svg": to_svg(drawing.svg),
         f"{path}.png": drawing.png,
         f"{path}.vl.json": drawing.spec,
-        f"{path}.csv": export.to_csv(grid),
-        f"{path}.json": export.to_json(grid, known, embed.panel.rerun),
-        f"{path}.best.svg": badges.best_badge(grid, known),
-        f"{path}.reproduced.svg": badges.reproduced_badge(grid, reproduction),
+        f"{path}.csv": to_csv(grid),
+        f"{path}.json": to_json(grid, known, embed.panel.rerun),
+        f"{path}.best.svg": best_badge(grid, known),
+        f"{path}.reproduced.svg": reproduced_badge(grid, reproduction),
     }

@@ -12,7 +12,7 @@ from typing import Any
 from mkdocs.commands import build as host
 from mkdocs.config import load_config
 
-from gridatlas import build, kept, loaded, plan, works
+from gridatlas import build, kept, loaded, works
 from gridatlas.drawers import Drawers
 from gridatlas.page import Writer
 
@@ -24,17 +24,17 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("analyse", loaded, "judge"),
     ("analyse", build, "assess_study"),
     ("plan", build, "_plans"),
-    ("plan", plan, "plan_study"),
-    ("plan", plan, "plan_embeds"),
+    ("plan", build, "plan_study"),
+    ("plan", build, "plan_embeds"),
     ("chart", Drawers, "ask"),
     ("chart", Drawers, "wait"),
     ("chart", build, "assets"),
     ("page", Writer, "page"),
     ("page", Writer, "frame"),
     ("page", works, "_downloads"),
-    ("keep", kept, "stamps"),
-    ("keep", kept, "files_digest"),
-    ("keep", kept, "packed"),
+    ("keep", build, "file_stamps"),
+    ("keep", build, "files_digest"),
+    ("keep", works, "pack_study"),
     ("keep", kept, "unpacked"),
     ("keep", kept.Shelf, "get"),
     ("keep", kept.Shelf, "put"),

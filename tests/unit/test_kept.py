@@ -257,9 +257,9 @@ def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(
         os.utime(data / "one" / "cells.csv", (1, 1))
         return before
 
-    monkeypatch.setattr(kept, "stamps", edited)
+    monkeypatch.setattr("gridatlas.build.file_stamps", edited)
     build(data, cache=cache)
-    monkeypatch.setattr(kept, "stamps", stamps)
+    monkeypatch.setattr("gridatlas.build.file_stamps", stamps)
     write(data, "one")
     path = "studies/one/model/small/index.md"
     assert "12.5" in page_of(build(data, cache=cache).pages, path).whole()

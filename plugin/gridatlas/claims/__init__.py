@@ -1,7 +1,6 @@
 """Claims: expressions over the results are evaluated, and a study's claims are judged."""
 
 from gridatlas.claims.judge import Judged, judge
-from gridatlas.claims.noise import tested_grid, with_noise
 from gridatlas.claims.places import Place
 from gridatlas.claims.tree import ClaimError
 from gridatlas.claims.verdict import Verdict, evaluate, evaluate_value
@@ -14,6 +13,4 @@ __all__ = [
     "evaluate",
     "evaluate_value",
     "judge",
-    "tested_grid",
-    "with_noise",
 ]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from gridatlas.checks import TITLES, Finding
-from gridatlas.claims import Judged, tested_grid, with_noise
+from gridatlas.claims import Judged
+from gridatlas.claims.noise import tested_grid, with_noise
 from gridatlas.diff.check_changes import (
     FindingChange,
     compare_findings,

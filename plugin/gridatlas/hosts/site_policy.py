@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from gridatlas import csp
 from gridatlas.build import ASSETS
+from gridatlas.csp import Refused, scan, with_meta
+from gridatlas.csp import policy as policy_of
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 
@@ -28,9 +29,9 @@ def add_policy(site: Path, address: str, serving: bool) -> None:
         if not any(part.startswith(".") for part in path.relative_to(site).parts)
     }
     hashes: set[str] = set()
-    refused: dict[csp.Refused, list[str]] = {}
+    refused: dict[Refused, list[str]] = {}
     for name, path in pages.items():
-        found = csp.scan(_read(path), address)
+        found = scan(_read(path), address)
         hashes |= found.hashes
         for one in found.refused:
             refused.setdefault(one, []).append(name)
@@ -39,9 +40,9 @@ def add_policy(site: Path, address: str, serving: bool) -> None:
     # The server of `mkdocs serve` puts a script into pages that is another each time.
     if serving:
         return
-    policy = csp.policy(hashes)
+    policy = policy_of(hashes)
     for path in pages.values():
-        page = csp.with_meta(_read(path), policy)
+        page = with_meta(_read(path), policy)
         path.write_bytes(page.encode("utf-8", "surrogateescape"))
     file = site / POLICY
     file.parent.mkdir(parents=True, exist_ok=True)
