@@ -26,8 +26,8 @@ from pathlib import Path
 
 from gridatlas.checks import Finding, check_study
 from gridatlas.loaded import load_data
-from gridatlas.schema import Aggregate, Metric, ReadingEntry, Trials
-from gridatlas.study import Cell, Factor, Level, Levels, Point, Reading, Study
+from gridatlas.model.schema import Aggregate, Metric, ReadingEntry, Trials
+from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, Study
 
 EXAMPLES = """
 examples:

@@ -16,9 +16,9 @@ import click
 
 from gridatlas.claims.names import BEFORE_DOT, EXAMPLES, MEANINGS, METHODS, PROPERTIES
 from gridatlas.cli import main
-from gridatlas.docstrings import attribute_docstrings
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
-from gridatlas.schema import Identifier, models
+from gridatlas.model.docstrings import attribute_docstrings
+from gridatlas.model.schema import Identifier, models
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = ("data-format.md", "options.md", "commands.md", "claims.md")

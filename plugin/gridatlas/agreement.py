@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gridatlas.model.study import Study
 from gridatlas.readings import Comparison, Disagreement, Hint, Pair
-from gridatlas.study import Study
 from gridatlas.tables import guarded
 from gridatlas.words import cell_text
 

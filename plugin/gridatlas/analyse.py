@@ -13,9 +13,9 @@ from itertools import combinations, product
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from gridatlas.problems import Problem, listed, nearest, shown
-from gridatlas.schema import level_key
-from gridatlas.study import (
+from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.model.schema import level_key
+from gridatlas.model.study import (
     MISSING,
     STATE_LABELS,
     Cell,

@@ -9,9 +9,9 @@ from gridatlas.analyse import Results
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.claims.noise import with_noise
+from gridatlas.model.study import Study
 from gridatlas.readings import Comparison, compare
 from gridatlas.reproduction import Reproduction, reproduction
-from gridatlas.study import Study
 from gridatlas.uncertainty import Uncertainty, assess
 
 

@@ -7,9 +7,9 @@ from html import escape
 
 from gridatlas.analyse import summarise
 from gridatlas.checks.words import many
+from gridatlas.model.study import Grid
 from gridatlas.picture import best_at
 from gridatlas.reproduction import Reproduction, in_words
-from gridatlas.study import Grid
 from gridatlas.uncertainty import GridUncertainty
 
 LONGEST = 60

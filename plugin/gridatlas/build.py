@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas.address import SiteAddress
 from gridatlas.analyse import Results
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.changes_page import plan_changes, with_changes
@@ -21,6 +20,8 @@ from gridatlas.garbage import left_alone
 from gridatlas.kept import Shelf, files_digest
 from gridatlas.kept import stamps as file_stamps
 from gridatlas.loaded import Loaded, load_data, read_one
+from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.problems import Problem, visible
 from gridatlas.packed import Files
 from gridatlas.page import Page, Writer, check_templates
 from gridatlas.picture import Picture
@@ -33,7 +34,6 @@ from gridatlas.plan import (
     plan_unreadable,
     unreadable_page,
 )
-from gridatlas.problems import Problem, visible
 from gridatlas.remembered import Remembered
 from gridatlas.render import Drawing, bundle
 from gridatlas.social import tags

@@ -14,11 +14,11 @@ from gridatlas.analyse import Difference, readings_at, summarise, trials
 from gridatlas.analyse import agree as readings_agree
 from gridatlas.checks.words import is_are
 from gridatlas.commands import command_parts
+from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.outcomes import Basis
 from gridatlas.panels import Panel
 from gridatlas.picture import format_difference, rows_from_top, value_with_unit
 from gridatlas.reproduction import CellRerun, Rerun
-from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.uncertainty import GridUncertainty, by_point, ranges_by_point
 from gridatlas.words import between, cell_text, difference_ends, in_units, printed
 

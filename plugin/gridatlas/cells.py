@@ -11,15 +11,15 @@ from functools import cached_property
 from typing import cast
 
 from gridatlas.load import StudySource
-from gridatlas.problems import Problem, Severity, listed, nearest, shown
-from gridatlas.schema import (
+from gridatlas.model.problems import Problem, Severity, listed, nearest, shown
+from gridatlas.model.schema import (
     LONGEST_NAME,
     MOST_TRIALS,
     ReadingEntry,
     level_key,
     level_number,
 )
-from gridatlas.study import (
+from gridatlas.model.study import (
     STATES,
     Cell,
     Factor,

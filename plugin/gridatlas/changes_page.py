@@ -13,10 +13,10 @@ from gridatlas.diff.report import Section
 from gridatlas.diff.sections import report
 from gridatlas.diff.value_items import changed_grids
 from gridatlas.diff.wording import count
+from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
 from gridatlas.panels import Gallery, Panel, Part
 from gridatlas.picture import draw_again, draw_difference, draw_grid, own_domain
 from gridatlas.plan import PagePlan
-from gridatlas.study import MISSING, Cell, Factor, Grid, Level, Point
 from gridatlas.uncertainty import GridUncertainty
 
 HEATMAPS_UP_TO = 12

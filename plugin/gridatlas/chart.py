@@ -11,6 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.line import LinePicture
+from gridatlas.model.study import Study
 from gridatlas.picture import (
     ABSENT,
     DISPUTED,
@@ -24,7 +25,6 @@ from gridatlas.picture import (
     Mark,
     Picture,
 )
-from gridatlas.study import Study
 
 if TYPE_CHECKING:
     from altair import Chart as Chart  # noqa: PLC0414 (handed on)

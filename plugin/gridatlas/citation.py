@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from gridatlas.schema import Source
-from gridatlas.study import Study
+from gridatlas.model.schema import Source
+from gridatlas.model.study import Study
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -17,9 +17,9 @@ from gridatlas.hosts.building import build
 from gridatlas.hosts.failed import not_written
 from gridatlas.importing.command import import_
 from gridatlas.loaded import Loaded, load_data
+from gridatlas.model.problems import ALIKE, More, Problem, only_problems, shortened
+from gridatlas.model.schema import json_schema
 from gridatlas.newproject import new
-from gridatlas.problems import ALIKE, More, Problem, only_problems, shortened
-from gridatlas.schema import json_schema
 from gridatlas.summary import counted, summary_lines
 
 

@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gridatlas.schema import PLACEHOLDER
-from gridatlas.study import Grid, Level, Study
+from gridatlas.model.schema import PLACEHOLDER
+from gridatlas.model.study import Grid, Level, Study
 
 
 def command(grid: Grid, x: Level, y: Level) -> str:

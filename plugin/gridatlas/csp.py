@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import unescape
 from urllib.parse import urlsplit
 
-from gridatlas.problems import shown
+from gridatlas.model.problems import shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ import re
 from typing import Any
 
 from gridatlas.analyse import readings_at, readings_of, trials
+from gridatlas.model.schema import level_number
+from gridatlas.model.study import Cell, Grid, Point, Reading
 from gridatlas.profiles import LevelMean, cell_method, profiles
 from gridatlas.reproduction import Rerun
-from gridatlas.schema import level_number
-from gridatlas.study import Cell, Grid, Point, Reading
 from gridatlas.tables import guarded
 from gridatlas.uncertainty import CellUncertainty, Ends, GridUncertainty, by_point, ranges_by_point
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from gridatlas.analyse import Difference, Results, subtract
 from gridatlas.assessment import Assessment
 from gridatlas.line import Axis, Line, LinePicture, draw_line, line_domain
+from gridatlas.model.problems import listed, nearest, printable, shown
+from gridatlas.model.schema import level_key
+from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.panels import Panel, difference_panels, panels_of
 from gridatlas.picture import draw_again
-from gridatlas.problems import listed, nearest, printable, shown
-from gridatlas.schema import level_key
-from gridatlas.study import Factor, Grid, Level
 
 OPTIONS: Mapping[str, str] = {
     "scale": "own or shared",

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-from gridatlas.address import SiteAddress
 from gridatlas.assessment import Assessment
 from gridatlas.drawers import draw
 from gridatlas.fence import FenceError, figures, parse
 from gridatlas.line import LinePicture
+from gridatlas.model.addresses import SiteAddress
 from gridatlas.page import IN_TEMPLATES, Templates, template_problem
 from gridatlas.picture import Picture
 

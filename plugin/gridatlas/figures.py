@@ -21,9 +21,9 @@ from gridatlas.analyse import (
 )
 from gridatlas.checks.words import is_are, many
 from gridatlas.line import Line
+from gridatlas.model.study import Cell, Grid, Point, Reading, Study
 from gridatlas.panels import Panel
 from gridatlas.picture import Picture, format_difference, rows_from_top
-from gridatlas.study import Cell, Grid, Point, Reading, Study
 from gridatlas.uncertainty import by_point, ranges_by_point
 from gridatlas.words import between, cell_text
 

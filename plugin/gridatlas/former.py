@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from gridatlas.address import SiteAddress
 from gridatlas.figures import GRIDS
+from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.study import Study
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.share import embed_path
-from gridatlas.study import Study
 
 File = str | bytes
 

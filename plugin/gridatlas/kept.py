@@ -19,11 +19,11 @@ from pathlib import Path
 from gridatlas import store
 from gridatlas.assessment import Assessment
 from gridatlas.load import STUDY_FILE
+from gridatlas.model.study import Study
 from gridatlas.packed import Block, Content, Packed, Spool, pack
 from gridatlas.page import Page
 from gridatlas.plan import PagePlan
 from gridatlas.runs import FOLDER as RUNS
-from gridatlas.study import Study
 
 _LIBRARIES = ("altair", "jinja2", "markupsafe", "numpy", "pydantic", "scipy", "vl-convert-python")
 

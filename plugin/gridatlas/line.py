@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from gridatlas.checks.words import many
+from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 from gridatlas.picture import format_value, value_with_unit, without_value
-from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
 
 Axis = Literal["row", "column"]

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from gridatlas.problems import Problem, listed, nearest, shown
+from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.model.schema import FORMAT, ReadingEntry, StudyFile
 from gridatlas.runs import RunFiles, read_runs
-from gridatlas.schema import FORMAT, ReadingEntry, StudyFile
 from gridatlas.tables import Table, read_table
 from gridatlas.text import outside, read_text
 from gridatlas.yaml_lines import KeyPath, parse_yaml

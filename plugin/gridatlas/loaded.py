@@ -11,10 +11,10 @@ from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
 from gridatlas.garbage import left_alone
 from gridatlas.load import read_study, study_folders
-from gridatlas.problems import Problem, listed, nearest, shown
+from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.model.schema import PAGE_FILES
+from gridatlas.model.study import Study
 from gridatlas.readings import agreement_problems
-from gridatlas.schema import PAGE_FILES
-from gridatlas.study import Study
 from gridatlas.validate import validate
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gridatlas.analyse import Results, UnknownName
 from gridatlas.loaded import load_data
-from gridatlas.problems import DataProblems, listed, nearest, only_problems, shown
-from gridatlas.study import Grid, Levels, renamed
+from gridatlas.model.problems import DataProblems, listed, nearest, only_problems, shown
+from gridatlas.model.study import Grid, Levels, renamed
 from gridatlas.tidy import columns, to_frame
 from gridatlas.uncertainty import GridUncertainty, Uncertainty, assess
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from gridatlas import store
 from gridatlas.analyse import trials
-from gridatlas.study import Cell, Grid, Levels, Outcomes, Point, Study
+from gridatlas.model.study import Cell, Grid, Levels, Outcomes, Point, Study
 
 Basis = Literal["", "trials", "items", "stderr", "repeats", "replicates", "parts"]
 """What the intervals of a grid come from: of several the one that reaches farthest."""

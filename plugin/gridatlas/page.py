@@ -26,7 +26,6 @@ from jinja2 import (
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from gridatlas.address import SiteAddress
 from gridatlas.cards import card_data
 from gridatlas.citation import bibtex
 from gridatlas.diff.as_html import items_html
@@ -42,10 +41,11 @@ from gridatlas.figures import (
     with_own_ids,
 )
 from gridatlas.line import LinePicture
+from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.problems import Problem, listed, nearest, shortened
 from gridatlas.panels import Gallery, Panel
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.problems import Problem, listed, nearest, shortened
 from gridatlas.render import Drawing
 from gridatlas.reproduction import Reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts

@@ -9,6 +9,7 @@ from decimal import Decimal
 from gridatlas.analyse import Difference, readings_at, subtract
 from gridatlas.assessment import Assessment
 from gridatlas.checks.words import many
+from gridatlas.model.study import Grid, Levels, Point
 from gridatlas.picture import (
     NOT_COMPARED,
     NOT_RUN,
@@ -22,7 +23,6 @@ from gridatlas.picture import (
     own_domain,
 )
 from gridatlas.reproduction import Rerun, Verdict
-from gridatlas.study import Grid, Levels, Point
 from gridatlas.uncertainty import GridUncertainty
 
 LEAD_FIGURES = 3

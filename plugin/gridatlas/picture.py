@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from gridatlas.analyse import Difference, Extreme, Summary, summarise
 from gridatlas.blocks import Block, Layout, gather, layout
 from gridatlas.checks.words import many
-from gridatlas.schema import Metric
-from gridatlas.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study
+from gridatlas.model.schema import Metric
+from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study
 
 _DIGITS = Context(prec=400)
 MINUS = "\N{MINUS SIGN}"

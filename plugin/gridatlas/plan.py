@@ -16,6 +16,9 @@ from gridatlas.assessment import Assessment
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged
 from gridatlas.commands import command_form, commands
+from gridatlas.model.problems import Problem, only_problems, visible
+from gridatlas.model.schema import level_key
+from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword
 from gridatlas.panels import (
     SIDE_BY_SIDE,
     Gallery,
@@ -28,10 +31,7 @@ from gridatlas.panels import (
     rerun_panels,
 )
 from gridatlas.picture import Picture, rows_from_top
-from gridatlas.problems import Problem, only_problems, visible
 from gridatlas.reproduction import Reproduction
-from gridatlas.schema import level_key
-from gridatlas.study import Factor, Grid, Level, Levels, Study, inline, keyword
 from gridatlas.validate import slug
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gridatlas.model.study import Grid, Level
 from gridatlas.outcomes import Basis
-from gridatlas.study import Grid, Level
 from gridatlas.uncertainty import Ends, GridUncertainty
 
 _POOLED = "Wilson's for all trials of the cells together, taken as independent"

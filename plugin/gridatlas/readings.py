@@ -11,8 +11,8 @@ from itertools import combinations
 
 from gridatlas.analyse import derived
 from gridatlas.checks import half_unit
-from gridatlas.problems import Problem
-from gridatlas.study import Factor, Levels, Point, Reading, Study, inline
+from gridatlas.model.problems import Problem
+from gridatlas.model.study import Factor, Levels, Point, Reading, Study, inline
 
 FEWEST = 4
 """Cells that must be compared before a cause is named."""

@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 from gridatlas import store
 from gridatlas.analyse import Results, trials
+from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.outcomes import clusters
 from gridatlas.statistics.interval import Interval
 from gridatlas.statistics.verdicts import verdict
-from gridatlas.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.uncertainty import CELLS_UP_TO, computed_by
 
 Verdict = Literal["agrees", "differs", "too few to tell", "not testable", "running", "not run"]

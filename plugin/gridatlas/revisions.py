@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from gridatlas.problems import shown
+from gridatlas.model.problems import shown
 
 LARGEST = 2 * 2**30
 """Bytes of a data folder up to which it is written to a temporary folder."""

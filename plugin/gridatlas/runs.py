@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from gridatlas.problems import Problem, listed, shown
-from gridatlas.schema import LevelKey
+from gridatlas.model.problems import Problem, listed, shown
+from gridatlas.model.schema import LevelKey
 from gridatlas.text import outside, read_text, unprintable
 
 FOLDER = "runs"

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
-from gridatlas.address import SiteAddress
 from gridatlas.citation import bibtex
 from gridatlas.figures import grid_path
+from gridatlas.model.addresses import SiteAddress
 from gridatlas.plan import EmbedPlan
 from gridatlas.words import figure_anchor, inert
 

@@ -10,7 +10,7 @@ from gridatlas.aside import Aside
 from gridatlas.diff.side import Side, as_side
 from gridatlas.load import STUDY_FILE, study_folders
 from gridatlas.loaded import load_data
-from gridatlas.problems import listed, shortened, shown
+from gridatlas.model.problems import listed, shortened, shown
 from gridatlas.revisions import (
     NoFolderError,
     Revision,

@@ -7,8 +7,8 @@ import struct
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from gridatlas.address import SiteAddress
 from gridatlas.figures import grid_path
+from gridatlas.model.addresses import SiteAddress
 from gridatlas.plan import PagePlan
 
 Tag = tuple[str, str]

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridatlas.problems import Problem, listed, shown
-from gridatlas.schema import level_number
+from gridatlas.model.problems import Problem, listed, shown
+from gridatlas.model.schema import level_number
 from gridatlas.text import read_text, unprintable
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from gridatlas.problems import UNSEEN, Problem, nearest, shown
+from gridatlas.model.problems import UNSEEN, Problem, nearest, shown
 
 
 def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.analyse import trials
-from gridatlas.study import Factor, Grid, Study
+from gridatlas.model.study import Factor, Grid, Study
 from gridatlas.uncertainty import GridUncertainty, by_point
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gridatlas.cells import OPTIONAL_COLUMNS, factor_ids
 from gridatlas.load import StudySource
-from gridatlas.problems import Problem, listed, nearest, shown
+from gridatlas.model.problems import Problem, listed, nearest, shown
 from gridatlas.tables import Table
 from gridatlas.yaml_lines import KeyPath
 

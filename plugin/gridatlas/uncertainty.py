@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gridatlas import store
 from gridatlas.analyse import Difference, Results, differences, share_scale, trials
+from gridatlas.model.study import Cell, Factor, Grid, Levels, Point, Study
 from gridatlas.outcomes import (
     Basis,
     Shares,
@@ -29,7 +30,6 @@ from gridatlas.outcomes import (
     shares_by_item,
 )
 from gridatlas.statistics.interval import Interval
-from gridatlas.study import Cell, Factor, Grid, Levels, Point, Study
 
 if TYPE_CHECKING:
     from gridatlas.evidence import Evidence

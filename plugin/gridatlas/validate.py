@@ -22,8 +22,8 @@ from gridatlas.cells import (
 )
 from gridatlas.fit_runs import fit_runs
 from gridatlas.load import StudySource
-from gridatlas.problems import Problem, listed, nearest, shown
-from gridatlas.schema import (
+from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.model.schema import (
     MOST_TRIALS,
     PAGE_FILES,
     PLACEHOLDER,
@@ -33,7 +33,7 @@ from gridatlas.schema import (
     level_key,
     level_number,
 )
-from gridatlas.study import (
+from gridatlas.model.study import (
     Factor,
     Level,
     Point,

@@ -16,6 +16,18 @@ from gridatlas.analyse import Summary, summarise, trials, wins
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
+from gridatlas.model.study import (
+    STATE_LABELS,
+    Cell,
+    Factor,
+    Grid,
+    Level,
+    Point,
+    Progress,
+    Reading,
+    Study,
+    inline,
+)
 from gridatlas.picture import (
     cell_names,
     format_difference,
@@ -28,18 +40,6 @@ from gridatlas.picture import (
 from gridatlas.profiles import cell_method
 from gridatlas.reproduction import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.statistics.interval import Interval
-from gridatlas.study import (
-    STATE_LABELS,
-    Cell,
-    Factor,
-    Grid,
-    Level,
-    Point,
-    Progress,
-    Reading,
-    Study,
-    inline,
-)
 from gridatlas.uncertainty import DifferenceUncertainty, Uncertainty, by_point
 
 _OPENING = re.compile(r"\{(?=[{%#])")

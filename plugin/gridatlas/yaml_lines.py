@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from gridatlas.problems import Problem, shown
+from gridatlas.model.problems import Problem, shown
 from gridatlas.text import unprintable
 
 MAX_NODES = 200_000

@@ -24,8 +24,8 @@ from gridatlas.claims import ClaimError, evaluate, evaluate_value
 from gridatlas.cli import main
 from gridatlas.fence import FenceError, figures, parse
 from gridatlas.hosts import fence_lines
+from gridatlas.model.problems import Problem
 from gridatlas.picture import draw_grid
-from gridatlas.problems import Problem
 from gridatlas.reproduce.records import Row
 from gridatlas.reproduce.units import Unit, cell_of, plan_as_json
 from gridatlas.reproduction import reproduction

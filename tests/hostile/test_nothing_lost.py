@@ -23,7 +23,7 @@ from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
 from gridatlas.export import to_csv
-from gridatlas.problems import only_problems
+from gridatlas.model.problems import only_problems
 from gridatlas.validate import slug
 
 SETTINGS = settings(

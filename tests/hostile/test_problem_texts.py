@@ -23,7 +23,7 @@ from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.report import Report
 from gridatlas.diff.sections import report
-from gridatlas.problems import ALIKE, Problem, shown
+from gridatlas.model.problems import ALIKE, Problem, shown
 from gridatlas.tables import unguarded
 
 STRINGS = [*OURS, *FOREIGN[: amount(0, len(FOREIGN))]]

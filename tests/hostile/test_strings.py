@@ -22,8 +22,8 @@ from gridatlas.build import Site, as_side, build, load_data
 from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
+from gridatlas.model.problems import printable
 from gridatlas.plain import for_repository, for_wiki, plain_files
-from gridatlas.problems import printable
 from gridatlas.tables import unguarded
 
 ATTACKS = [study for study in STUDIES if study != "plain"]

@@ -7,9 +7,9 @@ import pytest
 import site_builds
 
 from gridatlas import page
-from gridatlas.address import SiteAddress
 from gridatlas.build import Site, build
-from gridatlas.problems import Problem
+from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.problems import Problem
 
 ESCAPES = {
     "{{ ''.__class__.__mro__ }}": "access to attribute '__class__' of 'str' object is unsafe",

@@ -34,7 +34,7 @@ from site_builds import (
 from gridatlas import load
 from gridatlas.badges import best_badge, reproduced_badge, text_width
 from gridatlas.citation import bibtex
-from gridatlas.schema import Source
+from gridatlas.model.schema import Source
 from gridatlas.slim import slim
 from gridatlas.social import png_size, with_tags
 from gridatlas.uncertainty import GridUncertainty

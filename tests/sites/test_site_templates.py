@@ -11,7 +11,7 @@ import gridatlas
 from gridatlas.build import Site, build
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences
-from gridatlas.problems import Problem
+from gridatlas.model.problems import Problem
 from gridatlas.sides import load_side
 
 TEMPLATES = Path(gridatlas.__file__).with_name("templates")

@@ -8,8 +8,8 @@ import pytest
 from studies import HEAD, Checked, MakeStudy, Read
 
 from gridatlas.load import StudySource, read_study
-from gridatlas.problems import Problem
-from gridatlas.study import Study
+from gridatlas.model.problems import Problem
+from gridatlas.model.study import Study
 from gridatlas.validate import validate
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gridatlas.load import StudySource
-from gridatlas.problems import Problem
-from gridatlas.study import Study
+from gridatlas.model.problems import Problem
+from gridatlas.model.study import Study
 
 REPOSITORY = Path(__file__).parents[2]
 

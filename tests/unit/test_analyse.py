@@ -19,7 +19,7 @@ from gridatlas.analyse import (
     summarise,
     wins,
 )
-from gridatlas.study import Cell, Grid
+from gridatlas.model.study import Cell, Grid
 
 
 def _values(grid: Grid) -> list[list[str | None]]:

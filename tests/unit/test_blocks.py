@@ -16,6 +16,7 @@ from gridatlas.blocks import BLOCKS_UP_TO, Entry, gather, layout
 from gridatlas.chart import specification
 from gridatlas.export import to_csv, to_json
 from gridatlas.figures import data_table, provenance
+from gridatlas.model.study import Grid
 from gridatlas.panels import Panel, difference_panels
 from gridatlas.picture import (
     ABSENT,
@@ -30,7 +31,6 @@ from gridatlas.picture import (
     own_domain,
 )
 from gridatlas.render import draw_one
-from gridatlas.study import Grid
 from gridatlas.uncertainty import GridUncertainty, assess
 from gridatlas.words import GLOBALS
 

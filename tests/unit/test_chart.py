@@ -13,6 +13,7 @@ from studies import MakeStudy, table
 
 from gridatlas.analyse import analyse, differences
 from gridatlas.chart import TALL, specification, thinned
+from gridatlas.model.study import Grid
 from gridatlas.picture import (
     ABSENT,
     KEPT,
@@ -28,7 +29,6 @@ from gridatlas.picture import (
     own_domain,
     value_with_unit,
 )
-from gridatlas.study import Grid
 
 PERCENT = (
     'format: 1\ntitle: T\nmetric: {name: Pass@1, unit: "%", range: [0, 100]}\nx: rate\ny: depth\n'

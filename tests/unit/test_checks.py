@@ -29,8 +29,8 @@ from gridatlas.checks import (
 from gridatlas.checks.repeats import EXACT_UP_TO, _chance_of_equal
 from gridatlas.checks.runs import _chances_of_run, _Neighbours
 from gridatlas.loaded import load_data
-from gridatlas.schema import AcceptedEntry
-from gridatlas.study import Study
+from gridatlas.model.schema import AcceptedEntry
+from gridatlas.model.study import Study
 
 PERCENT = HEAD.replace("{name: Accuracy}", '{name: Accuracy, unit: "%", range: [0, 100]}')
 """As the least study, of percentages."""

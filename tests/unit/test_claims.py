@@ -25,9 +25,9 @@ from gridatlas.assessment import assess_study
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
 from gridatlas.claims.verdict import evaluate_given
 from gridatlas.loaded import load_data
+from gridatlas.model.schema import ClaimEntry
+from gridatlas.model.study import Factor, Level
 from gridatlas.plan import claims_about
-from gridatlas.schema import ClaimEntry
-from gridatlas.study import Factor, Level
 from gridatlas.uncertainty import assess
 
 REPOSITORY = Path(__file__).parents[2]

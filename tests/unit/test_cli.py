@@ -14,7 +14,7 @@ from studies import HEAD, REPOSITORY
 
 from gridatlas import __version__
 from gridatlas.cli import main
-from gridatlas.schema import json_schema
+from gridatlas.model.schema import json_schema
 
 
 def _run(*arguments: str) -> Result:

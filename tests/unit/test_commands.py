@@ -13,8 +13,8 @@ from studies import MakeStudy, table
 
 from gridatlas.analyse import analyse
 from gridatlas.commands import command, command_parts
+from gridatlas.model.study import Grid
 from gridatlas.picture import rows_from_top
-from gridatlas.study import Grid
 
 HEAD = (
     "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\nfacets: [model]\n"

@@ -24,9 +24,9 @@ from gridatlas.fence import OPTIONS
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
 from gridatlas.loaded import load_data
+from gridatlas.model.schema import StudyFile, json_schema, models
+from gridatlas.model.study import STATES
 from gridatlas.plan import plan_overview, plan_study, plan_unreadable
-from gridatlas.schema import StudyFile, json_schema, models
-from gridatlas.study import STATES
 from gridatlas.words import FILTERS, GLOBALS
 
 PACKAGE = Path(gridatlas.__file__).parent

@@ -17,7 +17,7 @@ from mkdocs.config import load_config
 from packaging.requirements import Requirement
 
 from gridatlas.cli import main
-from gridatlas.schema import StudyFile
+from gridatlas.model.schema import StudyFile
 from gridatlas.yaml_lines import parse_yaml
 
 LEAST = {"format": 1, "title": "t", "metric": {"name": "m"}, "x": "x", "y": "y"}

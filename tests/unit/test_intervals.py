@@ -18,11 +18,11 @@ from gridatlas.export import to_json
 from gridatlas.figures import data_table
 from gridatlas.line import Line
 from gridatlas.loaded import load_data
+from gridatlas.model.study import Grid
 from gridatlas.panels import Panel
 from gridatlas.picture import draw_grid
 from gridatlas.profiles import CELL_METHODS, METHODS, profiles
 from gridatlas.statistics.counts import mean_wilson, wilson
-from gridatlas.study import Grid
 from gridatlas.tidy import columns
 from gridatlas.uncertainty import (
     CellUncertainty,

@@ -16,16 +16,16 @@ import gridatlas
 
 PACKAGE = Path(gridatlas.__file__).parent
 ORDER = [
-    {"docstrings"},
+    {"model.docstrings"},
     {
-        "address",
+        "model.addresses",
         "aside",
         "garbage",
         "packed",
-        "problems",
-        "schema",
+        "model.problems",
+        "model.schema",
         "slim",
-        "study",
+        "model.study",
         "store",
     },
     {"citation"},
@@ -185,7 +185,7 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
     for name, path in MODULES.items():
         if name.startswith("reproduce"):
             core |= {one for one in _of_ours(_imports(path)) if not one.startswith("reproduce")}
-    assert core <= {"aside", "problems", "schema", "load", "runs", "tables", "text"}
+    assert core <= {"aside", "model.problems", "model.schema", "load", "runs", "tables", "text"}
 
 
 def test_jinja_is_imported_for_pages_only() -> None:

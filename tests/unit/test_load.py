@@ -10,7 +10,7 @@ import pytest
 from studies import HEAD, Read
 
 from gridatlas.load import nearest_line, read_study, study_folders
-from gridatlas.problems import Problem
+from gridatlas.model.problems import Problem
 from gridatlas.tables import Row, Table, parse_csv
 from gridatlas.yaml_lines import parse_yaml
 

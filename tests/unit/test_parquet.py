@@ -12,7 +12,7 @@ import pytest
 from studies import HEAD
 
 from gridatlas.load import StudySource, read_study
-from gridatlas.problems import Problem
+from gridatlas.model.problems import Problem
 from gridatlas.tables import Row
 from gridatlas.validate import validate
 

@@ -9,9 +9,9 @@ import pytest
 from studies import MakeStudy, table
 
 from gridatlas.analyse import Results, analyse
+from gridatlas.model.study import Grid
 from gridatlas.profiles import METHODS, LevelMean, profiles
 from gridatlas.statistics.counts import mean_wilson, wilson
-from gridatlas.study import Grid
 from gridatlas.uncertainty import GridUncertainty, assess
 
 SHARES = (

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from gridatlas.analyse import analyse
 from gridatlas.chart import specification
 from gridatlas.load import read_study
+from gridatlas.model.problems import Problem
+from gridatlas.model.schema import StudyFile, format_number, level_key, level_number
 from gridatlas.picture import draw_grid
-from gridatlas.problems import Problem
-from gridatlas.schema import StudyFile, format_number, level_key, level_number
 from gridatlas.tables import parse_csv, unguarded
 from gridatlas.validate import slug, validate
 from gridatlas.yaml_lines import parse_yaml

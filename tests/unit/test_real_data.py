@@ -14,7 +14,7 @@ import gridatlas
 from gridatlas.analyse import Results, analyse
 from gridatlas.export import to_csv
 from gridatlas.load import read_study
-from gridatlas.study import Cell
+from gridatlas.model.study import Cell
 from gridatlas.validate import validate
 
 DOCUMENTS = json.loads(

@@ -8,8 +8,8 @@ from test_kept import CELLS, CLAIM, LINK, page_of, write
 
 from gridatlas import loaded
 from gridatlas.build import Site, build
+from gridatlas.model.study import Study
 from gridatlas.remembered import Remembered
-from gridatlas.study import Study
 
 
 @pytest.fixture

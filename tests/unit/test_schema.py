@@ -12,7 +12,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from studies import HEAD, REPOSITORY
 
-from gridatlas.schema import json_schema
+from gridatlas.model.schema import json_schema
 from gridatlas.yaml_lines import parse_yaml
 
 STUDIES = sorted((REPOSITORY / "data").glob("*/study.yml"))

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from gridatlas.build import build
 from gridatlas.cli import main
-from gridatlas.problems import ALIKE, More, Problem, shortened
+from gridatlas.model.problems import ALIKE, More, Problem, shortened
 
 WRONG, RAGGED = 350, ALIKE + 1
 MORE = f"data/demo/cells.csv: {WRONG - ALIKE} more problems like these [not-a-number]; "

@@ -9,7 +9,7 @@ from studies import HEAD, MakeStudy, table
 
 from gridatlas.checks import CheckResult, check_study
 from gridatlas.checks.document import parse_document
-from gridatlas.study import Study
+from gridatlas.model.study import Study
 
 STUDY = (
     HEAD.replace("x: rate\ny: depth\n", "x: rate\ny: depth\nfacets: [model]\n")

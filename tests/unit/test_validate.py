@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 from studies import Checked, MakeStudy, table
 
-from gridatlas.problems import only_problems
-from gridatlas.study import Cell, Study
+from gridatlas.model.problems import only_problems
+from gridatlas.model.study import Cell, Study
 from gridatlas.validate import slug
 
 

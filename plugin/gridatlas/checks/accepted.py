@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gridatlas.checks.findings import TITLES, Finding
-from gridatlas.problems import Problem, listed, nearest
-from gridatlas.schema import AcceptedEntry, level_number
-from gridatlas.study import Study
+from gridatlas.model.problems import Problem, listed, nearest
+from gridatlas.model.schema import AcceptedEntry, level_number
+from gridatlas.model.study import Study
 
 _EXPECTED: Mapping[str, str] = {
     "aggregate": "the mean of the parts, within rounding",

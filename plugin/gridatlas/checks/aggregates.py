@@ -13,8 +13,8 @@ from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.printed import half_unit, is_computed, plain, short
 from gridatlas.checks.reading import Account, Sheet, ends_of, points_of
 from gridatlas.checks.words import cells_text, is_are, many, of_values
-from gridatlas.problems import listed
-from gridatlas.study import Cell, Levels, Point, Study
+from gridatlas.model.problems import listed
+from gridatlas.model.study import Cell, Levels, Point, Study
 
 CellAt = Callable[[Levels, Point], Cell | None]
 

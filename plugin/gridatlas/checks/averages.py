@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from gridatlas.checks.chance import CHANCE
 from gridatlas.checks.printed import half_unit, places_of
-from gridatlas.study import Levels, Point
+from gridatlas.model.study import Levels, Point
 
 FEWEST = 10
 """Averages that a way of computing them has to be seen in."""

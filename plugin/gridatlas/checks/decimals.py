@@ -12,7 +12,7 @@ from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import is_computed, places_of, plain
 from gridatlas.checks.reading import Account
 from gridatlas.checks.words import cells_text, decimals_text, many, of_values
-from gridatlas.study import Point
+from gridatlas.model.study import Point
 
 
 def check_decimals(account: Account) -> list[CheckResult]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Account
 from gridatlas.checks.words import is_are, many
-from gridatlas.study import Levels, Point, Reading
+from gridatlas.model.study import Levels, Point, Reading
 
 
 def check_disputed(account: Account, reading: Reading) -> list[CheckResult]:

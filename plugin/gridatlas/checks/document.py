@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from gridatlas.schema import level_number
-from gridatlas.study import Factor
+from gridatlas.model.schema import level_number
+from gridatlas.model.study import Factor
 
 Token = Decimal | None
 """A number, or a mark for an absent one."""

@@ -16,7 +16,7 @@ from gridatlas.checks.reading import account_of, supplying
 from gridatlas.checks.repeats import check_repeats
 from gridatlas.checks.runs import check_runs
 from gridatlas.checks.transcription import check_transcription
-from gridatlas.study import Cell, Levels, Point, Reading, Study
+from gridatlas.model.study import Cell, Levels, Point, Reading, Study
 
 
 def check_study(study: Study) -> StudyChecks:

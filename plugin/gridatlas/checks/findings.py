@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gridatlas.problems import Problem, Severity
-from gridatlas.schema import AcceptedEntry
-from gridatlas.study import Levels, Point
+from gridatlas.model.problems import Problem, Severity
+from gridatlas.model.schema import AcceptedEntry
+from gridatlas.model.study import Levels, Point
 
 TITLES: Mapping[str, str] = {
     "aggregate": "Printed aggregates against their parts",

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import cast
 
-from gridatlas.study import Cell
+from gridatlas.model.study import Cell
 
 
 def places_of(value: Decimal) -> int:

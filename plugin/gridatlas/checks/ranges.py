@@ -6,7 +6,7 @@ from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import Account
 from gridatlas.checks.words import cells_text, many, of_values
-from gridatlas.study import Levels, Reading
+from gridatlas.model.study import Levels, Reading
 
 
 def check_stated_ranges(account: Account, reading: Reading) -> list[CheckResult]:

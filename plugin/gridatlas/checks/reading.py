@@ -9,8 +9,8 @@ from typing import Literal
 
 from gridatlas.analyse import choose
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, Outcome
-from gridatlas.problems import Severity
-from gridatlas.study import Cell, Levels, Point, Reading, Study
+from gridatlas.model.problems import Severity
+from gridatlas.model.study import Cell, Levels, Point, Reading, Study
 
 Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]

@@ -14,8 +14,8 @@ from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import Account, Axis, Line
 from gridatlas.checks.words import is_are, many
-from gridatlas.problems import listed
-from gridatlas.study import inline
+from gridatlas.model.problems import listed
+from gridatlas.model.study import inline
 
 EXACT_UP_TO = 2_000
 """Cells in equal lines up to which their chance is exact; for more it is a bound."""

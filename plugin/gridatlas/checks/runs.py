@@ -16,7 +16,7 @@ from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import Account, Axis, Line
 from gridatlas.checks.repeats import CONSTANT
 from gridatlas.checks.words import at_level, is_are, many
-from gridatlas.study import Point
+from gridatlas.model.study import Point
 
 Stretch = Sequence[tuple[Point, Decimal]]
 

@@ -20,8 +20,8 @@ from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.printed import is_computed, plain
 from gridatlas.checks.reading import Account, Sheet
 from gridatlas.checks.words import cells_text, is_are, many
-from gridatlas.problems import listed
-from gridatlas.study import Factor, Levels, Point, Reading, Study, inline
+from gridatlas.model.problems import listed
+from gridatlas.model.study import Factor, Levels, Point, Reading, Study, inline
 
 KIND = "transcription"
 MOST_FOUND = 2 / 3

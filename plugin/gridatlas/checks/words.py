@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gridatlas.study import Factor, Point, Study, inline
+from gridatlas.model.study import Factor, Point, Study, inline
 
 
 def many(number: int, one: str) -> str:

@@ -14,7 +14,7 @@ from gridatlas.claims.grids import Numbers, Truths
 from gridatlas.claims.parts import match, origin
 from gridatlas.claims.places import Place
 from gridatlas.claims.values import Number, Truth
-from gridatlas.study import Point
+from gridatlas.model.study import Point
 
 
 def calculate(operator: str, left: Numbers | Number, right: Numbers | Number) -> Numbers | Number:

@@ -26,7 +26,7 @@ from gridatlas.claims.parts import Chosen
 from gridatlas.claims.syntax import parse
 from gridatlas.claims.tree import ClaimError
 from gridatlas.claims.values import Fault, Number, Truth
-from gridatlas.schema import format_number, level_key
+from gridatlas.model.schema import format_number, level_key
 
 
 @lru_cache(maxsize=4096)

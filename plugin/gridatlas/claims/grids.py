@@ -14,8 +14,8 @@ from gridatlas.claims.arithmetic import COMPARISONS, calculate_numbers, tau_b, t
 from gridatlas.claims.parts import Cells, Chosen, match, origin
 from gridatlas.claims.places import Place, cell_name
 from gridatlas.claims.values import CellNames, Fault, Number, Truth, conjunction, negation
-from gridatlas.problems import shown
-from gridatlas.study import Point
+from gridatlas.model.problems import shown
+from gridatlas.model.study import Point
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from gridatlas.analyse import Results
 from gridatlas.claims.tree import ClaimError
 from gridatlas.claims.verdict import Verdict, evaluate, evaluate_given
-from gridatlas.problems import Problem, Severity, listed, nearest, shown
-from gridatlas.schema import ClaimEntry
-from gridatlas.study import Study
+from gridatlas.model.problems import Problem, Severity, listed, nearest, shown
+from gridatlas.model.schema import ClaimEntry
+from gridatlas.model.study import Study
 
 NAMED_CELLS = 3
 """Deciding cells that a problem names."""

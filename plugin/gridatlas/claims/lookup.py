@@ -11,8 +11,8 @@ from gridatlas.claims.grids import Numbers
 from gridatlas.claims.parts import Absent
 from gridatlas.claims.places import Source
 from gridatlas.claims.tree import ClaimError, GridCall
-from gridatlas.problems import listed, nearest, shown
-from gridatlas.study import Levels, Point, Reading, Study, keyword, renamed
+from gridatlas.model.problems import listed, nearest, shown
+from gridatlas.model.study import Levels, Point, Reading, Study, keyword, renamed
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation, parsed
 from gridatlas.claims.judge import Judged
 from gridatlas.claims.lookup import Scope
-from gridatlas.study import Levels
+from gridatlas.model.study import Levels
 from gridatlas.uncertainty import ALPHA, GridUncertainty, Uncertainty, key_of_levels
 
 Kind = Literal["cells", "cell", "best", "ties", "number", "truths", "truth", "other"]

@@ -12,8 +12,8 @@ from typing import Any, Generic, Literal, Self, TypeVar
 
 from gridatlas.claims.places import Place, Source
 from gridatlas.claims.values import Fault, Number, unique
-from gridatlas.problems import listed, nearest, shown
-from gridatlas.study import Factor, Point, keyword
+from gridatlas.model.problems import listed, nearest, shown
+from gridatlas.model.study import Factor, Point, keyword
 
 NAMED_ABSENT_CELLS = 3
 NONE_LEFT = ("no cell is left to tell by",)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from gridatlas.study import Factor, Levels, Point, inline
+from gridatlas.model.study import Factor, Levels, Point, inline
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from gridatlas.claims.tree import (
     Node,
     Not,
 )
-from gridatlas.problems import listed, nearest, shown
+from gridatlas.model.problems import listed, nearest, shown
 
 MAX_LENGTH = 2000
 MAX_NODES = 500

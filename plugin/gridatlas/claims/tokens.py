@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gridatlas.claims.tree import ClaimError
-from gridatlas.problems import shown
+from gridatlas.model.problems import shown
 
 MAX_DEPTH = 20
 """Brackets and signs within one another."""

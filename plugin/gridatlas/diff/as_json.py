@@ -14,7 +14,7 @@ from gridatlas.diff.coverage import LostCheck
 from gridatlas.diff.grids import CellChange, GridChange
 from gridatlas.diff.removed_readings import RemovedReading
 from gridatlas.diff.report import Report, Section, line
-from gridatlas.study import Cell
+from gridatlas.model.study import Cell
 
 FORMAT = 1
 LIMIT = 1_000_000

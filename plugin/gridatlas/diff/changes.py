@@ -30,8 +30,8 @@ from gridatlas.diff.reading_changes import DisagreementChange, Readings, compare
 from gridatlas.diff.removed_readings import RemovedReading, removed_readings
 from gridatlas.diff.side import Known, Side
 from gridatlas.diff.text_changes import TextChange, compare_texts
-from gridatlas.problems import Problem
-from gridatlas.study import renamed
+from gridatlas.model.problems import Problem
+from gridatlas.model.study import renamed
 from gridatlas.uncertainty import assess, same_inputs
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gridatlas.checks import Finding, StudyChecks
 from gridatlas.diff.matching import Match
-from gridatlas.problems import Problem
+from gridatlas.model.problems import Problem
 
 Key = tuple[object, ...]
 

@@ -10,7 +10,7 @@ from gridatlas.diff.check_changes import FindingChange, failing
 from gridatlas.diff.coverage import LostCheck
 from gridatlas.diff.report import Item, item
 from gridatlas.diff.wording import NAMED, count, cut, grid_name, reading_name
-from gridatlas.study import Study
+from gridatlas.model.study import Study
 
 
 def checks(changes: Changes) -> Iterator[Item]:

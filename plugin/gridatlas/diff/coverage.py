@@ -10,7 +10,7 @@ from gridatlas.analyse import choose
 from gridatlas.checks import CheckResult, Finding, StudyChecks
 from gridatlas.diff.check_changes import FindingChange
 from gridatlas.diff.matching import Match
-from gridatlas.study import Levels, Point, Reading, Study
+from gridatlas.model.study import Levels, Point, Reading, Study
 
 SPEAKING = ("passed", "found")
 """Outcomes of a check that say something about its values."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from gridatlas.analyse import Results
-from gridatlas.study import Factor, Level, Levels, Point, Reading, Study
+from gridatlas.model.study import Factor, Level, Levels, Point, Reading, Study
 
 FEWEST = 3
 """Values that must be the same before two names are taken for one thing."""

@@ -9,7 +9,7 @@ from gridatlas.diff.report import Item, item
 from gridatlas.diff.wording import (
     count,
 )
-from gridatlas.problems import Problem
+from gridatlas.model.problems import Problem
 
 
 def problems(changes: Changes) -> Iterator[Item]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas.diff.matching import Match, Renamed, match_by_values, name_of, reading_values
+from gridatlas.model.study import Cell, Levels, Point, Reading, Study
 from gridatlas.readings import Disagreement, Hint, compare
-from gridatlas.study import Cell, Levels, Point, Reading, Study
 
 At = tuple[Levels, Point]
 

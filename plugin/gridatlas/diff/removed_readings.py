@@ -11,8 +11,8 @@ from gridatlas.diff.check_changes import FindingChange
 from gridatlas.diff.claim_changes import ClaimChange, outcome
 from gridatlas.diff.matching import Match
 from gridatlas.diff.reading_changes import DisagreementChange, Readings
+from gridatlas.model.study import Reading, Study
 from gridatlas.readings import Hint
-from gridatlas.study import Reading, Study
 
 
 @dataclass(frozen=True, slots=True, eq=False)

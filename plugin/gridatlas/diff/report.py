@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from gridatlas.problems import printable
+from gridatlas.model.problems import printable
 
 LONGEST = 600
 """Characters of one text; what is longer is cut, and says so."""

@@ -9,8 +9,8 @@ from gridatlas.analyse import Results
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.loaded import Loaded
-from gridatlas.problems import Problem
-from gridatlas.study import Study
+from gridatlas.model.problems import Problem
+from gridatlas.model.study import Study
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from gridatlas.diff.wording import (
     place_name,
     value_text,
 )
-from gridatlas.study import Grid
+from gridatlas.model.study import Grid
 
 
 def structure(changes: Changes) -> Iterator[Item]:

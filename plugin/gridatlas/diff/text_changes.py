@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from gridatlas.diff.matching import Match
-from gridatlas.study import Study
+from gridatlas.model.study import Study
 
 Weight = Literal["rule", "text"]
 

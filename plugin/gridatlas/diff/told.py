@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gridatlas.analyse import share_scale, trials
+from gridatlas.model.study import Cell, Grid, Point
 from gridatlas.outcomes import Shares, clusters
-from gridatlas.study import Cell, Grid, Point
 from gridatlas.uncertainty import ALPHA, Ends, successes_of
 
 NO_TRIALS = "the number of trials is unknown"

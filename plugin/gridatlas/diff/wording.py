@@ -10,9 +10,9 @@ from gridatlas.claims.places import cell_name
 from gridatlas.diff.grids import BestChange, CellChange, GridChange
 from gridatlas.diff.report import Table, line
 from gridatlas.diff.told import Told
+from gridatlas.model.study import Cell, Grid, Level, Levels, Point, Study, inline
 from gridatlas.picture import format_difference, value_with_unit
 from gridatlas.statistics.interval import Interval
-from gridatlas.study import Cell, Grid, Level, Levels, Point, Study, inline
 from gridatlas.uncertainty import Ends
 from gridatlas.words import between, cell_text, difference_ends
 

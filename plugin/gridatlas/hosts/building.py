@@ -11,7 +11,7 @@ import click
 from gridatlas.checks.words import many
 from gridatlas.hosts.failed import not_written
 from gridatlas.hosts.pace import from_two_seconds_on
-from gridatlas.problems import listed, only_problems, shortened
+from gridatlas.model.problems import listed, only_problems, shortened
 
 if TYPE_CHECKING:
     from gridatlas.hosts.folder import Written

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from gridatlas.problems import printable
+from gridatlas.model.problems import printable
 
 _SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR)

@@ -17,9 +17,9 @@ from pathlib import Path
 from gridatlas.aside import Aside, Placing, remove_abandoned
 from gridatlas.build import Site
 from gridatlas.hosts.failed import not_written
+from gridatlas.model.problems import listed
 from gridatlas.page import fill, page_links
 from gridatlas.plan import PagePlan
-from gridatlas.problems import listed
 from gridatlas.words import inert
 
 MANIFEST = ".gridatlas.json"

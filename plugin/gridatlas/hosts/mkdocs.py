@@ -49,8 +49,8 @@ from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.hosts.site_policy import add_policy
 from gridatlas.hosts.staged import StagedSite
 from gridatlas.hosts.watching import Watching
+from gridatlas.model.problems import listed, only_problems, shortened
 from gridatlas.page import Page, fill, page_links
-from gridatlas.problems import listed, only_problems, shortened
 from gridatlas.remembered import Remembered
 from gridatlas.sides import SideError, load_base
 from gridatlas.social import with_dataset, with_tags

@@ -6,7 +6,7 @@ from mkdocs.config import Config
 from mkdocs.config import config_options as c
 from mkdocs.config.base import ConfigErrors, ConfigWarnings, ValidationError
 
-from gridatlas.problems import listed, nearest, printable
+from gridatlas.model.problems import listed, nearest, printable
 
 
 class FolderInSite(c.Type[str]):

@@ -39,7 +39,7 @@ from gridatlas.hosts.markdown import (
     register_fence,
 )
 from gridatlas.loaded import load_data
-from gridatlas.problems import only_problems, shortened
+from gridatlas.model.problems import only_problems, shortened
 
 log = logging.getLogger("gridatlas")
 

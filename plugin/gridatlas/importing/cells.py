@@ -26,8 +26,8 @@ from gridatlas.importing.numerals import (
 )
 from gridatlas.importing.propose import Proposal
 from gridatlas.importing.raw import Reported
-from gridatlas.problems import shown
-from gridatlas.schema import RESERVED_FACETS, level_key
+from gridatlas.model.problems import shown
+from gridatlas.model.schema import RESERVED_FACETS, level_key
 from gridatlas.tables import guarded
 from gridatlas.validate import RESERVED_FACTORS
 

@@ -18,7 +18,7 @@ from gridatlas.importing.numerals import (
     without_percent,
 )
 from gridatlas.importing.vocabulary import COUNTS
-from gridatlas.schema import level_key
+from gridatlas.model.schema import level_key
 
 
 def words(name: str) -> list[str]:

@@ -7,7 +7,7 @@ import io
 import re
 
 from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
-from gridatlas.problems import shown
+from gridatlas.model.problems import shown
 from gridatlas.tables import unguarded
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}

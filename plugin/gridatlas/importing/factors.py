@@ -10,7 +10,7 @@ from gridatlas.importing.columns import Column, determines, kind_of_count, plain
 from gridatlas.importing.numerals import looks_like_number
 from gridatlas.importing.raw import CannotImport
 from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, TOLD, WHEN
-from gridatlas.problems import listed, shown
+from gridatlas.model.problems import listed, shown
 
 
 def choose_factors(

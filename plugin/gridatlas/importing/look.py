@@ -14,7 +14,7 @@ from gridatlas.importing.delimited import decode, read_delimited
 from gridatlas.importing.markdown_tables import read_markdown
 from gridatlas.importing.objects import parse_json, read_json, read_lines, table_of
 from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported
-from gridatlas.problems import listed
+from gridatlas.model.problems import listed
 from gridatlas.tables import read_table
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gridatlas.importing.raw import CannotImport
-from gridatlas.problems import shown
-from gridatlas.study import State
+from gridatlas.model.problems import shown
+from gridatlas.model.study import State
 
 Mark = Literal["point", "comma"]
 

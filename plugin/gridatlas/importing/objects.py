@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Any
 
 from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
-from gridatlas.problems import listed, shown
+from gridatlas.model.problems import listed, shown
 
 JOIN = "+"
 """What stands between the parts of a list that is a level."""

@@ -28,7 +28,7 @@ from gridatlas.importing.vocabulary import (
     WEAK,
     WHEN,
 )
-from gridatlas.problems import listed, nearest
+from gridatlas.model.problems import listed, nearest
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from gridatlas.importing.asked import Asked
 from gridatlas.importing.cells import Imported
 from gridatlas.importing.propose import Proposal
 from gridatlas.importing.raw import Reported
-from gridatlas.problems import listed, printable
+from gridatlas.model.problems import listed, printable
 
 _SHOWN = 10
 """Places that are told one by one; with more rows, how many there are."""

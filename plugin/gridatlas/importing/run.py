@@ -16,7 +16,7 @@ from gridatlas.importing.report import accepting_command, accounting_lines, prop
 from gridatlas.importing.study_text import About, study_text
 from gridatlas.importing.wide import is_wide, long
 from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
-from gridatlas.problems import shortened
+from gridatlas.model.problems import shortened
 from gridatlas.summary import counted, summary_lines
 
 MANY_ROWS = 10_000

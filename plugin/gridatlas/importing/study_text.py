@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gridatlas.importing.cells import Imported
 from gridatlas.importing.propose import Proposal
-from gridatlas.schema import level_number
+from gridatlas.model.schema import level_number
 
 MAX_LISTED = 60
 """Levels of a factor up to which they are listed."""

@@ -14,7 +14,7 @@ from gridatlas.checks import TITLES
 from gridatlas.importing.raw import CannotImport
 from gridatlas.load import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.loaded import Loaded, load_data
-from gridatlas.problems import Problem, listed, only_problems
+from gridatlas.model.problems import Problem, listed, only_problems
 
 FILES = (STUDY_FILE, DEFAULT_TABLE)
 PREFIX = ".import-"

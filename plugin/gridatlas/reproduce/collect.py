@@ -12,7 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from gridatlas.load import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
-from gridatlas.problems import listed, nearest, shown
+from gridatlas.model.problems import listed, nearest, shown
+from gridatlas.model.schema import level_number
 from gridatlas.reproduce.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.files import compact, indented, write_whole
 from gridatlas.reproduce.records import RunFolder
@@ -26,7 +27,6 @@ from gridatlas.reproduce.tally import (
     outcomes_as_json,
 )
 from gridatlas.reproduce.units import Cell, cell_of
-from gridatlas.schema import level_number
 from gridatlas.tables import guarded, read_table
 from gridatlas.text import outside
 

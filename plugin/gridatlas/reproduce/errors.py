@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from gridatlas.problems import printable
+from gridatlas.model.problems import printable
 
 
 class CannotRun(click.ClickException):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.aside import beside
-from gridatlas.problems import shown
+from gridatlas.model.problems import shown
 from gridatlas.reproduce.errors import not_written
 
 _COMPACT = json.JSONEncoder(

@@ -11,13 +11,13 @@ from typing import Any
 
 import click
 
-from gridatlas.problems import listed
+from gridatlas.model.problems import listed
+from gridatlas.model.schema import level_key
 from gridatlas.reproduce.engine import Engine, Shard, run_units
 from gridatlas.reproduce.records import RunFolder
 from gridatlas.reproduce.runs import Manifest
 from gridatlas.reproduce.units import Unit
 from gridatlas.reproduce.workers import Devices, WorkerFactory
-from gridatlas.schema import level_key
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 

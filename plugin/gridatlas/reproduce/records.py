@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gridatlas.problems import shown, visible
+from gridatlas.model.problems import shown, visible
 from gridatlas.reproduce.errors import CannotRun, WrongUsage, not_written
 from gridatlas.reproduce.files import (
     NotStrict,

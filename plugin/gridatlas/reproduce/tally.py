@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from gridatlas.problems import listed
+from gridatlas.model.problems import listed
 from gridatlas.reproduce.errors import CannotRun
 from gridatlas.reproduce.records import RUN_FILE, BrokenRecord, Over, Row, RunFolder
 from gridatlas.reproduce.units import Cell, Unit

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gridatlas.model.schema import level_key
 from gridatlas.reproduce.files import compact, digest
-from gridatlas.schema import level_key
 
 Cell = tuple[tuple[str, str], ...]
 """(factor, level) of all facets, x and y, by the factor's name."""

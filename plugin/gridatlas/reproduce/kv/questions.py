@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gridatlas.problems import shown
+from gridatlas.model.problems import shown
 from gridatlas.reproduce.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.files import digest
 from gridatlas.reproduce.kv.models import Reaching

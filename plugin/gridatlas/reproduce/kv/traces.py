@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gridatlas.problems import shown
+from gridatlas.model.problems import shown
 from gridatlas.reproduce.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.kv.questions import Profile, Question, prompt_ids
 from gridatlas.reproduce.kv.training import Trace

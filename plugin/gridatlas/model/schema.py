@@ -16,7 +16,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from gridatlas.docstrings import attribute_docstrings
+from gridatlas.model.docstrings import attribute_docstrings
 
 FORMAT = 1
 PAGE_FILES = ("index.html", "index.md", "readme.md")

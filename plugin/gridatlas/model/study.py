@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from gridatlas.schema import (
+from gridatlas.model.schema import (
     AcceptedEntry,
     AgreementEntry,
     ClaimEntry,
