@@ -632,7 +632,7 @@ def _tests(
     grid: Grid, counts: Mapping[str, Counts], spreads: Mapping[str, Spread]
 ) -> tuple[GridUncertainty, dict[str, bool]]:
     """What is tested of a grid, and of each of its cells whether it may be the best."""
-    from gridatlas.statistics.best import best_set, best_set_paired
+    from gridatlas.statistics.best_set import best_set, best_set_paired
     from gridatlas.statistics.differences import homogeneity
 
     study = grid.study

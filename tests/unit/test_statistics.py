@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gridatlas.loaded import load_data
-from gridatlas.statistics.best import best_set, best_set_paired
+from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.counts import successes_from, wilson
 from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
@@ -223,8 +223,8 @@ def test_very_many_different_counts_are_tested_against_the_likeliest_rivals(monk
     sizes = random.integers(50, 150, 120)
     cells = [(int(random.binomial(n, p)), int(n)) for n, p in zip(sizes, shares, strict=True)]
     whole = best_set(cells)
-    monkeypatch.setattr("gridatlas.statistics.best.COUNTS_UP_TO", 20)
-    monkeypatch.setattr("gridatlas.statistics.best.RIVALS", 20)
+    monkeypatch.setattr("gridatlas.statistics.best_set.COUNTS_UP_TO", 20)
+    monkeypatch.setattr("gridatlas.statistics.best_set.RIVALS", 20)
     found = best_set(cells)
     assert found.test.endswith("against the 20 counts with the highest lower limits")
     # None leaves that would stay, and here none stays that would leave.

@@ -6,7 +6,7 @@ Each test prints what it measured; `pytest -s` shows it.
 import numpy as np
 import pytest
 
-from gridatlas.statistics.best import best_set, best_set_paired
+from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.counts import wilson
 from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import holm, homogeneity, main_effect
