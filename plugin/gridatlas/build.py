@@ -15,14 +15,14 @@ from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.side import Side, as_side
 from gridatlas.drawers import Drawers, Stored
 from gridatlas.figures import grid_path
+from gridatlas.files.garbage import left_alone
+from gridatlas.files.packed import Files
 from gridatlas.former import at_old_addresses
-from gridatlas.garbage import left_alone
 from gridatlas.kept import Shelf, files_digest
 from gridatlas.kept import stamps as file_stamps
 from gridatlas.loaded import Loaded, load_data, read_one
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, visible
-from gridatlas.packed import Files
 from gridatlas.page import Page, Writer, check_templates
 from gridatlas.picture import Picture
 from gridatlas.plan import (

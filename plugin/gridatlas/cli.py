@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from gridatlas import __version__
-from gridatlas.aside import write_whole
+from gridatlas.files.staging import write_whole
 from gridatlas.hosts.building import build
 from gridatlas.hosts.failed import not_written
 from gridatlas.importing.command import import_

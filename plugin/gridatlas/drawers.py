@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from gridatlas import store
+from gridatlas.files import store
 from gridatlas.line import LinePicture
 from gridatlas.picture import Picture
 from gridatlas.render import Drawing, draw_one

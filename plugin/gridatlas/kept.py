@@ -16,11 +16,11 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from gridatlas import store
 from gridatlas.assessment import Assessment
+from gridatlas.files import store
+from gridatlas.files.packed import Block, Content, Packed, Spool, pack
 from gridatlas.load import STUDY_FILE
 from gridatlas.model.study import Study
-from gridatlas.packed import Block, Content, Packed, Spool, pack
 from gridatlas.page import Page
 from gridatlas.plan import PagePlan
 from gridatlas.runs import FOLDER as RUNS

@@ -9,7 +9,7 @@ from pathlib import Path
 from gridatlas.analyse import Results, analyse
 from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
-from gridatlas.garbage import left_alone
+from gridatlas.files.garbage import left_alone
 from gridatlas.load import read_study, study_folders
 from gridatlas.model.problems import Problem, listed, nearest, shown
 from gridatlas.model.schema import PAGE_FILES

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gridatlas.aside import Aside, remove_abandoned, write_new, write_whole
+from gridatlas.files.staging import Aside, remove_abandoned, write_new, write_whole
 from gridatlas.mkdocs_lines import CannotAdd, added, data_folder
 
 STARTER = Path(__file__).with_name("starter")

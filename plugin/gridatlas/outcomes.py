@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gridatlas import store
 from gridatlas.analyse import trials
+from gridatlas.files import store
 from gridatlas.model.study import Cell, Grid, Levels, Outcomes, Point, Study
 
 Basis = Literal["", "trials", "items", "stderr", "repeats", "replicates", "parts"]

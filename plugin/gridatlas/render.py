@@ -13,8 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gridatlas import store
 from gridatlas.chart import drawable, line_specification, specification
+from gridatlas.files import store
 from gridatlas.line import LinePicture
 from gridatlas.picture import Picture
 from gridatlas.slim import slim, slim_png

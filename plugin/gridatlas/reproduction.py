@@ -14,8 +14,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from gridatlas import store
 from gridatlas.analyse import Results, trials
+from gridatlas.files import store
 from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.outcomes import clusters
 from gridatlas.statistics.interval import Interval

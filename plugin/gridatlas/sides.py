@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from tempfile import gettempdir
 
-from gridatlas.aside import Aside
 from gridatlas.diff.side import Side, as_side
+from gridatlas.files.staging import Aside
 from gridatlas.load import STUDY_FILE, study_folders
 from gridatlas.loaded import load_data
 from gridatlas.model.problems import listed, shortened, shown

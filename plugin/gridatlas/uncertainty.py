@@ -16,8 +16,8 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas import store
 from gridatlas.analyse import Difference, Results, differences, share_scale, trials
+from gridatlas.files import store
 from gridatlas.model.study import Cell, Factor, Grid, Levels, Point, Study
 from gridatlas.outcomes import (
     Basis,

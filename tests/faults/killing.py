@@ -16,7 +16,7 @@ from pathlib import Path
 import site_builds
 from amount import amount
 
-from gridatlas import store
+from gridatlas.files import store
 
 DYING = Path(__file__).with_name("dying.py")
 SEED = int(os.environ.get("FAULTS_SEED", "20261"))

@@ -11,9 +11,9 @@ import pytest
 import site_builds
 from click.testing import CliRunner, Result
 
-from gridatlas import aside
-from gridatlas.aside import move
 from gridatlas.cli import main
+from gridatlas.files import staging
+from gridatlas.files.staging import move
 from gridatlas.hosts import folder as written
 from gridatlas.hosts.folder import MANIFEST, FolderError, write
 from gridatlas.plain import plain_html, readable
@@ -110,7 +110,7 @@ def test_all_is_put_back_where_one_file_cannot_be_written(
             raise OSError(28, "No space left on device", str(target))
         move(source, target)
 
-    monkeypatch.setattr(aside, "move", failing)
+    monkeypatch.setattr(staging, "move", failing)
     with pytest.raises(FolderError, match=r"last\.md: No space left on device"):
         write({"a.md": b"2", "new/c.md": b"2", "new/last.md": b"2"}, tmp_path)
     assert _files(tmp_path) == before
@@ -148,9 +148,9 @@ def test_a_build_after_a_killed_one_knows_what_that_wrote(
             move(source, target)
 
         with monkeypatch.context() as patch:
-            patch.setattr(aside, "move", dying)
-            patch.setattr(aside.Placing, "__exit__", lambda *_: None)
-            patch.setattr(aside.Aside, "close", lambda made: os.close(made._handle))
+            patch.setattr(staging, "move", dying)
+            patch.setattr(staging.Placing, "__exit__", lambda *_: None)
+            patch.setattr(staging.Aside, "close", lambda made: os.close(made._handle))
             try:
                 write({"a.md": b"2", "t/c.md": b"2"}, folder)
             except Killed:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gridatlas import aside
-from gridatlas.aside import PREFIX, Aside, Placing, abandoned, exchange, move, write_whole
+from gridatlas.files import staging
+from gridatlas.files.staging import PREFIX, Aside, Placing, abandoned, exchange, move, write_whole
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -57,7 +57,7 @@ def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
 
 def test_processes_that_write_the_same_file_leave_one_of_theirs_whole(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from gridatlas.aside import write_whole\n"
+        "import sys; from pathlib import Path; from gridatlas.files.staging import write_whole\n"
         "for _ in range(100): write_whole(Path('file'), sys.argv[1].encode() * 5000)"
     )
     writers = [
@@ -75,7 +75,7 @@ def test_processes_that_write_the_same_file_leave_one_of_theirs_whole(tmp_path: 
 def test_a_file_system_without_locks_is_written_to_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(aside.fcntl, "flock", _refused)
+    monkeypatch.setattr(staging.fcntl, "flock", _refused)
     write_whole(tmp_path / "file", b"whole")
     with Aside(tmp_path) as made:
         assert made.is_dir()
@@ -141,9 +141,9 @@ def test_files_are_placed_and_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool, disks: int
 ) -> None:
     if not links:
-        monkeypatch.setattr(aside.os, "link", _refused)
+        monkeypatch.setattr(staging.os, "link", _refused)
     if disks == 2:
-        monkeypatch.setattr(aside.os, "replace", _on_one_disk)
+        monkeypatch.setattr(staging.os, "replace", _on_one_disk)
     _make(tmp_path)
     _place(tmp_path)
     assert _files(tmp_path) == AFTER
@@ -175,8 +175,8 @@ def test_all_is_put_back_whatever_fails(
 ) -> None:
     """An error at the first call of its kind, the second, and so on until none is left."""
     place, real = {
-        "move": (aside, move),
-        "link": (aside.os, os.link),
+        "move": (staging, move),
+        "link": (staging.os, os.link),
         "unlink": (Path, Path.unlink),
         "mkdir": (Path, Path.mkdir),
     }[call]
@@ -194,7 +194,7 @@ def test_all_is_put_back_whatever_fails(
 
         with monkeypatch.context() as patch:
             if not links:
-                patch.setattr(aside.os, "link", _refused)
+                patch.setattr(staging.os, "link", _refused)
             patch.setattr(place, call, failing)
             try:
                 _place(folder)

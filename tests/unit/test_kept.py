@@ -10,9 +10,9 @@ import pytest
 from gridatlas import kept
 from gridatlas.build import build
 from gridatlas.diff.side import as_side
-from gridatlas.garbage import left_alone
+from gridatlas.files.garbage import left_alone
+from gridatlas.files.packed import Files, Held, Packed, Spool, pack
 from gridatlas.loaded import load_data
-from gridatlas.packed import Files, Held, Packed, Spool, pack
 from gridatlas.page import Page
 
 STUDY = """\

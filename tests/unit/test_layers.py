@@ -19,14 +19,14 @@ ORDER = [
     {"model.docstrings"},
     {
         "model.addresses",
-        "aside",
-        "garbage",
-        "packed",
+        "files.staging",
+        "files.garbage",
+        "files.packed",
         "model.problems",
         "model.schema",
         "slim",
         "model.study",
-        "store",
+        "files.store",
     },
     {"citation"},
     {"text", "revisions"},
@@ -185,7 +185,15 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
     for name, path in MODULES.items():
         if name.startswith("reproduce"):
             core |= {one for one in _of_ours(_imports(path)) if not one.startswith("reproduce")}
-    assert core <= {"aside", "model.problems", "model.schema", "load", "runs", "tables", "text"}
+    assert core <= {
+        "files.staging",
+        "model.problems",
+        "model.schema",
+        "load",
+        "runs",
+        "tables",
+        "text",
+    }
 
 
 def test_jinja_is_imported_for_pages_only() -> None:

@@ -17,8 +17,9 @@ import pytest
 import vl_convert
 from PIL import Image
 
-from gridatlas import drawers, render, store
+from gridatlas import drawers, render
 from gridatlas.drawers import Drawers, draw
+from gridatlas.files import store
 from gridatlas.picture import Mark, Picture
 from gridatlas.render import Drawing, DrawingError, draw_one
 from gridatlas.slim import slim_png

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from gridatlas.aside import Aside, Placing, remove_abandoned
 from gridatlas.build import Site
+from gridatlas.files.staging import Aside, Placing, remove_abandoned
 from gridatlas.hosts.failed import not_written
 from gridatlas.model.problems import listed
 from gridatlas.page import fill, page_links

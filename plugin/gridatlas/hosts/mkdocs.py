@@ -29,6 +29,7 @@ from gridatlas.diff.side import Side
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences, error_box
 from gridatlas.figures import GRIDS
+from gridatlas.files.staged_site import StagedSite
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.failed import is_of_disk, not_written
 from gridatlas.hosts.markdown import (
@@ -47,7 +48,6 @@ from gridatlas.hosts.mkdocs_nav import add_to_nav, with_braces
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.hosts.site_policy import add_policy
-from gridatlas.hosts.staged import StagedSite
 from gridatlas.hosts.watching import Watching
 from gridatlas.model.problems import listed, only_problems, shortened
 from gridatlas.page import Page, fill, page_links

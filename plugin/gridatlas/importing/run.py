@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gridatlas.garbage import left_alone
+from gridatlas.files.garbage import left_alone
 from gridatlas.importing.asked import Asked
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.look import look, sources

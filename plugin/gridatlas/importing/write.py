@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridatlas.aside import Aside, abandoned, exchange
 from gridatlas.checks import TITLES
+from gridatlas.files.staging import Aside, abandoned, exchange
 from gridatlas.importing.raw import CannotImport
 from gridatlas.load import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.loaded import Loaded, load_data

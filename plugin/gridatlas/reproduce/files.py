@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gridatlas.aside import beside
+from gridatlas.files.staging import beside
 from gridatlas.model.problems import shown
 from gridatlas.reproduce.errors import not_written
 

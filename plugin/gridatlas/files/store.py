@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from gridatlas.aside import write_whole
+from gridatlas.files.staging import write_whole
 
 _HEADER = b"gridatlas-store "
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from gridatlas.aside import Aside, Placing
+from gridatlas.files.staging import Aside, Placing
 
 Stamp = tuple[int, int, int]
 """What tells whether a file was written since: time, size and number."""

@@ -1,0 +1,1 @@
+"""Whole files: staging, atomic writes and one cache."""
