@@ -17,13 +17,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from gridatlas.assessment import Assessment
+from gridatlas.data.reader import STUDY_FILE
+from gridatlas.data.runs import FOLDER as RUNS
 from gridatlas.files import store
 from gridatlas.files.packed import Block, Content, Packed, Spool, pack
-from gridatlas.load import STUDY_FILE
 from gridatlas.model.study import Study
 from gridatlas.page import Page
 from gridatlas.plan import PagePlan
-from gridatlas.runs import FOLDER as RUNS
 
 _LIBRARIES = ("altair", "jinja2", "markupsafe", "numpy", "pydantic", "scipy", "vl-convert-python")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from gridatlas.analyse import Results, analyse
 from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
+from gridatlas.data.reader import read_study, study_folders
+from gridatlas.data.validate import validate
 from gridatlas.files.garbage import left_alone
-from gridatlas.load import read_study, study_folders
 from gridatlas.model.problems import Problem, listed, nearest, shown
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
 from gridatlas.readings import agreement_problems
-from gridatlas.validate import validate
 
 
 @dataclass(frozen=True, slots=True)

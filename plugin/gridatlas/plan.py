@@ -16,6 +16,7 @@ from gridatlas.assessment import Assessment
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged
 from gridatlas.commands import command_form, commands
+from gridatlas.data.validate import slug
 from gridatlas.model.problems import Problem, only_problems, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword
@@ -32,7 +33,6 @@ from gridatlas.panels import (
 )
 from gridatlas.picture import Picture, rows_from_top
 from gridatlas.reproduction import Reproduction
-from gridatlas.validate import slug
 
 
 @dataclass(frozen=True, slots=True)

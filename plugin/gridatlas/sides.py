@@ -6,12 +6,7 @@ import os
 from pathlib import Path
 from tempfile import gettempdir
 
-from gridatlas.diff.side import Side, as_side
-from gridatlas.files.staging import Aside
-from gridatlas.load import STUDY_FILE, study_folders
-from gridatlas.loaded import load_data
-from gridatlas.model.problems import listed, shortened, shown
-from gridatlas.revisions import (
+from gridatlas.data.git import (
     NoFolderError,
     Revision,
     RevisionError,
@@ -19,6 +14,11 @@ from gridatlas.revisions import (
     folders_above,
     write_data,
 )
+from gridatlas.data.reader import STUDY_FILE, study_folders
+from gridatlas.diff.side import Side, as_side
+from gridatlas.files.staging import Aside
+from gridatlas.loaded import load_data
+from gridatlas.model.problems import listed, shortened, shown
 
 
 class SideError(Exception):

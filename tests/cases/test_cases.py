@@ -105,16 +105,16 @@ def test_a_rule_is_named_after_the_kind_of_problem_that_its_cases_show() -> None
 def test_every_kind_of_problem_has_a_case() -> None:
     kinds = set()
     for module in (
-        "cells",
-        "fit_runs",
-        "load",
+        "data.rows",
+        "data.match_runs",
+        "data.reader",
         "loaded",
         "readings",
-        "runs",
-        "tables",
-        "text",
-        "validate",
-        "yaml_lines",
+        "data.runs",
+        "data.tables",
+        "data.text",
+        "data.validate",
+        "data.yaml",
     ):
         path = PACKAGE / f"{module.replace('.', '/')}.py"
         tree = ast.parse(path.read_text(encoding="utf-8"))

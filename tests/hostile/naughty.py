@@ -20,8 +20,8 @@ from amount import amount
 from hostile import EXTENSIONS, FEATURES, Texts
 from site_builds import Build
 
-from gridatlas.tables import guarded
-from gridatlas.text import unprintable
+from gridatlas.data.tables import guarded
+from gridatlas.data.text import unprintable
 
 OURS = [
     "<script>window.ran=1;alert(1)</script>",

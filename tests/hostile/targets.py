@@ -22,6 +22,7 @@ from gridatlas.build import Loaded, load_data
 from gridatlas.chart import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value
 from gridatlas.cli import main
+from gridatlas.data.text import unprintable
 from gridatlas.fence import FenceError, figures, parse
 from gridatlas.hosts import fence_lines
 from gridatlas.model.problems import Problem
@@ -30,7 +31,6 @@ from gridatlas.reproduce.records import Row
 from gridatlas.reproduce.units import Unit, cell_of, plan_as_json
 from gridatlas.reproduction import reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
-from gridatlas.text import unprintable
 
 STUDY = b"""\
 format: 1

@@ -17,6 +17,7 @@ from targets import HARMLESS_STUDY as STUDY
 
 from gridatlas.analyse import readings_at
 from gridatlas.build import Loaded, as_side, load_data
+from gridatlas.data.validate import slug
 from gridatlas.diff.as_html import to_html
 from gridatlas.diff.as_json import to_json
 from gridatlas.diff.as_markdown import to_markdown
@@ -24,7 +25,6 @@ from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
 from gridatlas.export import to_csv
 from gridatlas.model.problems import only_problems
-from gridatlas.validate import slug
 
 SETTINGS = settings(
     max_examples=amount(40, 1500), deadline=None, suppress_health_check=list(HealthCheck)

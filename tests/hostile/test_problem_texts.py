@@ -17,6 +17,7 @@ from test_strings import HOOKS, shape
 
 from gridatlas.build import as_side, load_data
 from gridatlas.cli import main
+from gridatlas.data.tables import unguarded
 from gridatlas.diff.as_html import to_html
 from gridatlas.diff.as_json import to_json
 from gridatlas.diff.as_markdown import to_markdown
@@ -24,7 +25,6 @@ from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.report import Report
 from gridatlas.diff.sections import report
 from gridatlas.model.problems import ALIKE, Problem, shown
-from gridatlas.tables import unguarded
 
 STRINGS = [*OURS, *FOREIGN[: amount(0, len(FOREIGN))]]
 PARTS = [STRINGS[at : at + ALIKE] for at in range(0, len(STRINGS), ALIKE)]

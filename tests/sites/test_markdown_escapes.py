@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown import Markdown
 
+from gridatlas.data.text import unprintable
 from gridatlas.page import escape_markdown
-from gridatlas.text import unprintable
 
 STARTS = [
     "??? danger", "???+ open", "1) one", "12) twelve", "a) letter", "i) roman", "IV) upper",

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from studies import HEAD, Checked, MakeStudy, Read
 
-from gridatlas.load import StudySource, read_study
+from gridatlas.data.reader import StudySource, read_study
+from gridatlas.data.validate import validate
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Study
-from gridatlas.validate import validate
 
 
 @pytest.fixture

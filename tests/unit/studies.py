@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from gridatlas.load import StudySource
+from gridatlas.data.reader import StudySource
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Study
 

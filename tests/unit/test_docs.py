@@ -17,9 +17,9 @@ from pydantic import BaseModel
 
 import gridatlas
 from gridatlas.assessment import assess_study
-from gridatlas.cells import OPTIONAL_COLUMNS
 from gridatlas.checks import TITLES
 from gridatlas.cli import main
+from gridatlas.data.rows import OPTIONAL_COLUMNS
 from gridatlas.fence import OPTIONS
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension

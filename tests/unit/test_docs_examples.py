@@ -17,8 +17,8 @@ from mkdocs.config import load_config
 from packaging.requirements import Requirement
 
 from gridatlas.cli import main
+from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.schema import StudyFile
-from gridatlas.yaml_lines import parse_yaml
 
 LEAST = {"format": 1, "title": "t", "metric": {"name": "m"}, "x": "x", "y": "y"}
 

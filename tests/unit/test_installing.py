@@ -93,7 +93,7 @@ def found(path: Path, content: str) -> list[str]:
 def test_no_file_installs_a_name_that_is_not_ours() -> None:
     files = tracked()
     assert ROOT / "docs/python.md" in files
-    assert ROOT / "plugin/gridatlas/tables.py" in files
+    assert ROOT / "plugin/gridatlas/data/tables.py" in files
     assert ROOT / ".github/actions/gridatlas/install.sh" in files
     wrong = {}
     for path in files:

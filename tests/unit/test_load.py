@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from studies import HEAD, Read
 
-from gridatlas.load import nearest_line, read_study, study_folders
+from gridatlas.data.reader import nearest_line, read_study, study_folders
+from gridatlas.data.tables import Row, Table, parse_csv
+from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import Problem
-from gridatlas.tables import Row, Table, parse_csv
-from gridatlas.yaml_lines import parse_yaml
 
 # --- YAML ---------------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from studies import HEAD
 
-from gridatlas.load import StudySource, read_study
+from gridatlas.data.reader import StudySource, read_study
+from gridatlas.data.tables import Row
+from gridatlas.data.validate import validate
 from gridatlas.model.problems import Problem
-from gridatlas.tables import Row
-from gridatlas.validate import validate
 
 NAME = "data/demo/cells.parquet"
 

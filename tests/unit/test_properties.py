@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from gridatlas.analyse import analyse
 from gridatlas.chart import specification
-from gridatlas.load import read_study
+from gridatlas.data.reader import read_study
+from gridatlas.data.tables import parse_csv, unguarded
+from gridatlas.data.validate import slug, validate
+from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import Problem
 from gridatlas.model.schema import StudyFile, format_number, level_key, level_number
 from gridatlas.picture import draw_grid
-from gridatlas.tables import parse_csv, unguarded
-from gridatlas.validate import slug, validate
-from gridatlas.yaml_lines import parse_yaml
 
 settings.register_profile("gridatlas", deadline=None, max_examples=amount(100, 10_000))
 settings.load_profile("gridatlas")

@@ -12,8 +12,8 @@ import yaml
 from jsonschema import Draft202012Validator
 from studies import HEAD, REPOSITORY
 
+from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.schema import json_schema
-from gridatlas.yaml_lines import parse_yaml
 
 STUDIES = sorted((REPOSITORY / "data").glob("*/study.yml"))
 CASES = yaml.safe_load((REPOSITORY / "tests" / "cases" / "fine.yml").read_text(encoding="utf-8"))

@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 from studies import Checked, MakeStudy, table
 
+from gridatlas.data.validate import slug
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Cell, Study
-from gridatlas.validate import slug
 
 
 def _levels(study: Study) -> list[str]:

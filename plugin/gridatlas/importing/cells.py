@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
 
-from gridatlas.cells import OPTIONAL_COLUMNS
+from gridatlas.data.rows import OPTIONAL_COLUMNS
+from gridatlas.data.tables import guarded
+from gridatlas.data.validate import RESERVED_FACTORS
 from gridatlas.importing.asked import ROWS
 from gridatlas.importing.columns import Column
 from gridatlas.importing.metric import last_part, unit_in_name
@@ -28,8 +30,6 @@ from gridatlas.importing.propose import Proposal
 from gridatlas.importing.raw import Reported
 from gridatlas.model.problems import shown
 from gridatlas.model.schema import RESERVED_FACETS, level_key
-from gridatlas.tables import guarded
-from gridatlas.validate import RESERVED_FACTORS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import csv
 import io
 import re
 
+from gridatlas.data.tables import unguarded
 from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
 from gridatlas.model.problems import shown
-from gridatlas.tables import unguarded
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gridatlas.data.tables import read_table
 from gridatlas.importing import lm_eval, mteb
 from gridatlas.importing.delimited import decode, read_delimited
 from gridatlas.importing.markdown_tables import read_markdown
 from gridatlas.importing.objects import parse_json, read_json, read_lines, table_of
 from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported
 from gridatlas.model.problems import listed
-from gridatlas.tables import read_table
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown")
 _PART = re.compile(r"([A-Za-z][A-Za-z_]*?)[=]?[_=-]?([+-]?\d+(?:\.\d+)?(?:e-?\d+)?)")

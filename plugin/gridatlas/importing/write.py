@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.checks import TITLES
+from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.files.staging import Aside, abandoned, exchange
 from gridatlas.importing.raw import CannotImport
-from gridatlas.load import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.loaded import Loaded, load_data
 from gridatlas.model.problems import Problem, listed, only_problems
 

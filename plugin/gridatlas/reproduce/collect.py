@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from gridatlas.load import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
+from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
+from gridatlas.data.tables import guarded, read_table
+from gridatlas.data.text import outside
 from gridatlas.model.problems import listed, nearest, shown
 from gridatlas.model.schema import level_number
 from gridatlas.reproduce.errors import CannotRun, WrongUsage
@@ -27,8 +29,6 @@ from gridatlas.reproduce.tally import (
     outcomes_as_json,
 )
 from gridatlas.reproduce.units import Cell, cell_of
-from gridatlas.tables import guarded, read_table
-from gridatlas.text import outside
 
 RUNS = "runs"
 _COUNTS = ("n", "successes", "stderr", "run")

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from gridatlas.data.runs import OUTCOMES
 from gridatlas.model.problems import shown, visible
 from gridatlas.reproduce.errors import CannotRun, WrongUsage, not_written
 from gridatlas.reproduce.files import (
@@ -27,7 +28,6 @@ from gridatlas.reproduce.files import (
 from gridatlas.reproduce.progress import tell
 from gridatlas.reproduce.runs import Manifest, differences, flat
 from gridatlas.reproduce.units import Unit, seed_of, units_of_plan
-from gridatlas.runs import OUTCOMES
 
 __all__ = ["BrokenRecord", "Over", "Row", "RunFolder", "SettingsDiffer", "Unit", "seed_of"]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from gridatlas.data.runs import manifest_problems
 from gridatlas.model.problems import listed
 from gridatlas.reproduce.errors import CannotRun
 from gridatlas.reproduce.records import RUN_FILE, BrokenRecord, Over, Row, RunFolder
 from gridatlas.reproduce.units import Cell, Unit
-from gridatlas.runs import manifest_problems
 
 EACH = 5
 """Cells of a grid that are told one by one."""

@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from gridatlas.data.text import read_text, unprintable
 from gridatlas.model.problems import Problem, listed, shown
 from gridatlas.model.schema import level_number
-from gridatlas.text import read_text, unprintable
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 """What a spreadsheet runs, and what has apostrophes before it so that none does."""

@@ -12,7 +12,9 @@ from decimal import Decimal
 from itertools import product
 from typing import cast
 
-from gridatlas.cells import (
+from gridatlas.data.match_runs import fit_runs
+from gridatlas.data.reader import StudySource
+from gridatlas.data.rows import (
     OPTIONAL_COLUMNS,
     check_columns,
     column,
@@ -20,8 +22,8 @@ from gridatlas.cells import (
     read_readings,
     too_long,
 )
-from gridatlas.fit_runs import fit_runs
-from gridatlas.load import StudySource
+from gridatlas.data.tables import Row, Table
+from gridatlas.data.typos import corrected, typos
 from gridatlas.model.problems import Problem, listed, nearest, shown
 from gridatlas.model.schema import (
     MOST_TRIALS,
@@ -41,8 +43,6 @@ from gridatlas.model.study import (
     Region,
     Study,
 )
-from gridatlas.tables import Row, Table
-from gridatlas.typos import corrected, typos
 
 RESERVED_FACTORS = (
     *OPTIONAL_COLUMNS,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from gridatlas.cells import OPTIONAL_COLUMNS, factor_ids
-from gridatlas.load import StudySource
+from gridatlas.data.reader import StudySource
+from gridatlas.data.rows import OPTIONAL_COLUMNS, factor_ids
+from gridatlas.data.tables import Table
+from gridatlas.data.yaml import KeyPath
 from gridatlas.model.problems import Problem, listed, nearest, shown
-from gridatlas.tables import Table
-from gridatlas.yaml_lines import KeyPath
 
 
 @dataclass(frozen=True, slots=True)

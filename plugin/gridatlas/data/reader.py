@@ -12,12 +12,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from gridatlas.data.runs import RunFiles, read_runs
+from gridatlas.data.tables import Table, read_table
+from gridatlas.data.text import outside, read_text
+from gridatlas.data.yaml import KeyPath, parse_yaml
 from gridatlas.model.problems import Problem, listed, nearest, shown
 from gridatlas.model.schema import FORMAT, ReadingEntry, StudyFile
-from gridatlas.runs import RunFiles, read_runs
-from gridatlas.tables import Table, read_table
-from gridatlas.text import outside, read_text
-from gridatlas.yaml_lines import KeyPath, parse_yaml
 
 STUDY_FILE = "study.yml"
 DEFAULT_TABLE = "cells.csv"

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gridatlas.load import StudySource
+from gridatlas.data.reader import StudySource
+from gridatlas.data.runs import COLLECT, FOLDER, CellOutcomes, RunFile, levels_text
 from gridatlas.model.problems import Problem, listed, nearest, shown, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Cell, Factor, Levels, Outcomes, Point, Progress, Reading, Run
-from gridatlas.runs import COLLECT, FOLDER, CellOutcomes, RunFile, levels_text
 
 At = tuple[Levels, Point]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from gridatlas.data.text import unprintable
 from gridatlas.model.problems import Problem, shown
-from gridatlas.text import unprintable
 
 MAX_NODES = 200_000
 """YAML values in one file, aliases expanded; more is taken for a mistake (or an attack)."""

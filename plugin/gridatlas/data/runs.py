@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from gridatlas.data.text import outside, read_text, unprintable
 from gridatlas.model.problems import Problem, listed, shown
 from gridatlas.model.schema import LevelKey
-from gridatlas.text import outside, read_text, unprintable
 
 FOLDER = "runs"
 OUTCOMES = ".outcomes.json"

@@ -10,7 +10,8 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import cast
 
-from gridatlas.load import StudySource
+from gridatlas.data.reader import StudySource
+from gridatlas.data.tables import Row, Table
 from gridatlas.model.problems import Problem, Severity, listed, nearest, shown
 from gridatlas.model.schema import (
     LONGEST_NAME,
@@ -28,7 +29,6 @@ from gridatlas.model.study import (
     Reading,
     State,
 )
-from gridatlas.tables import Row, Table
 
 OPTIONAL_COLUMNS = ("n", "successes", "stderr", "state", "note", "place", "run")
 

@@ -1,0 +1,1 @@
+"""From files to a checked study, or to problems."""
