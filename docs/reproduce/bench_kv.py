@@ -51,7 +51,7 @@ from gridatlas.reproduce.kv.options import (
     trigger_option,
 )
 from gridatlas.reproduce.kv.scorers import NAMES
-from gridatlas.reproduce.progress import tell
+from gridatlas.reproduce.runner.progress import tell
 
 
 # %%

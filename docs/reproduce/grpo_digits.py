@@ -67,8 +67,8 @@ from gridatlas.reproduce.digits.study import (
 )
 from gridatlas.reproduce.digits.supervised import Supervised
 from gridatlas.reproduce.digits.trained import models_of_run
-from gridatlas.reproduce.options import RunOptions, run_options
-from gridatlas.reproduce.runs import manifest
+from gridatlas.reproduce.runner.options import RunOptions, run_options
+from gridatlas.reproduce.runner.runs import manifest
 
 SCRIPT = "grpo_digits"
 STUDY = "digits-grpo-ours"

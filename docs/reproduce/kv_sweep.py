@@ -72,7 +72,6 @@ from pathlib import Path
 
 import click
 
-from gridatlas.reproduce.errors import WrongUsage
 from gridatlas.reproduce.kv.models import about_model, choose_model, load_config, pinned
 from gridatlas.reproduce.kv.options import (
     attention_option,
@@ -96,9 +95,10 @@ from gridatlas.reproduce.kv.sweep import (
     expected,
     question_of,
 )
-from gridatlas.reproduce.options import RunOptions, run_options
-from gridatlas.reproduce.progress import tell
-from gridatlas.reproduce.runs import manifest
+from gridatlas.reproduce.runner.errors import WrongUsage
+from gridatlas.reproduce.runner.options import RunOptions, run_options
+from gridatlas.reproduce.runner.progress import tell
+from gridatlas.reproduce.runner.runs import manifest
 
 STUDY = "dynts-window-ratio"
 

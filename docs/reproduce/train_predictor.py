@@ -40,8 +40,6 @@ from pathlib import Path
 
 import click
 
-from gridatlas.reproduce.devices import choose_device
-from gridatlas.reproduce.files import digest
 from gridatlas.reproduce.kv.memory import enough_memory
 from gridatlas.reproduce.kv.models import (
     about_model,
@@ -61,8 +59,10 @@ from gridatlas.reproduce.kv.predictor import PredictorSize, save_predictor
 from gridatlas.reproduce.kv.questions import read_jsonl
 from gridatlas.reproduce.kv.traces import traces_of_file, traces_of_run
 from gridatlas.reproduce.kv.training import Training, labels_of, train
-from gridatlas.reproduce.progress import Teller, tell
-from gridatlas.reproduce.runs import environment, utc_now
+from gridatlas.reproduce.runner.devices import choose_device
+from gridatlas.reproduce.runner.files import digest
+from gridatlas.reproduce.runner.progress import Teller, tell
+from gridatlas.reproduce.runner.runs import environment, utc_now
 
 # %% [markdown]
 # ## Labels, then training

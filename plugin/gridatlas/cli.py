@@ -173,7 +173,7 @@ def collect(
       gridatlas collect runs/part-1 runs/part-2 --study dynts-window-ratio --reading ours
       gridatlas collect runs/digits --data my/data --study digits --reading ours --label "Our run"
     """  # noqa: D301
-    from gridatlas.reproduce.collect import collect as lines
+    from gridatlas.reproduce.runner.collect import collect as lines
 
     for line in lines(runs, data, study, reading, label):
         click.echo(line)

@@ -27,8 +27,8 @@ from gridatlas.fence import FenceError, figures, parse
 from gridatlas.hosts import fence_lines
 from gridatlas.model.problems import Problem
 from gridatlas.picture import draw_grid
-from gridatlas.reproduce.records import Row
-from gridatlas.reproduce.units import Unit, cell_of, plan_as_json
+from gridatlas.reproduce.runner.records import Row
+from gridatlas.reproduce.runner.units import Unit, cell_of, plan_as_json
 from gridatlas.reproduction import reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
 

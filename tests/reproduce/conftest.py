@@ -11,9 +11,9 @@ from hub import Hub, serving
 from toy_run import toy_rows, toy_units
 from warm import Warm
 
-from gridatlas.reproduce.records import RunFolder, Unit
-from gridatlas.reproduce.runs import Manifest
-from gridatlas.reproduce.units import plan_as_json
+from gridatlas.reproduce.runner.records import RunFolder, Unit
+from gridatlas.reproduce.runner.runs import Manifest
+from gridatlas.reproduce.runner.units import plan_as_json
 
 STUDY = """format: 1
 title: A demo

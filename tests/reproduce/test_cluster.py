@@ -17,11 +17,11 @@ import toy_run
 from toy_run import ToyFactory, toy_rows, toy_units
 
 from conftest import MakeRun
-from gridatlas.reproduce import cluster
-from gridatlas.reproduce.engine import run_units
-from gridatlas.reproduce.errors import CannotRun
-from gridatlas.reproduce.records import Row, RunFolder, Unit
-from gridatlas.reproduce.workers import Devices
+from gridatlas.reproduce.runner import cluster
+from gridatlas.reproduce.runner.engine import run_units
+from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas.reproduce.runner.workers import Devices
 
 # Ray's own warnings aren't ours to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")

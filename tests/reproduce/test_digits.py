@@ -22,7 +22,6 @@ from test_kv_sweep import SCRIPTS, page
 from warm import Done, Warm
 
 from gridatlas.cli import main as gridatlas
-from gridatlas.reproduce.collect import collect
 from gridatlas.reproduce.digits.grpo import Grpo, last_checkpoint, rewards, train_on
 from gridatlas.reproduce.digits.model import (
     ModelSize,
@@ -48,8 +47,9 @@ from gridatlas.reproduce.digits.study import (
     setting_of,
 )
 from gridatlas.reproduce.digits.supervised import Supervised, train_start
-from gridatlas.reproduce.errors import CannotRun, WrongUsage, enough_space
-from gridatlas.reproduce.records import RunFolder, Unit, seed_of
+from gridatlas.reproduce.runner.collect import collect
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage, enough_space
+from gridatlas.reproduce.runner.records import RunFolder, Unit, seed_of
 
 SCRIPT = str(SCRIPTS / "grpo_digits.py")
 STUDY = """format: 1

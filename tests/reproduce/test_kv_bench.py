@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 from test_kv_sweep import page
 
-from gridatlas.reproduce.errors import CannotRun
 from gridatlas.reproduce.kv.bench import Bench, compared, measure
-from gridatlas.reproduce.records import SettingsDiffer
+from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.records import SettingsDiffer
 
 TINY = Bench(
     "tiny",

@@ -19,7 +19,6 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from gridatlas.reproduce.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.kv.decode import Decoding, Ends
 from gridatlas.reproduce.kv.models import choose_model, load_model
 from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
@@ -27,7 +26,8 @@ from gridatlas.reproduce.kv.press import Press, check_family
 from gridatlas.reproduce.kv.sampling import Sampling, drawn
 from gridatlas.reproduce.kv.scorers import NAMES, Scorer, new_scorer
 from gridatlas.reproduce.kv.selection import Budget
-from gridatlas.reproduce.units import seed_of
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas.reproduce.runner.units import seed_of
 
 PROMPT = [tiny.VOCABULARY[one] for one in ["<user>", *"what is 6?", "<assistant>", "<think>"]]
 SEEDS = [seed_of(0, "q", sample) for sample in range(3)]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from gridatlas.reproduce.errors import CannotRun
 from gridatlas.reproduce.kv import grading
 from gridatlas.reproduce.kv.grading import Grade, Grader, choice_of, final_answer
 from gridatlas.reproduce.kv.questions import Question
+from gridatlas.reproduce.runner.errors import CannotRun
 
 OPEN = Question("q", "?", "33")
 CHOICE = Question("q", "?", "C", ("electron", "neutron", "proton", "muon"))

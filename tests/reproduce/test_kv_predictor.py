@@ -12,7 +12,6 @@ import tiny
 import torch
 from masked import full_attention
 
-from gridatlas.reproduce.errors import CannotRun
 from gridatlas.reproduce.kv import training
 from gridatlas.reproduce.kv.labels import attention_from_answer, labelled
 from gridatlas.reproduce.kv.models import about_model, choose_model, load_model
@@ -24,6 +23,7 @@ from gridatlas.reproduce.kv.predictor import (
     save_predictor,
 )
 from gridatlas.reproduce.kv.training import Trace, Training, labels_of, target, train
+from gridatlas.reproduce.runner.errors import CannotRun
 
 CPU = torch.device("cpu")
 SIZE = PredictorSize(64, 32)

@@ -22,15 +22,15 @@ import torch
 from click.testing import CliRunner, Result
 from huggingface_hub.errors import HfHubHTTPError
 
-from gridatlas.reproduce.collect import collect
-from gridatlas.reproduce.errors import CannotRun
 from gridatlas.reproduce.kv import memory, models, sweep
 from gridatlas.reproduce.kv.memory import GIB, Shape, check_fits, shape_of
 from gridatlas.reproduce.kv.models import SHAPES, about_model, choose_model
 from gridatlas.reproduce.kv.questions import read_jsonl
 from gridatlas.reproduce.kv.sweep import Sweep, SweepFactory
-from gridatlas.reproduce.records import RunFolder
-from gridatlas.reproduce.units import seed_of
+from gridatlas.reproduce.runner.collect import collect
+from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.records import RunFolder
+from gridatlas.reproduce.runner.units import seed_of
 
 SCRIPTS = Path(__file__).parents[2] / "docs" / "reproduce"
 STUDY = """format: 1

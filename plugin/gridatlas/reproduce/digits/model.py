@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.reproduce.digits.problems import CHARACTERS, END, Problem
-from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.runner.errors import CannotRun
 
 if TYPE_CHECKING:
     from torch import Tensor

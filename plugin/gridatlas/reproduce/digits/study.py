@@ -11,15 +11,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from gridatlas.reproduce.devices import choose_device
 from gridatlas.reproduce.digits.grpo import Grpo, train_on
 from gridatlas.reproduce.digits.model import ModelSize, load_model, new_tokenizer, sampled
 from gridatlas.reproduce.digits.problems import Problem, answer_width, held_out, training
 from gridatlas.reproduce.digits.supervised import Supervised, train_start
-from gridatlas.reproduce.errors import CannotRun, enough_space
-from gridatlas.reproduce.progress import Teller
-from gridatlas.reproduce.records import Row
-from gridatlas.reproduce.units import Unit, cell_of, seed_of
+from gridatlas.reproduce.runner.devices import choose_device
+from gridatlas.reproduce.runner.errors import CannotRun, enough_space
+from gridatlas.reproduce.runner.progress import Teller
+from gridatlas.reproduce.runner.records import Row
+from gridatlas.reproduce.runner.units import Unit, cell_of, seed_of
 
 BEFORE = "before"
 X, Y = "x_digits", "y_digits"

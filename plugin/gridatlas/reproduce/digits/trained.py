@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.reproduce.digits.study import DigitsStudy
-from gridatlas.reproduce.errors import WrongUsage
-from gridatlas.reproduce.records import WORK, RunFolder, difference_table
-from gridatlas.reproduce.runs import differences
+from gridatlas.reproduce.runner.errors import WrongUsage
+from gridatlas.reproduce.runner.records import WORK, RunFolder, difference_table
+from gridatlas.reproduce.runner.runs import differences
 
 _OF_ANSWERS = frozenset({"n", "items", "temperature", "limit"})
 """Settings of the answers alone. Training depends on them only by what it holds out."""

@@ -13,9 +13,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from gridatlas.reproduce.devices import choose_device
-from gridatlas.reproduce.errors import CannotRun
-from gridatlas.reproduce.files import digest, indented, write_whole
 from gridatlas.reproduce.kv.decode import Decoding, Ends
 from gridatlas.reproduce.kv.memory import check_fits, free_memory, out_of_memory, shape_of
 from gridatlas.reproduce.kv.models import WIDTHS
@@ -23,8 +20,11 @@ from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas.reproduce.kv.sampling import Sampling
 from gridatlas.reproduce.kv.scorers import new_scorer
 from gridatlas.reproduce.kv.selection import Budget, Protect
-from gridatlas.reproduce.records import SettingsDiffer
-from gridatlas.reproduce.runs import differences, environment, utc_now
+from gridatlas.reproduce.runner.devices import choose_device
+from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.files import digest, indented, write_whole
+from gridatlas.reproduce.runner.records import SettingsDiffer
+from gridatlas.reproduce.runner.runs import differences, environment, utc_now
 
 FILE = "bench.json"
 SHAPES: Mapping[str, Mapping[str, Any]] = {

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TextIO
 
-from gridatlas.reproduce.errors import CannotRun
 from gridatlas.reproduce.kv.questions import LETTERS, Question
+from gridatlas.reproduce.runner.errors import CannotRun
 
 END_OF_THOUGHT = "</think>"
 SECONDS = 20.0

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gridatlas.reproduce.errors import CannotRun
+from gridatlas.reproduce.runner.errors import CannotRun
 
 GIB = 2**30
 SPARE = 1.5 * GIB

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gridatlas.reproduce.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.kv.decode import Ends
 from gridatlas.reproduce.kv.memory import Shape, shape_of
 from gridatlas.reproduce.kv.press import check_family
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 
 LEVELS = {
     "r1-qwen": "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",

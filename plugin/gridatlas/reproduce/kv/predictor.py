@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from gridatlas.reproduce.errors import CannotRun
-from gridatlas.reproduce.files import indented, write_whole
+from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.files import indented, write_whole
 
 WEIGHTS = "predictor.safetensors"
 ABOUT = "predictor.json"

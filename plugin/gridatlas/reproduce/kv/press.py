@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.reproduce.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.kv.scorers import Scorer
 from gridatlas.reproduce.kv.selection import Budget, select
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 
 if TYPE_CHECKING:
     from torch import Tensor

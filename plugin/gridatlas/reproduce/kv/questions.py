@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.model.problems import shown
-from gridatlas.reproduce.errors import CannotRun, WrongUsage
-from gridatlas.reproduce.files import digest
 from gridatlas.reproduce.kv.models import Reaching
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas.reproduce.runner.files import digest
 
 Profile = Literal["official", "boxed"]
 LETTERS = "ABCDEFGHIJ"

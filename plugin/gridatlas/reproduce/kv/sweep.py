@@ -8,7 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from gridatlas.reproduce.devices import choose_device
 from gridatlas.reproduce.kv.decode import Decoding, Ends, Sample
 from gridatlas.reproduce.kv.grading import shared_grader
 from gridatlas.reproduce.kv.memory import (
@@ -33,9 +32,10 @@ from gridatlas.reproduce.kv.questions import Profile, Question, prompt_ids
 from gridatlas.reproduce.kv.sampling import Sampling
 from gridatlas.reproduce.kv.scorers import Scorer, new_scorer
 from gridatlas.reproduce.kv.selection import Budget, Protect
-from gridatlas.reproduce.progress import duration
-from gridatlas.reproduce.records import Row
-from gridatlas.reproduce.units import Unit, cell_of, seed_of
+from gridatlas.reproduce.runner.devices import choose_device
+from gridatlas.reproduce.runner.progress import duration
+from gridatlas.reproduce.runner.records import Row
+from gridatlas.reproduce.runner.units import Unit, cell_of, seed_of
 
 WINDOWS = (500, 1000, 2000, 3000)
 RATIOS = tuple(Decimal(one) for one in ("0.1", "0.2", "0.3", "0.4", "0.5"))

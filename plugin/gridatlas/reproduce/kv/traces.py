@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.model.problems import shown
-from gridatlas.reproduce.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.kv.questions import Profile, Question, prompt_ids
 from gridatlas.reproduce.kv.training import Trace
-from gridatlas.reproduce.records import BrokenRecord, RunFolder
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas.reproduce.runner.records import BrokenRecord, RunFolder
 
 
 def traces_of_file(path: Path, tokenizer: Any, profile: Profile) -> list[Trace]:

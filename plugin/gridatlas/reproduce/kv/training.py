@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.reproduce.errors import CannotRun
-from gridatlas.reproduce.files import write_whole
 from gridatlas.reproduce.kv.labels import Labelled, labelled
 from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
+from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.files import write_whole
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gridatlas.reproduce.records import Row
-from gridatlas.reproduce.units import Unit
+from gridatlas.reproduce.runner.records import Row
+from gridatlas.reproduce.runner.units import Unit
 
 
 class Worker(Protocol):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Literal
 
-from gridatlas.reproduce.progress import Progress
-from gridatlas.reproduce.records import RunFolder
-from gridatlas.reproduce.units import Unit
-from gridatlas.reproduce.workers import Devices, WorkerFactory
+from gridatlas.reproduce.runner.progress import Progress
+from gridatlas.reproduce.runner.records import RunFolder
+from gridatlas.reproduce.runner.units import Unit
+from gridatlas.reproduce.runner.workers import Devices, WorkerFactory
 
 Engine = Literal["local", "ray"]
 Shard = tuple[int, int]
@@ -76,7 +76,7 @@ def run_units(
     shown = progress(of, of - number)
     try:
         if left and engine == "ray":
-            from gridatlas.reproduce.cluster import run_on_ray
+            from gridatlas.reproduce.runner.cluster import run_on_ray
 
             run_on_ray(left, worker_factory, folder, shown, address, devices or Devices(), retries)
         elif left:

@@ -15,8 +15,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
-from gridatlas.reproduce.files import compact, digest
-from gridatlas.reproduce.units import Unit, plan_as_json
+from gridatlas.reproduce.runner.files import compact, digest
+from gridatlas.reproduce.runner.units import Unit, plan_as_json
 
 FORMAT = 1
 PACKAGES = (

@@ -13,11 +13,11 @@ import click
 
 from gridatlas.model.problems import listed
 from gridatlas.model.schema import level_key
-from gridatlas.reproduce.engine import Engine, Shard, run_units
-from gridatlas.reproduce.records import RunFolder
-from gridatlas.reproduce.runs import Manifest
-from gridatlas.reproduce.units import Unit
-from gridatlas.reproduce.workers import Devices, WorkerFactory
+from gridatlas.reproduce.runner.engine import Engine, Shard, run_units
+from gridatlas.reproduce.runner.records import RunFolder
+from gridatlas.reproduce.runner.runs import Manifest
+from gridatlas.reproduce.runner.units import Unit
+from gridatlas.reproduce.runner.workers import Devices, WorkerFactory
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from gridatlas.data.runs import manifest_problems
 from gridatlas.model.problems import listed
-from gridatlas.reproduce.errors import CannotRun
-from gridatlas.reproduce.records import RUN_FILE, BrokenRecord, Over, Row, RunFolder
-from gridatlas.reproduce.units import Cell, Unit
+from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.records import RUN_FILE, BrokenRecord, Over, Row, RunFolder
+from gridatlas.reproduce.runner.units import Cell, Unit
 
 EACH = 5
 """Cells of a grid that are told one by one."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from gridatlas.files.staging import beside
 from gridatlas.model.problems import shown
-from gridatlas.reproduce.errors import not_written
+from gridatlas.reproduce.runner.errors import not_written
 
 _COMPACT = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gridatlas.reproduce.errors import CannotRun, WrongUsage
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 
 
 def choose_device(name: str) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridatlas.model.schema import level_key
-from gridatlas.reproduce.files import compact, digest
+from gridatlas.reproduce.runner.files import compact, digest
 
 Cell = tuple[tuple[str, str], ...]
 """(factor, level) of all facets, x and y, by the factor's name."""

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from gridatlas.data.runs import OUTCOMES
 from gridatlas.model.problems import shown, visible
-from gridatlas.reproduce.errors import CannotRun, WrongUsage, not_written
-from gridatlas.reproduce.files import (
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage, not_written
+from gridatlas.reproduce.runner.files import (
     NotStrict,
     compact,
     digest,
@@ -25,9 +25,9 @@ from gridatlas.reproduce.files import (
     strict_json,
     write_whole,
 )
-from gridatlas.reproduce.progress import tell
-from gridatlas.reproduce.runs import Manifest, differences, flat
-from gridatlas.reproduce.units import Unit, seed_of, units_of_plan
+from gridatlas.reproduce.runner.progress import tell
+from gridatlas.reproduce.runner.runs import Manifest, differences, flat
+from gridatlas.reproduce.runner.units import Unit, seed_of, units_of_plan
 
 __all__ = ["BrokenRecord", "Over", "Row", "RunFolder", "SettingsDiffer", "Unit", "seed_of"]
 

@@ -16,11 +16,11 @@ from gridatlas.data.tables import guarded, read_table
 from gridatlas.data.text import outside
 from gridatlas.model.problems import listed, nearest, shown
 from gridatlas.model.schema import level_number
-from gridatlas.reproduce.errors import CannotRun, WrongUsage
-from gridatlas.reproduce.files import compact, indented, write_whole
-from gridatlas.reproduce.records import RunFolder
-from gridatlas.reproduce.runs import differences
-from gridatlas.reproduce.tally import (
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas.reproduce.runner.files import compact, indented, write_whole
+from gridatlas.reproduce.runner.records import RunFolder
+from gridatlas.reproduce.runner.runs import differences
+from gridatlas.reproduce.runner.tally import (
     CollectedRun,
     Tally,
     collected_runs,
@@ -28,7 +28,7 @@ from gridatlas.reproduce.tally import (
     manifest_as_json,
     outcomes_as_json,
 )
-from gridatlas.reproduce.units import Cell, cell_of
+from gridatlas.reproduce.runner.units import Cell, cell_of
 
 RUNS = "runs"
 _COUNTS = ("n", "successes", "stderr", "run")

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gridatlas.reproduce.errors import CannotRun
-from gridatlas.reproduce.progress import Progress, duration
-from gridatlas.reproduce.records import RunFolder
-from gridatlas.reproduce.runs import environment, utc_now
-from gridatlas.reproduce.units import Unit
-from gridatlas.reproduce.workers import Devices, WorkerFactory
+from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.progress import Progress, duration
+from gridatlas.reproduce.runner.records import RunFolder
+from gridatlas.reproduce.runner.runs import environment, utc_now
+from gridatlas.reproduce.runner.units import Unit
+from gridatlas.reproduce.runner.workers import Devices, WorkerFactory
 
 _TICK = 1.0
 """Seconds between two looks at the records."""

@@ -1,0 +1,1 @@
+"""Runs of evaluation scripts: units of work, records, resuming, shards and Ray."""
