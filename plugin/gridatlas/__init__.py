@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from gridatlas.analyse import UnknownName
 from gridatlas.model.problems import DataProblems, Problem
 from gridatlas.opened import load
+from gridatlas.results.grids import UnknownName
 
 __all__ = ["DataProblems", "Problem", "UnknownName", "load"]
 __version__ = "0.1.0"

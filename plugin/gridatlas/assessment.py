@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridatlas.analyse import Results
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.claims.noise import with_noise
 from gridatlas.model.study import Study
 from gridatlas.readings import Comparison, compare
 from gridatlas.reproduction import Reproduction, reproduction
+from gridatlas.results.grids import Results
 from gridatlas.uncertainty import Uncertainty, assess
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from html import escape
 
-from gridatlas.analyse import summarise
 from gridatlas.checks.words import many
 from gridatlas.model.study import Grid
 from gridatlas.picture import best_at
 from gridatlas.reproduction import Reproduction, in_words
+from gridatlas.results.grids import summarise
 from gridatlas.uncertainty import GridUncertainty
 
 LONGEST = 60

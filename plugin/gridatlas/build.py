@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas.analyse import Results
 from gridatlas.assessment import Assessment, assess_study
 from gridatlas.changes_page import plan_changes, with_changes
 from gridatlas.checks.words import many
@@ -36,6 +35,7 @@ from gridatlas.plan import (
 )
 from gridatlas.remembered import Remembered
 from gridatlas.render import Drawing, bundle
+from gridatlas.results.grids import Results
 from gridatlas.social import tags
 from gridatlas.works import StudyPlan, Works
 

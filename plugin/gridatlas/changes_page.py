@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from gridatlas.analyse import subtract
 from gridatlas.assessment import Assessment
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.grids import GridChange
@@ -17,6 +16,7 @@ from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
 from gridatlas.panels import Gallery, Panel, Part
 from gridatlas.picture import draw_again, draw_difference, draw_grid, own_domain
 from gridatlas.plan import PagePlan
+from gridatlas.results.grids import subtract
 from gridatlas.uncertainty import GridUncertainty
 
 HEATMAPS_UP_TO = 12

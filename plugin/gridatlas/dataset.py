@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gridatlas.analyse import Results
 from gridatlas.citation import bibtex
 from gridatlas.figures import grid_path
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.schema import Source
 from gridatlas.model.study import Factor, Study
+from gridatlas.results.grids import Results
 
 CELLS, CROISSANT = "cells.csv", "croissant.json"
 """Files beside a study's page: all cells of all grids, and what they are."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from gridatlas.analyse import Results, summarise
 from gridatlas.figures import responsive
 from gridatlas.model.problems import listed
 from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study
 from gridatlas.picture import best_at, format_value, rows_from_top
+from gridatlas.results.grids import Results, summarise
 
 COLUMNS_UP_TO, ROWS_UP_TO = 20, 40
 """Levels of x and of y up to which a grid's cells stand in its text."""

@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import fsum
 from typing import Protocol
 
-from gridatlas.outcomes import Basis, Shares
+from gridatlas.results.items import Basis, Shares
 from gridatlas.statistics.counts import mean_wilson, wilson
 from gridatlas.statistics.interval import Interval
 from gridatlas.statistics.spread import (

@@ -8,12 +8,12 @@ import json
 import re
 from typing import Any
 
-from gridatlas.analyse import readings_at, readings_of, trials
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Cell, Grid, Point, Reading
 from gridatlas.profiles import LevelMean, cell_method, profiles
 from gridatlas.reproduction import Rerun
+from gridatlas.results.grids import readings_at, readings_of, trials
 from gridatlas.uncertainty import CellUncertainty, Ends, GridUncertainty, by_point, ranges_by_point
 
 _MORE = ("successes", "stderr", "note", "place", "run")

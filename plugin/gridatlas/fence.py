@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gridatlas.analyse import Difference, Results, subtract
 from gridatlas.assessment import Assessment
 from gridatlas.line import Axis, Line, LinePicture, draw_line, line_domain
 from gridatlas.model.problems import listed, nearest, printable, shown
@@ -15,6 +14,7 @@ from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.panels import Panel, difference_panels, panels_of
 from gridatlas.picture import draw_again
+from gridatlas.results.grids import Difference, Results, subtract
 
 OPTIONS: Mapping[str, str] = {
     "scale": "own or shared",

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from gridatlas.analyse import (
+from gridatlas.checks.words import is_are, many
+from gridatlas.line import Line
+from gridatlas.model.study import Cell, Grid, Point, Reading, Study
+from gridatlas.panels import Panel
+from gridatlas.picture import Picture, format_difference, rows_from_top
+from gridatlas.results.grids import (
     Difference,
     Summary,
     agree,
@@ -19,11 +24,6 @@ from gridatlas.analyse import (
     summarise,
     trials,
 )
-from gridatlas.checks.words import is_are, many
-from gridatlas.line import Line
-from gridatlas.model.study import Cell, Grid, Point, Reading, Study
-from gridatlas.panels import Panel
-from gridatlas.picture import Picture, format_difference, rows_from_top
 from gridatlas.uncertainty import by_point, ranges_by_point
 from gridatlas.words import between, cell_text
 

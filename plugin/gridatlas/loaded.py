@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gridatlas.analyse import Results, analyse
 from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
 from gridatlas.data.reader import read_study, study_folders
@@ -16,6 +15,7 @@ from gridatlas.model.problems import Problem, listed, nearest, shown
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
 from gridatlas.readings import agreement_problems
+from gridatlas.results.grids import Results, analyse
 
 
 @dataclass(frozen=True, slots=True)

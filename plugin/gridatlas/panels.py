@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.analyse import Difference, readings_at, subtract
 from gridatlas.assessment import Assessment
 from gridatlas.checks.words import many
 from gridatlas.model.study import Grid, Levels, Point
@@ -23,6 +22,7 @@ from gridatlas.picture import (
     own_domain,
 )
 from gridatlas.reproduction import Rerun, Verdict
+from gridatlas.results.grids import Difference, readings_at, subtract
 from gridatlas.uncertainty import GridUncertainty
 
 LEAD_FIGURES = 3

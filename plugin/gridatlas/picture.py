@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from gridatlas.analyse import Difference, Extreme, Summary, summarise
 from gridatlas.blocks import Block, Layout, gather, layout
 from gridatlas.checks.words import many
 from gridatlas.model.schema import Metric
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study
+from gridatlas.results.grids import Difference, Extreme, Summary, summarise
 
 _DIGITS = Context(prec=400)
 MINUS = "\N{MINUS SIGN}"

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from gridatlas.agreement import PAIRS, agreement, spread
-from gridatlas.analyse import differences, pairs, readings_behind
 from gridatlas.assessment import Assessment
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged
@@ -33,6 +32,7 @@ from gridatlas.panels import (
 )
 from gridatlas.picture import Picture, rows_from_top
 from gridatlas.reproduction import Reproduction
+from gridatlas.results.grids import differences, pairs, readings_behind
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas.model.study import Grid, Level
-from gridatlas.outcomes import Basis
+from gridatlas.results.items import Basis
 from gridatlas.uncertainty import Ends, GridUncertainty
 
 _POOLED = "Wilson's for all trials of the cells together, taken as independent"

@@ -9,10 +9,10 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 
-from gridatlas.analyse import derived
 from gridatlas.checks import half_unit
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Factor, Levels, Point, Reading, Study, inline
+from gridatlas.results.grids import derived
 
 FEWEST = 4
 """Cells that must be compared before a cause is named."""

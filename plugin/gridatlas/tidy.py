@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.analyse import trials
 from gridatlas.model.study import Factor, Grid, Study
+from gridatlas.results.grids import trials
 from gridatlas.uncertainty import GridUncertainty, by_point
 
 if TYPE_CHECKING:

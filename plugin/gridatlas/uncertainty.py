@@ -16,10 +16,10 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.analyse import Difference, Results, differences, share_scale, trials
 from gridatlas.files import store
 from gridatlas.model.study import Cell, Factor, Grid, Levels, Point, Study
-from gridatlas.outcomes import (
+from gridatlas.results.grids import Difference, Results, differences, share_scale, trials
+from gridatlas.results.items import (
     Basis,
     Shares,
     all_paired,
@@ -322,7 +322,7 @@ def _size(study: Study) -> int:
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
     here = Path(__file__)
-    files = [here, here.with_name("evidence.py"), here.with_name("outcomes.py")]
+    files = [here, here.with_name("evidence.py"), here.with_name("results") / "items.py"]
     files += sorted(here.with_name("statistics").glob("*.py"))
     sources = [file.read_text("utf-8") for file in files]
     return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)

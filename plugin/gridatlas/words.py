@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from gridatlas.analyse import Summary, summarise, trials, wins
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
@@ -39,6 +38,7 @@ from gridatlas.picture import (
 )
 from gridatlas.profiles import cell_method
 from gridatlas.reproduction import VERDICTS, Reproduction, Verdict, in_words, summed
+from gridatlas.results.grids import Summary, summarise, trials, wins
 from gridatlas.statistics.interval import Interval
 from gridatlas.uncertainty import DifferenceUncertainty, Uncertainty, by_point
 

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from targets import HARMLESS_STUDY as STUDY
 
-from gridatlas.analyse import readings_at
 from gridatlas.build import Loaded, as_side, load_data
 from gridatlas.data.validate import slug
 from gridatlas.diff.as_html import to_html
@@ -25,6 +24,7 @@ from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
 from gridatlas.export import to_csv
 from gridatlas.model.problems import only_problems
+from gridatlas.results.grids import readings_at
 
 SETTINGS = settings(
     max_examples=amount(40, 1500), deadline=None, suppress_health_check=list(HealthCheck)

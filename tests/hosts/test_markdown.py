@@ -7,9 +7,9 @@ import markdown
 import pytest
 
 from gridatlas import load
-from gridatlas.analyse import Results
 from gridatlas.claims import ClaimError
 from gridatlas.hosts.markdown import GridAtlasExtension, number
+from gridatlas.results.grids import Results
 
 DATA = Path(__file__).parents[2] / "data"
 QWEN = 'grid(study="dynts-window-ratio", model="r1-qwen", benchmark="aime24")'

@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 from studies import HEAD, MakeStudy, table
 
-from gridatlas.analyse import (
+from gridatlas.model.study import Cell, Grid
+from gridatlas.results.grids import (
     Results,
     Summary,
     analyse,
@@ -19,7 +20,6 @@ from gridatlas.analyse import (
     summarise,
     wins,
 )
-from gridatlas.model.study import Cell, Grid
 
 
 def _values(grid: Grid) -> list[list[str | None]]:

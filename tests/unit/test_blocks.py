@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from studies import HEAD, MakeStudy, table
 
-from gridatlas.analyse import Results, analyse, differences
 from gridatlas.blocks import BLOCKS_UP_TO, Entry, gather, layout
 from gridatlas.chart import specification
 from gridatlas.export import to_csv, to_json
@@ -31,6 +30,7 @@ from gridatlas.picture import (
     own_domain,
 )
 from gridatlas.render import draw_one
+from gridatlas.results.grids import Results, analyse, differences
 from gridatlas.uncertainty import GridUncertainty, assess
 from gridatlas.words import GLOBALS
 

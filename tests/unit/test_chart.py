@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from studies import MakeStudy, table
 
-from gridatlas.analyse import analyse, differences
 from gridatlas.chart import TALL, specification, thinned
 from gridatlas.model.study import Grid
 from gridatlas.picture import (
@@ -29,6 +28,7 @@ from gridatlas.picture import (
     own_domain,
     value_with_unit,
 )
+from gridatlas.results.grids import analyse, differences
 
 PERCENT = (
     'format: 1\ntitle: T\nmetric: {name: Pass@1, unit: "%", range: [0, 100]}\nx: rate\ny: depth\n'

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from gridatlas import load
-from gridatlas.analyse import Results
 from gridatlas.assessment import assess_study
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
 from gridatlas.claims.verdict import evaluate_given
@@ -28,6 +27,7 @@ from gridatlas.loaded import load_data
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Factor, Level
 from gridatlas.plan import claims_about
+from gridatlas.results.grids import Results
 from gridatlas.uncertainty import assess
 
 REPOSITORY = Path(__file__).parents[2]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from studies import MakeStudy, table
 
-from gridatlas.analyse import analyse
 from gridatlas.commands import command, command_parts
 from gridatlas.model.study import Grid
 from gridatlas.picture import rows_from_top
+from gridatlas.results.grids import analyse
 
 HEAD = (
     "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\nfacets: [model]\n"

@@ -10,7 +10,6 @@ from statistics import mean, stdev
 import pytest
 from studies import REPOSITORY, MakeStudy, table
 
-from gridatlas.analyse import Results, analyse, differences
 from gridatlas.cards import card_data
 from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import match_studies
@@ -22,6 +21,7 @@ from gridatlas.model.study import Grid
 from gridatlas.panels import Panel
 from gridatlas.picture import draw_grid
 from gridatlas.profiles import CELL_METHODS, METHODS, profiles
+from gridatlas.results.grids import Results, analyse, differences
 from gridatlas.statistics.counts import mean_wilson, wilson
 from gridatlas.tidy import columns
 from gridatlas.uncertainty import (

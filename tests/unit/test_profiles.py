@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from studies import MakeStudy, table
 
-from gridatlas.analyse import Results, analyse
 from gridatlas.model.study import Grid
 from gridatlas.profiles import METHODS, LevelMean, profiles
+from gridatlas.results.grids import Results, analyse
 from gridatlas.statistics.counts import mean_wilson, wilson
 from gridatlas.uncertainty import GridUncertainty, assess
 

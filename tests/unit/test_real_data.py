@@ -11,11 +11,11 @@ import yaml
 from studies import REPOSITORY
 
 import gridatlas
-from gridatlas.analyse import Results, analyse
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
 from gridatlas.export import to_csv
 from gridatlas.model.study import Cell
+from gridatlas.results.grids import Results, analyse
 
 DOCUMENTS = json.loads(
     (REPOSITORY / "tests" / "fixtures" / "documents.json").read_text(encoding="utf-8")

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 from studies import MakeStudy, table
 
-from gridatlas.analyse import Results, analyse, differences
 from gridatlas.assessment import assess_study
 from gridatlas.badges import reproduced_badge
 from gridatlas.cards import card_data
@@ -21,6 +20,7 @@ from gridatlas.panels import rerun_panels
 from gridatlas.readings import compare
 from gridatlas.reproduction import Reproduction, in_words, reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
+from gridatlas.results.grids import Results, analyse, differences
 from gridatlas.uncertainty import assess
 
 HEAD = (

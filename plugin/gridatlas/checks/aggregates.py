@@ -6,7 +6,6 @@ from collections.abc import Callable, Container
 from decimal import Decimal
 from fractions import Fraction
 
-from gridatlas.analyse import choose, share_scale
 from gridatlas.checks.averages import FROM_SHARES, Average, Outliers, Part, average_of, outliers
 from gridatlas.checks.chance import CHANCE, odds_text
 from gridatlas.checks.findings import CheckResult, Finding
@@ -15,6 +14,7 @@ from gridatlas.checks.reading import Account, Sheet, ends_of, points_of
 from gridatlas.checks.words import cells_text, is_are, many, of_values
 from gridatlas.model.problems import listed
 from gridatlas.model.study import Cell, Levels, Point, Study
+from gridatlas.results.grids import choose, share_scale
 
 CellAt = Callable[[Levels, Point], Cell | None]
 

@@ -10,12 +10,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from gridatlas.analyse import share_scale
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import is_computed, percent, places_of, plain
 from gridatlas.checks.reading import Account
 from gridatlas.checks.words import cells_text, decimals_text, is_are, many, of_values, span
 from gridatlas.model.study import Cell, Levels, Point
+from gridatlas.results.grids import share_scale
 
 SAYS_NOTHING = Fraction(9, 10)
 """Share of all values that pass above which a passed check of counts says nothing."""

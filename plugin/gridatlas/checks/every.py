@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gridatlas.analyse import choose
 from gridatlas.checks.accepted import accept, finding_problems
 from gridatlas.checks.aggregates import check_aggregates, check_shown_aggregates
 from gridatlas.checks.counts import check_counts
@@ -17,6 +16,7 @@ from gridatlas.checks.repeats import check_repeats
 from gridatlas.checks.runs import check_runs
 from gridatlas.checks.transcription import check_transcription
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
+from gridatlas.results.grids import choose
 
 
 def check_study(study: Study) -> StudyChecks:

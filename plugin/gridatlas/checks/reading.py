@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from gridatlas.analyse import choose
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, Outcome
 from gridatlas.model.problems import Severity
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
+from gridatlas.results.grids import choose
 
 Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gridatlas.analyse import Results
 from gridatlas.claims.tree import ClaimError
 from gridatlas.claims.verdict import Verdict, evaluate, evaluate_given
 from gridatlas.model.problems import Problem, Severity, listed, nearest, shown
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Study
+from gridatlas.results.grids import Results
 
 NAMED_CELLS = 3
 """Deciding cells that a problem names."""

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.analyse import Results, value_in
 from gridatlas.claims.grids import Numbers
 from gridatlas.claims.parts import Absent
 from gridatlas.claims.places import Source
 from gridatlas.claims.tree import ClaimError, GridCall
 from gridatlas.model.problems import listed, nearest, shown
 from gridatlas.model.study import Levels, Point, Reading, Study, keyword, renamed
+from gridatlas.results.grids import Results, value_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from gridatlas.analyse import Results
 from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation, parsed
 from gridatlas.claims.judge import Judged
 from gridatlas.claims.lookup import Scope
 from gridatlas.model.study import Levels
+from gridatlas.results.grids import Results
 from gridatlas.uncertainty import ALPHA, GridUncertainty, Uncertainty, key_of_levels
 
 Kind = Literal["cells", "cell", "best", "ties", "number", "truths", "truth", "other"]

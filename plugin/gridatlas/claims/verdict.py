@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
-from gridatlas.analyse import Results
 from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation
 from gridatlas.claims.grids import Extreme, Truths
@@ -16,6 +15,7 @@ from gridatlas.claims.names import kind_of
 from gridatlas.claims.places import Place
 from gridatlas.claims.tree import ClaimError
 from gridatlas.claims.values import CellNames, Number, Truth
+from gridatlas.results.grids import Results
 
 Outcome = Literal["true", "false", "undecidable"]
 

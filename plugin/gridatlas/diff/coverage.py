@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from gridatlas.analyse import choose
 from gridatlas.checks import CheckResult, Finding, StudyChecks
 from gridatlas.diff.check_changes import FindingChange
 from gridatlas.diff.matching import Match
 from gridatlas.model.study import Levels, Point, Reading, Study
+from gridatlas.results.grids import choose
 
 SPEAKING = ("passed", "found")
 """Outcomes of a check that say something about its values."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from gridatlas.analyse import Results
 from gridatlas.model.study import Factor, Level, Levels, Point, Reading, Study
+from gridatlas.results.grids import Results
 
 FEWEST = 3
 """Values that must be the same before two names are taken for one thing."""

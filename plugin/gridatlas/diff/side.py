@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gridatlas.analyse import Results
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.loaded import Loaded
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Study
+from gridatlas.results.grids import Results
 
 
 @dataclass(frozen=True, slots=True)

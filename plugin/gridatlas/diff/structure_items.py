@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gridatlas.analyse import summarise
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.matching import Renamed
 from gridatlas.diff.report import Item, item
@@ -20,6 +19,7 @@ from gridatlas.diff.wording import (
     value_text,
 )
 from gridatlas.model.study import Grid
+from gridatlas.results.grids import summarise
 
 
 def structure(changes: Changes) -> Iterator[Item]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gridatlas.analyse import share_scale, trials
 from gridatlas.model.study import Cell, Grid, Point
-from gridatlas.outcomes import Shares, clusters
+from gridatlas.results.grids import share_scale, trials
+from gridatlas.results.items import Shares, clusters
 from gridatlas.uncertainty import ALPHA, Ends, successes_of
 
 NO_TRIALS = "the number of trials is unknown"

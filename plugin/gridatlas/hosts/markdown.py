@@ -26,12 +26,12 @@ from markdown.preprocessors import Preprocessor
 from markdown.util import AtomicString
 from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 
-from gridatlas.analyse import Results
 from gridatlas.claims import evaluate_value
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences
 from gridatlas.hosts import fence_lines
 from gridatlas.page import placeholder
+from gridatlas.results.grids import Results
 
 EXPRESSION = r"\{\{\s*(grid\((?:[^{}]|\{[^{}]*\})*)\}\}"
 """Only braces that begin with `grid(`: all others belong to somebody else."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gridatlas.analyse import trials
 from gridatlas.files import store
 from gridatlas.model.study import Cell, Grid, Levels, Outcomes, Point, Study
+from gridatlas.results.grids import trials
 
 Basis = Literal["", "trials", "items", "stderr", "repeats", "replicates", "parts"]
 """What the intervals of a grid come from: of several the one that reaches farthest."""

@@ -1,0 +1,1 @@
+"""From a checked study to the grids that pages show."""
