@@ -24,8 +24,8 @@ from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import Finding, check_study
-from gridatlas.loaded import load_data
 from gridatlas.model.schema import Aggregate, Metric, ReadingEntry, Trials
 from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, Study
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gridatlas.assessment.agreement import Comparison, Disagreement, Hint, Pair
 from gridatlas.data.tables import guarded
 from gridatlas.model.study import Study
-from gridatlas.readings import Comparison, Disagreement, Hint, Pair
 from gridatlas.words import cell_text
 
 MATRIX_UP_TO = 12

@@ -5,12 +5,12 @@ from __future__ import annotations
 import unicodedata
 from html import escape
 
+from gridatlas.assessment.reruns import Reproduction, in_words
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.checks.words import many
 from gridatlas.model.study import Grid
 from gridatlas.picture import best_at
-from gridatlas.reproduction import Reproduction, in_words
 from gridatlas.results.grids import summarise
-from gridatlas.uncertainty import GridUncertainty
 
 LONGEST = 60
 """Characters of a text from which on it is cut; the title always has all of it."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas.assessment import Assessment, assess_study
+from gridatlas.assessment.assessment import Assessment, assess_study
+from gridatlas.assessment.pipeline import Loaded, load_data, read_one
 from gridatlas.changes_page import plan_changes, with_changes
 from gridatlas.checks.words import many
 from gridatlas.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
@@ -19,7 +20,6 @@ from gridatlas.files.packed import Files
 from gridatlas.former import at_old_addresses
 from gridatlas.kept import Shelf, files_digest
 from gridatlas.kept import stamps as file_stamps
-from gridatlas.loaded import Loaded, load_data, read_one
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.page import Page, Writer, check_templates

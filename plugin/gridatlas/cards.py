@@ -10,16 +10,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gridatlas.assessment.reruns import CellRerun, Rerun
+from gridatlas.assessment.uncertainty import GridUncertainty, by_point, ranges_by_point
 from gridatlas.checks.words import is_are
 from gridatlas.commands import command_parts
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.panels import Panel
 from gridatlas.picture import format_difference, rows_from_top, value_with_unit
-from gridatlas.reproduction import CellRerun, Rerun
 from gridatlas.results.grids import Difference, readings_at, summarise, trials
 from gridatlas.results.grids import agree as readings_agree
 from gridatlas.results.items import Basis
-from gridatlas.uncertainty import GridUncertainty, by_point, ranges_by_point
 from gridatlas.words import between, cell_text, difference_ends, in_units, printed
 
 CARDS_UP_TO = 10_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from gridatlas.assessment import Assessment
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.grids import GridChange
 from gridatlas.diff.report import Section
@@ -17,7 +18,6 @@ from gridatlas.panels import Gallery, Panel, Part
 from gridatlas.picture import draw_again, draw_difference, draw_grid, own_domain
 from gridatlas.plan import PagePlan
 from gridatlas.results.grids import subtract
-from gridatlas.uncertainty import GridUncertainty
 
 HEATMAPS_UP_TO = 12
 """Changed grids whose heatmaps the page has; the others stand in its lists."""

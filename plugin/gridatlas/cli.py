@@ -12,15 +12,15 @@ from pathlib import Path
 import click
 
 from gridatlas import __version__
+from gridatlas.assessment.pipeline import Loaded, load_data
+from gridatlas.assessment.summary import counted, summary_lines
 from gridatlas.files.staging import write_whole
 from gridatlas.hosts.building import build
 from gridatlas.hosts.failed import not_written
 from gridatlas.importing.command import import_
-from gridatlas.loaded import Loaded, load_data
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, shortened
 from gridatlas.model.schema import json_schema
 from gridatlas.newproject import new
-from gridatlas.summary import counted, summary_lines
 
 
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})

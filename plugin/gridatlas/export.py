@@ -8,13 +8,19 @@ import json
 import re
 from typing import Any
 
+from gridatlas.assessment.profiles import LevelMean, cell_method, profiles
+from gridatlas.assessment.reruns import Rerun
+from gridatlas.assessment.uncertainty import (
+    CellUncertainty,
+    Ends,
+    GridUncertainty,
+    by_point,
+    ranges_by_point,
+)
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Cell, Grid, Point, Reading
-from gridatlas.profiles import LevelMean, cell_method, profiles
-from gridatlas.reproduction import Rerun
 from gridatlas.results.grids import readings_at, readings_of, trials
-from gridatlas.uncertainty import CellUncertainty, Ends, GridUncertainty, by_point, ranges_by_point
 
 _MORE = ("successes", "stderr", "note", "place", "run")
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gridatlas.assessment import Assessment
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.line import Axis, Line, LinePicture, draw_line, line_domain
 from gridatlas.model.problems import listed, nearest, printable, shown
 from gridatlas.model.schema import level_key

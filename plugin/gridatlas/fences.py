@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-from gridatlas.assessment import Assessment
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.drawers import draw
 from gridatlas.fence import FenceError, figures, parse
 from gridatlas.line import LinePicture

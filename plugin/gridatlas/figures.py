@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from gridatlas.assessment.uncertainty import by_point, ranges_by_point
 from gridatlas.checks.words import is_are, many
 from gridatlas.line import Line
 from gridatlas.model.study import Cell, Grid, Point, Reading, Study
@@ -24,7 +25,6 @@ from gridatlas.results.grids import (
     summarise,
     trials,
 )
-from gridatlas.uncertainty import by_point, ranges_by_point
 from gridatlas.words import between, cell_text
 
 TABLE_UP_TO = 2_500

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from gridatlas.assessment import Assessment
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.runs import FOLDER as RUNS
 from gridatlas.files import store

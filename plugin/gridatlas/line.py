@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, by_point
 from gridatlas.checks.words import many
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 from gridatlas.picture import format_value, value_with_unit, without_value
-from gridatlas.uncertainty import CellUncertainty, GridUncertainty, by_point
 
 Axis = Literal["row", "column"]
 """A row lies at one level of y, a column at one level of x."""

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.loaded import load_data
+from gridatlas.assessment.pipeline import load_data
+from gridatlas.assessment.tidy import columns, to_frame
+from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty, assess
 from gridatlas.model.problems import DataProblems, listed, nearest, only_problems, shown
 from gridatlas.model.study import Grid, Levels, renamed
 from gridatlas.results.grids import Results, UnknownName
-from gridatlas.tidy import columns, to_frame
-from gridatlas.uncertainty import GridUncertainty, Uncertainty, assess
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,6 +26,7 @@ from jinja2 import (
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from gridatlas.assessment.reruns import Reproduction
 from gridatlas.cards import card_data
 from gridatlas.citation import bibtex
 from gridatlas.diff.as_html import items_html
@@ -47,7 +48,6 @@ from gridatlas.panels import Gallery, Panel
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.render import Drawing
-from gridatlas.reproduction import Reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
 from gridatlas.share import embed_path, share
 from gridatlas.words import FILTERS, GLOBALS, figure_anchor, inert

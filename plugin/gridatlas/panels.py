@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.assessment import Assessment
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.reruns import Rerun, Verdict
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.checks.words import many
 from gridatlas.model.study import Grid, Levels, Point
 from gridatlas.picture import (
@@ -21,9 +23,7 @@ from gridatlas.picture import (
     draw_grid,
     own_domain,
 )
-from gridatlas.reproduction import Rerun, Verdict
 from gridatlas.results.grids import Difference, readings_at, subtract
-from gridatlas.uncertainty import GridUncertainty
 
 LEAD_FIGURES = 3
 """Heatmaps that stand for a study on the overview and at the head of its page."""

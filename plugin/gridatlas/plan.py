@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any
 
 from gridatlas.agreement import PAIRS, agreement, spread
-from gridatlas.assessment import Assessment
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.reruns import Reproduction
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged
 from gridatlas.commands import command_form, commands
@@ -31,7 +32,6 @@ from gridatlas.panels import (
     rerun_panels,
 )
 from gridatlas.picture import Picture, rows_from_top
-from gridatlas.reproduction import Reproduction
 from gridatlas.results.grids import differences, pairs, readings_behind
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from gridatlas.assessment.pipeline import Loaded, ReadStudy, read_one
 from gridatlas.claims import Judged
-from gridatlas.loaded import Loaded, ReadStudy, read_one
 from gridatlas.results.grids import Results
 from gridatlas.works import StudyPlan
 

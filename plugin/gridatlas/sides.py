@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from tempfile import gettempdir
 
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.data.git import (
     NoFolderError,
     Revision,
@@ -17,7 +18,6 @@ from gridatlas.data.git import (
 from gridatlas.data.reader import STUDY_FILE, study_folders
 from gridatlas.diff.side import Side, as_side
 from gridatlas.files.staging import Aside
-from gridatlas.loaded import load_data
 from gridatlas.model.problems import listed, shortened, shown
 
 

@@ -12,6 +12,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from gridatlas.assessment.profiles import cell_method
+from gridatlas.assessment.reruns import VERDICTS, Reproduction, Verdict, in_words, summed
+from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty, by_point
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
@@ -36,11 +39,8 @@ from gridatlas.picture import (
     value_with_unit,
     without_value,
 )
-from gridatlas.profiles import cell_method
-from gridatlas.reproduction import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.results.grids import Summary, summarise, trials, wins
 from gridatlas.statistics.interval import Interval
-from gridatlas.uncertainty import DifferenceUncertainty, Uncertainty, by_point
 
 _OPENING = re.compile(r"\{(?=[{%#])")
 

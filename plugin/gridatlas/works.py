@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gridatlas.agreement import pairs_csv
-from gridatlas.assessment import Assessment
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.reruns import Reproduction
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.badges import best_badge, reproduced_badge
 from gridatlas.drawers import Drawers
 from gridatlas.export import to_csv, to_json, to_svg
@@ -17,9 +19,7 @@ from gridatlas.page import Writer
 from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
 from gridatlas.render import Drawing
-from gridatlas.reproduction import Reproduction
 from gridatlas.share import embed_path
-from gridatlas.uncertainty import GridUncertainty
 
 _OVERVIEW = ""
 """Name under which the page that leads to all studies is kept; no study has it."""

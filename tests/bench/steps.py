@@ -12,16 +12,17 @@ from typing import Any
 from mkdocs.commands import build as host
 from mkdocs.config import load_config
 
-from gridatlas import build, kept, loaded, works
+from gridatlas import build, kept, works
+from gridatlas.assessment import pipeline
 from gridatlas.drawers import Drawers
 from gridatlas.page import Writer
 
 STEPS: tuple[tuple[str, Any, str], ...] = (
-    ("load", loaded, "read_study"),
-    ("validate", loaded, "validate"),
-    ("analyse", loaded, "check_study"),
-    ("analyse", loaded, "analyse"),
-    ("analyse", loaded, "judge"),
+    ("load", pipeline, "read_study"),
+    ("validate", pipeline, "validate"),
+    ("analyse", pipeline, "check_study"),
+    ("analyse", pipeline, "analyse"),
+    ("analyse", pipeline, "judge"),
     ("analyse", build, "assess_study"),
     ("plan", build, "_plans"),
     ("plan", build, "plan_study"),

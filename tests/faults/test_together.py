@@ -87,8 +87,8 @@ if __name__ == "__main__":
 
 def pictures(folder: Path) -> list[Picture]:
     """As many pictures as the study has grids."""
-    from gridatlas.assessment import assess_study
-    from gridatlas.loaded import load_data
+    from gridatlas.assessment.assessment import assess_study
+    from gridatlas.assessment.pipeline import load_data
     from gridatlas.plan import plan_study
 
     loaded = load_data(folder)

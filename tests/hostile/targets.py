@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner
 from markdown import Markdown
 
-from gridatlas.assessment import Assessment, assess_study
+from gridatlas.assessment.assessment import Assessment, assess_study
+from gridatlas.assessment.reruns import reproduction
 from gridatlas.build import Loaded, load_data
 from gridatlas.chart import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value
@@ -29,7 +30,6 @@ from gridatlas.model.problems import Problem
 from gridatlas.picture import draw_grid
 from gridatlas.reproduce.runner.records import Row
 from gridatlas.reproduce.runner.units import Unit, cell_of, plan_as_json
-from gridatlas.reproduction import reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
 
 STUDY = b"""\

@@ -32,12 +32,12 @@ from site_builds import (
 )
 
 from gridatlas import load
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.badges import best_badge, reproduced_badge, text_width
 from gridatlas.citation import bibtex
 from gridatlas.model.schema import Source
 from gridatlas.slim import slim
 from gridatlas.social import png_size, with_tags
-from gridatlas.uncertainty import GridUncertainty
 
 SVG = "{http://www.w3.org/2000/svg}"
 QWEN = f"studies/{DYNTS}/model/r1-qwen/"

@@ -6,7 +6,7 @@ import re
 import pytest
 from site_builds import ROOT, Build
 
-from gridatlas.loaded import load_data
+from gridatlas.assessment.pipeline import load_data
 
 DYNTS = "studies/dynts-window-ratio"
 DIGITS = "studies/digits-grpo-ours"

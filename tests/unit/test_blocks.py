@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from studies import HEAD, MakeStudy, table
 
+from gridatlas.assessment.uncertainty import GridUncertainty, assess
 from gridatlas.blocks import BLOCKS_UP_TO, Entry, gather, layout
 from gridatlas.chart import specification
 from gridatlas.export import to_csv, to_json
@@ -31,7 +32,6 @@ from gridatlas.picture import (
 )
 from gridatlas.render import draw_one
 from gridatlas.results.grids import Results, analyse, differences
-from gridatlas.uncertainty import GridUncertainty, assess
 from gridatlas.words import GLOBALS
 
 Value = Callable[[int, int], str]
@@ -330,8 +330,8 @@ def test_statistics_have_limits_that_are_told(
     make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = _counts(make_study, 6, 5)
-    monkeypatch.setattr("gridatlas.uncertainty.COMPARED_UP_TO", 29)
-    monkeypatch.setattr("gridatlas.uncertainty.SETTINGS_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.assessment.uncertainty.COMPARED_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.assessment.uncertainty.SETTINGS_UP_TO", 29)
     known = assess(results)
     assert {len(one.cells) for one in known.grids.values()} == {30}
     assert {one.reason for one in known.differences.values()} == {
@@ -340,7 +340,7 @@ def test_statistics_have_limits_that_are_told(
     assert {(one.rows, one.reason) for one in known.defaults.values()} == {
         ((), "mean ranks are not computed above 29 settings")
     }
-    monkeypatch.setattr("gridatlas.uncertainty.CELLS_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.assessment.uncertainty.CELLS_UP_TO", 29)
     known = assess(results)
     assert {(len(one.cells), one.reason) for one in known.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")

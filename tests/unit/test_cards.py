@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from studies import MakeStudy, table
 
+from gridatlas.assessment.uncertainty import assess
 from gridatlas.cards import CARDS_UP_TO, card_data
 from gridatlas.panels import Panel
 from gridatlas.picture import draw_difference, draw_disagreement, draw_grid
 from gridatlas.results.grids import Results, analyse, differences
-from gridatlas.uncertainty import assess
 
 COUNTED = (
     'format: 1\ntitle: A demo\nmetric: {name: Pass, unit: "%", range: [0, 100]}\n'

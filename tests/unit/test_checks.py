@@ -15,6 +15,7 @@ import pytest
 import yaml
 from studies import HEAD, REPOSITORY, MakeStudy, table
 
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import (
     CheckResult,
     Finding,
@@ -28,7 +29,6 @@ from gridatlas.checks import (
 )
 from gridatlas.checks.repeats import EXACT_UP_TO, _chance_of_equal
 from gridatlas.checks.runs import _chances_of_run, _Neighbours
-from gridatlas.loaded import load_data
 from gridatlas.model.schema import AcceptedEntry
 from gridatlas.model.study import Study
 

@@ -20,15 +20,15 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from gridatlas import load
-from gridatlas.assessment import assess_study
+from gridatlas.assessment.assessment import assess_study
+from gridatlas.assessment.pipeline import load_data
+from gridatlas.assessment.uncertainty import assess
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
 from gridatlas.claims.verdict import evaluate_given
-from gridatlas.loaded import load_data
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Factor, Level
 from gridatlas.plan import claims_about
 from gridatlas.results.grids import Results
-from gridatlas.uncertainty import assess
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -16,14 +16,14 @@ from documents import DOCS, PAGES, ROOT, blocks, words
 from pydantic import BaseModel
 
 import gridatlas
-from gridatlas.assessment import assess_study
+from gridatlas.assessment.assessment import assess_study
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
 from gridatlas.cli import main
 from gridatlas.data.rows import OPTIONAL_COLUMNS
 from gridatlas.fence import OPTIONS
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
-from gridatlas.loaded import load_data
 from gridatlas.model.schema import StudyFile, json_schema, models
 from gridatlas.model.study import STATES
 from gridatlas.plan import plan_overview, plan_study, plan_unreadable

@@ -14,15 +14,16 @@ from decimal import Decimal
 import pytest
 from studies import HEAD, Checked, MakeStudy, table
 
-from gridatlas import export, tidy
+from gridatlas import export
+from gridatlas.assessment import tidy
+from gridatlas.assessment.tidy import columns, to_frame
+from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, assess
 from gridatlas.export import to_csv, to_json, to_svg
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Cell, Grid
 from gridatlas.picture import draw_grid
 from gridatlas.render import draw_one
 from gridatlas.results.grids import Results, analyse
-from gridatlas.tidy import columns, to_frame
-from gridatlas.uncertainty import CellUncertainty, GridUncertainty, assess
 
 UNKNOWN = GridUncertainty(reason="n is unknown")
 FACETS = HEAD + "facets: [model]\n"

@@ -10,27 +10,27 @@ from statistics import mean, stdev
 import pytest
 from studies import REPOSITORY, MakeStudy, table
 
-from gridatlas.cards import card_data
-from gridatlas.diff.grids import compare_grids
-from gridatlas.diff.matching import match_studies
-from gridatlas.export import to_json
-from gridatlas.figures import data_table
-from gridatlas.line import Line
-from gridatlas.loaded import load_data
-from gridatlas.model.study import Grid
-from gridatlas.panels import Panel
-from gridatlas.picture import draw_grid
-from gridatlas.profiles import CELL_METHODS, METHODS, profiles
-from gridatlas.results.grids import Results, analyse, differences
-from gridatlas.statistics.counts import mean_wilson, wilson
-from gridatlas.tidy import columns
-from gridatlas.uncertainty import (
+from gridatlas.assessment.pipeline import load_data
+from gridatlas.assessment.profiles import CELL_METHODS, METHODS, profiles
+from gridatlas.assessment.tidy import columns
+from gridatlas.assessment.uncertainty import (
     CellUncertainty,
     GridUncertainty,
     assess,
     by_point,
     ranges_by_point,
 )
+from gridatlas.cards import card_data
+from gridatlas.diff.grids import compare_grids
+from gridatlas.diff.matching import match_studies
+from gridatlas.export import to_json
+from gridatlas.figures import data_table
+from gridatlas.line import Line
+from gridatlas.model.study import Grid
+from gridatlas.panels import Panel
+from gridatlas.picture import draw_grid
+from gridatlas.results.grids import Results, analyse, differences
+from gridatlas.statistics.counts import mean_wilson, wilson
 
 T2, T3 = 4.302652729911275, 3.182446305284263
 """The 97.5 % points of Student's t with 2 and with 3 degrees of freedom."""

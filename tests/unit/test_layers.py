@@ -38,15 +38,15 @@ ORDER = [
     {"results.grids"},
     {"commands", "results.items"},
     {"statistics"},
-    {"evidence"},
-    {"uncertainty"},
-    {"reproduction"},
-    {"profiles", "tidy"},
+    {"assessment.evidence"},
+    {"assessment.uncertainty"},
+    {"assessment.reruns"},
+    {"assessment.profiles", "assessment.tidy"},
     {"checks"},
-    {"readings"},
+    {"assessment.agreement"},
     {"claims"},
-    {"loaded"},
-    {"assessment"},
+    {"assessment.pipeline"},
+    {"assessment.assessment"},
     {"blocks"},
     {"picture"},
     {"line"},
@@ -71,7 +71,7 @@ ORDER = [
     {"build"},
     {"opened", "plain", "sides"},
     {"__init__"},
-    {"csp", "notebooks", "summary"},
+    {"csp", "notebooks", "assessment.summary"},
     {"mkdocs_lines"},
     {"importing", "newproject"},
     {"cli", "hosts"},
@@ -252,7 +252,7 @@ def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() 
         check=True,
     )
     loaded = set(done.stdout.split())
-    assert {"gridatlas.loaded", "gridatlas.opened"} <= loaded
+    assert {"gridatlas.assessment.pipeline", "gridatlas.opened"} <= loaded
     ours = {name.removeprefix("gridatlas.") for name in loaded if name.startswith("gridatlas.")}
     drawing = {"picture", "chart", "render", "plan", "page", "display", "build", "dataset"}
     assert ours & drawing == set()

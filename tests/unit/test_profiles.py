@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from studies import MakeStudy, table
 
+from gridatlas.assessment.profiles import METHODS, LevelMean, profiles
+from gridatlas.assessment.uncertainty import GridUncertainty, assess
 from gridatlas.model.study import Grid
-from gridatlas.profiles import METHODS, LevelMean, profiles
 from gridatlas.results.grids import Results, analyse
 from gridatlas.statistics.counts import mean_wilson, wilson
-from gridatlas.uncertainty import GridUncertainty, assess
 
 SHARES = (
     'format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: "%", decimals: 0}\n'

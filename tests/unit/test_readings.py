@@ -8,7 +8,15 @@ from fractions import Fraction
 import pytest
 from studies import HEAD, MakeStudy, table
 
-from gridatlas.readings import Alone, Comparison, Disagreement, Hint, Outside, Pair, compare
+from gridatlas.assessment.agreement import (
+    Alone,
+    Comparison,
+    Disagreement,
+    Hint,
+    Outside,
+    Pair,
+    compare,
+)
 
 SQUARE = """
 47.3 41.3 45.3 46.7

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from test_kept import CELLS, CLAIM, LINK, page_of, write
 
-from gridatlas import loaded
+from gridatlas.assessment import pipeline
 from gridatlas.build import Site, build
 from gridatlas.model.study import Study
 from gridatlas.remembered import Remembered
@@ -16,13 +16,13 @@ from gridatlas.remembered import Remembered
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the studies that are checked, as they are read."""
     ids: list[str] = []
-    check = loaded.check_study
+    check = pipeline.check_study
 
-    def watched(study: Study) -> loaded.StudyChecks:
+    def watched(study: Study) -> pipeline.StudyChecks:
         ids.append(study.id)
         return check(study)
 
-    monkeypatch.setattr(loaded, "check_study", watched)
+    monkeypatch.setattr(pipeline, "check_study", watched)
     return ids
 
 
@@ -132,14 +132,14 @@ def test_what_is_written_to_while_it_is_read_is_read_again(
 ) -> None:
     data, remembered = tmp_path / "data", Remembered()
     write(data, "one")
-    check = loaded.check_study
+    check = pipeline.check_study
 
-    def slow(study: Study) -> loaded.StudyChecks:
+    def slow(study: Study) -> pipeline.StudyChecks:
         write(data, "one", cells=CELLS.replace("22.5", "29.5"))
         return check(study)
 
     with monkeypatch.context() as patched:
-        patched.setattr(loaded, "check_study", slow)
+        patched.setattr(pipeline, "check_study", slow)
         build(data, remembered=remembered)
     same(build(data, remembered=remembered), build(data))
     assert read == ["one"] * 3

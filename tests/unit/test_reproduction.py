@@ -11,17 +11,17 @@ from xml.etree import ElementTree
 import pytest
 from studies import MakeStudy, table
 
-from gridatlas.assessment import assess_study
+from gridatlas.assessment.agreement import compare
+from gridatlas.assessment.assessment import assess_study
+from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
+from gridatlas.assessment.uncertainty import assess
 from gridatlas.badges import reproduced_badge
 from gridatlas.cards import card_data
 from gridatlas.checks import check_study
 from gridatlas.export import to_json
 from gridatlas.panels import rerun_panels
-from gridatlas.readings import compare
-from gridatlas.reproduction import Reproduction, in_words, reproduction
 from gridatlas.rerun_tables import rerun_rows, run_facts
 from gridatlas.results.grids import Results, analyse, differences
-from gridatlas.uncertainty import assess
 
 HEAD = (
     'format: 1\ntitle: A demo\nmetric: {name: Pass, unit: "%", range: [0, 100], decimals: 1}\n'

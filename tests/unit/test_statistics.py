@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gridatlas.loaded import load_data
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.counts import successes_from, wilson
 from gridatlas.statistics.defaults import good_default

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from gridatlas.assessment.noise import tested_grid, with_noise
+from gridatlas.assessment.uncertainty import assess, same_inputs
 from gridatlas.checks import TITLES, Finding
 from gridatlas.claims import Judged
-from gridatlas.claims.noise import tested_grid, with_noise
 from gridatlas.diff.check_changes import (
     FindingChange,
     compare_findings,
@@ -32,7 +33,6 @@ from gridatlas.diff.side import Known, Side
 from gridatlas.diff.text_changes import TextChange, compare_texts
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import renamed
-from gridatlas.uncertainty import assess, same_inputs
 
 
 @dataclass(frozen=True, slots=True)

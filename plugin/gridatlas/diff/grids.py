@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty, Uncertainty, assess, by_point
 from gridatlas.diff.matching import Match
 from gridatlas.diff.told import Account, Told, tell_apart
 from gridatlas.model.study import Cell, Grid, Levels, Point
 from gridatlas.results.grids import Results, Summary, summarise, trials
 from gridatlas.results.items import Shares, shares_by_item
-from gridatlas.uncertainty import Ends, GridUncertainty, Uncertainty, assess, by_point
 
 CellKind = Literal["value", "gone", "new", "state", "trials"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gridatlas.assessment.agreement import Disagreement, Hint, compare
 from gridatlas.diff.matching import Match, Renamed, match_by_values, name_of, reading_values
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
-from gridatlas.readings import Disagreement, Hint, compare
 
 At = tuple[Levels, Point]
 

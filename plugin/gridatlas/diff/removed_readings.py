@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from gridatlas.assessment.agreement import Hint
 from gridatlas.checks import Finding, StudyChecks
 from gridatlas.diff.check_changes import FindingChange
 from gridatlas.diff.claim_changes import ClaimChange, outcome
 from gridatlas.diff.matching import Match
 from gridatlas.diff.reading_changes import DisagreementChange, Readings
 from gridatlas.model.study import Reading, Study
-from gridatlas.readings import Hint
 
 
 @dataclass(frozen=True, slots=True, eq=False)

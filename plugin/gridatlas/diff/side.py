@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gridatlas.assessment.pipeline import Loaded
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
-from gridatlas.loaded import Loaded
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Study
 from gridatlas.results.grids import Results

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gridatlas.assessment.uncertainty import ALPHA, Ends, successes_of
 from gridatlas.model.study import Cell, Grid, Point
 from gridatlas.results.grids import share_scale, trials
 from gridatlas.results.items import Shares, clusters
-from gridatlas.uncertainty import ALPHA, Ends, successes_of
 
 NO_TRIALS = "the number of trials is unknown"
 NEWCOMBE = "95 % interval of each difference: Newcombe's"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+from gridatlas.assessment.uncertainty import Ends
 from gridatlas.claims.places import cell_name
 from gridatlas.diff.grids import BestChange, CellChange, GridChange
 from gridatlas.diff.report import Table, line
@@ -13,7 +14,6 @@ from gridatlas.model.study import Cell, Grid, Level, Levels, Point, Study, inlin
 from gridatlas.picture import format_difference, value_with_unit
 from gridatlas.results.grids import Summary, trials
 from gridatlas.statistics.interval import Interval
-from gridatlas.uncertainty import Ends
 from gridatlas.words import between, cell_text, difference_ends
 
 ROWS = 20

@@ -17,7 +17,8 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from pymdownx.superfences import SuperFencesException
 
-from gridatlas.assessment import assess_study
+from gridatlas.assessment.assessment import assess_study
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.claims import ClaimError
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences
@@ -38,7 +39,6 @@ from gridatlas.hosts.markdown import (
     put_in,
     register_fence,
 )
-from gridatlas.loaded import load_data
 from gridatlas.model.problems import only_problems, shortened
 
 log = logging.getLogger("gridatlas")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gridatlas.assessment.summary import counted, summary_lines
 from gridatlas.files.garbage import left_alone
 from gridatlas.importing.asked import Asked
 from gridatlas.importing.cells import Imported, identifier, make_cells
@@ -17,7 +18,6 @@ from gridatlas.importing.study_text import About, study_text
 from gridatlas.importing.wide import is_wide, long
 from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
 from gridatlas.model.problems import shortened
-from gridatlas.summary import counted, summary_lines
 
 MANY_ROWS = 10_000
 """Rows above which an import says what it is doing: it takes seconds."""

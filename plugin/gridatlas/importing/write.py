@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gridatlas.assessment.pipeline import Loaded, load_data
 from gridatlas.checks import TITLES
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.files.staging import Aside, abandoned, exchange
 from gridatlas.importing.raw import CannotImport
-from gridatlas.loaded import Loaded, load_data
 from gridatlas.model.problems import Problem, listed, only_problems
 
 FILES = (STUDY_FILE, DEFAULT_TABLE)

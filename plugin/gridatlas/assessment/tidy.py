@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gridatlas.assessment.uncertainty import GridUncertainty, by_point
 from gridatlas.model.study import Factor, Grid, Study
 from gridatlas.results.grids import trials
-from gridatlas.uncertainty import GridUncertainty, by_point
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from gridatlas.assessment.agreement import Comparison, compare
+from gridatlas.assessment.noise import with_noise
+from gridatlas.assessment.reruns import Reproduction, reproduction
+from gridatlas.assessment.uncertainty import Uncertainty, assess
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
-from gridatlas.claims.noise import with_noise
 from gridatlas.model.study import Study
-from gridatlas.readings import Comparison, compare
-from gridatlas.reproduction import Reproduction, reproduction
 from gridatlas.results.grids import Results
-from gridatlas.uncertainty import Uncertainty, assess
 
 
 @dataclass(frozen=True, slots=True)

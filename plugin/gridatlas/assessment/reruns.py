@@ -14,13 +14,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
+from gridatlas.assessment.uncertainty import CELLS_UP_TO, computed_by
 from gridatlas.files import store
 from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.results.grids import Results, trials
 from gridatlas.results.items import clusters
 from gridatlas.statistics.interval import Interval
 from gridatlas.statistics.verdicts import verdict
-from gridatlas.uncertainty import CELLS_UP_TO, computed_by
 
 Verdict = Literal["agrees", "differs", "too few to tell", "not testable", "running", "not run"]
 VERDICTS: tuple[Verdict, ...] = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gridatlas.assessment.agreement import agreement_problems
 from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
 from gridatlas.data.reader import read_study, study_folders
@@ -14,7 +15,6 @@ from gridatlas.files.garbage import left_alone
 from gridatlas.model.problems import Problem, listed, nearest, shown
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
-from gridatlas.readings import agreement_problems
 from gridatlas.results.grids import Results, analyse
 
 

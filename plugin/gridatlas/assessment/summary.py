@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gridatlas.loaded import Loaded
+from gridatlas.assessment.pipeline import Loaded
 
 
 def counted(number: int, what: str) -> str:

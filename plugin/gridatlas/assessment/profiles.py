@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty
 from gridatlas.model.study import Grid, Level
 from gridatlas.results.items import Basis
-from gridatlas.uncertainty import Ends, GridUncertainty
 
 _POOLED = "Wilson's for all trials of the cells together, taken as independent"
 METHODS: Mapping[Basis, str] = {

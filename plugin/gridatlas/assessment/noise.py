@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
+from gridatlas.assessment.uncertainty import ALPHA, GridUncertainty, Uncertainty, key_of_levels
 from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation, parsed
 from gridatlas.claims.judge import Judged
 from gridatlas.claims.lookup import Scope
 from gridatlas.model.study import Levels
 from gridatlas.results.grids import Results
-from gridatlas.uncertainty import ALPHA, GridUncertainty, Uncertainty, key_of_levels
 
 Kind = Literal["cells", "cell", "best", "ties", "number", "truths", "truth", "other"]
 """What a part stands for: cells of a grid, one of them, the best, how many are the best, a number

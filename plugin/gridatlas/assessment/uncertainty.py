@@ -32,7 +32,7 @@ from gridatlas.results.items import (
 from gridatlas.statistics.interval import Interval
 
 if TYPE_CHECKING:
-    from gridatlas.evidence import Evidence
+    from gridatlas.assessment.evidence import Evidence
     from gridatlas.statistics.spread import Spread
 
 ALPHA = 0.05
@@ -322,8 +322,8 @@ def _size(study: Study) -> int:
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
     here = Path(__file__)
-    files = [here, here.with_name("evidence.py"), here.with_name("results") / "items.py"]
-    files += sorted(here.with_name("statistics").glob("*.py"))
+    files = [here, here.with_name("evidence.py"), here.parents[1] / "results" / "items.py"]
+    files += sorted((here.parents[1] / "statistics").glob("*.py"))
     sources = [file.read_text("utf-8") for file in files]
     return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)
 
@@ -470,7 +470,7 @@ def _add_evidence(
 
 
 def _evidence(grid: Grid, counts: Mapping[str, Counts]) -> Evidence:
-    from gridatlas.evidence import CellEvidence, GridEvidence
+    from gridatlas.assessment.evidence import CellEvidence, GridEvidence
     from gridatlas.statistics.spread import FEWEST, Spread, mean_spread
 
     study, scale = grid.study, share_scale(grid.study)
@@ -509,7 +509,7 @@ def _evidence(grid: Grid, counts: Mapping[str, Counts]) -> Evidence:
 
 
 def _evidence_of_mean(grid: Grid, facet: Factor, parts: Sequence[Evidence]) -> Evidence:
-    from gridatlas.evidence import AggregateEvidence
+    from gridatlas.assessment.evidence import AggregateEvidence
 
     study, scale = grid.study, share_scale(grid.study) or 1
     shown = {
@@ -524,7 +524,7 @@ def _evidence_of_mean(grid: Grid, facet: Factor, parts: Sequence[Evidence]) -> E
 
 def _spreads(known: Evidence | None) -> dict[str, Spread]:
     """The standard errors of the cells that have one, by their places."""
-    from gridatlas.evidence import GridEvidence
+    from gridatlas.assessment.evidence import GridEvidence
 
     if not isinstance(known, GridEvidence):
         return {}

@@ -1,0 +1,1 @@
+"""All that is known of a study: uncertainty, agreement of readings, checks, claims and runs."""
