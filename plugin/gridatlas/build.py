@@ -9,11 +9,13 @@ from pathlib import Path
 from gridatlas.assessment.assessment import Assessment, assess_study
 from gridatlas.assessment.pipeline import Loaded, load_data, read_one
 from gridatlas.changes_page import plan_changes, with_changes
+from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.pool import Drawers, Stored
+from gridatlas.charts.render import Drawing, bundle
 from gridatlas.checks.words import many
 from gridatlas.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.side import Side, as_side
-from gridatlas.drawers import Drawers, Stored
 from gridatlas.figures import grid_path
 from gridatlas.files.garbage import left_alone
 from gridatlas.files.packed import Files
@@ -23,7 +25,6 @@ from gridatlas.kept import stamps as file_stamps
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.page import Page, Writer, check_templates
-from gridatlas.picture import Picture
 from gridatlas.plan import (
     EmbedPlan,
     PagePlan,
@@ -34,7 +35,6 @@ from gridatlas.plan import (
     unreadable_page,
 )
 from gridatlas.remembered import Remembered
-from gridatlas.render import Drawing, bundle
 from gridatlas.results.grids import Results
 from gridatlas.social import tags
 from gridatlas.works import StudyPlan, Works

@@ -12,11 +12,11 @@ from typing import Any
 
 from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty, by_point, ranges_by_point
+from gridatlas.charts.heatmap import format_difference, rows_from_top, value_with_unit
 from gridatlas.checks.words import is_are
 from gridatlas.commands import command_parts
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.panels import Panel
-from gridatlas.picture import format_difference, rows_from_top, value_with_unit
 from gridatlas.results.grids import Difference, readings_at, summarise, trials
 from gridatlas.results.grids import agree as readings_agree
 from gridatlas.results.items import Basis

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.charts.heatmap import draw_again, draw_difference, draw_grid, own_domain
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.grids import GridChange
 from gridatlas.diff.report import Section
@@ -15,7 +16,6 @@ from gridatlas.diff.value_items import changed_grids
 from gridatlas.diff.wording import count
 from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
 from gridatlas.panels import Gallery, Panel, Part
-from gridatlas.picture import draw_again, draw_difference, draw_grid, own_domain
 from gridatlas.plan import PagePlan
 from gridatlas.results.grids import subtract
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from gridatlas.charts.heatmap import best_at, format_value, rows_from_top
 from gridatlas.figures import responsive
 from gridatlas.model.problems import listed
 from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study
-from gridatlas.picture import best_at, format_value, rows_from_top
 from gridatlas.results.grids import Results, summarise
 
 COLUMNS_UP_TO, ROWS_UP_TO = 20, 40

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.line import Axis, Line, LinePicture, draw_line, line_domain
+from gridatlas.charts.heatmap import draw_again
+from gridatlas.charts.line import Axis, Line, LinePicture, draw_line, line_domain
 from gridatlas.model.problems import listed, nearest, printable, shown
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.panels import Panel, difference_panels, panels_of
-from gridatlas.picture import draw_again
 from gridatlas.results.grids import Difference, Results, subtract
 
 OPTIONS: Mapping[str, str] = {

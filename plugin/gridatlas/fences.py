@@ -7,12 +7,12 @@ from html import escape
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.drawers import draw
+from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.line import LinePicture
+from gridatlas.charts.pool import draw
 from gridatlas.fence import FenceError, figures, parse
-from gridatlas.line import LinePicture
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.page import IN_TEMPLATES, Templates, template_problem
-from gridatlas.picture import Picture
 
 
 class Fences:

@@ -11,11 +11,11 @@ from html import escape
 from typing import Any
 
 from gridatlas.assessment.uncertainty import by_point, ranges_by_point
+from gridatlas.charts.heatmap import Picture, format_difference, rows_from_top
+from gridatlas.charts.line import Line
 from gridatlas.checks.words import is_are, many
-from gridatlas.line import Line
 from gridatlas.model.study import Cell, Grid, Point, Reading, Study
 from gridatlas.panels import Panel
-from gridatlas.picture import Picture, format_difference, rows_from_top
 from gridatlas.results.grids import (
     Difference,
     Summary,

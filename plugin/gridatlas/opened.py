@@ -18,7 +18,7 @@ from gridatlas.results.grids import Results, UnknownName
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gridatlas.chart import Chart
+    from gridatlas.charts.vegalite import Chart
 
 Shown = dict[str, str]
 """What a notebook shows, by its media type."""
@@ -60,14 +60,14 @@ class OpenGrid(Grid):
 
         It has no configuration of its own, so that it can be layered, joined and saved.
         """
-        from gridatlas.chart import heatmap
+        from gridatlas.charts.vegalite import heatmap
 
         return heatmap(self.study, self._columns(), self.label)
 
     def svg(self) -> str:
         """The drawing as a text: SVG whose letters have the colour of the text around it."""
-        from gridatlas.drawers import draw
-        from gridatlas.picture import draw_grid
+        from gridatlas.charts.heatmap import draw_grid
+        from gridatlas.charts.pool import draw
 
         picture = draw_grid(self, kept=self.assessed.uncertainty.kept(self))
         return draw([picture], self.assessed.cache)[picture].svg

@@ -28,6 +28,9 @@ from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.cards import card_data
+from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.line import LinePicture
+from gridatlas.charts.render import Drawing
 from gridatlas.citation import bibtex
 from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
@@ -41,13 +44,10 @@ from gridatlas.figures import (
     with_cell_ids,
     with_own_ids,
 )
-from gridatlas.line import LinePicture
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, listed, nearest, shortened
 from gridatlas.panels import Gallery, Panel
-from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.render import Drawing
 from gridatlas.rerun_tables import rerun_rows, run_facts
 from gridatlas.share import embed_path, share
 from gridatlas.words import FILTERS, GLOBALS, figure_anchor, inert

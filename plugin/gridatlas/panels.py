@@ -9,9 +9,7 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Rerun, Verdict
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.checks.words import many
-from gridatlas.model.study import Grid, Levels, Point
-from gridatlas.picture import (
+from gridatlas.charts.heatmap import (
     NOT_COMPARED,
     NOT_RUN,
     RUNNING,
@@ -23,6 +21,8 @@ from gridatlas.picture import (
     draw_grid,
     own_domain,
 )
+from gridatlas.checks.words import many
+from gridatlas.model.study import Grid, Levels, Point
 from gridatlas.results.grids import Difference, readings_at, subtract
 
 LEAD_FIGURES = 3

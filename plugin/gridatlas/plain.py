@@ -11,12 +11,12 @@ from html.parser import HTMLParser
 
 from gridatlas.agreement import PAIRS
 from gridatlas.build import Site
+from gridatlas.charts.heatmap import Picture
 from gridatlas.dataset import CELLS, CROISSANT
 from gridatlas.export import to_svg
 from gridatlas.figures import data_table, downloads
 from gridatlas.page import Page, escape_markdown
 from gridatlas.panels import Panel
-from gridatlas.picture import Picture
 from gridatlas.share import markdown_text
 from gridatlas.words import inert
 

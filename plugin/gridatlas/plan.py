@@ -13,6 +13,7 @@ from typing import Any
 from gridatlas.agreement import PAIRS, agreement, spread
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
+from gridatlas.charts.heatmap import Picture, rows_from_top
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged
 from gridatlas.commands import command_form, commands
@@ -31,7 +32,6 @@ from gridatlas.panels import (
     lead_panels,
     rerun_panels,
 )
-from gridatlas.picture import Picture, rows_from_top
 from gridatlas.results.grids import differences, pairs, readings_behind
 
 

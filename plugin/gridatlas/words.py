@@ -15,6 +15,15 @@ from markupsafe import Markup
 from gridatlas.assessment.profiles import cell_method
 from gridatlas.assessment.reruns import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty, by_point
+from gridatlas.charts.heatmap import (
+    cell_names,
+    format_difference,
+    format_value,
+    higher_lower,
+    mark_key,
+    value_with_unit,
+    without_value,
+)
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
@@ -29,15 +38,6 @@ from gridatlas.model.study import (
     Reading,
     Study,
     inline,
-)
-from gridatlas.picture import (
-    cell_names,
-    format_difference,
-    format_value,
-    higher_lower,
-    mark_key,
-    value_with_unit,
-    without_value,
 )
 from gridatlas.results.grids import Summary, summarise, trials, wins
 from gridatlas.statistics.interval import Interval

@@ -9,16 +9,16 @@ from gridatlas.agreement import pairs_csv
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.badges import best_badge, reproduced_badge
-from gridatlas.drawers import Drawers
+from gridatlas.charts.badges import best_badge, reproduced_badge
+from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.pool import Drawers
+from gridatlas.charts.render import Drawing
 from gridatlas.export import to_csv, to_json, to_svg
 from gridatlas.figures import grid_path
 from gridatlas.kept import Shelf, Written
 from gridatlas.kept import packed as pack_study
 from gridatlas.page import Writer
-from gridatlas.picture import Picture
 from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.render import Drawing
 from gridatlas.share import embed_path
 
 _OVERVIEW = ""

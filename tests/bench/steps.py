@@ -14,7 +14,7 @@ from mkdocs.config import load_config
 
 from gridatlas import build, kept, works
 from gridatlas.assessment import pipeline
-from gridatlas.drawers import Drawers
+from gridatlas.charts.pool import Drawers
 from gridatlas.page import Writer
 
 STEPS: tuple[tuple[str, Any, str], ...] = (

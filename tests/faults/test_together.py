@@ -13,9 +13,9 @@ from amount import amount
 from killing import Files, assert_same, files, whole_caches
 from site_builds import TINY_CELLS, Project
 
-from gridatlas import drawers
-from gridatlas.picture import Picture
-from gridatlas.render import draw_one
+from gridatlas.charts import pool
+from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.render import draw_one
 
 PLAIN = {"theme": {"name": "mkdocs"}}
 ROUNDS = amount(1, 15)
@@ -71,12 +71,12 @@ def test_two_builds_of_one_site_end_with_it_whole(tmp_path: Path) -> None:
 DRAW = """\
 import sys, time
 from pathlib import Path
-from gridatlas import drawers
+from gridatlas.charts import pool
 import test_together
 if __name__ == "__main__":
-    drawers.POOL_FROM = 2
+    pool.POOL_FROM = 2
     pictures = test_together.pictures(Path(sys.argv[1]))
-    with drawers.Drawers(None) as drawing:
+    with pool.Drawers(None) as drawing:
         drawing.ask(pictures)
         drawing.wait(pictures[:1])
         from multiprocessing import active_children
@@ -109,10 +109,10 @@ def data(tmp_path: Path) -> Path:
 def test_a_lost_drawing_process_is_no_lost_build(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawers, "POOL_FROM", 2)
+    monkeypatch.setattr(pool, "POOL_FROM", 2)
     wanted = pictures(data)
     alone = {picture: draw_one(picture) for picture in wanted}
-    with drawers.Drawers[Picture](None) as drawing:
+    with pool.Drawers[Picture](None) as drawing:
         drawing.ask(wanted[:3])
         for picture in wanted[:3]:
             drawing.wait([picture])

@@ -20,14 +20,14 @@ from markdown import Markdown
 from gridatlas.assessment.assessment import Assessment, assess_study
 from gridatlas.assessment.reruns import reproduction
 from gridatlas.build import Loaded, load_data
-from gridatlas.chart import specification
+from gridatlas.charts.heatmap import draw_grid
+from gridatlas.charts.vegalite import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value
 from gridatlas.cli import main
 from gridatlas.data.text import unprintable
 from gridatlas.fence import FenceError, figures, parse
 from gridatlas.hosts import fence_lines
 from gridatlas.model.problems import Problem
-from gridatlas.picture import draw_grid
 from gridatlas.reproduce.runner.records import Row
 from gridatlas.reproduce.runner.units import Unit, cell_of, plan_as_json
 from gridatlas.rerun_tables import rerun_rows, run_facts

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from huge import INPUT
 
-from gridatlas.chart import specification
-from gridatlas.picture import Mark, Picture
-from gridatlas.render import draw_one
+from gridatlas.charts.heatmap import Mark, Picture
+from gridatlas.charts.render import draw_one
+from gridatlas.charts.vegalite import specification
 
 
 @pytest.fixture(scope="module")

@@ -33,10 +33,10 @@ from site_builds import (
 
 from gridatlas import load
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.badges import best_badge, reproduced_badge, text_width
+from gridatlas.charts.badges import best_badge, reproduced_badge, text_width
+from gridatlas.charts.compress import slim
 from gridatlas.citation import bibtex
 from gridatlas.model.schema import Source
-from gridatlas.slim import slim
 from gridatlas.social import png_size, with_tags
 
 SVG = "{http://www.w3.org/2000/svg}"

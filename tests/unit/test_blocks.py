@@ -12,13 +12,8 @@ import pytest
 from studies import HEAD, MakeStudy, table
 
 from gridatlas.assessment.uncertainty import GridUncertainty, assess
-from gridatlas.blocks import BLOCKS_UP_TO, Entry, gather, layout
-from gridatlas.chart import specification
-from gridatlas.export import to_csv, to_json
-from gridatlas.figures import data_table, provenance
-from gridatlas.model.study import Grid
-from gridatlas.panels import Panel, difference_panels
-from gridatlas.picture import (
+from gridatlas.charts.binning import BLOCKS_UP_TO, Entry, gather, layout
+from gridatlas.charts.heatmap import (
     ABSENT,
     OUTLINED_UP_TO,
     SEVERAL,
@@ -30,7 +25,12 @@ from gridatlas.picture import (
     mark_key,
     own_domain,
 )
-from gridatlas.render import draw_one
+from gridatlas.charts.render import draw_one
+from gridatlas.charts.vegalite import specification
+from gridatlas.export import to_csv, to_json
+from gridatlas.figures import data_table, provenance
+from gridatlas.model.study import Grid
+from gridatlas.panels import Panel, difference_panels
 from gridatlas.results.grids import Results, analyse, differences
 from gridatlas.words import GLOBALS
 

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from studies import MakeStudy, table
 
-from gridatlas.chart import TALL, specification, thinned
-from gridatlas.model.study import Grid
-from gridatlas.picture import (
+from gridatlas.charts.heatmap import (
     ABSENT,
     KEPT,
     Picture,
@@ -28,6 +26,8 @@ from gridatlas.picture import (
     own_domain,
     value_with_unit,
 )
+from gridatlas.charts.vegalite import TALL, specification, thinned
+from gridatlas.model.study import Grid
 from gridatlas.results.grids import analyse, differences
 
 PERCENT = (

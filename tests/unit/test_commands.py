@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from studies import MakeStudy, table
 
+from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.commands import command, command_parts
 from gridatlas.model.study import Grid
-from gridatlas.picture import rows_from_top
 from gridatlas.results.grids import analyse
 
 HEAD = (

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from gridatlas.picture import Kind, Mark, Picture
-from gridatlas.render import draw_one
+from gridatlas.charts.heatmap import Kind, Mark, Picture
+from gridatlas.charts.render import draw_one
 
 SVG = "{http://www.w3.org/2000/svg}"
 STEPS = 60

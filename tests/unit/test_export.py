@@ -18,11 +18,11 @@ from gridatlas import export
 from gridatlas.assessment import tidy
 from gridatlas.assessment.tidy import columns, to_frame
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, assess
+from gridatlas.charts.heatmap import draw_grid
+from gridatlas.charts.render import draw_one
 from gridatlas.export import to_csv, to_json, to_svg
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Cell, Grid
-from gridatlas.picture import draw_grid
-from gridatlas.render import draw_one
 from gridatlas.results.grids import Results, analyse
 
 UNKNOWN = GridUncertainty(reason="n is unknown")

@@ -21,14 +21,14 @@ from gridatlas.assessment.uncertainty import (
     ranges_by_point,
 )
 from gridatlas.cards import card_data
+from gridatlas.charts.heatmap import draw_grid
+from gridatlas.charts.line import Line
 from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import match_studies
 from gridatlas.export import to_json
 from gridatlas.figures import data_table
-from gridatlas.line import Line
 from gridatlas.model.study import Grid
 from gridatlas.panels import Panel
-from gridatlas.picture import draw_grid
 from gridatlas.results.grids import Results, analyse, differences
 from gridatlas.statistics.counts import mean_wilson, wilson
 

@@ -313,7 +313,7 @@ def test_a_cache_gives_the_same_without_computing_it_again(
 ) -> None:
     first = gridatlas.load(tmp_path / "data", cache=tmp_path / "cache")["demo"]
     shown = first.grid(model="small", seed=1)._repr_html_()
-    monkeypatch.setattr("gridatlas.drawers.draw_one", None)
+    monkeypatch.setattr("gridatlas.charts.pool.draw_one", None)
     monkeypatch.setattr("gridatlas.assessment.uncertainty._assess", None)
     second = gridatlas.load(tmp_path / "data", cache=tmp_path / "cache")["demo"]
     assert second.grid(model="small", seed=1)._repr_html_() == shown

@@ -16,14 +16,14 @@ from amount import amount
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from gridatlas.chart import specification
+from gridatlas.charts.heatmap import draw_grid
+from gridatlas.charts.vegalite import specification
 from gridatlas.data.reader import read_study
 from gridatlas.data.tables import parse_csv, unguarded
 from gridatlas.data.validate import slug, validate
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import Problem
 from gridatlas.model.schema import StudyFile, format_number, level_key, level_number
-from gridatlas.picture import draw_grid
 from gridatlas.results.grids import analyse
 
 settings.register_profile("gridatlas", deadline=None, max_examples=amount(100, 10_000))

@@ -17,12 +17,12 @@ import pytest
 import vl_convert
 from PIL import Image
 
-from gridatlas import drawers, render
-from gridatlas.drawers import Drawers, draw
+from gridatlas.charts import pool, render
+from gridatlas.charts.compress import slim_png
+from gridatlas.charts.heatmap import Mark, Picture
+from gridatlas.charts.pool import Drawers, draw
+from gridatlas.charts.render import Drawing, DrawingError, draw_one
 from gridatlas.files import store
-from gridatlas.picture import Mark, Picture
-from gridatlas.render import Drawing, DrawingError, draw_one
-from gridatlas.slim import slim_png
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -135,7 +135,7 @@ def test_the_fonts_of_vl_convert_come_first() -> None:
     # In a process of its own: fonts are looked for once.
     script = (
         "import os, sys\n"
-        "from gridatlas.render import _vl_convert\n"
+        "from gridatlas.charts.render import _vl_convert\n"
         "png = _vl_convert().svg_to_png(sys.argv[1], scale=2)\n"
         "assert os.environ.get('FONTCONFIG_FILE') == sys.argv[2]\n"
         "sys.stdout.buffer.write(png)\n"
@@ -251,9 +251,9 @@ def test_the_order_of_drawing_changes_no_byte() -> None:
 
 def test_other_processes_draw_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = draw([ONE, TWO])
-    monkeypatch.setattr(drawers, "POOL_FROM", 2)
+    monkeypatch.setattr(pool, "POOL_FROM", 2)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(drawers, "draw_one", _refuse)  # Theirs is another.
+    monkeypatch.setattr(pool, "draw_one", _refuse)  # Theirs is another.
     assert draw([ONE, TWO]) == alone
     said: list[tuple[int, int]] = []
     assert draw([ONE, TWO], tmp_path, lambda done, of: said.append((done, of))) == alone
@@ -263,15 +263,15 @@ def test_other_processes_draw_the_same(tmp_path: Path, monkeypatch: pytest.Monke
 UNGUARDED = """
 import os
 from pathlib import Path
-from gridatlas import drawers
+from gridatlas.charts import pool
 from gridatlas.build import build
 
 def refuse(picture):
     raise AssertionError("the processes draw")
 
 print("started", __name__)
-drawers.POOL_FROM = 2
-drawers.draw_one = refuse
+pool.POOL_FROM = 2
+pool.draw_one = refuse
 os.cpu_count = lambda: 2
 site = build(Path("data"))
 print(sorted(path for path in site.files if path.endswith(".svg") and "." not in path[:-4]))
@@ -301,7 +301,7 @@ def test_a_script_that_builds_needs_no_guard(tmp_path: Path, command: list[str])
 
 
 def test_what_is_asked_for_while_others_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawers, "POOL_FROM", 2)
+    monkeypatch.setattr(pool, "POOL_FROM", 2)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     three = _picture("Three", 1.0, 2.0, 3.0)
     with Drawers[Picture](None) as drawing:
@@ -322,7 +322,7 @@ def test_a_picture_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     first = draw([ONE, TWO, ONE], tmp_path, lambda done, of: said.append((done, of)))
     assert said == [(1, 2), (2, 2)]
     assert len(_files(tmp_path)) == 2
-    monkeypatch.setattr(drawers, "draw_one", _refuse)
+    monkeypatch.setattr(pool, "draw_one", _refuse)
     assert draw([TWO, ONE], tmp_path, lambda done, of: said.append((done, of))) == first
     assert said == [(1, 2), (2, 2)]
 
@@ -343,9 +343,9 @@ def test_another_picture_is_drawn_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
 ) -> None:
     kept = Drawing("<svg/>", b"png", "{}")
-    monkeypatch.setattr(drawers, "draw_one", lambda picture: kept)
+    monkeypatch.setattr(pool, "draw_one", lambda picture: kept)
     draw([ONE], tmp_path)
-    monkeypatch.setattr(drawers, "draw_one", _refuse)
+    monkeypatch.setattr(pool, "draw_one", _refuse)
     assert draw([ONE], tmp_path) == {ONE: kept}
     with pytest.raises(AssertionError, match="is drawn again"):
         draw([replace(ONE, **changed)], tmp_path)
@@ -354,16 +354,16 @@ def test_another_picture_is_drawn_anew(
 def test_another_version_of_a_library_draws_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawers, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
+    monkeypatch.setattr(pool, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
     draw([ONE], tmp_path)
-    monkeypatch.setattr(drawers, "draw_one", _refuse)
-    monkeypatch.setattr(drawers, "version", lambda name: "99")
-    drawers._drawn_by.cache_clear()
+    monkeypatch.setattr(pool, "draw_one", _refuse)
+    monkeypatch.setattr(pool, "version", lambda name: "99")
+    pool._drawn_by.cache_clear()
     try:
         with pytest.raises(AssertionError, match="is drawn again"):
             draw([ONE], tmp_path)
     finally:
-        drawers._drawn_by.cache_clear()
+        pool._drawn_by.cache_clear()
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "changed", "another"])
@@ -376,7 +376,7 @@ def test_a_damaged_file_is_drawn_again_and_mended(
         drawn.append(picture.title)
         return Drawing(f"<svg>{picture.title}</svg>", b"\x89PNG\n\n\x00", "{}\n")
 
-    monkeypatch.setattr(drawers, "draw_one", drawing)
+    monkeypatch.setattr(pool, "draw_one", drawing)
     first = draw([ONE], tmp_path)
     (path,) = _files(tmp_path)
     whole = path.read_bytes()
@@ -398,7 +398,7 @@ def test_a_damaged_file_is_drawn_again_and_mended(
 def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawers, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
+    monkeypatch.setattr(pool, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.raises(OSError, match="cache") as error:
         draw([ONE], tmp_path / "cache")

@@ -15,8 +15,8 @@ from gridatlas.assessment.agreement import compare
 from gridatlas.assessment.assessment import assess_study
 from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
 from gridatlas.assessment.uncertainty import assess
-from gridatlas.badges import reproduced_badge
 from gridatlas.cards import card_data
+from gridatlas.charts.badges import reproduced_badge
 from gridatlas.checks import check_study
 from gridatlas.export import to_json
 from gridatlas.panels import rerun_panels

@@ -11,7 +11,7 @@ import pytest
 import vl_convert
 from workflows import ROOT
 
-from gridatlas.render import bundle
+from gridatlas.charts.render import bundle
 
 MAKER = version("vl-convert-python")
 

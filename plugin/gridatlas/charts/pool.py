@@ -14,10 +14,10 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
+from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.line import LinePicture
+from gridatlas.charts.render import Drawing, draw_one
 from gridatlas.files import store
-from gridatlas.line import LinePicture
-from gridatlas.picture import Picture
-from gridatlas.render import Drawing, draw_one
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -228,7 +228,7 @@ def _drawn_by() -> str:
     """What drawings depend on besides the picture: the libraries' versions and our own code."""
     parts = [f"{name} {version(name)}" for name in ("altair", "vl-convert-python")]
     here = Path(__file__)
-    for source in ("render.py", "chart.py", "slim.py"):
+    for source in ("render.py", "vegalite.py", "compress.py"):
         parts.append(hashlib.sha256(here.with_name(source).read_bytes()).hexdigest())
     return "\n".join(parts)
 

@@ -10,9 +10,7 @@ from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.line import LinePicture
-from gridatlas.model.study import Study
-from gridatlas.picture import (
+from gridatlas.charts.heatmap import (
     ABSENT,
     DISPUTED,
     KEPT,
@@ -25,6 +23,8 @@ from gridatlas.picture import (
     Mark,
     Picture,
 )
+from gridatlas.charts.line import LinePicture
+from gridatlas.model.study import Study
 
 if TYPE_CHECKING:
     from altair import Chart as Chart  # noqa: PLC0414 (handed on)

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, by_point
+from gridatlas.charts.heatmap import format_value, value_with_unit, without_value
 from gridatlas.checks.words import many
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
-from gridatlas.picture import format_value, value_with_unit, without_value
 
 Axis = Literal["row", "column"]
 """A row lies at one level of y, a column at one level of x."""

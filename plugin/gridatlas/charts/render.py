@@ -13,11 +13,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gridatlas.chart import drawable, line_specification, specification
+from gridatlas.charts.compress import slim, slim_png
+from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.line import LinePicture
+from gridatlas.charts.vegalite import drawable, line_specification, specification
 from gridatlas.files import store
-from gridatlas.line import LinePicture
-from gridatlas.picture import Picture
-from gridatlas.slim import slim, slim_png
 
 PNG_SCALE = 2
 INK = "#1f1f1f"

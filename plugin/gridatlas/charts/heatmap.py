@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from gridatlas.blocks import Block, Layout, gather, layout
+from gridatlas.charts.binning import Block, Layout, gather, layout
 from gridatlas.checks.words import many
 from gridatlas.model.schema import Metric
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study

@@ -1,0 +1,1 @@
+"""Heatmaps and lines as Vega-Lite specifications and drawings."""
