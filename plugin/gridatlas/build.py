@@ -15,7 +15,7 @@ from gridatlas.charts.render import Drawing, bundle
 from gridatlas.checks.words import many
 from gridatlas.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
 from gridatlas.diff.changes import compare_sides
-from gridatlas.diff.side import Side, as_side
+from gridatlas.diff.snapshot import Side, as_side
 from gridatlas.figures import grid_path
 from gridatlas.files.garbage import left_alone
 from gridatlas.files.packed import Files

@@ -262,7 +262,7 @@ def diff(
     from gridatlas.diff.as_markdown import to_markdown
     from gridatlas.diff.changes import compare_sides
     from gridatlas.diff.sections import report
-    from gridatlas.sides import SideError, load_base, load_side
+    from gridatlas.diff.sources import SideError, load_base, load_side
 
     around = Path()
     try:

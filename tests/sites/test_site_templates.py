@@ -9,10 +9,10 @@ from site_builds import Build, Project, text_of
 
 import gridatlas
 from gridatlas.build import Site, build
+from gridatlas.diff.sources import load_side
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences
 from gridatlas.model.problems import Problem
-from gridatlas.sides import load_side
 
 TEMPLATES = Path(gridatlas.__file__).with_name("templates")
 

@@ -25,7 +25,7 @@ from gridatlas.diff.cap import allot
 from gridatlas.diff.changes import Changes, compare_sides
 from gridatlas.diff.report import Item, Report, Section, line
 from gridatlas.diff.sections import report
-from gridatlas.sides import load_side
+from gridatlas.diff.sources import load_side
 
 HEAD = """\
 format: 1

@@ -10,7 +10,7 @@ import pytest
 from gridatlas import kept
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.build import build
-from gridatlas.diff.side import as_side
+from gridatlas.diff.snapshot import as_side
 from gridatlas.files.garbage import left_alone
 from gridatlas.files.packed import Files, Held, Packed, Spool, pack
 from gridatlas.page import Page

@@ -69,7 +69,7 @@ ORDER = [
     {"works"},
     {"remembered"},
     {"build"},
-    {"opened", "plain", "sides"},
+    {"opened", "plain", "diff.sources"},
     {"__init__"},
     {"csp", "notebooks", "assessment.summary"},
     {"mkdocs_lines"},

@@ -29,7 +29,7 @@ from gridatlas.diff.matching import (
 )
 from gridatlas.diff.reading_changes import DisagreementChange, Readings, compare_readings
 from gridatlas.diff.removed_readings import RemovedReading, removed_readings
-from gridatlas.diff.side import Known, Side
+from gridatlas.diff.snapshot import Known, Side
 from gridatlas.diff.text_changes import TextChange, compare_texts
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import renamed

@@ -25,7 +25,8 @@ from gridatlas import notebooks
 from gridatlas.build import ASSETS, SCRIPT, STYLESHEET, Site, build
 from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
-from gridatlas.diff.side import Side
+from gridatlas.diff.snapshot import Side
+from gridatlas.diff.sources import SideError, load_base
 from gridatlas.fence import FenceError
 from gridatlas.fences import Fences, error_box
 from gridatlas.figures import GRIDS
@@ -52,7 +53,6 @@ from gridatlas.hosts.watching import Watching
 from gridatlas.model.problems import listed, only_problems, shortened
 from gridatlas.page import Page, fill, page_links
 from gridatlas.remembered import Remembered
-from gridatlas.sides import SideError, load_base
 from gridatlas.social import with_dataset, with_tags
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.

@@ -16,7 +16,7 @@ from gridatlas.data.git import (
     write_data,
 )
 from gridatlas.data.reader import STUDY_FILE, study_folders
-from gridatlas.diff.side import Side, as_side
+from gridatlas.diff.snapshot import Side, as_side
 from gridatlas.files.staging import Aside
 from gridatlas.model.problems import listed, shortened, shown
 
