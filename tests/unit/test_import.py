@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from gridatlas import load
 from gridatlas.cli import main
 from gridatlas.importing import command
-from gridatlas.importing.asked import Asked
 from gridatlas.importing.cells import Imported, make_cells
-from gridatlas.importing.look import look
+from gridatlas.importing.detect import look
+from gridatlas.importing.options import Asked
 from gridatlas.importing.propose import propose
-from gridatlas.importing.raw import RawRow, RawTable
-from gridatlas.importing.wide import is_wide
+from gridatlas.importing.rows import RawRow, RawTable
+from gridatlas.importing.unpivot import is_wide
 
 
 @pytest.fixture

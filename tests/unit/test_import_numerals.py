@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridatlas.importing.numerals import Mark, decimal_mark, is_absent, marks_of, number_text
-from gridatlas.importing.raw import CannotImport
+from gridatlas.importing.rows import CannotImport
 
 NUMBERS: list[tuple[str, Mark, str | None]] = [
     ("71.20", "point", "71.20"),

@@ -14,7 +14,6 @@ from functools import cache, cached_property
 from gridatlas.data.rows import OPTIONAL_COLUMNS
 from gridatlas.data.tables import guarded
 from gridatlas.data.validate import RESERVED_FACTORS
-from gridatlas.importing.asked import ROWS
 from gridatlas.importing.columns import Column
 from gridatlas.importing.metric import last_part, unit_in_name
 from gridatlas.importing.numerals import (
@@ -26,8 +25,9 @@ from gridatlas.importing.numerals import (
     without_margin,
     without_percent,
 )
+from gridatlas.importing.options import ROWS
 from gridatlas.importing.propose import Proposal
-from gridatlas.importing.raw import Reported
+from gridatlas.importing.rows import Reported
 from gridatlas.model.problems import shown
 from gridatlas.model.schema import RESERVED_FACETS, level_key
 

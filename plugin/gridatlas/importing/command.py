@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from gridatlas.importing.asked import Asked
+    from gridatlas.importing.options import Asked
 
 
 def _number(_: click.Context, __: click.Parameter, value: Any) -> Any:
@@ -145,7 +145,7 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
       gridatlas import runs/ --path '{model}/lr{lr}.json'
       gridatlas import lm-eval/*/results_*.json --metric value --only metric=acc_norm
     """  # noqa: D301
-    from gridatlas.importing.raw import CannotImport
+    from gridatlas.importing.rows import CannotImport
     from gridatlas.importing.run import run_import
 
     try:
@@ -166,8 +166,8 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
 
 def asked(options: Mapping[str, Any]) -> Asked:
     """What the options say of the columns."""
-    from gridatlas.importing.asked import Asked
     from gridatlas.importing.metric import MetricAsked
+    from gridatlas.importing.options import Asked
 
     return Asked(
         options["x"],

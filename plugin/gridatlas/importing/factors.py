@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from gridatlas.importing.asked import Asked, Role
 from gridatlas.importing.columns import Column, determines, kind_of_count, plain_name, words
 from gridatlas.importing.numerals import looks_like_number
-from gridatlas.importing.raw import CannotImport
+from gridatlas.importing.options import Asked, Role
+from gridatlas.importing.rows import CannotImport
 from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, TOLD, WHEN
 from gridatlas.model.problems import listed, shown
 

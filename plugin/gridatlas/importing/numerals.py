@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from gridatlas.importing.raw import CannotImport
+from gridatlas.importing.rows import CannotImport
 from gridatlas.model.problems import shown
 from gridatlas.model.study import State
 

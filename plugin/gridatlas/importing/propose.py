@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gridatlas.importing.asked import ROWS, Asked, Role
 from gridatlas.importing.columns import Column, kind_of_count, plain_name, words
 from gridatlas.importing.factors import (
     choose_factors,
@@ -17,7 +16,8 @@ from gridatlas.importing.factors import (
 )
 from gridatlas.importing.metric import MetricFound, metric_of
 from gridatlas.importing.numerals import Mark, decimal_mark, is_absent, looks_like_number, marks_of
-from gridatlas.importing.raw import CannotImport, RawTable, Reported
+from gridatlas.importing.options import ROWS, Asked, Role
+from gridatlas.importing.rows import CannotImport, RawTable, Reported
 from gridatlas.importing.vocabulary import (
     COUNTS,
     FACTORS,

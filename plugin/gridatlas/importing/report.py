@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from gridatlas.importing.asked import Asked
 from gridatlas.importing.cells import Imported
+from gridatlas.importing.options import Asked
 from gridatlas.importing.propose import Proposal
-from gridatlas.importing.raw import Reported
+from gridatlas.importing.rows import Reported
 from gridatlas.model.problems import listed, printable
 
 _SHOWN = 10

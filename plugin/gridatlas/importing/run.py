@@ -8,14 +8,14 @@ from typing import Any
 
 from gridatlas.assessment.summary import counted, summary_lines
 from gridatlas.files.garbage import left_alone
-from gridatlas.importing.asked import Asked
 from gridatlas.importing.cells import Imported, identifier, make_cells
-from gridatlas.importing.look import look, sources
+from gridatlas.importing.detect import look, sources
+from gridatlas.importing.options import Asked
 from gridatlas.importing.propose import propose
-from gridatlas.importing.raw import CannotImport
 from gridatlas.importing.report import accepting_command, accounting_lines, proposal_lines
+from gridatlas.importing.rows import CannotImport
 from gridatlas.importing.study_text import About, study_text
-from gridatlas.importing.wide import is_wide, long
+from gridatlas.importing.unpivot import is_wide, long
 from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
 from gridatlas.model.problems import shortened
 

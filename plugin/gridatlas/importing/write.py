@@ -13,7 +13,7 @@ from gridatlas.assessment.pipeline import Loaded, load_data
 from gridatlas.checks import TITLES
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.files.staging import Aside, abandoned, exchange
-from gridatlas.importing.raw import CannotImport
+from gridatlas.importing.rows import CannotImport
 from gridatlas.model.problems import Problem, listed, only_problems
 
 FILES = (STUDY_FILE, DEFAULT_TABLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
+from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
 from gridatlas.model.problems import listed, shown
 
 _RULE = re.compile(r"\s*+\|?\s*+:?-+:?\s*+(\|\s*+:?-+:?\s*+)*+\|?\s*")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gridatlas.importing.columns import kind_of_count, plain_name, words
 from gridatlas.importing.numerals import is_absent, looks_like_number
-from gridatlas.importing.raw import CannotImport, RawRow, RawTable
+from gridatlas.importing.rows import CannotImport, RawRow, RawTable
 from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, WHEN
 from gridatlas.model.problems import listed
 

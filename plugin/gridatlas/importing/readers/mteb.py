@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from gridatlas.importing.objects import Number, flat
+from gridatlas.importing.readers.json_values import Number, flat
 
 FORM = "results of MTEB"
 META = "model_meta.json"

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.data.tables import read_table
-from gridatlas.importing import lm_eval, mteb
-from gridatlas.importing.delimited import decode, read_delimited
-from gridatlas.importing.markdown_tables import read_markdown
-from gridatlas.importing.objects import parse_json, read_json, read_lines, table_of
-from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported
+from gridatlas.importing.readers import lm_eval, mteb
+from gridatlas.importing.readers.delimited import decode, read_delimited
+from gridatlas.importing.readers.json_values import parse_json, read_json, read_lines, table_of
+from gridatlas.importing.readers.markdown_tables import read_markdown
+from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported
 from gridatlas.model.problems import listed
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
-from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
+from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
 from gridatlas.model.problems import listed, shown
 
 JOIN = "+"

@@ -7,7 +7,7 @@ import io
 import re
 
 from gridatlas.data.tables import unguarded
-from gridatlas.importing.raw import CannotImport, RawRow, RawTable, Reported, unique_names
+from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
 from gridatlas.model.problems import shown
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}

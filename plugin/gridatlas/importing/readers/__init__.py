@@ -1,0 +1,1 @@
+"""One reader for each format that other programs write."""
