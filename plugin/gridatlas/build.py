@@ -8,24 +8,23 @@ from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, assess_study
 from gridatlas.assessment.pipeline import Loaded, load_data, read_one
-from gridatlas.changes_page import plan_changes, with_changes
 from gridatlas.charts.heatmap import Picture
 from gridatlas.charts.pool import Drawers, Stored
 from gridatlas.charts.render import Drawing, bundle
 from gridatlas.checks.words import many
-from gridatlas.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.snapshot import Side, as_side
-from gridatlas.figures import grid_path
 from gridatlas.files.garbage import left_alone
 from gridatlas.files.packed import Files
-from gridatlas.former import at_old_addresses
 from gridatlas.kept import Shelf, files_digest
 from gridatlas.kept import stamps as file_stamps
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, visible
-from gridatlas.page import Page, Writer, check_templates
-from gridatlas.plan import (
+from gridatlas.pages.changes import plan_changes, with_changes
+from gridatlas.pages.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
+from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.meta import tags
+from gridatlas.pages.plan import (
     EmbedPlan,
     PagePlan,
     plan_embeds,
@@ -34,9 +33,10 @@ from gridatlas.plan import (
     plan_unreadable,
     unreadable_page,
 )
+from gridatlas.pages.redirects import at_old_addresses
+from gridatlas.pages.render import Page, Writer, check_templates
 from gridatlas.remembered import Remembered
 from gridatlas.results.grids import Results
-from gridatlas.social import tags
 from gridatlas.works import StudyPlan, Works
 
 ASSETS = "assets/gridatlas"
@@ -279,7 +279,7 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     Args:
         cache: Folder where Vega, which is made from vl-convert, is kept between builds.
     """
-    folder = Path(__file__).with_name("assets")
+    folder = Path(__file__).parent / "pages" / "assets"
     files: dict[str, str | bytes] = {
         f"{ASSETS}/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())
     }

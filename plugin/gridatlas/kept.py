@@ -22,8 +22,8 @@ from gridatlas.data.runs import FOLDER as RUNS
 from gridatlas.files import store
 from gridatlas.files.packed import Block, Content, Packed, Spool, pack
 from gridatlas.model.study import Study
-from gridatlas.page import Page
-from gridatlas.plan import PagePlan
+from gridatlas.pages.plan import PagePlan
+from gridatlas.pages.render import Page
 
 _LIBRARIES = ("altair", "jinja2", "markupsafe", "numpy", "pydantic", "scipy", "vl-convert-python")
 

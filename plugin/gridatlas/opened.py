@@ -76,7 +76,7 @@ class OpenGrid(Grid):
         return columns(self.study, [(self, self.uncertainty)])
 
     def _repr_html_(self) -> str:
-        from gridatlas.display import grid_html
+        from gridatlas.pages.notebook_display import grid_html
 
         return grid_html(self, self.svg())
 
@@ -85,7 +85,7 @@ class OpenGrid(Grid):
         return {"text/html": self._repr_html_(), "text/plain": str(self)}
 
     def __str__(self) -> str:
-        from gridatlas.display import grid_text
+        from gridatlas.pages.notebook_display import grid_text
 
         return grid_text(self)
 
@@ -115,7 +115,7 @@ class OpenStudy(Results):
         return to_frame(columns(self.study, ((one, known.of(one)) for one in self.grids.values())))
 
     def _repr_html_(self) -> str:
-        from gridatlas.display import study_html
+        from gridatlas.pages.notebook_display import study_html
 
         return study_html(self)
 
@@ -123,7 +123,7 @@ class OpenStudy(Results):
         return {"text/html": self._repr_html_(), "text/plain": str(self)}
 
     def __str__(self) -> str:
-        from gridatlas.display import study_text
+        from gridatlas.pages.notebook_display import study_text
 
         return study_text(self)
 

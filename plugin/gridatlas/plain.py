@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from html.parser import HTMLParser
 
-from gridatlas.agreement import PAIRS
 from gridatlas.build import Site
 from gridatlas.charts.heatmap import Picture
-from gridatlas.dataset import CELLS, CROISSANT
-from gridatlas.export import to_svg
-from gridatlas.figures import data_table, downloads
-from gridatlas.page import Page, escape_markdown
-from gridatlas.panels import Panel
-from gridatlas.share import markdown_text
-from gridatlas.words import inert
+from gridatlas.pages.agreement import PAIRS
+from gridatlas.pages.dataset import CELLS, CROISSANT
+from gridatlas.pages.exports import to_svg
+from gridatlas.pages.figure_context import data_table, downloads
+from gridatlas.pages.filters import inert
+from gridatlas.pages.panels import Panel
+from gridatlas.pages.render import Page, escape_markdown
+from gridatlas.pages.share import markdown_text
 
 Names = Callable[[str], tuple[str, str]]
 """Gives a page's file, and what links lead to, by the page's path on a site."""

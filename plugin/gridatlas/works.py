@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from gridatlas.agreement import pairs_csv
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty
@@ -13,13 +12,14 @@ from gridatlas.charts.badges import best_badge, reproduced_badge
 from gridatlas.charts.heatmap import Picture
 from gridatlas.charts.pool import Drawers
 from gridatlas.charts.render import Drawing
-from gridatlas.export import to_csv, to_json, to_svg
-from gridatlas.figures import grid_path
 from gridatlas.kept import Shelf, Written
 from gridatlas.kept import packed as pack_study
-from gridatlas.page import Writer
-from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.share import embed_path
+from gridatlas.pages.agreement import pairs_csv
+from gridatlas.pages.exports import to_csv, to_json, to_svg
+from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.plan import EmbedPlan, PagePlan
+from gridatlas.pages.render import Writer
+from gridatlas.pages.share import embed_path
 
 _OVERVIEW = ""
 """Name under which the page that leads to all studies is kept; no study has it."""

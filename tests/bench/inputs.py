@@ -14,7 +14,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 
 from gridatlas.build import build
-from gridatlas.page import Page
+from gridatlas.pages.render import Page
 
 ROOT = Path(__file__).parents[2]
 PER_STUDY = 10

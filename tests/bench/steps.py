@@ -15,7 +15,7 @@ from mkdocs.config import load_config
 from gridatlas import build, kept, works
 from gridatlas.assessment import pipeline
 from gridatlas.charts.pool import Drawers
-from gridatlas.page import Writer
+from gridatlas.pages.render import Writer
 
 STEPS: tuple[tuple[str, Any, str], ...] = (
     ("load", pipeline, "read_study"),

@@ -18,7 +18,7 @@ from site_builds import DYNTS, GRPO
 import gridatlas
 from views import Visit, colour, contrast, until
 
-SCRIPT = Path(gridatlas.__file__).parent / "assets/gridatlas.js"
+SCRIPT = Path(gridatlas.__file__).parent / "pages/assets/gridatlas.js"
 WIDE = ViewportSize(width=1280, height=900)
 PHONE = ViewportSize(width=360, height=740)
 MODEL = f"studies/{DYNTS}/model/r1-qwen/"

@@ -89,7 +89,7 @@ def pictures(folder: Path) -> list[Picture]:
     """As many pictures as the study has grids."""
     from gridatlas.assessment.assessment import assess_study
     from gridatlas.assessment.pipeline import load_data
-    from gridatlas.plan import plan_study
+    from gridatlas.pages.plan import plan_study
 
     loaded = load_data(folder)
     [one] = loaded.results

@@ -25,12 +25,12 @@ from gridatlas.charts.vegalite import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value
 from gridatlas.cli import main
 from gridatlas.data.text import unprintable
-from gridatlas.fence import FenceError, figures, parse
 from gridatlas.hosts import fence_lines
 from gridatlas.model.problems import Problem
+from gridatlas.pages.fence import FenceError, figures, parse
+from gridatlas.pages.rerun_tables import rerun_rows, run_facts
 from gridatlas.reproduce.runner.records import Row
 from gridatlas.reproduce.runner.units import Unit, cell_of, plan_as_json
-from gridatlas.rerun_tables import rerun_rows, run_facts
 
 STUDY = b"""\
 format: 1

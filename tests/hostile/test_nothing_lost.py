@@ -22,8 +22,8 @@ from gridatlas.diff.as_json import to_json
 from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
-from gridatlas.export import to_csv
 from gridatlas.model.problems import only_problems
+from gridatlas.pages.exports import to_csv
 from gridatlas.results.grids import readings_at
 
 SETTINGS = settings(

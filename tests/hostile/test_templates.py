@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import site_builds
 
-from gridatlas import page
 from gridatlas.build import Site, build
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem
+from gridatlas.pages import render
 
 ESCAPES = {
     "{{ ''.__class__.__mro__ }}": "access to attribute '__class__' of 'str' object is unsafe",
@@ -55,8 +55,8 @@ def written(site: Site, tmp_path: Path) -> Written:
         file = tmp_path / "overrides/overview.md.jinja"
         file.parent.mkdir()
         file.write_text(f"# Mine\n\n{template}\n", "utf-8")
-        broken, read = page.check_templates(file.parent)
-        writer = page.Writer((), site.drawings, file.parent, broken, SiteAddress())
+        broken, read = render.check_templates(file.parent)
+        writer = render.Writer((), site.drawings, file.parent, broken, SiteAddress())
         return writer.page(plan).markdown, [*read, *writer.problems]
 
     return written

@@ -35,9 +35,9 @@ from gridatlas import load
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.badges import best_badge, reproduced_badge, text_width
 from gridatlas.charts.compress import slim
-from gridatlas.citation import bibtex
 from gridatlas.model.schema import Source
-from gridatlas.social import png_size, with_tags
+from gridatlas.pages.citation import bibtex
+from gridatlas.pages.meta import png_size, with_tags
 
 SVG = "{http://www.w3.org/2000/svg}"
 QWEN = f"studies/{DYNTS}/model/r1-qwen/"

@@ -10,11 +10,11 @@ from site_builds import Build, Project, text_of
 import gridatlas
 from gridatlas.build import Site, build
 from gridatlas.diff.sources import load_side
-from gridatlas.fence import FenceError
-from gridatlas.fences import Fences
 from gridatlas.model.problems import Problem
+from gridatlas.pages.embeds import Fences
+from gridatlas.pages.fence import FenceError
 
-TEMPLATES = Path(gridatlas.__file__).with_name("templates")
+TEMPLATES = Path(gridatlas.__file__).parent / "pages" / "templates"
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gridatlas.agreement import MATRIX_UP_TO, PAIRS_SHOWN
 from gridatlas.build import Site, build
+from gridatlas.pages.agreement import MATRIX_UP_TO, PAIRS_SHOWN
 from gridatlas.plain import for_repository, plain_files
 
 STUDY = {"format": 1, "title": "T", "metric": {"name": "M", "range": [0, 100]}, "x": "x", "y": "y"}

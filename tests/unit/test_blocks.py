@@ -27,12 +27,12 @@ from gridatlas.charts.heatmap import (
 )
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
-from gridatlas.export import to_csv, to_json
-from gridatlas.figures import data_table, provenance
 from gridatlas.model.study import Grid
-from gridatlas.panels import Panel, difference_panels
+from gridatlas.pages.exports import to_csv, to_json
+from gridatlas.pages.figure_context import data_table, provenance
+from gridatlas.pages.filters import GLOBALS
+from gridatlas.pages.panels import Panel, difference_panels
 from gridatlas.results.grids import Results, analyse, differences
-from gridatlas.words import GLOBALS
 
 Value = Callable[[int, int], str]
 

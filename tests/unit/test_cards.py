@@ -11,9 +11,9 @@ import pytest
 from studies import MakeStudy, table
 
 from gridatlas.assessment.uncertainty import assess
-from gridatlas.cards import CARDS_UP_TO, card_data
 from gridatlas.charts.heatmap import draw_difference, draw_disagreement, draw_grid
-from gridatlas.panels import Panel
+from gridatlas.pages.panels import Panel
+from gridatlas.pages.tooltips import CARDS_UP_TO, card_data
 from gridatlas.results.grids import Results, analyse, differences
 
 COUNTED = (

@@ -27,7 +27,7 @@ from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
 from gridatlas.claims.verdict import evaluate_given
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Factor, Level
-from gridatlas.plan import claims_about
+from gridatlas.pages.plan import claims_about
 from gridatlas.results.grids import Results
 
 REPOSITORY = Path(__file__).parents[2]

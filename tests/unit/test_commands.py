@@ -12,8 +12,8 @@ import pytest
 from studies import MakeStudy, table
 
 from gridatlas.charts.heatmap import rows_from_top
-from gridatlas.commands import command, command_parts
 from gridatlas.model.study import Grid
+from gridatlas.pages.commands import command, command_parts
 from gridatlas.results.grids import analyse
 
 HEAD = (

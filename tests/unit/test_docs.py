@@ -21,13 +21,13 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
 from gridatlas.cli import main
 from gridatlas.data.rows import OPTIONAL_COLUMNS
-from gridatlas.fence import OPTIONS
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
 from gridatlas.model.schema import StudyFile, json_schema, models
 from gridatlas.model.study import STATES
-from gridatlas.plan import plan_overview, plan_study, plan_unreadable
-from gridatlas.words import FILTERS, GLOBALS
+from gridatlas.pages.fence import OPTIONS
+from gridatlas.pages.filters import FILTERS, GLOBALS
+from gridatlas.pages.plan import plan_overview, plan_study, plan_unreadable
 
 PACKAGE = Path(gridatlas.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -177,7 +177,7 @@ def test_options_page_has_every_template_and_what_it_gets() -> None:
         *plan_study(known[0], "s"),
         plan_unreadable("x", (), "s"),
     ]
-    assert {path.name for path in (PACKAGE / "templates").iterdir()} - there == set()
+    assert {path.name for path in (PACKAGE / "pages" / "templates").iterdir()} - there == set()
     assert {key for plan in plans for key in plan.context} - there == set()
     assert {*FILTERS, *GLOBALS} - {re.sub(r"\(.*", "", word) for word in there} == set()
 

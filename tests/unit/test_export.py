@@ -14,15 +14,15 @@ from decimal import Decimal
 import pytest
 from studies import HEAD, Checked, MakeStudy, table
 
-from gridatlas import export
 from gridatlas.assessment import tidy
 from gridatlas.assessment.tidy import columns, to_frame
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, assess
 from gridatlas.charts.heatmap import draw_grid
 from gridatlas.charts.render import draw_one
-from gridatlas.export import to_csv, to_json, to_svg
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Cell, Grid
+from gridatlas.pages import exports
+from gridatlas.pages.exports import to_csv, to_json, to_svg
 from gridatlas.results.grids import Results, analyse
 
 UNKNOWN = GridUncertainty(reason="n is unknown")
@@ -268,7 +268,7 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
 def _written_names() -> list[str]:
     """Every name that the code that writes downloads gives a key or a column."""
     names = set()
-    for module in (export, tidy):
+    for module in (exports, tidy):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             parts: list[ast.expr | None] = []
             if isinstance(node, ast.Dict):

@@ -20,15 +20,15 @@ from gridatlas.assessment.uncertainty import (
     by_point,
     ranges_by_point,
 )
-from gridatlas.cards import card_data
 from gridatlas.charts.heatmap import draw_grid
 from gridatlas.charts.line import Line
 from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import match_studies
-from gridatlas.export import to_json
-from gridatlas.figures import data_table
 from gridatlas.model.study import Grid
-from gridatlas.panels import Panel
+from gridatlas.pages.exports import to_json
+from gridatlas.pages.figure_context import data_table
+from gridatlas.pages.panels import Panel
+from gridatlas.pages.tooltips import card_data
 from gridatlas.results.grids import Results, analyse, differences
 from gridatlas.statistics.counts import mean_wilson, wilson
 

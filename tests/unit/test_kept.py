@@ -13,7 +13,7 @@ from gridatlas.build import build
 from gridatlas.diff.snapshot import as_side
 from gridatlas.files.garbage import left_alone
 from gridatlas.files.packed import Files, Held, Packed, Spool, pack
-from gridatlas.page import Page
+from gridatlas.pages.render import Page
 
 STUDY = """\
 format: 1

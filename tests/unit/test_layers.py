@@ -28,7 +28,7 @@ ORDER = [
         "model.study",
         "files.store",
     },
-    {"citation"},
+    {"pages.citation"},
     {"data.text", "data.git"},
     {"data.runs", "data.tables", "data.yaml"},
     {"data.reader"},
@@ -36,7 +36,7 @@ ORDER = [
     {"data.rows", "data.match_runs", "data.typos"},
     {"data.validate"},
     {"results.grids"},
-    {"commands", "results.items"},
+    {"pages.commands", "results.items"},
     {"statistics"},
     {"assessment.evidence"},
     {"assessment.uncertainty"},
@@ -51,21 +51,21 @@ ORDER = [
     {"charts.heatmap"},
     {"charts.line"},
     {"charts.vegalite"},
-    {"charts.render", "export", "charts.badges"},
+    {"charts.render", "pages.exports", "charts.badges"},
     {"charts.pool"},
-    {"panels"},
-    {"fence"},
-    {"words"},
-    {"agreement"},
+    {"pages.panels"},
+    {"pages.fence"},
+    {"pages.filters"},
+    {"pages.agreement"},
     {"diff"},
-    {"plan"},
-    {"changes_page"},
-    {"figures", "cards"},
-    {"rerun_tables"},
-    {"share", "social"},
-    {"dataset", "display", "former"},
-    {"page"},
-    {"fences", "kept"},
+    {"pages.plan"},
+    {"pages.changes"},
+    {"pages.figure_context", "pages.tooltips"},
+    {"pages.rerun_tables"},
+    {"pages.share", "pages.meta"},
+    {"pages.dataset", "pages.notebook_display", "pages.redirects"},
+    {"pages.render"},
+    {"pages.embeds", "kept"},
     {"works"},
     {"remembered"},
     {"build"},
@@ -197,7 +197,7 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
 
 
 def test_jinja_is_imported_for_pages_only() -> None:
-    assert _users("jinja2") == {"page"}
+    assert _users("jinja2") == {"pages.render"}
 
 
 # --- a build in which nothing changed -----------------------------------------------------------
@@ -258,11 +258,11 @@ def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() 
         "charts.heatmap",
         "charts.vegalite",
         "charts.render",
-        "plan",
-        "page",
-        "display",
+        "pages.plan",
+        "pages.render",
+        "pages.notebook_display",
         "build",
-        "dataset",
+        "pages.dataset",
     }
     assert ours & drawing == set()
     assert loaded & (HEAVY | {"numpy", "mkdocs"}) == set()

@@ -13,8 +13,8 @@ from studies import REPOSITORY
 import gridatlas
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
-from gridatlas.export import to_csv
 from gridatlas.model.study import Cell
+from gridatlas.pages.exports import to_csv
 from gridatlas.results.grids import Results, analyse
 
 DOCUMENTS = json.loads(

@@ -15,12 +15,12 @@ from gridatlas.assessment.agreement import compare
 from gridatlas.assessment.assessment import assess_study
 from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
 from gridatlas.assessment.uncertainty import assess
-from gridatlas.cards import card_data
 from gridatlas.charts.badges import reproduced_badge
 from gridatlas.checks import check_study
-from gridatlas.export import to_json
-from gridatlas.panels import rerun_panels
-from gridatlas.rerun_tables import rerun_rows, run_facts
+from gridatlas.pages.exports import to_json
+from gridatlas.pages.panels import rerun_panels
+from gridatlas.pages.rerun_tables import rerun_rows, run_facts
+from gridatlas.pages.tooltips import card_data
 from gridatlas.results.grids import Results, analyse, differences
 
 HEAD = (

@@ -12,9 +12,9 @@ from gridatlas.diff.grids import BestChange, CellChange, GridChange
 from gridatlas.diff.report import Table, line
 from gridatlas.diff.told import Told
 from gridatlas.model.study import Cell, Grid, Level, Levels, Point, Study, inline
+from gridatlas.pages.filters import between, cell_text, difference_ends
 from gridatlas.results.grids import Summary, trials
 from gridatlas.statistics.interval import Interval
-from gridatlas.words import between, cell_text, difference_ends
 
 ROWS = 20
 """Rows of a table; how many more there are stands below it."""

@@ -18,9 +18,9 @@ from gridatlas.build import Site
 from gridatlas.files.staging import Aside, Placing, remove_abandoned
 from gridatlas.hosts.failed import not_written
 from gridatlas.model.problems import listed
-from gridatlas.page import fill, page_links
-from gridatlas.plan import PagePlan
-from gridatlas.words import inert
+from gridatlas.pages.filters import inert
+from gridatlas.pages.plan import PagePlan
+from gridatlas.pages.render import fill, page_links
 
 MANIFEST = ".gridatlas.json"
 """File that remembers what was written; hosts leave out what begins with a dot."""

@@ -27,10 +27,10 @@ from markdown.util import AtomicString
 from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 
 from gridatlas.claims import evaluate_value
-from gridatlas.fence import FenceError
-from gridatlas.fences import Fences
 from gridatlas.hosts import fence_lines
-from gridatlas.page import placeholder
+from gridatlas.pages.embeds import Fences
+from gridatlas.pages.fence import FenceError
+from gridatlas.pages.render import placeholder
 from gridatlas.results.grids import Results
 
 EXPRESSION = r"\{\{\s*(grid\((?:[^{}]|\{[^{}]*\})*)\}\}"

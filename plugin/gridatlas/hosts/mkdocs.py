@@ -27,9 +27,6 @@ from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
 from gridatlas.diff.snapshot import Side
 from gridatlas.diff.sources import SideError, load_base
-from gridatlas.fence import FenceError
-from gridatlas.fences import Fences, error_box
-from gridatlas.figures import GRIDS
 from gridatlas.files.staged_site import StagedSite
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.failed import is_of_disk, not_written
@@ -51,9 +48,12 @@ from gridatlas.hosts.pace import from_two_seconds_on
 from gridatlas.hosts.site_policy import add_policy
 from gridatlas.hosts.watching import Watching
 from gridatlas.model.problems import listed, only_problems, shortened
-from gridatlas.page import Page, fill, page_links
+from gridatlas.pages.embeds import Fences, error_box
+from gridatlas.pages.fence import FenceError
+from gridatlas.pages.figure_context import GRIDS
+from gridatlas.pages.meta import with_dataset, with_tags
+from gridatlas.pages.render import Page, fill, page_links
 from gridatlas.remembered import Remembered
-from gridatlas.social import with_dataset, with_tags
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
     from mkdocs.livereload import LiveReloadServer

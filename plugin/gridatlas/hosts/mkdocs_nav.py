@@ -11,8 +11,8 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
 
-from gridatlas.page import Page
-from gridatlas.words import inert
+from gridatlas.pages.filters import inert
+from gridatlas.pages.render import Page
 
 
 def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, files: Files) -> None:

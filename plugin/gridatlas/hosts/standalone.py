@@ -20,8 +20,6 @@ from pymdownx.superfences import SuperFencesException
 from gridatlas.assessment.assessment import assess_study
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.claims import ClaimError
-from gridatlas.fence import FenceError
-from gridatlas.fences import Fences
 from gridatlas.hosts.markdown import (
     BELOW_CODE,
     FIRST,
@@ -40,6 +38,8 @@ from gridatlas.hosts.markdown import (
     register_fence,
 )
 from gridatlas.model.problems import only_problems, shortened
+from gridatlas.pages.embeds import Fences
+from gridatlas.pages.fence import FenceError
 
 log = logging.getLogger("gridatlas")
 

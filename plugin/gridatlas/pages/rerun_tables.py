@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.charts.heatmap import format_difference, rows_from_top, value_with_unit
-from gridatlas.figures import TABLE_UP_TO
 from gridatlas.model.study import Cell, Grid, Level, Run, Study
+from gridatlas.pages.figure_context import TABLE_UP_TO
+from gridatlas.pages.filters import cell_text, difference_ends, in_units
 from gridatlas.results.grids import trials
-from gridatlas.words import cell_text, difference_ends, in_units
 
 GIB = 2**30
 

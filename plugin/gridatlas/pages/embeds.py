@@ -10,9 +10,9 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.heatmap import Picture
 from gridatlas.charts.line import LinePicture
 from gridatlas.charts.pool import draw
-from gridatlas.fence import FenceError, figures, parse
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.page import IN_TEMPLATES, Templates, template_problem
+from gridatlas.pages.fence import FenceError, figures, parse
+from gridatlas.pages.render import IN_TEMPLATES, Templates, template_problem
 
 
 class Fences:

@@ -27,15 +27,16 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Reproduction
-from gridatlas.cards import card_data
 from gridatlas.charts.heatmap import Picture
 from gridatlas.charts.line import LinePicture
 from gridatlas.charts.render import Drawing
-from gridatlas.citation import bibtex
 from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
-from gridatlas.fence import FenceFigures, LinePanel
-from gridatlas.figures import (
+from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.problems import Problem, listed, nearest, shortened
+from gridatlas.pages.citation import bibtex
+from gridatlas.pages.fence import FenceFigures, LinePanel
+from gridatlas.pages.figure_context import (
     data_table,
     downloads,
     grid_path,
@@ -44,13 +45,12 @@ from gridatlas.figures import (
     with_cell_ids,
     with_own_ids,
 )
-from gridatlas.model.addresses import SiteAddress
-from gridatlas.model.problems import Problem, listed, nearest, shortened
-from gridatlas.panels import Gallery, Panel
-from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.rerun_tables import rerun_rows, run_facts
-from gridatlas.share import embed_path, share
-from gridatlas.words import FILTERS, GLOBALS, figure_anchor, inert
+from gridatlas.pages.filters import FILTERS, GLOBALS, figure_anchor, inert
+from gridatlas.pages.panels import Gallery, Panel
+from gridatlas.pages.plan import EmbedPlan, PagePlan
+from gridatlas.pages.rerun_tables import rerun_rows, run_facts
+from gridatlas.pages.share import embed_path, share
+from gridatlas.pages.tooltips import card_data
 
 _MARKDOWN_SPECIAL = re.compile(
     r"""[!"#$&'()*+/:<=>?@\[\\\]^_`{|}~]|(?<![0-9])\.|\.(?![0-9])|(?<![A-Za-z0-9])-|-(?![A-Za-z0-9])"""
@@ -431,12 +431,12 @@ class Templates:
 @cache
 def _own() -> tuple[Environment, Environment]:
     """Our templates, which need no sandbox; compiled once, however often a site is built."""
-    return _environments(Environment, PackageLoader("gridatlas", "templates"))
+    return _environments(Environment, PackageLoader("gridatlas.pages", "templates"))
 
 
 def _overridden(folder: Path, without: frozenset[str]) -> tuple[Environment, Environment]:
     """A user's templates, and ours where there is none of theirs."""
-    ours = PackageLoader("gridatlas", "templates")
+    ours = PackageLoader("gridatlas.pages", "templates")
     loader = ChoiceLoader([_Overrides(folder, without), ours])
     return _environments(ImmutableSandboxedEnvironment, loader)
 
@@ -470,7 +470,7 @@ def _line_figure(panel: LinePanel, path: str, drawings: FenceDrawings) -> dict[s
 
 def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
     """The names of a user's templates that can't be used, and what is wrong with each."""
-    known = set(PackageLoader("gridatlas", "templates").list_templates())
+    known = set(PackageLoader("gridatlas.pages", "templates").list_templates())
     environment = ImmutableSandboxedEnvironment(loader=FileSystemLoader(folder))
     environment.filters |= FILTERS
     broken: set[str] = set()

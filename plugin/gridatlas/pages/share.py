@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
-from gridatlas.citation import bibtex
-from gridatlas.figures import grid_path
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.plan import EmbedPlan
-from gridatlas.words import figure_anchor, inert
+from gridatlas.pages.citation import bibtex
+from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.filters import figure_anchor, inert
+from gridatlas.pages.plan import EmbedPlan
 
 NARROWEST = 340
 """Width of a frame, in pixels, below which its texts take too many lines."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from html import escape
 
 from gridatlas.charts.heatmap import best_at, format_value, rows_from_top
-from gridatlas.figures import responsive
 from gridatlas.model.problems import listed
 from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study
+from gridatlas.pages.figure_context import responsive
 from gridatlas.results.grids import Results, summarise
 
 COLUMNS_UP_TO, ROWS_UP_TO = 20, 40

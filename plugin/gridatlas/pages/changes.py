@@ -15,8 +15,8 @@ from gridatlas.diff.sections import report
 from gridatlas.diff.value_items import changed_grids
 from gridatlas.diff.wording import count
 from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
-from gridatlas.panels import Gallery, Panel, Part
-from gridatlas.plan import PagePlan
+from gridatlas.pages.panels import Gallery, Panel, Part
+from gridatlas.pages.plan import PagePlan
 from gridatlas.results.grids import subtract
 
 HEATMAPS_UP_TO = 12

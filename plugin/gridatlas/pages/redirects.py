@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from gridatlas.figures import GRIDS
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Study
-from gridatlas.plan import EmbedPlan, PagePlan
-from gridatlas.share import embed_path
+from gridatlas.pages.figure_context import GRIDS
+from gridatlas.pages.plan import EmbedPlan, PagePlan
+from gridatlas.pages.share import embed_path
 
 File = str | bytes
 

@@ -13,7 +13,7 @@ from gridatlas.charts.line import Axis, Line, LinePicture, draw_line, line_domai
 from gridatlas.model.problems import listed, nearest, printable, shown
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
-from gridatlas.panels import Panel, difference_panels, panels_of
+from gridatlas.pages.panels import Panel, difference_panels, panels_of
 from gridatlas.results.grids import Difference, Results, subtract
 
 OPTIONS: Mapping[str, str] = {

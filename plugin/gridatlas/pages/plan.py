@@ -10,18 +10,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from gridatlas.agreement import PAIRS, agreement, spread
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.heatmap import Picture, rows_from_top
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged
-from gridatlas.commands import command_form, commands
 from gridatlas.data.validate import slug
 from gridatlas.model.problems import Problem, only_problems, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword
-from gridatlas.panels import (
+from gridatlas.pages.agreement import PAIRS, agreement, spread
+from gridatlas.pages.commands import command_form, commands
+from gridatlas.pages.panels import (
     SIDE_BY_SIDE,
     Gallery,
     Panel,

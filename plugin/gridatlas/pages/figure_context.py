@@ -15,7 +15,8 @@ from gridatlas.charts.heatmap import Picture, format_difference, rows_from_top
 from gridatlas.charts.line import Line
 from gridatlas.checks.words import is_are, many
 from gridatlas.model.study import Cell, Grid, Point, Reading, Study
-from gridatlas.panels import Panel
+from gridatlas.pages.filters import between, cell_text
+from gridatlas.pages.panels import Panel
 from gridatlas.results.grids import (
     Difference,
     Summary,
@@ -25,7 +26,6 @@ from gridatlas.results.grids import (
     summarise,
     trials,
 )
-from gridatlas.words import between, cell_text
 
 TABLE_UP_TO = 2_500
 """Cells of a grid up to which its page has a table of them; that of more helps nobody."""

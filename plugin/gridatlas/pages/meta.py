@@ -7,9 +7,9 @@ import struct
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from gridatlas.figures import grid_path
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.plan import PagePlan
+from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.plan import PagePlan
 
 Tag = tuple[str, str]
 """Name of a property and its content."""

@@ -14,13 +14,13 @@ from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty, by_point, ranges_by_point
 from gridatlas.charts.heatmap import format_difference, rows_from_top, value_with_unit
 from gridatlas.checks.words import is_are
-from gridatlas.commands import command_parts
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
-from gridatlas.panels import Panel
+from gridatlas.pages.commands import command_parts
+from gridatlas.pages.filters import between, cell_text, difference_ends, in_units, printed
+from gridatlas.pages.panels import Panel
 from gridatlas.results.grids import Difference, readings_at, summarise, trials
 from gridatlas.results.grids import agree as readings_agree
 from gridatlas.results.items import Basis
-from gridatlas.words import between, cell_text, difference_ends, in_units, printed
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""

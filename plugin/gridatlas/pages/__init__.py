@@ -1,0 +1,1 @@
+"""Pages of the results website, from templates."""
