@@ -13,7 +13,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 
-from gridatlas.build import build
+from gridatlas.build.site import build
 from gridatlas.pages.render import Page
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,8 @@ from typing import Any
 from mkdocs.commands import build as host
 from mkdocs.config import load_config
 
-from gridatlas import build, kept, works
 from gridatlas.assessment import pipeline
+from gridatlas.build import page_cache, site, study_writer
 from gridatlas.charts.pool import Drawers
 from gridatlas.pages.render import Writer
 
@@ -23,23 +23,23 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("analyse", pipeline, "check_study"),
     ("analyse", pipeline, "analyse"),
     ("analyse", pipeline, "judge"),
-    ("analyse", build, "assess_study"),
-    ("plan", build, "_plans"),
-    ("plan", build, "plan_study"),
-    ("plan", build, "plan_embeds"),
+    ("analyse", site, "assess_study"),
+    ("plan", site, "_plans"),
+    ("plan", site, "plan_study"),
+    ("plan", site, "plan_embeds"),
     ("chart", Drawers, "ask"),
     ("chart", Drawers, "wait"),
-    ("chart", build, "assets"),
+    ("chart", site, "assets"),
     ("page", Writer, "page"),
     ("page", Writer, "frame"),
-    ("page", works, "_downloads"),
-    ("keep", build, "file_stamps"),
-    ("keep", build, "files_digest"),
-    ("keep", works, "pack_study"),
-    ("keep", kept, "unpacked"),
-    ("keep", kept.Shelf, "get"),
-    ("keep", kept.Shelf, "put"),
-    ("build", build, "_data_files"),
+    ("page", study_writer, "_downloads"),
+    ("keep", site, "file_stamps"),
+    ("keep", site, "files_digest"),
+    ("keep", study_writer, "pack_study"),
+    ("keep", page_cache, "unpacked"),
+    ("keep", page_cache.Shelf, "get"),
+    ("keep", page_cache.Shelf, "put"),
+    ("build", site, "_data_files"),
 )
 """The steps, and the functions that each of them consists of."""
 

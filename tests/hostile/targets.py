@@ -19,7 +19,7 @@ from markdown import Markdown
 
 from gridatlas.assessment.assessment import Assessment, assess_study
 from gridatlas.assessment.reruns import reproduction
-from gridatlas.build import Loaded, load_data
+from gridatlas.build.site import Loaded, load_data
 from gridatlas.charts.heatmap import draw_grid
 from gridatlas.charts.vegalite import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value

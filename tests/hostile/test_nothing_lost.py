@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from targets import HARMLESS_STUDY as STUDY
 
-from gridatlas.build import Loaded, as_side, load_data
+from gridatlas.build.site import Loaded, as_side, load_data
 from gridatlas.data.validate import slug
 from gridatlas.diff.as_html import to_html
 from gridatlas.diff.as_json import to_json

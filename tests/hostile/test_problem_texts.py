@@ -15,7 +15,7 @@ from playwright.sync_api import Browser
 from site_builds import TINY_CELLS, Build, Project
 from test_strings import HOOKS, shape
 
-from gridatlas.build import as_side, load_data
+from gridatlas.build.site import as_side, load_data
 from gridatlas.cli import main
 from gridatlas.data.tables import unguarded
 from gridatlas.diff.as_html import to_html

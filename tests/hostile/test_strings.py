@@ -18,13 +18,13 @@ from naughty import STUDIES, Naughty, naughty, plain
 from playwright.sync_api import Browser, Page
 from site_builds import Build
 
-from gridatlas.build import Site, as_side, build, load_data
+from gridatlas.build.markdown_export import for_repository, for_wiki, plain_files
+from gridatlas.build.site import Site, as_side, build, load_data
 from gridatlas.data.tables import unguarded
 from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.sections import report
 from gridatlas.model.problems import printable
-from gridatlas.plain import for_repository, for_wiki, plain_files
 
 ATTACKS = [study for study in STUDIES if study != "plain"]
 every_attack = pytest.mark.parametrize("study", ATTACKS)

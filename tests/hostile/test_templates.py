@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import site_builds
 
-from gridatlas.build import Site, build
+from gridatlas.build.site import Site, build
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem
 from gridatlas.pages import render

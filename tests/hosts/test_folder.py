@@ -11,12 +11,12 @@ import pytest
 import site_builds
 from click.testing import CliRunner, Result
 
+from gridatlas.build.markdown_export import plain_html, readable
 from gridatlas.cli import main
 from gridatlas.files import staging
 from gridatlas.files.staging import move
 from gridatlas.hosts import folder as written
 from gridatlas.hosts.folder import MANIFEST, FolderError, write
-from gridatlas.plain import plain_html, readable
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gridatlas.build import build
+from gridatlas.build.site import build
 
 Pages = Mapping[str, str]
 """Texts of the pages by their addresses below the study's own, and of the pages for frames."""

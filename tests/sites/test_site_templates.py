@@ -8,7 +8,7 @@ import site_builds
 from site_builds import Build, Project, text_of
 
 import gridatlas
-from gridatlas.build import Site, build
+from gridatlas.build.site import Site, build
 from gridatlas.diff.sources import load_side
 from gridatlas.model.problems import Problem
 from gridatlas.pages.embeds import Fences

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gridatlas.build import Site, build
+from gridatlas.build.markdown_export import for_repository, plain_files
+from gridatlas.build.site import Site, build
 from gridatlas.pages.agreement import MATRIX_UP_TO, PAIRS_SHOWN
-from gridatlas.plain import for_repository, plain_files
 
 STUDY = {"format": 1, "title": "T", "metric": {"name": "M", "range": [0, 100]}, "x": "x", "y": "y"}
 POINTS = [(x, y) for x in range(1, 5) for y in range(1, 4)]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gridatlas import kept
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.build import build
+from gridatlas.build import page_cache
+from gridatlas.build.site import build
 from gridatlas.diff.snapshot import as_side
 from gridatlas.files.garbage import left_alone
 from gridatlas.files.packed import Files, Held, Packed, Spool, pack
@@ -118,14 +118,16 @@ def test_files_are_unpacked_one_by_one_and_the_later_one_counts() -> None:
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the studies that are written, as they are."""
     ids: list[str] = []
-    put = kept.Shelf.put
+    put = page_cache.Shelf.put
 
-    def watched(self: kept.Shelf, name: str, made: bytes | None, content: bytes) -> kept.Written:
+    def watched(
+        self: page_cache.Shelf, name: str, made: bytes | None, content: bytes
+    ) -> page_cache.Written:
         if name:
             ids.append(name)
         return put(self, name, made, content)
 
-    monkeypatch.setattr(kept.Shelf, "put", watched)
+    monkeypatch.setattr(page_cache.Shelf, "put", watched)
     return ids
 
 
@@ -249,17 +251,17 @@ def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(
 ) -> None:
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
-    stamps = kept.stamps
+    stamps = page_cache.stamps
 
-    def edited(folder: Path) -> kept.Stamps:
+    def edited(folder: Path) -> page_cache.Stamps:
         before = stamps(folder)
         write(data, "one", cells=CELLS.replace("12.5", "13.0"))
         os.utime(data / "one" / "cells.csv", (1, 1))
         return before
 
-    monkeypatch.setattr("gridatlas.build.file_stamps", edited)
+    monkeypatch.setattr("gridatlas.build.site.file_stamps", edited)
     build(data, cache=cache)
-    monkeypatch.setattr("gridatlas.build.file_stamps", stamps)
+    monkeypatch.setattr("gridatlas.build.site.file_stamps", stamps)
     write(data, "one")
     path = "studies/one/model/small/index.md"
     assert "12.5" in page_of(build(data, cache=cache).pages, path).whole()

@@ -7,9 +7,9 @@ import pytest
 from test_kept import CELLS, CLAIM, LINK, page_of, write
 
 from gridatlas.assessment import pipeline
-from gridatlas.build import Site, build
+from gridatlas.build.serve_cache import Remembered
+from gridatlas.build.site import Site, build
 from gridatlas.model.study import Study
-from gridatlas.remembered import Remembered
 
 
 @pytest.fixture

@@ -264,7 +264,7 @@ UNGUARDED = """
 import os
 from pathlib import Path
 from gridatlas.charts import pool
-from gridatlas.build import build
+from gridatlas.build.site import build
 
 def refuse(picture):
     raise AssertionError("the processes draw")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gridatlas.build import build
+from gridatlas.build.site import build
 from gridatlas.cli import main
 from gridatlas.model.problems import ALIKE, More, Problem, shortened
 

@@ -94,9 +94,9 @@ def build(
       gridatlas build --data my/data --into docs --url https://example.org/atlas/
     """  # noqa: D301
     # The other commands don't wait for what only this one needs.
-    from gridatlas.build import build as make
+    from gridatlas.build.markdown_export import SameName, for_repository, for_wiki, plain_files
+    from gridatlas.build.site import build as make
     from gridatlas.hosts.folder import FolderError, pages_with_figures, write
-    from gridatlas.plain import SameName, for_repository, for_wiki, plain_files
 
     _refuse(data, into, pages)
     say = from_two_seconds_on(lambda done: click.echo(done, err=True))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from gridatlas.build import Site
+from gridatlas.build.site import Site
 from gridatlas.files.staging import Aside, Placing, remove_abandoned
 from gridatlas.hosts.failed import not_written
 from gridatlas.model.problems import listed

@@ -22,7 +22,8 @@ from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 
 from gridatlas import notebooks
-from gridatlas.build import ASSETS, SCRIPT, STYLESHEET, Site, build
+from gridatlas.build.serve_cache import Remembered
+from gridatlas.build.site import ASSETS, SCRIPT, STYLESHEET, Site, build
 from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
 from gridatlas.diff.snapshot import Side
@@ -53,7 +54,6 @@ from gridatlas.pages.fence import FenceError
 from gridatlas.pages.figure_context import GRIDS
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.render import Page, fill, page_links
-from gridatlas.remembered import Remembered
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
     from mkdocs.livereload import LiveReloadServer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from gridatlas.build import ASSETS
+from gridatlas.build.site import ASSETS
 from gridatlas.csp import Refused, scan, with_meta
 from gridatlas.csp import policy as policy_of
 

@@ -8,6 +8,10 @@ from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, assess_study
 from gridatlas.assessment.pipeline import Loaded, load_data, read_one
+from gridatlas.build.page_cache import Shelf, files_digest
+from gridatlas.build.page_cache import stamps as file_stamps
+from gridatlas.build.serve_cache import Remembered
+from gridatlas.build.study_writer import StudyPlan, Works
 from gridatlas.charts.heatmap import Picture
 from gridatlas.charts.pool import Drawers, Stored
 from gridatlas.charts.render import Drawing, bundle
@@ -16,8 +20,6 @@ from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.snapshot import Side, as_side
 from gridatlas.files.garbage import left_alone
 from gridatlas.files.packed import Files
-from gridatlas.kept import Shelf, files_digest
-from gridatlas.kept import stamps as file_stamps
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes
@@ -35,9 +37,7 @@ from gridatlas.pages.plan import (
 )
 from gridatlas.pages.redirects import at_old_addresses
 from gridatlas.pages.render import Page, Writer, check_templates
-from gridatlas.remembered import Remembered
 from gridatlas.results.grids import Results
-from gridatlas.works import StudyPlan, Works
 
 ASSETS = "assets/gridatlas"
 """Folder of the stylesheet and the scripts, beside the pages."""
@@ -279,7 +279,7 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     Args:
         cache: Folder where Vega, which is made from vl-convert, is kept between builds.
     """
-    folder = Path(__file__).parent / "pages" / "assets"
+    folder = Path(__file__).parents[1] / "pages" / "assets"
     files: dict[str, str | bytes] = {
         f"{ASSETS}/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())
     }

@@ -135,7 +135,7 @@ def files_digest(folder: Path, study: Study, before: Stamps) -> str | None:
 def _written_by() -> str:
     """What all pages depend on besides the data: our code, our templates, the libraries."""
     digest = hashlib.sha256()
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     for path in sorted([*package.rglob("*.py"), *package.rglob("templates/*")]):
         digest.update(path.relative_to(package).as_posix().encode() + path.read_bytes())
     versions = [f"{name} {version(name)}" for name in _LIBRARIES]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.build.page_cache import Shelf, Written
+from gridatlas.build.page_cache import packed as pack_study
 from gridatlas.charts.badges import best_badge, reproduced_badge
 from gridatlas.charts.heatmap import Picture
 from gridatlas.charts.pool import Drawers
 from gridatlas.charts.render import Drawing
-from gridatlas.kept import Shelf, Written
-from gridatlas.kept import packed as pack_study
 from gridatlas.pages.agreement import pairs_csv
 from gridatlas.pages.exports import to_csv, to_json, to_svg
 from gridatlas.pages.figure_context import grid_path

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.assessment.pipeline import Loaded, ReadStudy, read_one
+from gridatlas.build.study_writer import StudyPlan
 from gridatlas.claims import Judged
 from gridatlas.results.grids import Results
-from gridatlas.works import StudyPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from html.parser import HTMLParser
 
-from gridatlas.build import Site
+from gridatlas.build.site import Site
 from gridatlas.charts.heatmap import Picture
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.dataset import CELLS, CROISSANT

@@ -1,0 +1,1 @@
+"""From a data folder to all pages and files of a site."""
