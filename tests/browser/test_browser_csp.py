@@ -10,7 +10,7 @@ from features import features
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
 from site_builds import DYNTS, GRPO, PREFIX
 
-from gridatlas.csp import policy
+from gridatlas.csp.policy import policy
 from views import Visit, until
 
 HEADER = "Content-Security-Policy"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridatlas.csp import digest, policy, scan, with_meta
+from gridatlas.csp.policy import digest, policy, scan, with_meta
 
 RUN = "sha256-AvyuiL0SD1mVY3NNxR+V2uo+lhk6RMFrytWmRt6CrJQ="
 """Of `run()`, as `openssl dgst -sha256 -binary | base64` gives it."""

@@ -71,7 +71,7 @@ ORDER = [
     {"build.site"},
     {"opened", "build.markdown_export", "diff.sources"},
     {"__init__"},
-    {"csp", "notebooks", "assessment.summary"},
+    {"csp.policy", "csp.notebooks", "assessment.summary"},
     {"mkdocs_lines"},
     {"importing", "newproject"},
     {"cli", "hosts"},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gridatlas.notebooks import slim
+from gridatlas.csp.notebooks import slim
 
 WRAPPER = '<div class="jupyter-wrapper">'
 END = "</div> <!-- jupyter-wrapper -->"

@@ -21,11 +21,12 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 
-from gridatlas import notebooks
 from gridatlas.build.serve_cache import Remembered
 from gridatlas.build.site import ASSETS, SCRIPT, STYLESHEET, Site, build
 from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
+from gridatlas.csp import notebooks
+from gridatlas.csp.site import add_policy
 from gridatlas.diff.snapshot import Side
 from gridatlas.diff.sources import SideError, load_base
 from gridatlas.files.staged_site import StagedSite
@@ -46,7 +47,6 @@ from gridatlas.hosts.mkdocs_files import SiteFile, Waiting
 from gridatlas.hosts.mkdocs_nav import add_to_nav, with_braces
 from gridatlas.hosts.mkdocs_options import GridAtlasConfig
 from gridatlas.hosts.pace import from_two_seconds_on
-from gridatlas.hosts.site_policy import add_policy
 from gridatlas.hosts.watching import Watching
 from gridatlas.model.problems import listed, only_problems, shortened
 from gridatlas.pages.embeds import Fences, error_box

@@ -6,8 +6,8 @@ import logging
 from pathlib import Path
 
 from gridatlas.build.site import ASSETS
-from gridatlas.csp import Refused, scan, with_meta
-from gridatlas.csp import policy as policy_of
+from gridatlas.csp.policy import Refused, scan, with_meta
+from gridatlas.csp.policy import policy as policy_of
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 

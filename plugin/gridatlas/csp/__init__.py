@@ -1,0 +1,1 @@
+"""A strict Content-Security-Policy for a whole site."""
