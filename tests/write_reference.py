@@ -16,7 +16,7 @@ import click
 
 from gridatlas.claims.names import BEFORE_DOT, EXAMPLES, MEANINGS, METHODS, PROPERTIES
 from gridatlas.cli import main
-from gridatlas.hosts.mkdocs_options import GridAtlasConfig
+from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.model.docstrings import attribute_docstrings
 from gridatlas.model.schema import Identifier, models
 

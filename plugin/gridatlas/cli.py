@@ -16,7 +16,7 @@ from gridatlas.assessment.pipeline import Loaded, load_data
 from gridatlas.assessment.summary import counted, summary_lines
 from gridatlas.files.staging import write_whole
 from gridatlas.hosts.building import build
-from gridatlas.hosts.failed import not_written
+from gridatlas.hosts.write_errors import not_written
 from gridatlas.importing.command import import_
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, shortened
 from gridatlas.model.schema import json_schema

@@ -21,7 +21,7 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
 from gridatlas.cli import main
 from gridatlas.data.rows import OPTIONAL_COLUMNS
-from gridatlas.hosts.mkdocs_options import GridAtlasConfig
+from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
 from gridatlas.model.schema import StudyFile, json_schema, models
 from gridatlas.model.study import STATES

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gridatlas.hosts import watching
-from gridatlas.hosts.watching import Watching
+from gridatlas.hosts.mkdocs import watching
+from gridatlas.hosts.mkdocs.watching import Watching
 
 
 class Server:

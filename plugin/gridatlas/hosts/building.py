@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gridatlas.checks.words import many
-from gridatlas.hosts.failed import not_written
-from gridatlas.hosts.pace import from_two_seconds_on
+from gridatlas.hosts.throttled import from_two_seconds_on
+from gridatlas.hosts.write_errors import not_written
 from gridatlas.model.problems import listed, only_problems, shortened
 
 if TYPE_CHECKING:

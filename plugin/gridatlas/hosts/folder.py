@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gridatlas.build.site import Site
 from gridatlas.files.staging import Aside, Placing, remove_abandoned
-from gridatlas.hosts.failed import not_written
+from gridatlas.hosts.write_errors import not_written
 from gridatlas.model.problems import listed
 from gridatlas.pages.filters import inert
 from gridatlas.pages.plan import PagePlan

@@ -31,7 +31,6 @@ from gridatlas.diff.snapshot import Side
 from gridatlas.diff.sources import SideError, load_base
 from gridatlas.files.staged_site import StagedSite
 from gridatlas.hosts import fence_lines
-from gridatlas.hosts.failed import is_of_disk, not_written
 from gridatlas.hosts.markdown import (
     Asked,
     AskedFences,
@@ -43,11 +42,12 @@ from gridatlas.hosts.markdown import (
     put_in,
     with_numbers,
 )
-from gridatlas.hosts.mkdocs_files import SiteFile, Waiting
-from gridatlas.hosts.mkdocs_nav import add_to_nav, with_braces
-from gridatlas.hosts.mkdocs_options import GridAtlasConfig
-from gridatlas.hosts.pace import from_two_seconds_on
-from gridatlas.hosts.watching import Watching
+from gridatlas.hosts.mkdocs.files import SiteFile, Waiting
+from gridatlas.hosts.mkdocs.nav import add_to_nav, with_braces
+from gridatlas.hosts.mkdocs.options import GridAtlasConfig
+from gridatlas.hosts.mkdocs.watching import Watching
+from gridatlas.hosts.throttled import from_two_seconds_on
+from gridatlas.hosts.write_errors import is_of_disk, not_written
 from gridatlas.model.problems import listed, only_problems, shortened
 from gridatlas.pages.embeds import Fences, error_box
 from gridatlas.pages.fence import FenceError
