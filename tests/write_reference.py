@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from gridatlas.claims.names import BEFORE_DOT, EXAMPLES, MEANINGS, METHODS, PROPERTIES
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.model.docstrings import attribute_docstrings
 from gridatlas.model.schema import Identifier, models

@@ -19,7 +19,7 @@ import yaml
 from click.testing import CliRunner
 
 import gridatlas
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 
 PACKAGE = Path(gridatlas.__file__).parent
 RULES = sorted(Path(__file__).parent.glob("*.yml"))

@@ -47,7 +47,7 @@ def main() -> None:
             sys.path.insert(0, str(Path(command[0]).parent))
             runpy.run_path(command[0], run_name="__main__")
         elif command[0] == "gridatlas":
-            from gridatlas.cli import main as gridatlas
+            from gridatlas.cli.main import main as gridatlas
 
             gridatlas()
         else:

@@ -23,7 +23,7 @@ from gridatlas.build.site import Loaded, load_data
 from gridatlas.charts.heatmap import draw_grid
 from gridatlas.charts.vegalite import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.data.text import unprintable
 from gridatlas.hosts import fence_lines
 from gridatlas.model.problems import Problem

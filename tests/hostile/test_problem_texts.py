@@ -16,7 +16,7 @@ from site_builds import TINY_CELLS, Build, Project
 from test_strings import HOOKS, shape
 
 from gridatlas.build.site import as_side, load_data
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.data.tables import unguarded
 from gridatlas.diff.as_html import to_html
 from gridatlas.diff.as_json import to_json

@@ -12,7 +12,7 @@ import site_builds
 from click.testing import CliRunner, Result
 
 from gridatlas.build.markdown_export import plain_html, readable
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.files import staging
 from gridatlas.files.staging import move
 from gridatlas.hosts import folder as written

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from toy_run import toy_rows
 
 from conftest import STUDY, MakeRun
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
 from gridatlas.reproduce.runner.tally import clustered_stderr, tally
 from gridatlas.reproduce.runner.units import cell_of

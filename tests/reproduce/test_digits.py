@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from test_kv_sweep import SCRIPTS, page
 from warm import Done, Warm
 
-from gridatlas.cli import main as gridatlas
+from gridatlas.cli.main import main as gridatlas
 from gridatlas.reproduce.digits.grpo import Grpo, last_checkpoint, rewards, train_on
 from gridatlas.reproduce.digits.model import (
     ModelSize,

@@ -150,7 +150,7 @@ def _be(request: Mapping[str, Any]) -> None:
             os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
         program, *arguments = request["words"]
         if program == "gridatlas":
-            from gridatlas.cli import main
+            from gridatlas.cli.main import main
 
             sys.argv = [program, *arguments]
             main()

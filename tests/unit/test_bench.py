@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 

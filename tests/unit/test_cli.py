@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from studies import HEAD, REPOSITORY
 
 from gridatlas import __version__
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.model.schema import json_schema
 
 

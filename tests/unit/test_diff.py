@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from markdown import markdown
 from studies import REPOSITORY
 
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.diff.as_html import to_html
 from gridatlas.diff.as_json import LIMIT as JSON_LIMIT
 from gridatlas.diff.as_json import to_json

@@ -19,7 +19,7 @@ import gridatlas
 from gridatlas.assessment.assessment import assess_study
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.data.rows import OPTIONAL_COLUMNS
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension

@@ -16,7 +16,7 @@ from documents import DOCS, PAGES, ROOT, Block, blocks, follow, run
 from mkdocs.config import load_config
 from packaging.requirements import Requirement
 
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.schema import StudyFile
 

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridatlas import load
-from gridatlas.cli import main
-from gridatlas.importing import command
+from gridatlas.cli import import_
+from gridatlas.cli.main import main
 from gridatlas.importing.cells import Imported, make_cells
 from gridatlas.importing.detect import look
 from gridatlas.importing.options import Asked
@@ -179,7 +179,7 @@ def test_at_a_terminal_it_asks(
     here: Path, monkeypatch: pytest.MonkeyPatch, answer: bool, status: int, there: bool
 ) -> None:
     asked = []
-    monkeypatch.setattr(command, "_confirm", lambda question: asked.append(question) or answer)
+    monkeypatch.setattr(import_, "_confirm", lambda question: asked.append(question) or answer)
     put(here, "results.csv", LONG)
     assert run("results.csv").exit_code == status
     assert asked == ["\nImport this as data/results?"]

@@ -72,9 +72,9 @@ ORDER = [
     {"opened", "build.markdown_export", "diff.sources"},
     {"__init__"},
     {"csp.policy", "csp.notebooks", "assessment.summary"},
-    {"mkdocs_lines"},
-    {"importing", "newproject"},
-    {"cli", "hosts"},
+    {"cli.mkdocs_config"},
+    {"importing", "cli.new"},
+    {"cli.main", "hosts"},
 ]
 """Stages from first to last; a module imports from its own stage or from earlier ones."""
 HOST = {"", "_files", "_nav", "_options"}

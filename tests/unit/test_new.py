@@ -11,8 +11,8 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from gridatlas.cli import main
-from gridatlas.mkdocs_lines import CannotAdd, added
+from gridatlas.cli.main import main
+from gridatlas.cli.mkdocs_config import CannotAdd, added
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gridatlas.build.site import build
-from gridatlas.cli import main
+from gridatlas.cli.main import main
 from gridatlas.model.problems import ALIKE, More, Problem, shortened
 
 WRONG, RAGGED = 350, ALIKE + 1

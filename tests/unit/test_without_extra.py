@@ -45,7 +45,11 @@ def test_without_the_extra_records_are_written_and_collected(tmp_path: Path) -> 
     (study / "study.yml").write_text(f"format: 1\ntitle: A demo\n{metric}\nx: rate\ny: depth\n")
     (study / "cells.csv").write_text("rate,depth,value\n0.1,1,0.5\n")
     before = f"import sys; sys.path.insert(0, {str(absent)!r})\n"
-    for code in ("import gridatlas, gridatlas.cli, gridatlas.hosts.mkdocs.plugin", UNITS, COLLECT):
+    for code in (
+        "import gridatlas, gridatlas.cli.main, gridatlas.hosts.mkdocs.plugin",
+        UNITS,
+        COLLECT,
+    ):
         done = subprocess.run(
             [sys.executable, "-c", before + code],
             cwd=tmp_path,

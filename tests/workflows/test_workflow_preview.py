@@ -34,7 +34,7 @@ DIFF = f"""\
 import json, os, sys
 arguments = sys.argv[1:]
 if arguments[:1] != ["diff"]:
-    from gridatlas.cli import main
+    from gridatlas.cli.main import main
     sys.exit(main())
 with open(os.environ["DIFF_CALLS"], "a") as file:
     file.write(json.dumps(arguments) + "\\n")

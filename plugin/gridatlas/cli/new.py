@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
+from gridatlas.cli.mkdocs_config import CannotAdd, added, data_folder
 from gridatlas.files.staging import Aside, remove_abandoned, write_new, write_whole
-from gridatlas.mkdocs_lines import CannotAdd, added, data_folder
 
 STARTER = Path(__file__).with_name("starter")
 CONFIG = "mkdocs.yml"

@@ -14,13 +14,13 @@ import click
 from gridatlas import __version__
 from gridatlas.assessment.pipeline import Loaded, load_data
 from gridatlas.assessment.summary import counted, summary_lines
+from gridatlas.cli.build import build
+from gridatlas.cli.import_ import import_
+from gridatlas.cli.new import new
 from gridatlas.files.staging import write_whole
-from gridatlas.hosts.building import build
 from gridatlas.hosts.write_errors import not_written
-from gridatlas.importing.command import import_
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, shortened
 from gridatlas.model.schema import json_schema
-from gridatlas.newproject import new
 
 
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})

@@ -1,0 +1,5 @@
+"""The command `gridatlas`."""
+
+from gridatlas.cli.main import main
+
+__all__ = ["main"]
