@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from gridatlas.api import load
 from gridatlas.model.problems import DataProblems, Problem
-from gridatlas.opened import load
 from gridatlas.results.grids import UnknownName
 
 __all__ = ["DataProblems", "Problem", "UnknownName", "load"]

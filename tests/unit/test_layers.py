@@ -69,7 +69,7 @@ ORDER = [
     {"build.study_writer"},
     {"build.serve_cache"},
     {"build.site"},
-    {"opened", "build.markdown_export", "diff.sources"},
+    {"api", "build.markdown_export", "diff.sources"},
     {"__init__"},
     {"csp.policy", "csp.notebooks", "assessment.summary"},
     {"cli.mkdocs_config"},
@@ -252,7 +252,7 @@ def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() 
         check=True,
     )
     loaded = set(done.stdout.split())
-    assert {"gridatlas.assessment.pipeline", "gridatlas.opened"} <= loaded
+    assert {"gridatlas.assessment.pipeline", "gridatlas.api"} <= loaded
     ours = {name.removeprefix("gridatlas.") for name in loaded if name.startswith("gridatlas.")}
     drawing = {
         "charts.heatmap",

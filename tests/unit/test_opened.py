@@ -16,7 +16,7 @@ import pytest
 from studies import HEAD, REPOSITORY, table
 
 import gridatlas
-from gridatlas.opened import OpenGrid, OpenStudy, Studies
+from gridatlas.api import OpenGrid, OpenStudy, Studies
 
 Open = Callable[..., OpenStudy]
 
