@@ -21,12 +21,10 @@ from gridatlas.charts.heatmap import (
     difference_domain,
     draw_difference,
     draw_grid,
-    format_difference,
-    format_value,
     own_domain,
-    value_with_unit,
 )
 from gridatlas.charts.vegalite import TALL, specification, thinned
+from gridatlas.model.format import format_difference, format_value, value_with_unit
 from gridatlas.model.study import Grid
 from gridatlas.results.grids import analyse, differences
 

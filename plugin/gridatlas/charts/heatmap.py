@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from gridatlas.charts.binning import Block, Layout, gather, layout
 from gridatlas.checks.words import many
+from gridatlas.model.format import format_difference, format_value, value_with_unit
 from gridatlas.model.schema import Metric
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study
 from gridatlas.results.grids import Difference, Extreme, Summary, summarise
-
-_DIGITS = Context(prec=400)
-MINUS = "\N{MINUS SIGN}"
 
 VALUES_UP_TO = 400
 """Cells up to which each value is printed in its cell, and small marks stand on the cells."""
@@ -130,25 +128,6 @@ class Picture:
 
 def _has_room(columns: int, rows: int) -> bool:
     return columns * rows <= VALUES_UP_TO and columns <= COLUMNS_UP_TO
-
-
-def format_value(value: Decimal, decimals: int) -> str:
-    """A value with a fixed number of decimals, in plain digits: `47.0`."""
-    rounded = value.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN, _DIGITS)
-    return f"{rounded if rounded else abs(rounded):f}"
-
-
-def format_difference(value: Decimal, decimals: int) -> str:
-    """A difference with its sign: `+2.6`, `−0.4` (with a real minus sign), `0.0`."""
-    text = format_value(value, decimals)
-    return f"+{text}" if Decimal(text) > 0 else text.replace("-", MINUS)
-
-
-def value_with_unit(text: str, unit: str, difference: bool = False) -> str:
-    """A formatted value with its unit; a difference of percentages is in percentage points."""
-    if unit == "%":
-        return f"{text} points" if difference else f"{text} %"
-    return f"{text} {unit}".rstrip()
 
 
 def own_domain(grids: Iterable[Grid]) -> tuple[float, float]:

@@ -6,13 +6,18 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.charts.heatmap import format_difference, value_with_unit
 from gridatlas.claims.places import cell_name
 from gridatlas.diff.grids import BestChange, CellChange, GridChange
 from gridatlas.diff.report import Table, line
 from gridatlas.diff.told import Told
+from gridatlas.model.format import (
+    between,
+    cell_text,
+    difference_ends,
+    format_difference,
+    value_with_unit,
+)
 from gridatlas.model.study import Cell, Grid, Level, Levels, Point, Study, inline
-from gridatlas.pages.filters import between, cell_text, difference_ends
 from gridatlas.results.grids import Summary, trials
 from gridatlas.statistics.interval import Interval
 

@@ -11,8 +11,8 @@ from decimal import Decimal
 
 from gridatlas.assessment.agreement import Comparison, Disagreement, Hint, Pair
 from gridatlas.data.tables import guarded
+from gridatlas.model.format import cell_text
 from gridatlas.model.study import Study
-from gridatlas.pages.filters import cell_text
 
 MATRIX_UP_TO = 12
 """Readings of which the page Checks has a table of all pairs."""

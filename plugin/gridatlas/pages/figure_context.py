@@ -11,11 +11,11 @@ from html import escape
 from typing import Any
 
 from gridatlas.assessment.uncertainty import by_point, ranges_by_point
-from gridatlas.charts.heatmap import Picture, format_difference, rows_from_top
+from gridatlas.charts.heatmap import Picture, rows_from_top
 from gridatlas.charts.line import Line
 from gridatlas.checks.words import is_are, many
+from gridatlas.model.format import between, cell_text, format_difference
 from gridatlas.model.study import Cell, Grid, Point, Reading, Study
-from gridatlas.pages.filters import between, cell_text
 from gridatlas.pages.panels import Panel
 from gridatlas.results.grids import (
     Difference,

@@ -15,21 +15,18 @@ from markupsafe import Markup
 from gridatlas.assessment.profiles import cell_method
 from gridatlas.assessment.reruns import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty, by_point
-from gridatlas.charts.heatmap import (
-    cell_names,
-    format_difference,
-    format_value,
-    higher_lower,
-    mark_key,
-    value_with_unit,
-    without_value,
-)
+from gridatlas.charts.heatmap import cell_names, higher_lower, mark_key, without_value
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
+from gridatlas.model.format import (
+    between,
+    cell_text,
+    format_difference,
+    format_value,
+    value_with_unit,
+)
 from gridatlas.model.study import (
-    STATE_LABELS,
-    Cell,
     Factor,
     Grid,
     Level,
@@ -40,7 +37,6 @@ from gridatlas.model.study import (
     inline,
 )
 from gridatlas.results.grids import Summary, summarise, trials, wins
-from gridatlas.statistics.interval import Interval
 
 _OPENING = re.compile(r"\{(?=[{%#])")
 
@@ -54,23 +50,6 @@ LISTED_UP_TO = 20
 """Levels of a factor up to which a sentence lists them all."""
 CELLS_NAMED = 3
 """Cells of one value up to which a page names them all."""
-
-
-def cell_text(study: Study, cell: Cell) -> str:
-    """A cell in a table: its value as printed, or why there is none."""
-    text = printed(study, cell)
-    if text is None:
-        return STATE_LABELS[cell.state]
-    return f"{text} (disputed)" if cell.state == "disputed" else text
-
-
-def printed(study: Study, cell: Cell) -> str | None:
-    """A cell's value with the decimals that it was printed with; None where there is none."""
-    if cell.value is None:
-        return None
-    decimals = study.metric.decimals or 0
-    own = -int(cell.value.as_tuple().exponent)
-    return format_value(cell.value, max(decimals, min(own, 6) if cell.reading else 0))
 
 
 def _value(value: Decimal | None, study: Study, more: int = 0) -> str:
@@ -93,19 +72,6 @@ def _signed(value: Decimal | None, study: Study, more: int = 1) -> str:
         return "–"
     text = format_difference(value, (study.metric.decimals or 0) + more)
     return value_with_unit(text, study.metric.unit, difference=True)
-
-
-def between(low: float, high: float, study: Study) -> str:
-    """An interval in the metric's decimals: `44.0 to 59.9`."""
-    decimals = study.metric.decimals or 0
-    return f"{low:.{decimals}f} to {high:.{decimals}f}"
-
-
-def difference_ends(interval: Interval, study: Study) -> str:
-    """The interval of a difference in the metric's decimals: `−4.1 to +3.1`."""
-    ends = (Decimal(repr(end)) for end in (interval.low, interval.high))
-    low, high = (format_difference(end, study.metric.decimals or 0) for end in ends)
-    return f"{low} to {high}"
 
 
 def _p_value(p: float | None) -> str:

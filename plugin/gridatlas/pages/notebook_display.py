@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from gridatlas.charts.heatmap import best_at, format_value, rows_from_top
+from gridatlas.charts.heatmap import best_at, rows_from_top
+from gridatlas.model.format import format_value
 from gridatlas.model.problems import listed
 from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study
 from gridatlas.pages.figure_context import responsive

@@ -6,10 +6,11 @@ import shlex
 from dataclasses import dataclass
 
 from gridatlas.assessment.reruns import CellRerun, Rerun
-from gridatlas.charts.heatmap import format_difference, rows_from_top, value_with_unit
+from gridatlas.charts.heatmap import rows_from_top
+from gridatlas.model.format import cell_text, difference_ends, format_difference, value_with_unit
 from gridatlas.model.study import Cell, Grid, Level, Run, Study
 from gridatlas.pages.figure_context import TABLE_UP_TO
-from gridatlas.pages.filters import cell_text, difference_ends, in_units
+from gridatlas.pages.filters import in_units
 from gridatlas.results.grids import trials
 
 GIB = 2**30

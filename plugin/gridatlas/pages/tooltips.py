@@ -12,11 +12,19 @@ from typing import Any
 
 from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty, by_point, ranges_by_point
-from gridatlas.charts.heatmap import format_difference, rows_from_top, value_with_unit
+from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.checks.words import is_are
+from gridatlas.model.format import (
+    between,
+    cell_text,
+    difference_ends,
+    format_difference,
+    printed,
+    value_with_unit,
+)
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.pages.commands import command_parts
-from gridatlas.pages.filters import between, cell_text, difference_ends, in_units, printed
+from gridatlas.pages.filters import in_units
 from gridatlas.pages.panels import Panel
 from gridatlas.results.grids import Difference, readings_at, summarise, trials
 from gridatlas.results.grids import agree as readings_agree
