@@ -20,7 +20,7 @@ from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.snapshot import Side, as_side
 from gridatlas.files.garbage import left_alone
 from gridatlas.files.packed import Files
-from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
@@ -38,13 +38,6 @@ from gridatlas.pages.plan import (
 from gridatlas.pages.redirects import at_old_addresses
 from gridatlas.pages.render import Page, Writer, check_templates
 from gridatlas.results.grids import Results
-
-ASSETS = "assets/gridatlas"
-"""Folder of the stylesheet and the scripts, beside the pages."""
-STYLESHEET = f"{ASSETS}/gridatlas.css"
-SCRIPT = f"{ASSETS}/gridatlas.js"
-EXPLORE = f"{ASSETS}/explore.js"
-MOVED = f"{ASSETS}/moved.js"
 
 
 @dataclass(frozen=True, slots=True)

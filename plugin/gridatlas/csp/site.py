@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from gridatlas.build.site import ASSETS
 from gridatlas.csp.policy import Refused, scan, with_meta
 from gridatlas.csp.policy import policy as policy_of
+from gridatlas.model.addresses import ASSETS
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 

@@ -6,6 +6,14 @@ import posixpath
 from dataclasses import dataclass
 from urllib.parse import quote
 
+ASSETS = "assets/gridatlas"
+"""Folder of the stylesheet and the scripts, beside the pages."""
+STYLESHEET = f"{ASSETS}/gridatlas.css"
+SCRIPT = f"{ASSETS}/gridatlas.js"
+EXPLORE = f"{ASSETS}/explore.js"
+MOVED = f"{ASSETS}/moved.js"
+
+
 _SAFE = ":/?#[]@!$&'*+,;=%~-._"
 """Characters that stay as they are: neither Markdown nor HTML ends an address at one of them."""
 

@@ -22,7 +22,7 @@ from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 
 from gridatlas.build.serve_cache import Remembered
-from gridatlas.build.site import ASSETS, SCRIPT, STYLESHEET, Site, build
+from gridatlas.build.site import Site, build
 from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
@@ -48,6 +48,7 @@ from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.mkdocs.watching import Watching
 from gridatlas.hosts.throttled import from_two_seconds_on
 from gridatlas.hosts.write_errors import is_of_disk, not_written
+from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET
 from gridatlas.model.problems import listed, only_problems, shortened
 from gridatlas.pages.embeds import Fences, error_box
 from gridatlas.pages.fence import FenceError
