@@ -71,10 +71,11 @@ test-versions: export VERSIONS := $(or $(VERSIONS),lowest)
 test-versions: ## Run the tests with other versions than the lock's (VERSIONS=lowest or newest)
 	bash .github/scripts/test_versions.sh $(ARGS)
 
-check: $(VENV)/.installed-check ## Check format, style, types and workflows
+check: $(VENV)/.installed-check ## Check format, style, types, layers and workflows
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/zizmor --offline --quiet --persona pedantic .github docs/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml

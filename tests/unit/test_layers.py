@@ -1,4 +1,4 @@
-"""No module imports a later stage, and each heavy library has one module that knows it."""
+"""What import-linter doesn't hold: no circles, laziness, and what the extra brings."""
 
 from __future__ import annotations
 
@@ -15,74 +15,6 @@ from studies import REPOSITORY
 import gridatlas
 
 PACKAGE = Path(gridatlas.__file__).parent
-ORDER = [
-    {"model.docstrings"},
-    {
-        "model.addresses",
-        "files.staging",
-        "files.garbage",
-        "files.packed",
-        "model.problems",
-        "model.schema",
-        "charts.compress",
-        "model.study",
-        "files.store",
-    },
-    {"pages.citation"},
-    {"data.text", "data.git"},
-    {"data.runs", "data.tables", "data.yaml"},
-    {"data.reader"},
-    {"reproduce"},
-    {"data.rows", "data.match_runs", "data.typos"},
-    {"data.validate"},
-    {"results.grids"},
-    {"pages.commands", "results.items"},
-    {"statistics"},
-    {"assessment.evidence"},
-    {"assessment.uncertainty"},
-    {"assessment.reruns"},
-    {"assessment.profiles", "assessment.tidy"},
-    {"checks"},
-    {"assessment.agreement"},
-    {"claims"},
-    {"assessment.pipeline"},
-    {"assessment.assessment"},
-    {"charts.binning"},
-    {"charts.heatmap"},
-    {"charts.line"},
-    {"charts.vegalite"},
-    {"charts.render", "pages.exports", "charts.badges"},
-    {"charts.pool"},
-    {"pages.panels"},
-    {"pages.fence"},
-    {"pages.filters"},
-    {"pages.agreement"},
-    {"diff"},
-    {"pages.plan"},
-    {"pages.changes"},
-    {"pages.figure_context", "pages.tooltips"},
-    {"pages.rerun_tables"},
-    {"pages.share", "pages.meta"},
-    {"pages.dataset", "pages.notebook_display", "pages.redirects"},
-    {"pages.render"},
-    {"pages.embeds", "build.page_cache"},
-    {"build.study_writer"},
-    {"build.serve_cache"},
-    {"build.site"},
-    {"api", "build.markdown_export", "diff.sources"},
-    {"__init__"},
-    {"csp.policy", "csp.notebooks", "assessment.summary"},
-    {"cli.mkdocs_config"},
-    {"importing", "cli.new"},
-    {"cli.main", "hosts"},
-]
-"""Stages from first to last; a module imports from its own stage or from earlier ones."""
-HOST = {"", "_files", "_nav", "_options"}
-ONLY_IN = {
-    "altair": {"charts.vegalite"},
-    "vl_convert": {"charts.render"},
-    "mkdocs": {f"hosts.mkdocs{part}" for part in HOST},
-}
 
 
 def _modules() -> dict[str, Path]:
@@ -97,17 +29,6 @@ def _modules() -> dict[str, Path]:
 
 
 MODULES = _modules()
-LISTED = {name: stage for stage, names in enumerate(ORDER) for name in names}
-
-
-def _stage(name: str) -> int:
-    """The stage of a module: its own, or that of the package around it; 0 of a bare package."""
-    while name and name not in LISTED:
-        name = name.rpartition(".")[0]
-    return LISTED.get(name, 0)
-
-
-STAGE = {name: _stage(name) for name in MODULES}
 
 
 def _imports(path: Path) -> set[str]:
@@ -135,16 +56,6 @@ def _of_ours(imported: set[str]) -> set[str]:
     return ours
 
 
-def test_every_stage_has_its_modules() -> None:
-    assert LISTED.keys() - MODULES.keys() == set()
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_no_module_imports_a_later_stage(name: str) -> None:
-    ours = _of_ours(_imports(MODULES[name])) - {name}
-    assert {other for other in ours if STAGE[other] > STAGE[name]} == set()
-
-
 def test_no_modules_import_one_another_in_a_circle() -> None:
     # A package itself only hands on what its modules have.
     imports = {name: _of_ours(_imports(path)) - {name} for name, path in MODULES.items()}
@@ -164,11 +75,6 @@ def _users(library: str) -> set[str]:
         for name, path in MODULES.items()
         if any(one.partition(".")[0] == library for one in _imports(path))
     }
-
-
-@pytest.mark.parametrize(("library", "modules"), ONLY_IN.items())
-def test_a_library_is_imported_in_its_own_modules_only(library: str, modules: set[str]) -> None:
-    assert _users(library) == modules
 
 
 EXTRA = {"accelerate", "datasets", "math_verify", "ray", "torch", "transformers", "trl"}
@@ -194,10 +100,6 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
         "data.tables",
         "data.text",
     }
-
-
-def test_jinja_is_imported_for_pages_only() -> None:
-    assert _users("jinja2") == {"pages.render"}
 
 
 # --- a build in which nothing changed -----------------------------------------------------------
