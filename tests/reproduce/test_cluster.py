@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -179,10 +179,12 @@ def test_the_command_joins_a_cluster(ray: Any, tmp_path: Path) -> None:
 def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
     folder = make_run(UNITS, but=UNITS)
     [machine] = ray.machines.worker_nodes
+    # The workers of the test before leave their places a little after its command ended.
+    _wait_until(lambda: ray.available_resources().get("CPU") == 2)
 
     def lose() -> None:
-        while len(list(folder.folder.glob("records/*.jsonl"))) < 4:
-            time.sleep(0.01)
+        # Two groups begun and not ended: both machines have a worker that is amid its work.
+        _wait_until(lambda: len(_begun_groups(folder)) == 2)
         ray.machines.remove_node(machine, allow_graceful=False)
 
     losing = threading.Thread(target=lose)
@@ -192,6 +194,19 @@ def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: P
     losing.join()
     assert told.read_text().count("A worker was lost (") == 1
     assert outcomes(folder) == expected()
+
+
+def _begun_groups(folder: RunFolder) -> set[str | None]:
+    """The items of the groups with some of their units done, and not all."""
+    missing = {unit.item for unit in folder.missing(UNITS)}
+    return {unit.item for unit in UNITS if folder.path(unit).exists()} & missing
+
+
+def _wait_until(reached: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @dataclass(frozen=True)
