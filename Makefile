@@ -80,7 +80,7 @@ check: $(VENV)/.installed-check ## Check format, style, types, layers and workfl
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
 
-format: $(VENV)/.installed-check ## Format the code and mend what can be mended
+format: $(VENV)/.installed-check ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 

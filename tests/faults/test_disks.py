@@ -59,10 +59,10 @@ def _whole(folder: Path, command: Sequence[str]) -> None:
 
 
 def _told(log: str, error: str) -> None:
-    """The error, what is expected, and how to mend it; no traceback."""
+    """The error, what is expected, and how to fix it; no traceback."""
     assert error in log
     assert "expected: " in log
-    assert "mend: " in log
+    assert "fix: " in log
     assert "Traceback" not in log
 
 

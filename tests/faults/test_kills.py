@@ -1,4 +1,4 @@
-"""Whatever is killed at whatever moment leaves nothing damaged, and the next run mends the rest."""
+"""Whatever is killed at whatever moment leaves nothing damaged, and the next run fixes the rest."""
 
 import json
 import subprocess

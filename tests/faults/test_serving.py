@@ -1,4 +1,4 @@
-"""`mkdocs serve` through files that are broken, half saved, gone, and mended."""
+"""`mkdocs serve` through files that are broken, half saved, gone, and fixed."""
 
 import random
 import time
@@ -80,7 +80,7 @@ ORDER = random.Random(SEED).sample(sorted(FAULTS), len(FAULTS))
 
 
 @pytest.mark.parametrize("name", ORDER[: amount(3, len(FAULTS))])
-def test_a_mended_file_is_on_the_page_again(served: Served, name: str, tmp_path: Path) -> None:
+def test_a_fixed_file_is_on_the_page_again(served: Served, name: str, tmp_path: Path) -> None:
     good = _shown(served)
     assert good is not None
     study = served.project.folder / "data/tiny"
@@ -90,12 +90,12 @@ def test_a_mended_file_is_on_the_page_again(served: Served, name: str, tmp_path:
     _until(served, lambda: _shown(served) != good, f"{name} is seen")
     # All else goes on.
     assert "Learning rate and batch size" in (_shown(served, "studies/other/") or "")
-    _mend(study, kept)
-    _until(served, lambda: _shown(served) == good, f"{name} is mended")
+    _fix(study, kept)
+    _until(served, lambda: _shown(served) == good, f"{name} is fixed")
     assert "Traceback" not in served.log.read_text()
 
 
-def _mend(study: Path, kept: dict[str, bytes]) -> None:
+def _fix(study: Path, kept: dict[str, bytes]) -> None:
     away = study.parents[1] / "away"
     if away.exists():
         away.rename(study)

@@ -106,7 +106,7 @@ def _are_told(problems: Iterable[Problem]) -> None:
     for one in problems:
         assert one.file.startswith("data"), one
         assert all(line.isprintable() for line in str(one).split("\n")), one
-        assert all((one.kind, one.found, one.expected, one.mend)), one
+        assert all((one.kind, one.found, one.expected, one.fix)), one
 
 
 def study(data: bytes) -> None:

@@ -113,7 +113,7 @@ def test_pages_tell_it_and_nothing_runs(
 def test_the_log_tells_each_on_lines_of_its_own(site: Build, problems: tuple[Problem, ...]) -> None:
     assert "Traceback" not in site.log
     assert [one.place for one in problems if f"{one.place}: " not in site.log] == []
-    begins = ("INFO ", "WARNING ", "  found: ", "  expected: ", "  mend: ", " ")
+    begins = ("INFO ", "WARNING ", "  found: ", "  expected: ", "  fix: ", " ")
     assert [line for line in site.log.splitlines() if not line.startswith(begins)] == []
 
 

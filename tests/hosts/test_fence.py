@@ -358,13 +358,13 @@ ERRORS = {
 
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_name_line_and_nearest(folder: Path, case: str) -> None:
-    lines, line, found, expected, mend = ERRORS[case]
+    lines, line, found, expected, fix = ERRORS[case]
     text = "\n".join(["# Page", "", "```grid", *lines, "```"])
     with pytest.raises(SuperFencesException) as caught:
         _html(folder, text)
     assert str(caught.value) == (
         f"gridatlas: the page:{3 + line}: this grid can't be shown\n"
-        f"  found:    {found}\n  expected: {expected}\n  mend:     {mend}"
+        f"  found:    {found}\n  expected: {expected}\n  fix:      {fix}"
     )
 
 
@@ -446,7 +446,7 @@ def test_mkdocs_shows_figures_and_what_is_wrong_in_place(built: site_builds.Buil
     ]  # fmt: skip
     assert text_of(found[3]) == (
         'This grid can’t be shown. found: no level "9" of batch; expected: one of 8, 16; '
-        "to mend it: write `row: 8`."
+        "to fix it: write `row: 8`."
     )
 
 

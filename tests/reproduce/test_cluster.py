@@ -23,7 +23,7 @@ from gridatlas.reproduce.runner.errors import CannotRun
 from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
 from gridatlas.reproduce.runner.workers import Devices
 
-# Ray's own warnings aren't ours to mend.
+# Ray's own warnings aren't ours to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 UNITS = toy_units(6, 2)

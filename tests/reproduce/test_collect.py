@@ -253,7 +253,7 @@ def test_a_half_written_record_is_told_and_not_counted(
     result = collected(data, run)
     assert result.exit_code == 0
     assert result.stderr == (
-        f"{path} is half-written (1 of 2 rows): not counted; the run's command mends it\n"
+        f"{path} is half-written (1 of 2 rows): not counted; the run's command fixes it\n"
     )
     assert "ratio 0.1: 3 of 4 units" in result.stdout
     assert path.exists()
@@ -308,7 +308,7 @@ def test_a_cell_of_two_runs_is_refused(data: Path, units: list[Unit], make_run: 
         f"Error: local_window 500, model toy, ratio 0.2 is measured by the runs {one.run} and "
         f"{two.run}\n"
         "  expected: each cell once in a reading\n"
-        "  mend:     leave one run out, collect it into another reading, or remove "
+        "  fix:      leave one run out, collect it into another reading, or remove "
         f"{data}/demo/ours.csv to begin anew\n"
     )
     assert (data / "demo/ours.csv").read_bytes() == table
@@ -469,7 +469,7 @@ def test_a_record_that_the_script_would_not_write_is_not_counted(
     path.write_text("\n".join(tamper(*[*lines, ""][:3])) + "\n", "utf-8")
     result = collected(data, run)
     assert result.exit_code == 0
-    assert result.stderr == f"{path} {why}: not counted; the run's command mends it\n"
+    assert result.stderr == f"{path} {why}: not counted; the run's command fixes it\n"
     assert "ratio 0.1: 1 of 2 units" in result.stdout
 
 
@@ -505,7 +505,7 @@ def test_a_plan_that_the_script_would_not_write_is_refused(
     assert result.stderr == (
         f"Error: {path} can't be read: {why}\n"
         "  expected: the units of the run, as the script wrote them\n"
-        "  mend:     start the run again in another folder\n"
+        "  fix:      start the run again in another folder\n"
     )
 
 
@@ -531,7 +531,7 @@ def test_a_manifest_that_the_script_would_not_write_is_refused(
     assert result.stderr == (
         f"Error: {path} can't be read: {why}\n"
         "  expected: the manifest of a run, as the script wrote it\n"
-        "  mend:     bring it back, or start the run again in another folder\n"
+        "  fix:      bring it back, or start the run again in another folder\n"
     )
     assert not (data / "demo/runs").exists()
 
@@ -555,7 +555,7 @@ def test_a_run_that_would_be_refused_later_is_not_collected(
     assert result.stderr == (
         f"Error: {path} {found}\n"
         "  expected: the manifest of a run, as the script wrote it\n"
-        "  mend:     bring it back, or start the run again in another folder\n"
+        "  fix:      bring it back, or start the run again in another folder\n"
     )
     assert not (data / "demo/runs").exists()
     assert not (data / "demo/ours.csv").exists()
@@ -582,7 +582,7 @@ def test_nothing_is_written_out_of_the_data_folder(
     assert result.stderr == (
         f"Error: {data}/{linked} is a link that leads out of the data folder\n"
         "  expected: what is in the data folder\n"
-        "  mend:     put what it leads to in its place\n"
+        "  fix:      put what it leads to in its place\n"
     )
     assert sorted(tmp_path.rglob("*")) == before
     assert content == (away.read_bytes() if away.is_file() else b"")

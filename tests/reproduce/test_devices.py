@@ -10,7 +10,7 @@ from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 
 EXPECTED = (
     "  expected: a GPU for --device {name}\n"
-    "  mend:     run it where there is one, or add --device cpu for a try with a tiny model"
+    "  fix:      run it where there is one, or add --device cpu for a try with a tiny model"
 )
 
 

@@ -249,7 +249,7 @@ def test_a_broken_model_is_told(damage: Any, why: str, tmp_path: Path) -> None:
     assert refused.value.message == (
         f"{folder} has no model that can be read: {why.format(folder=folder)}\n"
         "  expected: a model as the run saved it\n"
-        f"  mend:     remove {folder} and give the run's command again: it trains it anew"
+        f"  fix:      remove {folder} and give the run's command again: it trains it anew"
     )
 
 
@@ -425,14 +425,14 @@ def test_a_full_disk_is_told_in_training(start: Path, tmp_path: Path) -> None:
 
     with pytest.raises(CannotRun) as refused, enough_space(tmp_path / "work" / "model"):
         weights_after(start, folder, step_done=fill)
-    found, expected_, mend = refused.value.message.split("\n")
+    found, expected_, fix = refused.value.message.split("\n")
     assert found.startswith(f"no space to write {tmp_path}/work/model (")
     assert found.endswith(" MiB free)")
     assert (
         expected_ == "  expected: room for the records; what was written before is whole and counts"
     )
-    assert mend == (
-        "  mend:     free some space, or move the run's folder to a larger disk, and give the same "
+    assert fix == (
+        "  fix:      free some space, or move the run's folder to a larger disk, and give the same "
         "command again: it goes on where it stopped"
     )
 
@@ -650,7 +650,7 @@ MODELS_REFUSED = {
         "    seeds.training           [1]   [1,2]\n"
         "    settings.grpo.max_steps  8     9\n"
         "  expected: models trained with the settings of this run\n"
-        "  mend:     give the settings of then, or leave out --models: the run then trains its "
+        "  fix:      give the settings of then, or leave out --models: the run then trains its "
         "own\n",
     ),
     "problems that were trained on": (
@@ -658,7 +658,7 @@ MODELS_REFUSED = {
         "Error: the training of {whole} held out 40 problems with 1 and 1 digits, and this run "
         "asks 50\n"
         "  expected: only problems that the models weren't trained on\n"
-        "  mend:     add --n 40, or leave out --models: the run then trains its own\n",
+        "  fix:      add --n 40, or leave out --models: the run then trains its own\n",
     ),
 }
 
@@ -685,7 +685,7 @@ def test_models_of_another_script_are_refused(warm: Warm, here: Path, whole: Pat
         "",
         f"Error: {folder} is a run of kv_sweep.py\n"
         "  expected: a run of grpo_digits.py\n"
-        "  mend:     correct --models\n",
+        "  fix:      correct --models\n",
     )
 
 
@@ -703,7 +703,7 @@ def test_models_of_a_run_are_never_trained_in_its_folder(
     assert done.stderr.endswith(
         f"Error: there is no model {model}\n"
         "  expected: all models of the run that --models names\n"
-        "  mend:     give that run's command again: it goes on where it stopped\n"
+        "  fix:      give that run's command again: it goes on where it stopped\n"
     )
     assert sorted(folder.rglob("*")) == before
 
@@ -719,7 +719,7 @@ def test_other_settings_are_refused(warm: Warm, here: Path, whole: Path) -> None
         "    seeds.answers            0     1\n"
         "    settings.grpo.max_steps  8     9\n"
         "  expected: the settings with which the run was started\n"
-        "  mend:     name another folder with --out, or give the settings of then\n",
+        "  fix:      name another folder with --out, or give the settings of then\n",
     )
 
 
@@ -736,7 +736,7 @@ def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) ->
         f"Error: {folder}/work/seed-1/before has no model that can be read: Error while "
         "deserializing header: header too small\n"
         "  expected: a model as the run saved it\n"
-        f"  mend:     remove {folder}/work/seed-1/before and give the run's command again: it "
+        f"  fix:      remove {folder}/work/seed-1/before and give the run's command again: it "
         "trains it anew\n"
     )
     shutil.rmtree(folder / "work" / "seed-1" / "before")
@@ -781,7 +781,7 @@ def test_no_gpu_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert done.stderr.endswith(
         f"Error: no GPU: this PyTorch ({torch.__version__}) is built without CUDA\n"
         "  expected: a GPU for --device cuda\n"
-        "  mend:     run it where there is one, or add --device cpu for a try with a tiny model\n"
+        "  fix:      run it where there is one, or add --device cpu for a try with a tiny model\n"
     )
     with pytest.raises(WrongUsage):
         DigitsFactory(DigitsStudy(), tmp_path, "cpu:0")()

@@ -209,7 +209,7 @@ def test_resuming_with_other_settings_is_wrong_usage(tmp_path: Path) -> None:
         "    settings.limit    (none)  2\n"
         "    settings.samples  3       4\n"
         "  expected: the settings with which the run was started\n"
-        "  mend:     name another folder with --out, or give the settings of then\n"
+        "  fix:      name another folder with --out, or give the settings of then\n"
     )
     assert records_of(tmp_path / "run") == written
 

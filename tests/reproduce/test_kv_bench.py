@@ -94,7 +94,7 @@ def test_real_shape_needs_a_gpu(tmp_path: Path) -> None:
     assert refused.value.message == (
         "the shape r1-qwen on a CPU\n"
         "  expected: a GPU: figures of a CPU say nothing about decoding on one\n"
-        "  mend:     run it with --device cuda, or try it with --shape tiny --device cpu"
+        "  fix:      run it with --device cuda, or try it with --shape tiny --device cpu"
     )
     with pytest.raises(CannotRun, match="no GPU"):
         measure(Bench("r1-qwen"), tmp_path, "cuda")

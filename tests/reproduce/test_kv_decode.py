@@ -320,7 +320,7 @@ def test_padded_batch_is_refused(models: Models, inputs: dict[str, Any], found: 
     assert refused.value.message == (
         f"{found}\n"
         "  expected: copies of one prompt: their caches are pruned at the same length\n"
-        "  mend:     decode one question at a time, and its samples together"
+        "  fix:      decode one question at a time, and its samples together"
     )
 
 
@@ -335,7 +335,7 @@ def test_other_families_are_refused() -> None:
         assert refused.value.message == (
             f"{why}\n"
             "  expected: a Llama or Qwen2 model, whose layers all attend to all tokens\n"
-            "  mend:     give --model one of these; DeepSeek-R1-Distill-Qwen-7B and -Llama-8B are"
+            "  fix:      give --model one of these; DeepSeek-R1-Distill-Qwen-7B and -Llama-8B are"
         )
 
 

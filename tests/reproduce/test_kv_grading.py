@@ -112,7 +112,7 @@ def test_gold_that_cannot_be_read_is_told(grader: Grader) -> None:
     assert refused.value.message == (
         'the right answer of the question q7, "?!", can\'t be read as a number or formula\n'
         "  expected: an answer that math-verify can read\n"
-        '  mend:     correct it, or give the question its "choices"'
+        '  fix:      correct it, or give the question its "choices"'
     )
 
 

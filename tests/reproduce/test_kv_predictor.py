@@ -158,7 +158,7 @@ def test_no_predictor_is_told(tmp_path: Path) -> None:
         f"there is no predictor in {tmp_path}\n"
         "  expected: predictor.safetensors and predictor.json, which the scorer importance needs; "
         "none is published\n"
-        "  mend:     train one (python docs/reproduce/train_predictor.py --model … --out "
+        "  fix:      train one (python docs/reproduce/train_predictor.py --model … --out "
         f"{tmp_path}), name another folder with --predictor, or take another --scorer"
     )
 
@@ -176,7 +176,7 @@ def test_predictor_of_another_model_is_refused(
         f"the predictor in {kept} is for m (width 32), and the model is {model['id']} "
         f"(width {hidden})\n"
         "  expected: a predictor that was trained on this model's hidden states\n"
-        "  mend:     name its folder with --predictor, or train one: python "
+        "  fix:      name its folder with --predictor, or train one: python "
         f"docs/reproduce/train_predictor.py --model … --out {kept}"
     )
 

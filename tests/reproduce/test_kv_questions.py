@@ -133,7 +133,7 @@ def test_benchmarks_are_pinned_and_counted(monkeypatch: pytest.MonkeyPatch) -> N
     assert refused.value.message == (
         "math-ai/amc23 at abc has 1 questions\n"
         "  expected: the 40 of amc23\n"
-        "  mend:     give another commit with --data-revision, or the questions with --data "
+        "  fix:      give another commit with --data-revision, or the questions with --data "
         "file.jsonl"
     )
 
@@ -161,7 +161,7 @@ def test_gated_data_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused.value.message == (
         "the data set Idavidrein/gpqa is gated\n"
         "  expected: a token of an account whose request for access was granted\n"
-        "  mend:     ask for access at https://huggingface.co/datasets/Idavidrein/gpqa, then run "
+        "  fix:      ask for access at https://huggingface.co/datasets/Idavidrein/gpqa, then run "
         "hf auth login, or give a local copy with --data file.jsonl"
     )
 
@@ -177,7 +177,7 @@ def test_hub_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert refused.value.message == (
         "the data set HuggingFaceH4/aime_2024 can't be had from the hub: no route\n"
         "  expected: a connection to huggingface.co, the right id and revision\n"
-        "  mend:     correct them, or give a local copy: --data file.jsonl"
+        "  fix:      correct them, or give a local copy: --data file.jsonl"
     )
 
 
@@ -193,7 +193,7 @@ def test_no_network_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         "the data set HuggingFaceH4/aime_2024 can't be had from the hub: "
         "[Errno 111] Connection refused\n"
         "  expected: a connection to huggingface.co, the right id and revision\n"
-        "  mend:     correct them, or give a local copy: --data file.jsonl"
+        "  fix:      correct them, or give a local copy: --data file.jsonl"
     )
 
 
@@ -203,5 +203,5 @@ def test_unknown_benchmark_is_told() -> None:
     assert refused.value.message == (
         "the benchmark math500\n"
         f"  expected: one of {', '.join(BENCHMARKS)}, or another with --data\n"
-        "  mend:     correct --benchmark, or give its questions: --data file.jsonl"
+        "  fix:      correct --benchmark, or give its questions: --data file.jsonl"
     )

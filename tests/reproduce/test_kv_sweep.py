@@ -310,7 +310,7 @@ def test_too_little_memory_says_what_would_fit() -> None:
         "18.0 GiB of GPU memory are free; the weights take 14.9 GiB and 5 caches of 5,000 tokens "
         "3.1 GiB\n"
         "  expected: 19.5 GiB free, with 1.5 GiB for all else\n"
-        "  mend:     --batch 2 would fit"
+        "  fix:      --batch 2 would fit"
     )
     with pytest.raises(CannotRun, match="use a GPU with at least 17 GiB free"):
         check_fits(shape, 2, 5000, 5, 12 * GIB, "--batch")
@@ -321,7 +321,7 @@ def test_memory_that_runs_out_is_told() -> None:
     assert memory.out_of_memory(error, 5, "--batch").message == (
         "the GPU's memory ran out with 5 samples at a time: CUDA out of memory.\n"
         "  expected: room for the weights and the caches\n"
-        "  mend:     give --batch 2, or free the GPU of other programs"
+        "  fix:      give --batch 2, or free the GPU of other programs"
     )
 
 
@@ -331,7 +331,7 @@ def test_memory_that_runs_out_in_training_is_told() -> None:
     assert refused.value.message == (
         "the GPU's memory ran out: CUDA out of memory.\n"
         "  expected: room for a model\n"
-        "  mend:     free the GPU of other programs, or use a larger one; what was made is kept"
+        "  fix:      free the GPU of other programs, or use a larger one; what was made is kept"
     )
 
 
@@ -385,7 +385,7 @@ REFUSED = {
     "no folder": (
         ["--model", "./none", "--benchmark", "aime24", "--data", "q.jsonl"],
         2,
-        ["the model ./none: there is no folder ./none", "mend:     correct --model"],
+        ["the model ./none: there is no folder ./none", "fix:      correct --model"],
     ),
     "a folder without a model": (
         ["--model", "./data", "--benchmark", "aime24", "--data", "q.jsonl"],

@@ -121,7 +121,7 @@ def tried(warm: Warm, words: list[str], here: Path) -> Done:
         assert done.stderr.endswith(
             f"Error: there is no model {here}/{option(words, '--models')}/work/seed-1/before\n"
             "  expected: all models of the run that --models names\n"
-            "  mend:     give that run's command again: it goes on where it stopped\n"
+            "  fix:      give that run's command again: it goes on where it stopped\n"
         )
         return Done(0, "", done.stderr)
     if script == "grpo_digits.py" and not {"--dry-run", "--grpo-steps"} & {*words}:
@@ -137,7 +137,7 @@ def tried(warm: Warm, words: list[str], here: Path) -> Done:
         return done
     assert done.stderr.endswith(
         "  expected: a GPU for --device cuda\n"
-        "  mend:     run it where there is one, or add --device cpu for a try with a tiny model\n"
+        "  fix:      run it where there is one, or add --device cpu for a try with a tiny model\n"
     )
     # Figures of a CPU would say nothing: the bench refuses it.
     return warm.run([*words, *(["--dry-run"] if script == "bench_kv.py" else CPU)], here)
@@ -165,27 +165,27 @@ REFUSED = {
         ("--model", "r1-qwen", "--benchmark", "gpqa_d"),
         "Error: the data set Idavidrein/gpqa is gated\n"
         "  expected: a token of an account whose request for access was granted\n"
-        "  mend:     ask for access at https://huggingface.co/datasets/Idavidrein/gpqa, then run "
+        "  fix:      ask for access at https://huggingface.co/datasets/Idavidrein/gpqa, then run "
         "hf auth login, or give a local copy with --data file.jsonl\n",
     ),
     "data set that isn't there": (
         ("--model", "r1-qwen", "--benchmark", "amc23"),
         "Error: the data set math-ai/amc23 can't be had from the hub: 404 Client Error.\n"
         "  expected: a connection to huggingface.co, the right id and revision\n"
-        "  mend:     correct them, or give a local copy: --data file.jsonl\n",
+        "  fix:      correct them, or give a local copy: --data file.jsonl\n",
     ),
     "model that isn't there": (
         ("--model", "no/model", "--benchmark", "b", "--data", "questions.jsonl"),
         "Error: the model no/model can't be had from the hub: no/model is not a local folder and "
         "is not a valid model identifier listed on 'https://huggingface.co/models'\n"
         "  expected: a connection to huggingface.co, the right id and revision\n"
-        "  mend:     correct them, or give a local copy: --model ./folder\n",
+        "  fix:      correct them, or give a local copy: --model ./folder\n",
     ),
     "wrong family": (
         ("--model", "./gpt", "--benchmark", "b", "--data", "questions.jsonl"),
         "Error: {here}/gpt is of the family gpt2\n"
         "  expected: a Llama or Qwen2 model, whose layers all attend to all tokens\n"
-        "  mend:     give --model one of these; DeepSeek-R1-Distill-Qwen-7B and -Llama-8B are\n",
+        "  fix:      give --model one of these; DeepSeek-R1-Distill-Qwen-7B and -Llama-8B are\n",
     ),
 }
 

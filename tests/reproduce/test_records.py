@@ -302,7 +302,7 @@ def test_a_run_with_other_settings_is_refused(
     assert error.value.message == (
         f"{tmp_path} has a run with other settings\n{table}"
         "  expected: the settings with which the run was started\n"
-        "  mend:     name another folder with --out, or give the settings of then"
+        "  fix:      name another folder with --out, or give the settings of then"
     )
     assert error.value.exit_code == 2
     assert now.run != then.run

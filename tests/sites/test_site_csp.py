@@ -109,13 +109,13 @@ def test_what_the_policy_stops_is_told_once_with_its_pages(
     pages = len([one for one in site.rglob("*.html") if site / "grids" not in one.parents]) - 1
     assert [re.sub(r"^.*?csp: ", "", line) for line in told] == [
         f"404.html and {pages - 1} more: a stylesheet from fonts.googleapis.com is stopped by the "
-        "policy. Mend: set font: false under theme in mkdocs.yml",
+        "policy. Fix: set font: false under theme in mkdocs.yml",
         "demo/own.html: a script from cdn.example is stopped by the policy. "
-        "Mend: put the file into docs/ and name it there, or remove it",
+        "Fix: put the file into docs/ and name it there, or remove it",
         'demo/own.html: onclick="own()" of <p> is stopped by the policy. '
-        "Mend: call addEventListener in a script instead",
+        "Fix: call addEventListener in a script instead",
         'more/index.html: onclick="run()" of <button> is stopped by the policy. '
-        "Mend: call addEventListener in a script instead",
+        "Fix: call addEventListener in a script instead",
     ]
     assert all(line.startswith("WARNING") for line in told)
 

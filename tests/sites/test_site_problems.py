@@ -14,17 +14,17 @@ MESSAGES = """\
 WARNING -  data/tiny/cells.csv:2, "accuracy": problem [not-a-number]
   found:    "abc"
   expected: a number such as 47.3
-  mend:     correct it, or leave it empty and say why in the columns state and note
+  fix:      correct it, or leave it empty and say why in the columns state and note
 WARNING -  data/tiny/cells.csv:9, "accuracy": problem [out-of-range]
   found:    140
   expected: 0 to 100, the range of Accuracy in study.yml
-  mend:     correct the value, or the range
+  fix:      correct the value, or the range
 """
 ON_THE_PAGE = [
     'data/tiny/cells.csv:2, "accuracy" (not-a-number): found "abc"; expected a number such as '
-    "47.3. To mend it: correct it, or leave it empty and say why in the columns state and note.",
+    "47.3. To fix it: correct it, or leave it empty and say why in the columns state and note.",
     'data/tiny/cells.csv:9, "accuracy" (out-of-range): found 140; expected 0 to 100, the range of '
-    "Accuracy in study.yml. To mend it: correct the value, or the range.",
+    "Accuracy in study.yml. To fix it: correct the value, or the range.",
 ]
 
 
@@ -91,13 +91,13 @@ def test_a_study_that_cannot_be_read_has_a_page_that_says_why(tiny: Callable[...
         "WARNING -  data/tiny/study.yml:7: problem [not-yaml]\n"
         "  found:    expected ',' or ']', but got ':'\n"
         "  expected: YAML\n"
-        "  mend:     check the indentation, colons and quotes of this line and the one above\n"
+        "  fix:      check the indentation, colons and quotes of this line and the one above\n"
     )
     build = project.build()
     assert_log(build, 0, message)
     assert problems_on(build, "studies/tiny/") == [
         "data/tiny/study.yml:7 (not-yaml): found expected ',' or ']', but got ':'; expected YAML. "
-        "To mend it: check the indentation, colons and quotes of this line and the one above."
+        "To fix it: check the indentation, colons and quotes of this line and the one above."
     ]
     overview = site_builds.article(build.page("studies/"))
     links = {str(link["href"]): text_of(link) for link in overview.select("a")}
@@ -119,21 +119,21 @@ def test_a_study_that_cannot_be_read_has_a_page_that_says_why(tiny: Callable[...
             "WARNING -  data: problem [no-such-file]\n"
             "  found:    no such folder\n"
             "  expected: a folder with one folder per study\n"
-            "  mend:     create it, or correct the option data\n",
+            "  fix:      create it, or correct the option data\n",
         ),
         (
             {"data": "results/raw"},
             "WARNING -  results/raw: problem [no-such-file]\n"
             "  found:    no such folder\n"
             "  expected: a folder with one folder per study\n"
-            "  mend:     create it, or correct the option data\n",
+            "  fix:      create it, or correct the option data\n",
         ),
         (
             {"data": "docs"},
             "WARNING -  docs: problem [no-study]\n"
             "  found:    no folder with a study.yml\n"
             "  expected: data/<study>/study.yml\n"
-            "  mend:     add a study; the documentation's page on the data format shows the least "
+            "  fix:      add a study; the documentation's page on the data format shows the least "
             "that works\n",
         ),
     ],
@@ -210,6 +210,6 @@ def test_a_cache_that_cannot_be_written(tiny: Callable[..., Project]) -> None:
     ) in build.log
     assert (
         ": Not a directory\n  expected: a folder that can be written to\n"
-        "  mend:     correct its permissions, or name another folder, and build again\n"
+        "  fix:      correct its permissions, or name another folder, and build again\n"
     ) in build.log
     assert "Traceback" not in build.log

@@ -87,7 +87,7 @@ def test_a_new_study(served: Served) -> None:
     ],
     ids=["study", "value", "column"],
 )
-def test_a_mistake_stands_on_the_page_until_it_is_mended(
+def test_a_mistake_stands_on_the_page_until_it_is_fixed(
     served: Served, path: str, before: str, after: str, problem: str
 ) -> None:
     def problems(page: BeautifulSoup) -> str:
@@ -100,8 +100,8 @@ def test_a_mistake_stands_on_the_page_until_it_is_mended(
         assert served.page("studies/") is not None
     finally:
         served.edit(path, after, before)
-    mended = served.wait("studies/tiny/", lambda page: not problems(page))
-    assert len(site_builds.figures(mended)) == 2
+    fixed = served.wait("studies/tiny/", lambda page: not problems(page))
+    assert len(site_builds.figures(fixed)) == 2
 
 
 def test_a_broken_template_stops_nothing(served: Served) -> None:

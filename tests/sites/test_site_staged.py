@@ -99,7 +99,7 @@ def test_a_site_that_cannot_be_brought_to_its_folder(project: Project) -> None:
         in build.log
     )
     assert "zzz.html" in build.log
-    assert "  mend:     " in build.log
+    assert "  fix:      " in build.log
     assert "Traceback" not in build.log
     assert build.files() == before
 

@@ -72,7 +72,7 @@ def test_only_what_an_edit_changed_is_written(
     assert {path for path in ours if after[path] == before[path]} >= ours - changed
 
 
-def test_what_is_gone_goes_and_what_was_changed_in_the_site_is_mended(
+def test_what_is_gone_goes_and_what_was_changed_in_the_site_is_fixed(
     project: Project, site: Path, rebuild: Rebuild
 ) -> None:
     rebuild()

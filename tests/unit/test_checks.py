@@ -966,7 +966,7 @@ def test_a_finding_that_is_not_accepted_is_a_problem_with_the_entry_to_add(
         'data/demo/cells.csv:7, "value": problem [repeated-row]\n'
         "  found:    a: the rows 2 and 4 (depth) are the same: 44.7, 46.0, 40.7, 43.3, 45.3\n"
         "  expected: rows that differ\n"
-        "  mend:     correct the values; if the source has them so, add under accepted in "
+        "  fix:      correct the values; if the source has them so, add under accepted in "
         'study.yml: - {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"}'
     )
 
@@ -975,7 +975,7 @@ ENTRY = '- {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"
 
 
 @pytest.mark.parametrize(
-    ("entry", "found", "expected", "mend"),
+    ("entry", "found", "expected", "fix"),
     [
         (
             "finding: repeated-row, at: {bench: a, depth: [2, 3]}, because: b",
@@ -1018,7 +1018,7 @@ ENTRY = '- {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"
     ],
 )
 def test_an_acceptance_of_what_is_not_there_is_a_problem(
-    make_study: MakeStudy, entry: str, found: str, expected: str, mend: str
+    make_study: MakeStudy, entry: str, found: str, expected: str, fix: str
 ) -> None:
     known = "finding: repeated-row, at: {depth: [2, 4]}, because: known"
     study = _copied(make_study, known, entry)
@@ -1027,7 +1027,7 @@ def test_an_acceptance_of_what_is_not_there_is_a_problem(
         'data/demo/study.yml:9, "accepted.1": problem [unused-acceptance]\n'
         f"  found:    {found}\n"
         f"  expected: {expected}\n"
-        f"  mend:     {mend}"
+        f"  fix:      {fix}"
     )
 
 

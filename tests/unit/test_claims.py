@@ -1119,7 +1119,7 @@ PROBLEMS = {
 data/demo/study.yml:12, "claims.0.check": problem [claim-not-as-recorded]
   found:    the check is false: 2 (a, rate 0.2, size 10) against 3 (b, rate 0.2, size 10)
   expected: true, as holds records it
-  mend:     correct the check or the data, or say holds: false""",
+  fix:      correct the check or the data, or say holds: false""",
     ),
     "many counterexamples": (
         {"check": f"({A} > 5).all"},
@@ -1127,7 +1127,7 @@ data/demo/study.yml:12, "claims.0.check": problem [claim-not-as-recorded]
 data/demo/study.yml:12, "claims.0.check": problem [claim-not-as-recorded]
   found:    the check is false: 1 (a, rate 0.1, size 10); 2 (a, rate 0.2, size 10); 3 (a, rate 0.3, size 10); and 2 more
   expected: true, as holds records it
-  mend:     correct the check or the data, or say holds: false""",  # noqa: E501 (whole messages)
+  fix:      correct the check or the data, or say holds: false""",  # noqa: E501 (whole messages)
     ),
     "not as recorded: true": (
         {"check": f"({A} > 0).all", "holds": False},
@@ -1135,7 +1135,7 @@ data/demo/study.yml:12, "claims.0.check": problem [claim-not-as-recorded]
 data/demo/study.yml:12, "claims.0.check": problem [claim-not-as-recorded]
   found:    the check is true
   expected: false, as holds records it
-  mend:     correct the check or the data, or say holds: true""",
+  fix:      correct the check or the data, or say holds: true""",
     ),
     "known after all": (
         {"check": f"{A}.mean > 3", "holds": "unknown"},
@@ -1143,7 +1143,7 @@ data/demo/study.yml:12, "claims.0.check": problem [claim-not-as-recorded]
 data/demo/study.yml:12, "claims.0.check": problem [claim-not-as-recorded]
   found:    the check is true
   expected: undecidable, as holds records it
-  mend:     correct the check or the data, or say holds: true""",
+  fix:      correct the check or the data, or say holds: true""",
     ),
     "undecidable": (
         {"check": f"{GAP}.mean > 3"},
@@ -1151,7 +1151,7 @@ data/demo/study.yml:12, "claims.0.check": problem [claim-not-as-recorded]
 data/demo/study.yml:12, "claims.0.check": problem [claim-undecidable]
   found:    the check is undecidable: no value: gap, rate 0.3, size 10
   expected: true, as holds records it
-  mend:     add the cells, narrow the check to those that are there, or say holds: unknown""",
+  fix:      add the cells, narrow the check to those that are there, or say holds: unknown""",
     ),
     "wrong expression": (
         {"check": 'grid(model="c").mean > 3'},
@@ -1161,7 +1161,7 @@ data/demo/study.yml:12, "claims.0.check": problem [wrong-expression]
             grid(model="c").mean > 3
                  ^^^^^^^^^
   expected: one of a, b, gap, tied, mirror
-  mend:     go by grid(model="a")""",
+  fix:      go by grid(model="a")""",
     ),
     "wrong on its own reading only": (
         {"check": f"1 / ({A}.at(rate=0.1, size=10) - 7) < 0", "source": "second"},
@@ -1171,7 +1171,7 @@ data/demo/study.yml:12, "claims.0.check": note [wrong-expression]
             1 / (grid(model="a").at(rate=0.1, size=10) - 7) < 0
             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   expected: a divisor other than 0; .where(...) leaves cells out
-  mend:     go by grid(...).where(grid(...) != 0)""",
+  fix:      go by grid(...).where(grid(...) != 0)""",
     ),
     "neither": (
         {},
@@ -1179,7 +1179,7 @@ data/demo/study.yml:12, "claims.0.check": note [wrong-expression]
 data/demo/study.yml:12, "claims.0": problem [claim-without-check]
   found:    neither of check and not_checkable
   expected: one of the two
-  mend:     give an expression as check, or say as not_checkable why none can tell""",
+  fix:      give an expression as check, or say as not_checkable why none can tell""",
     ),
     "both": (
         {"check": "1 > 2", "not_checkable": "Why?"},
@@ -1187,7 +1187,7 @@ data/demo/study.yml:12, "claims.0": problem [claim-without-check]
 data/demo/study.yml:12, "claims.0": problem [claim-without-check]
   found:    both of check and not_checkable
   expected: one of the two
-  mend:     give an expression as check, or say as not_checkable why none can tell""",
+  fix:      give an expression as check, or say as not_checkable why none can tell""",
     ),
     "unknown source": (
         {"check": f"{A}.mean > 3", "source": "secnd"},
@@ -1195,7 +1195,7 @@ data/demo/study.yml:12, "claims.0": problem [claim-without-check]
 data/demo/study.yml:12, "claims.0.source": problem [unknown-reading]
   found:    "secnd"
   expected: a reading of this study: first, second
-  mend:     write second instead of secnd""",
+  fix:      write second instead of secnd""",
     ),
 }  # fmt: skip
 

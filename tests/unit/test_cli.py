@@ -109,7 +109,7 @@ def test_problems_as_json(data: Path) -> None:
                 "found": 'a column "seed", which is not read',
                 "expected": "one of rate, depth, value, n, successes, stderr, state, note, place, "
                 "run",
-                "mend": "remove the column, or name it in study.yml as a factor",
+                "fix": "remove the column, or name it in study.yml as a factor",
                 "line": 1,
                 "column": "seed",
                 "severity": "note",
@@ -119,7 +119,7 @@ def test_problems_as_json(data: Path) -> None:
                 "file": "data/demo/cells.csv",
                 "found": '"47.3%"',
                 "expected": "a number such as 47.3",
-                "mend": "leave out the %; the unit stands in study.yml",
+                "fix": "leave out the %; the unit stands in study.yml",
                 "line": 2,
                 "column": "value",
                 "severity": "problem",
@@ -139,7 +139,7 @@ def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:
         'data/demo/cells.csv:2, "value": problem [not-a-number]%0A'
         '  found:    "47.3%25"%0A'
         "  expected: a number such as 47.3%0A"
-        "  mend:     leave out the %25; the unit stands in study.yml\n"
+        "  fix:      leave out the %25; the unit stands in study.yml\n"
     )
     assert result.exit_code == 1
     assert _run("check", "--format", "github").output.startswith(

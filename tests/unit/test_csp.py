@@ -113,7 +113,7 @@ def test_scripts_are_read_as_by_the_standard_library(pieces: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("html", "found", "mend"),
+    ("html", "found", "fix"),
     [
         ('<button onclick="run()">', 'onclick="run()" of <button>', "addEventListener"),
         ("<p title='a > b' ONLOAD = run()>", 'onload="run()" of <p>', "addEventListener"),
@@ -153,12 +153,12 @@ def test_scripts_are_read_as_by_the_standard_library(pieces: list[str]) -> None:
         ("<iframe srcdoc='<p onclick=run()>'>", 'onclick="run()" of <p>', "addEventListener"),
     ],
 )
-def test_what_the_policy_stops_is_told_with_what_to_do(html: str, found: str, mend: str) -> None:
+def test_what_the_policy_stops_is_told_with_what_to_do(html: str, found: str, fix: str) -> None:
     [refused] = scan(html).refused
     message = refused.message(["b.html", "a.html", "c.html"])
     assert message.startswith("csp: a.html and 2 more: ")
     assert found in message
-    assert mend in message.partition("Mend: ")[2]
+    assert fix in message.partition("Fix: ")[2]
 
 
 @pytest.mark.parametrize(

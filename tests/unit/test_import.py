@@ -219,7 +219,7 @@ def test_a_study_that_is_there_is_only_replaced_when_asked(here: Path) -> None:
         "Error: nothing was imported\n"
         "  found:    data/results, which is there already\n"
         "  expected: the name of a new study\n"
-        "  mend:     name another one with --study, or replace it with --replace\n"
+        "  fix:      name another one with --study, or replace it with --replace\n"
     )
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
     assert run("results.csv", "--yes", "--replace").exit_code == 0
@@ -466,7 +466,7 @@ def test_one_of_several_markdown_tables_is_named(here: Path) -> None:
         "Error: nothing was imported\n"
         "  found:    t.md with 2 tables: 1 (x, y, acc), 2 (x, y, acc)\n"
         "  expected: the number of one of them\n"
-        "  mend:     add --table 1, or another number\n"
+        "  fix:      add --table 1, or another number\n"
     )
     assert run("t.md", "--yes", "--table", "2").exit_code == 0
     assert written(here, "t")[1] == ["2", "1", "0.7", "t.md:15"]
@@ -689,7 +689,7 @@ def test_a_pattern_names_parts_of_paths_of_lm_evaluation_harness(here: Path) -> 
         "Error: nothing was imported\n"
         "  found:    a/step1/results.json, which isn't like --path {model}/{step}.csv\n"
         "  expected: a path of that form\n"
-        "  mend:     correct the pattern; it begins below the folder that all files have in "
+        "  fix:      correct the pattern; it begins below the folder that all files have in "
         "common\n"
     )
 
@@ -900,7 +900,7 @@ def test_lists_that_become_one_text_are_refused(here: Path) -> None:
         "Error: nothing was imported\n"
         '  found:    h at t.json:[1]: "a+b" and ["a", "b"], which both become "a+b"\n'
         "  expected: lists that can be told apart when their parts are joined\n"
-        "  mend:     write the levels as texts\n"
+        "  fix:      write the levels as texts\n"
     )
 
 
@@ -982,7 +982,7 @@ def test_wrong_rows_stop_the_import_and_are_all_listed(here: Path) -> None:
         "Error: nothing was imported\n"
         "  found:    5 wrong rows, listed above\n"
         "  expected: rows that are cells\n"
-        "  mend:     correct them, or leave them out with --skip; if they are repeats of a "
+        "  fix:      correct them, or leave them out with --skip; if they are repeats of a "
         "measurement, add --repeats rows, or --repeats with the column that numbers them; if "
         "something else was varied, name it with --facet\n"
     )
@@ -1046,7 +1046,7 @@ def test_what_cant_be_imported_is_refused_whole(here: Path, case: str) -> None:
     assert result.exit_code == status, result.output
     message = result.output[result.output.index("Error: nothing was imported\n") :].splitlines()
     assert message[1] == f"  found:    {found}"
-    assert [line[:11] for line in message[2:]] == ["  expected:", "  mend:    "]
+    assert [line[:11] for line in message[2:]] == ["  expected:", "  fix:     "]
     assert sorted(here.iterdir()) == [here / "t.csv"]
 
 
@@ -1064,7 +1064,7 @@ def test_files_that_the_system_doesnt_hand_out(here: Path, monkeypatch: pytest.M
             "Error: nothing was imported\n"
             f"  found:    {name}: Permission denied\n"
             "  expected: a file that can be read\n"
-            "  mend:     check its permissions\n",
+            "  fix:      check its permissions\n",
         )
 
 
@@ -1086,7 +1086,7 @@ def test_findings_are_told_and_the_study_is_written(here: Path) -> None:
     assert result.exit_code == 1
     assert "problem [k-of-n]" in result.output
     assert result.output.endswith(
-        "1 problem\nThe study is as its source is; these are findings about it. Mend the source, "
+        "1 problem\nThe study is as its source is; these are findings about it. Fix the source, "
         "or accept what is known.\n"
     )
     assert (here / "data/t/study.yml").exists()

@@ -118,8 +118,8 @@ def test_no_file_installs_a_name_that_is_not_ours() -> None:
         ("a.sh", f"uvx {NAME} check\n"),
         ("a.sh", f"pip install {NAME.replace('d', 'd-')}\n"),
         ("a.sh", f'wanted=("{NAME}[$extras]==$VERSION")\n'),
-        ("a.py", f"mend = 'pip install \"{NAME}[parquet]\", or save it'\n"),
-        ("a.py", f'mend = (\n    "pip "\n    "install {NAME}"\n)\n'),
+        ("a.py", f"fix = 'pip install \"{NAME}[parquet]\", or save it'\n"),
+        ("a.py", f'fix = (\n    "pip "\n    "install {NAME}"\n)\n'),
         ("a.ipynb", f'"source": ["%pip install -q {NAME}"]\n'),
     ],
 )

@@ -186,7 +186,7 @@ EDITS = {
         CELLS + "tiny,1,8,1.5\n",
     ),
     "a study that can't be read": lambda data: write(data, "two", "facets: [\n"),
-    "mended, with a former name": lambda data: write(data, "two", "former: [once]\n"),
+    "fixed, with a former name": lambda data: write(data, "two", "former: [once]\n"),
     "a link to a study that isn't there yet": lambda data: write(data, "one", LINK),
     "a study more": lambda data: write(data, "three"),
     "two names for one study": lambda data: write(data, "three", "former: [once]\n"),

@@ -169,7 +169,7 @@ def _outside(file: str) -> Problem:
         file="data/demo/study.yml",
         found=f'"{file}"',
         expected="a file in the study's own folder",
-        mend="copy the file into the folder of this study",
+        fix="copy the file into the folder of this study",
         line=6,
         column="readings.file",
     )

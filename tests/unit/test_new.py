@@ -257,5 +257,5 @@ def test_a_refusal_says_what_to_write(here: Path) -> None:
         "Error: nothing was changed\n"
         "  found:    no plugins of its own, since it inherits base.yml\n"
         "  expected: a list of plugins in mkdocs.yml\n"
-        "  mend:     add the line - gridatlas to the plugins in base.yml\n",
+        "  fix:      add the line - gridatlas to the plugins in base.yml\n",
     )

@@ -95,7 +95,7 @@ def test_without_pyarrow_the_extra_is_named(folder: Path, monkeypatch: pytest.Mo
             file=NAME,
             found="a Parquet file, and pyarrow is not installed",
             expected="the extra parquet",
-            mend='pip install "/path/to/grid-atlas[parquet]", or save the table as CSV',
+            fix='pip install "/path/to/grid-atlas[parquet]", or save the table as CSV',
         )
     ]
 
@@ -132,6 +132,6 @@ def test_a_file_without_rows_is_a_problem(folder: Path) -> None:
             file=NAME,
             found="no rows",
             expected="at least one row",
-            mend="add rows, or remove this reading",
+            fix="add rows, or remove this reading",
         )
     ]

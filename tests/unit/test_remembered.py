@@ -75,7 +75,7 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
         'data/one/study.yml:7, "see_also.0.study": problem [unknown-study]\n'
         '  found:    "three": no study has this name\n'
         "  expected: another study, and there is none\n"
-        "  mend:     correct the name, or remove the link"
+        "  fix:      correct the name, or remove the link"
     ]
 
     def links() -> tuple[int, list[str]]:
@@ -97,7 +97,7 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["study.yml", "cells.csv"])
-def test_a_mistake_and_its_mending_are_seen(tmp_path: Path, path: str) -> None:
+def test_a_mistake_and_its_fixing_are_seen(tmp_path: Path, path: str) -> None:
     data, remembered = tmp_path / "data", Remembered()
     write(data, "one")
     write(data, "two")

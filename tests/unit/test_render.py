@@ -367,7 +367,7 @@ def test_another_version_of_a_library_draws_anew(
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "changed", "another"])
-def test_a_damaged_file_is_drawn_again_and_mended(
+def test_a_damaged_file_is_drawn_again_and_fixed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     drawn: list[str] = []

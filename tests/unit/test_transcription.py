@@ -178,7 +178,7 @@ def test_a_value_that_was_typed_wrong_is_a_problem_with_its_place(make_study: Ma
         "  found:    R1-Llama: 1 of 6 values is not as in figure.md: 43.0 (line 15 has 34.0) at "
         "ratio 0.2, window 500\n"
         "  expected: the numbers of the document, each in its cell\n"
-        "  mend:     correct the values; if the source has them so, add under accepted in "
+        "  fix:      correct the values; if the source has them so, add under accepted in "
         "study.yml: - {finding: transcription, at: {model: r1-llama, rate: 0.2, depth: 500}, "
         'because: "…"}'
     )

@@ -91,25 +91,25 @@ def _unused(study: Study, index: int, findings: Iterable[Finding]) -> Problem:
     found = f"no finding {entry.finding}" + (f" at {at}" if at else "")
     same = [accept_entry(study, one) for one in findings if one.kind == entry.finding]
     expected = "a finding that the checks give"
-    mend = "remove this entry; what it accepts no longer occurs"
+    fix = "remove this entry; what it accepts no longer occurs"
     wrong = [name for name in entry.at if name not in factors]
     if entry.finding not in TITLES:
         near = nearest(entry.finding, TITLES)
         expected = f"one of {listed(TITLES)}"
-        mend = f"write {near} instead of {entry.finding}" if near else "use one of them"
+        fix = f"write {near} instead of {entry.finding}" if near else "use one of them"
     elif wrong:
         near = nearest(wrong[0], factors)
         expected = f"a factor of this study: {listed(factors)}"
-        mend = f"write {near} instead of {wrong[0]}" if near else f"use one, or remove {wrong[0]}"
+        fix = f"write {near} instead of {wrong[0]}" if near else f"use one, or remove {wrong[0]}"
     elif same:
         expected = f"a finding of this kind that occurs: {listed(same, 3)}"
-        mend = "correct at, or remove this entry"
+        fix = "correct at, or remove this entry"
     return Problem(
         "unused-acceptance",
         f"{study.folder}/study.yml",
         found,
         expected,
-        mend,
+        fix,
         line,
         f"accepted.{index}",
     )

@@ -90,14 +90,14 @@ class _Judge:
         key: str,
         found: str,
         expected: str,
-        mend: str,
+        fix: str,
         severity: Severity = "problem",
     ) -> Problem:
         file = f"{self.study.folder}/study.yml" if self.study.folder else "study.yml"
         lines = self.study.claim_lines
         line = lines[self.index] if self.index < len(lines) else None
         column = f"claims.{self.index}" + (f".{key}" if key else "")
-        return Problem(kind, file, found, expected, mend, line, column, severity)
+        return Problem(kind, file, found, expected, fix, line, column, severity)
 
     def wrong(self, error: ClaimError, severity: Severity = "problem") -> Problem:
         indented = [f"{' ' * 12}{line}" for line in error.pointer.split("\n")]
@@ -129,11 +129,11 @@ class _Judge:
         found = f"the check is {verdict.outcome}{_because(verdict)}"
         expected = f"{recorded}, as holds records it"
         if verdict.outcome == "undecidable":
-            mend = "add the cells, narrow the check to those that are there, or say holds: unknown"
-            yield self.problem("claim-undecidable", "check", found, expected, mend)
+            fix = "add the cells, narrow the check to those that are there, or say holds: unknown"
+            yield self.problem("claim-undecidable", "check", found, expected, fix)
         else:
-            mend = f"correct the check or the data, or say holds: {verdict.outcome}"
-            yield self.problem("claim-not-as-recorded", "check", found, expected, mend)
+            fix = f"correct the check or the data, or say holds: {verdict.outcome}"
+            yield self.problem("claim-not-as-recorded", "check", found, expected, fix)
 
 
 def _because(verdict: Verdict) -> str:

@@ -13,12 +13,12 @@ class CannotAdd(Exception):
     """A mkdocs.yml that has to be changed by hand.
 
     Attributes:
-        mend: What to write.
+        fix: What to write.
     """
 
-    def __init__(self, found: str, mend: str = "add this line to its plugins by hand: - gridatlas"):
+    def __init__(self, found: str, fix: str = "add this line to its plugins by hand: - gridatlas"):
         super().__init__(found)
-        self.mend = mend
+        self.fix = fix
 
 
 def added(text: str) -> str:

@@ -169,7 +169,7 @@ def new(folder: Path, yes: bool) -> None:
     except CannotAdd as error:
         click.echo(f"Error: nothing was changed\n  found:    {error}", err=True)
         click.echo(f"  expected: a list of plugins in {name}{CONFIG}", err=True)
-        click.echo(f"  mend:     {error.mend}", err=True)
+        click.echo(f"  fix:      {error.fix}", err=True)
         sys.exit(1)
     except OSError as error:
         click.echo(f"Error: {error.filename or folder}: {error.strerror}", err=True)

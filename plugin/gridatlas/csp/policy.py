@@ -22,13 +22,13 @@ class Refused:
     """Something in a page that the policy stops, and that no hash can allow."""
 
     found: str
-    mend: str
+    fix: str
 
     def message(self, pages: Collection[str]) -> str:
         """What to say of it where it stands on these pages."""
         more = len(pages) - 1
         place = f"{min(pages)}{f' and {more} more' if more else ''}"
-        return f"csp: {place}: {self.found} is stopped by the policy. Mend: {self.mend}"
+        return f"csp: {place}: {self.found} is stopped by the policy. Fix: {self.fix}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,12 +271,12 @@ def _handlers(tag: _Tag) -> set[Refused]:
     found = set()
     for name, value in tag.attributes.items():
         if re.fullmatch(r"on[a-z]+", name) and value.strip():
-            mend = "call addEventListener in a script instead"
+            fix = "call addEventListener in a script instead"
         elif name in _URLS and _SCRIPT_URL.match(value):
-            mend = "make it a button, and call addEventListener in a script"
+            fix = "make it a button, and call addEventListener in a script"
         else:
             continue
-        found.add(Refused(f"{name}={shown(value)} of <{tag.name}>", mend))
+        found.add(Refused(f"{name}={shown(value)} of <{tag.name}>", fix))
     return found
 
 
@@ -284,8 +284,8 @@ def _loads(tag: _Tag, own: str) -> set[Refused]:
     """What would come from another host, or isn't shown at all."""
     if tag.name in ("embed", "object"):
         data = tag.attributes.get("data" if tag.name == "object" else "src", "")
-        mend = "link to the file, or show it in an <iframe>"
-        return {Refused(f"<{tag.name}> of {shown(data)}", mend)}
+        fix = "link to the file, or show it in an <iframe>"
+        return {Refused(f"<{tag.name}> of {shown(data)}", fix)}
     found = set()
     for name, value in tag.attributes.items():
         what = _LOADS.get((tag.name, name))
@@ -320,11 +320,11 @@ def _host(url: str, own: str, what: str) -> str | None:
 
 def _elsewhere(what: str, host: str) -> Refused:
     if host in ("fonts.googleapis.com", "fonts.gstatic.com"):
-        mend = "set font: false under theme in mkdocs.yml"
+        fix = "set font: false under theme in mkdocs.yml"
     elif what == "a form's target":
-        mend = "link to that page instead"
+        fix = "link to that page instead"
     elif host == "data:":
         return Refused(f"{what} within its address (data:)", "put it into a file of the site")
     else:
-        mend = "put the file into docs/ and name it there, or remove it"
-    return Refused(f"{what} from {host}", mend)
+        fix = "put the file into docs/ and name it there, or remove it"
+    return Refused(f"{what} from {host}", fix)

@@ -265,13 +265,13 @@ def _named(source: StudySource, reading: Reading, runs: Mapping[str, Run]) -> It
                 told.add(cell.run)
                 near = nearest(cell.run, known)
                 expected = f"a run with a file {FOLDER}/<run>.json: {listed(sorted(known))}"
-                mend = "add the run's file, which gridatlas collect writes"
+                fix = "add the run's file, which gridatlas collect writes"
                 yield Problem(
                     "run-without-file",
                     name,
                     f"the run {shown(cell.run)}",
                     expected,
-                    f"write {near} instead of {cell.run}, or {mend}" if near else mend,
+                    f"write {near} instead of {cell.run}, or {fix}" if near else fix,
                     cell.line,
                     "run",
                 )

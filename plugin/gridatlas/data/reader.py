@@ -113,8 +113,8 @@ def _typed(
 ) -> tuple[StudyFile | None, list[Problem]]:
     if not isinstance(tree, dict):
         found = "nothing" if tree is None else f"a {type(tree).__name__}"
-        mend = "begin with the line format: 1"
-        return None, [Problem("not-a-study", name, found, "keys and values", mend, line=1)]
+        fix = "begin with the line format: 1"
+        return None, [Problem("not-a-study", name, found, "keys and values", fix, line=1)]
     problem = _format_problem(tree, lines, name)
     if problem:
         return None, [problem]
@@ -141,16 +141,16 @@ def _format_problem(
     if "format" not in tree:
         near = nearest("format", tree)
         found = f"no key format; {shown(near)} is like it" if near else "no key format"
-        mend = f"add the line {expected}"
-        return Problem("no-format", name, found, expected, mend, line=1, column="format")
+        fix = f"add the line {expected}"
+        return Problem("no-format", name, found, expected, fix, line=1, column="format")
     version = tree["format"]
     if version == FORMAT and not isinstance(version, bool):
         return None
     if isinstance(version, int) and version > FORMAT:
-        mend = "update gridatlas; this version reads format 1"
-        return Problem("newer-format", name, str(version), expected, mend, line, "format")
-    mend = "write format: 1; there is no older one"
-    return Problem("unknown-format", name, shown(version), expected, mend, line, "format")
+        fix = "update gridatlas; this version reads format 1"
+        return Problem("newer-format", name, str(version), expected, fix, line, "format")
+    fix = "write format: 1; there is no older one"
+    return Problem("unknown-format", name, shown(version), expected, fix, line, "format")
 
 
 def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Problem:

@@ -126,9 +126,9 @@ class _Rows:
         return "" if place is None else row.values[place]
 
     def problem(
-        self, kind: str, row: Row, column: str, found: str, expected: str, mend: str
+        self, kind: str, row: Row, column: str, found: str, expected: str, fix: str
     ) -> Problem:
-        return Problem(kind, self.table.name, found, expected, mend, row.line, column)
+        return Problem(kind, self.table.name, found, expected, fix, row.line, column)
 
     def number(
         self, row: Row, column: str, problems: list[Problem], whole: bool = False
@@ -145,12 +145,12 @@ class _Rows:
             return number
         expected = "a whole number" if whole else "a number such as 47.3"
         if re.fullmatch(r"[+-]?[\d.]+,\d+", text):
-            mend = "write the decimals after a point, not a comma"
+            fix = "write the decimals after a point, not a comma"
         elif text.endswith("%"):
-            mend = "leave out the %; the unit stands in study.yml"
+            fix = "leave out the %; the unit stands in study.yml"
         else:
-            mend = "correct it, or leave it empty and say why in the columns state and note"
-        problems.append(self.problem("not-a-number", row, column, shown(text), expected, mend))
+            fix = "correct it, or leave it empty and say why in the columns state and note"
+        problems.append(self.problem("not-a-number", row, column, shown(text), expected, fix))
         return None
 
     def cell(self, row: Row) -> tuple[Cell | None, list[Problem]]:
@@ -230,21 +230,21 @@ class _Rows:
     ) -> list[Problem]:
         problems = []
         if n is not None and not 1 <= n <= MOST_TRIALS:
-            mend = "correct it, or leave it empty where it is unknown"
+            fix = "correct it, or leave it empty where it is unknown"
             expected = "1 or more" if n < 1 else f"at most {MOST_TRIALS:,}"
-            problems.append(self.problem("wrong-count", row, "n", str(n), expected, mend))
+            problems.append(self.problem("wrong-count", row, "n", str(n), expected, fix))
         elif successes is not None and not 0 <= successes <= (n or MOST_TRIALS):
             expected = f"0 to n = {n}" if n is not None else "0 or more"
             if n is None and successes > MOST_TRIALS:
                 expected = f"at most {MOST_TRIALS:,}"
-            mend = "correct successes or n"
+            fix = "correct successes or n"
             problems.append(
-                self.problem("wrong-count", row, "successes", str(successes), expected, mend)
+                self.problem("wrong-count", row, "successes", str(successes), expected, fix)
             )
         if stderr is not None and stderr < 0:
-            mend = "correct it, or leave it empty where it is unknown"
+            fix = "correct it, or leave it empty where it is unknown"
             problems.append(
-                self.problem("wrong-count", row, "stderr", str(stderr), "0 or more", mend)
+                self.problem("wrong-count", row, "stderr", str(stderr), "0 or more", fix)
             )
         return problems
 

@@ -177,17 +177,17 @@ def _read_json(path: Path, name: str) -> tuple[dict[str, Any] | None, list[Probl
     text, problems = read_text(path, name)
     if text is None:
         return None, problems
-    mend = f"{COLLECT}: it may be half written"
+    fix = f"{COLLECT}: it may be half written"
     try:
         tree = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         what = getattr(error, "msg", "nested too deep")
         found = f"no JSON: {what[:1].lower()}{what[1:].removesuffix(' at')}"
-        return None, [Problem("not-json", name, found, "a file in JSON", mend, line)]
+        return None, [Problem("not-json", name, found, "a file in JSON", fix, line)]
     if not isinstance(tree, dict):
         found = f"a {type(tree).__name__}"
-        return None, [Problem("not-json", name, found, "keys and values in braces", mend, 1)]
+        return None, [Problem("not-json", name, found, "keys and values in braces", fix, 1)]
     return tree, []
 
 
@@ -208,8 +208,8 @@ def _typed(
         return None
     version = tree.get("format")
     if form is Manifest and isinstance(version, int) and version > FORMAT:
-        expected, mend = f"format {FORMAT}", "update gridatlas"
-        problems.append(Problem("newer-format", name, str(version), expected, mend, None, "format"))
+        expected, fix = f"format {FORMAT}", "update gridatlas"
+        problems.append(Problem("newer-format", name, str(version), expected, fix, None, "format"))
         return None
     try:
         return form.model_validate(tree)

@@ -78,8 +78,8 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
                 rows.append(Row(line, tuple([texts.setdefault(one, one) for one in stripped])))
             line = reader.line_num + 1
     except csv.Error as error:
-        mend = 'double the quotes within a quoted value ("") and close each one'
-        problem = Problem("not-csv", name, str(error), "comma-separated values", mend, line)
+        fix = 'double the quotes within a quoted value ("") and close each one'
+        problem = Problem("not-csv", name, str(error), "comma-separated values", fix, line)
         return None, [problem]
     if not rows:
         return None, [
@@ -152,17 +152,17 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
         import pyarrow
         import pyarrow.parquet as pq
     except ImportError:
-        mend = 'pip install "/path/to/grid-atlas[parquet]", or save the table as CSV'
+        fix = 'pip install "/path/to/grid-atlas[parquet]", or save the table as CSV'
         found = "a Parquet file, and pyarrow is not installed"
-        return None, [Problem("no-parquet", name, found, "the extra parquet", mend)]
+        return None, [Problem("no-parquet", name, found, "the extra parquet", fix)]
     if not path.exists():
         return None, read_text(path, name)[1]
     try:
         data = pq.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
         found = str(error).split("\n")[0].rpartition("': ")[2]
-        mend = "write the file again"
-        return None, [Problem("not-parquet", name, found, "a Parquet file", mend)]
+        fix = "write the file again"
+        return None, [Problem("not-parquet", name, found, "a Parquet file", fix)]
     columns = []
     for column in data.columns:
         # numpy prints a float32 as it was meant (47.3); a Python float of it has 47.2999…
@@ -175,6 +175,6 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
         columns.append(["" if value is None else str(value) for value in values])
     rows = tuple(Row(line, values) for line, values in enumerate(zip(*columns, strict=True), 1))
     if not rows:
-        mend = "add rows, or remove this reading"
-        return None, [Problem("empty-table", name, "no rows", "at least one row", mend)]
+        fix = "add rows, or remove this reading"
+        return None, [Problem("empty-table", name, "no rows", "at least one row", fix)]
     return Table(name, tuple(data.column_names), rows), []

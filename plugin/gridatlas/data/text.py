@@ -93,13 +93,13 @@ def outside(path: Path, data: Path, name: str) -> Problem | None:
         found = "a link that leads out of the data folder"
     except (OSError, RuntimeError):
         found = "a link to itself"
-    mend = "put what it leads to in its place"
-    return Problem("file-outside", name, found, "what is in the data folder", mend)
+    fix = "put what it leads to in its place"
+    return Problem("file-outside", name, found, "what is in the data folder", fix)
 
 
 def _encoding(name: str, line: int, found: str) -> Problem:
-    mend = "save the file as UTF-8"
-    return Problem("wrong-encoding", name, found, "text in UTF-8", mend, line=line)
+    fix = "save the file as UTF-8"
+    return Problem("wrong-encoding", name, found, "text in UTF-8", fix, line=line)
 
 
 def unprintable(text: str) -> bool:

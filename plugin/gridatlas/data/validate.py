@@ -145,11 +145,11 @@ class _In:
     source: StudySource
 
     def problem(
-        self, kind: str, path: Sequence[str | int], found: str, expected: str, mend: str
+        self, kind: str, path: Sequence[str | int], found: str, expected: str, fix: str
     ) -> Problem:
         column = ".".join(map(str, path))
         line = self.source.line(*path)
-        return Problem(kind, self.source.name, found, expected, mend, line, column)
+        return Problem(kind, self.source.name, found, expected, fix, line, column)
 
     def unknown(
         self, kind: str, path: Sequence[str | int], name: str, what: str, known: Iterable[str]
@@ -158,11 +158,11 @@ class _In:
         near = nearest(name, known)
         if level_number(name) is not None:
             near = None
-        mend = f"write {near} instead of {name}" if near else f"use one of them, or remove {name}"
+        fix = f"write {near} instead of {name}" if near else f"use one of them, or remove {name}"
         if not known:
-            mend = f"remove {name}"
+            fix = f"remove {name}"
         expected = f"{what}: {listed(known, 30)}" if known else f"{what}; there is none"
-        return self.problem(kind, path, shown(name), expected, mend)
+        return self.problem(kind, path, shown(name), expected, fix)
 
 
 def _check_names(source: StudySource) -> list[Problem]:

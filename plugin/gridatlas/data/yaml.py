@@ -38,11 +38,11 @@ for _first, _words in (("t", "true"), ("f", "false"), ("T", "True"), ("F", "Fals
 
 
 class _Refused(Exception):
-    """A YAML file that is well formed and still not taken; carries found, mend and line."""
+    """A YAML file that is well formed and still not taken; carries found, fix and line."""
 
-    def __init__(self, found: str, mend: str, line: int) -> None:
+    def __init__(self, found: str, fix: str, line: int) -> None:
         super().__init__(found)
-        self.found, self.mend, self.line = found, mend, line
+        self.found, self.fix, self.line = found, fix, line
 
 
 def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Problem]]:
@@ -50,8 +50,8 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Prob
     lines: dict[KeyPath, int] = {}
     if len(text) > MAX_TEXT:
         found, expected = f"{len(text):,} characters", f"at most {MAX_TEXT:,}"
-        mend = "put the cells into a table beside it, and leave out what isn't read"
-        return None, lines, [Problem("not-yaml", name, found, expected, mend)]
+        fix = "put the cells into a table beside it, and leave out what isn't read"
+        return None, lines, [Problem("not-yaml", name, found, expected, fix)]
     loader = None
     try:
         loader = _Yaml(text)
@@ -61,28 +61,28 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Prob
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         found = error.problem or "a line that is not YAML"
-        mend = "check the indentation, colons and quotes of this line and the one above"
+        fix = "check the indentation, colons and quotes of this line and the one above"
         line = mark.line + 1 if mark else 1
-        return None, lines, [Problem("not-yaml", name, found, "YAML", mend, line=line)]
+        return None, lines, [Problem("not-yaml", name, found, "YAML", fix, line=line)]
     except yaml.YAMLError as error:
         found = str(error).split("\n")[0]
         return None, lines, [Problem("not-yaml", name, found, "YAML", "save it as plain text")]
     except (ValueError, OverflowError):
         # PyYAML hands the code of an escape to chr() as it is.
         line = loader.get_mark().line + 1 if loader else 1
-        found, mend = "an escape beyond Unicode", "correct the escape in double quotes"
-        return None, lines, [Problem("not-yaml", name, found, "YAML", mend, line=line)]
+        found, fix = "an escape beyond Unicode", "correct the escape in double quotes"
+        return None, lines, [Problem("not-yaml", name, found, "YAML", fix, line=line)]
     except RecursionError:
         line = loader.get_mark().line + 1 if loader else 1
-        found, mend = "values nested too deeply", "flatten the file"
-        return None, lines, [Problem("not-yaml", name, found, "a study's few levels", mend, line)]
+        found, fix = "values nested too deeply", "flatten the file"
+        return None, lines, [Problem("not-yaml", name, found, "a study's few levels", fix, line)]
     except _Refused as refused:
         problem = Problem(
             "not-yaml",
             name,
             refused.found,
             "each key once, plain values",
-            refused.mend,
+            refused.fix,
             line=refused.line,
         )
         return None, lines, [problem]
@@ -161,5 +161,5 @@ def _joined(text: str) -> str:
 def _refuse_long(text: str, line: int) -> None:
     if len(text) > MAX_SCALAR:
         found = f"a text of {len(text):,} characters, {shown(text, 40)}"
-        mend = f"shorten it to at most {MAX_SCALAR:,}; is a quote not closed?"
-        raise _Refused(found, mend, line)
+        fix = f"shorten it to at most {MAX_SCALAR:,}; is a quote not closed?"
+        raise _Refused(found, fix, line)

@@ -60,7 +60,7 @@ class StudyChanges:
     removed_readings: tuple[RemovedReading, ...]
     texts: tuple[TextChange, ...]
     problems: tuple[Problem, ...]
-    mended: tuple[Problem, ...]
+    fixed: tuple[Problem, ...]
 
     @property
     def own_claims(self) -> tuple[ClaimChange, ...]:
@@ -210,7 +210,7 @@ def _study(old: Known, new: Known, base: Side, head: Side, cache: Path | None) -
     match = match_studies(old.results, new.results)
     readings = compare_readings(old.study, new.study, match)
     kinds = (*TITLES,)
-    problems, mended = other_problems(
+    problems, fixed = other_problems(
         base.problems[old.study.id], head.problems[new.study.id], kinds
     )
     claims = _claims(old, new, cache)
@@ -228,5 +228,5 @@ def _study(old: Known, new: Known, base: Side, head: Side, cache: Path | None) -
         removed_readings(old.study, old.checks, match, readings, claims, findings),
         compare_texts(old.study, new.study, match, readings.ids),
         problems,
-        mended,
+        fixed,
     )

@@ -90,8 +90,8 @@ def other_findings(changes: Changes) -> Iterator[Item]:
         if one.new is None and one.old is not None and study.is_seen(one.old):
             yield _finding(study.base.study, one.old, _gone(study, one.old))
     for study in changes.studies:
-        for problem in study.mended:
-            yield item(study.head.study.id, f"Mended: {problem.place}: {problem.found}")
+        for problem in study.fixed:
+            yield item(study.head.study.id, f"Fixed: {problem.place}: {problem.found}")
     for study, one in every:
         told = one.new is None or (one.new.accepted and not (one.old and one.old.accepted))
         if one.new is not None and not told:

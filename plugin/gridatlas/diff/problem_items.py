@@ -31,19 +31,17 @@ def problems(changes: Changes) -> Iterator[Item]:
         yield item(one.study, f"The study {text}", tuple(found))
     for study in changes.studies:
         for problem in study.problems:
-            yield item(
-                study.head.study.id, f"New: {problem.place}: {problem.found}", _mend(problem)
-            )
+            yield item(study.head.study.id, f"New: {problem.place}: {problem.found}", _fix(problem))
     for known in changes.added:
         for problem in changes.head.problems.get(known.study.id, ()):
             if problem.severity == "problem":
                 text = f"In a new study: {problem.place}: {problem.found}"
-                yield item(known.study.id, text, _mend(problem))
+                yield item(known.study.id, text, _fix(problem))
 
 
 def _told(problem: Problem) -> tuple[str, ...]:
-    return (f"{problem.place}: {problem.found}", *_mend(problem))
+    return (f"{problem.place}: {problem.found}", *_fix(problem))
 
 
-def _mend(problem: Problem) -> tuple[str, ...]:
-    return f"Expected: {problem.expected}", f"To mend it: {problem.mend}"
+def _fix(problem: Problem) -> tuple[str, ...]:
+    return f"Expected: {problem.expected}", f"To fix it: {problem.fix}"

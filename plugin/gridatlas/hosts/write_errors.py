@@ -27,7 +27,7 @@ def is_of_disk(error: BaseException, folder: Path) -> bool:
 
 
 def not_written(error: OSError, folder: Path, state: str) -> str:
-    """What was found, what was expected, and how to mend it.
+    """What was found, what was expected, and how to fix it.
 
     Args:
         folder: What was written to, for where the error doesn't say.
@@ -38,17 +38,17 @@ def not_written(error: OSError, folder: Path, state: str) -> str:
     if error.errno in _SPACE:
         found += f" ({_free(place)} free)"
         expected = "room for what is built, beside what is there from before"
-        mend = "free some space on this disk, or name a folder on another one, and build again"
+        fix = "free some space on this disk, or name a folder on another one, and build again"
     elif error.errno in _REFUSED:
         expected = "a folder that can be written to"
-        mend = "correct its permissions, or name another folder, and build again"
+        fix = "correct its permissions, or name another folder, and build again"
     else:
-        expected, mend = "a disk and folders that can be used", "mend that, and build again"
+        expected, fix = "a disk and folders that can be used", "fix that, and build again"
     return (
         f"gridatlas: {state}\n"
         f"  found:    {printable(found)}\n"
         f"  expected: {expected}\n"
-        f"  mend:     {mend}"
+        f"  fix:      {fix}"
     )
 
 

@@ -109,7 +109,7 @@ def _table(file: Path, name: str, encoding: str | None, number: int | None) -> R
         found, problems = read_table(file, name)
         if found is None:
             raise CannotImport(
-                f"{name}: {problems[0].found}", problems[0].expected, problems[0].mend
+                f"{name}: {problems[0].found}", problems[0].expected, problems[0].fix
             )
         rows = tuple(RawRow(f"{name}:{row.line}", row.values) for row in found.rows)
         return RawTable("Parquet", found.columns, rows)

@@ -126,13 +126,13 @@ def decimal_mark(marks: Marks, *, semicolons: bool) -> Mark:
     Raises:
         CannotImport: Where the numbers don't tell, or contradict one another.
     """
-    mend = "name the decimal mark: --decimal-mark point or --decimal-mark comma"
+    fix = "name the decimal mark: --decimal-mark point or --decimal-mark comma"
     if marks.point and marks.comma:
         raise CannotImport(
             f"numbers with a decimal point ({shown(marks.point)}) and with a decimal comma "
             f"({shown(marks.comma)})",
             "one way of writing numbers",
-            f"write all numbers alike, or {mend}; the others then count as texts",
+            f"write all numbers alike, or {fix}; the others then count as texts",
             usage=True,
         )
     if marks.point or marks.comma:
@@ -144,7 +144,7 @@ def decimal_mark(marks: Marks, *, semicolons: bool) -> Mark:
         raise CannotImport(
             f"{shown(unclear)}, which may be {digits} or {decimal}",
             "numbers that can be read in one way only",
-            mend,
+            fix,
             usage=True,
         )
     return "point"

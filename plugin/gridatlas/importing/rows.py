@@ -14,12 +14,12 @@ class CannotImport(Exception):
         usage: Whether options would help (exit 2), instead of other data (exit 1).
     """
 
-    def __init__(self, found: str, expected: str, mend: str, *, usage: bool = False) -> None:
+    def __init__(self, found: str, expected: str, fix: str, *, usage: bool = False) -> None:
         super().__init__(found)
-        self.found, self.expected, self.mend, self.usage = found, expected, mend, usage
+        self.found, self.expected, self.fix, self.usage = found, expected, fix, usage
 
     def __str__(self) -> str:
-        return f"  found:    {self.found}\n  expected: {self.expected}\n  mend:     {self.mend}"
+        return f"  found:    {self.found}\n  expected: {self.expected}\n  fix:      {self.fix}"
 
 
 class RawRow(NamedTuple):

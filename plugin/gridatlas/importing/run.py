@@ -108,14 +108,14 @@ def _say_nothing(_: str) -> None:
 def _stop_at_wrong_rows(imported: Imported, *, skip: bool) -> None:
     bad = [one for one in imported.reported if one.bad]
     if bad and not skip:
-        mend = "correct them, or leave them out with --skip"
+        fix = "correct them, or leave them out with --skip"
         if any("already" in one.why for one in bad):
-            mend += (
+            fix += (
                 "; if they are repeats of a measurement, add --repeats rows, or --repeats with the "
                 "column that numbers them; if something else was varied, name it with --facet"
             )
         raise CannotImport(
-            f"{counted(len(bad), 'wrong row')}, listed above", "rows that are cells", mend
+            f"{counted(len(bad), 'wrong row')}, listed above", "rows that are cells", fix
         )
     if not imported.rows:
         raise CannotImport("no row that is a cell", "at least one", "name other columns")
@@ -148,7 +148,7 @@ def _write(
         )
     if checked.problems:
         echo(
-            "The study is as its source is; these are findings about it. Mend the source, or "
+            "The study is as its source is; these are findings about it. Fix the source, or "
             "accept what is known."
         )
     return 1 if checked.problems else 0

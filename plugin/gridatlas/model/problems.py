@@ -1,4 +1,4 @@
-"""What is wrong with the data, where, and how to mend it.
+"""What is wrong with the data, where, and how to fix it.
 
 Validators return problems; nothing is raised before all of them are known. One place at the edge
 (the command line, a host) prints them or raises `DataProblems`.
@@ -28,7 +28,7 @@ class Problem:
         file: Path of the file, as the reader of the message would type it.
         found: What stands there.
         expected: What would have been right.
-        mend: What to do about it.
+        fix: What to do about it.
         line: Line in the file, from 1; None where the whole file is meant.
         column: Name of the table's column, or the key's path in `study.yml`.
         severity: `problem` makes the data unfit as it stands; `note` only informs.
@@ -38,13 +38,13 @@ class Problem:
     file: str
     found: str
     expected: str
-    mend: str
+    fix: str
     line: int | None = None
     column: str | None = None
     severity: Severity = "problem"
 
     def __post_init__(self) -> None:
-        for name in ("found", "expected", "mend", "column"):
+        for name in ("found", "expected", "fix", "column"):
             text = getattr(self, name)
             if text and len(text) > LONGEST:
                 text = f"{text[: LONGEST - 1]}…"
@@ -65,7 +65,7 @@ class Problem:
             f"{self.place}: {self.severity} [{self.kind}]\n"
             f"  found:    {found}\n"
             f"  expected: {printable(self.expected)}\n"
-            f"  mend:     {printable(self.mend)}"
+            f"  fix:      {printable(self.fix)}"
         )
 
 

@@ -73,7 +73,7 @@ class Fences:
 
 def error_box(error: FenceError) -> str:
     """What stands in the place of a fence that can't be shown."""
-    told = {"found": error.found, "expected": error.expected, "to mend it": error.mend}
+    told = {"found": error.found, "expected": error.expected, "to fix it": error.fix}
     text = "; ".join(f"{name}: {escape(text)}" for name, text in told.items())
     return (
         '<div class="ga-problems ga-fence-error" role="alert" data-search-exclude>'

@@ -38,8 +38,8 @@ class FenceError(Exception):
         line: Line of the body that is wrong, from 1; 0 for the fence as a whole.
     """
 
-    def __init__(self, found: str, expected: str, mend: str, line: int = 0) -> None:
-        self.found, self.expected, self.mend, self.line = found, expected, mend, line
+    def __init__(self, found: str, expected: str, fix: str, line: int = 0) -> None:
+        self.found, self.expected, self.fix, self.line = found, expected, fix, line
         super().__init__(found)
 
     def told(self, place: str) -> str:
@@ -48,7 +48,7 @@ class FenceError(Exception):
             f"{place}: this grid can't be shown\n"
             f"  found:    {printable(self.found)}\n"
             f"  expected: {printable(self.expected)}\n"
-            f"  mend:     {printable(self.mend)}"
+            f"  fix:      {printable(self.fix)}"
         )
 
 
@@ -71,9 +71,9 @@ class Fence:
         """An option's text; empty where it isn't given."""
         return self.options[name].text if name in self.options else ""
 
-    def error(self, option: str, found: str, mend: str, expected: str = "") -> FenceError:
+    def error(self, option: str, found: str, fix: str, expected: str = "") -> FenceError:
         """An error in the value of an option."""
-        return FenceError(found, expected or OPTIONS[option], mend, self.options[option].line)
+        return FenceError(found, expected or OPTIONS[option], fix, self.options[option].line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def plan_unreadable(folder: str, problems: tuple[Problem, ...], into: str) -> Pa
         trail=("Studies", study_id),
         nav_title=study_id,
         title=f"{study_id}: can't be read",
-        description=f"The study {study_id} has problems that must be mended first.",
+        description=f"The study {study_id} has problems that must be fixed first.",
         context={"study_id": study_id, "problems": problems},
         edit=f"{study_id}/study.yml",
     )

@@ -207,7 +207,7 @@ def ends_of(model: Any, tokenizer: Any) -> Ends:
 
 
 class Reaching:
-    """Tells what can't be had from the hub, or from a folder, and how to mend it."""
+    """Tells what can't be had from the hub, or from a folder, and how to fix it."""
 
     def __init__(self, what: str, name: str, option: str) -> None:
         self.what, self.name, self.option = what, name, option

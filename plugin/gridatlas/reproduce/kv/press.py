@@ -25,11 +25,11 @@ def check_family(config: Any, name: str) -> None:
         CannotRun: For another family, or one with a sliding window.
     """
     expected = f"a {' or '.join(FAMILIES.values())} model, whose layers all attend to all tokens"
-    mend = "give --model one of these; DeepSeek-R1-Distill-Qwen-7B and -Llama-8B are"
+    fix = "give --model one of these; DeepSeek-R1-Distill-Qwen-7B and -Llama-8B are"
     if config.model_type not in FAMILIES:
-        raise CannotRun(f"{name} is of the family {config.model_type}", expected, mend)
+        raise CannotRun(f"{name} is of the family {config.model_type}", expected, fix)
     if set(getattr(config, "layer_types", None) or ()) - {"full_attention"}:
-        raise CannotRun(f"{name} has layers with a sliding window", expected, mend)
+        raise CannotRun(f"{name} has layers with a sliding window", expected, fix)
 
 
 class Press:

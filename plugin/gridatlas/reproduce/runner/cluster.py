@@ -174,7 +174,7 @@ class _Pool:
             self.add()
 
     def error_of(self, done: Any) -> str | None:
-        """Why a call failed, in a line; None where it didn't. What can't be mended is raised."""
+        """Why a call failed, in a line; None where it didn't. What can't be fixed is raised."""
         try:
             self.ray.get(done)
         except self.ray.exceptions.RayTaskError as error:

@@ -116,7 +116,7 @@ def _target(data: Path, study: str, reading: str) -> _Target:
     source, problems = read_study(folder, name)
     if source is None:
         raise CannotRun(
-            "\n".join(map(str, problems)), f"a {STUDY_FILE} that can be read", "mend it first"
+            "\n".join(map(str, problems)), f"a {STUDY_FILE} that can be read", "fix it first"
         )
     entry = next((one for one in source.file.readings if one.id == reading), None)
     file = entry.file if entry else f"{reading}.csv"
@@ -139,7 +139,7 @@ def _target(data: Path, study: str, reading: str) -> _Target:
 def _within(path: Path, data: Path, name: str) -> None:
     """Refuse to write where a link leads out of the data folder."""
     if problem := outside(path, data, name):
-        raise CannotRun(f"{name} is {problem.found}", problem.expected, problem.mend)
+        raise CannotRun(f"{name} is {problem.found}", problem.expected, problem.fix)
 
 
 def _check(run: CollectedRun, target: _Target, study: str) -> None:

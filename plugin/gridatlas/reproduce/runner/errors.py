@@ -20,18 +20,18 @@ class CannotRun(click.ClickException):
     Attributes:
         found: What is there.
         expected: What would have been right.
-        mend: What to do about it.
+        fix: What to do about it.
     """
 
-    def __init__(self, found: str, expected: str, mend: str) -> None:
-        self.found, self.expected, self.mend = found, expected, mend
+    def __init__(self, found: str, expected: str, fix: str) -> None:
+        self.found, self.expected, self.fix = found, expected, fix
         super().__init__(
-            f"{_lines(found)}\n  expected: {_lines(expected)}\n  mend:     {_lines(mend)}"
+            f"{_lines(found)}\n  expected: {_lines(expected)}\n  fix:      {_lines(fix)}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # It travels between the processes of Ray.
-        return type(self), (self.found, self.expected, self.mend)
+        return type(self), (self.found, self.expected, self.fix)
 
 
 class WrongUsage(CannotRun):

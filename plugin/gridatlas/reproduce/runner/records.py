@@ -277,8 +277,8 @@ class RunFolder:
             if rows is not None:
                 return rows
             found = f"there is no {self.path(unit)}"
-        mend = "give the run's command again: it does what is missing"
-        raise CannotRun(found, "the records of a finished unit", mend)
+        fix = "give the run's command again: it does what is missing"
+        raise CannotRun(found, "the records of a finished unit", fix)
 
     def written(self) -> frozenset[str]:
         """The names of all files with records: one look, where units are many and few are done.
