@@ -261,7 +261,7 @@ MISTAKES: Mapping[str, Mistake] = {
 
 
 def problems_of(study: Study) -> set[Finding]:
-    return {one for one in check_study(study).findings if one.severity == "problem"}
+    return {finding for finding in check_study(study).findings if finding.severity == "problem"}
 
 
 def measure(studies: int, seed: int = SEED) -> tuple[Counter[tuple[str, str, bool]], int]:

@@ -62,9 +62,9 @@ def kind(schema: Mapping[str, Any]) -> str:
         case {"$ref": ref}:
             return ANCHORS[ref.rsplit("/", 1)[-1]]
         case {"anyOf": options}:
-            return " or ".join(kind(one) for one in options if one != {"type": "null"})
+            return " or ".join(kind(option) for option in options if option != {"type": "null"})
         case {"enum": choices}:
-            return " or ".join(f"`{one}`".lower() for one in choices)
+            return " or ".join(f"`{choice}`".lower() for choice in choices)
         case {"const": one}:
             return f"`{one}`"
         case {"type": "array", "prefixItems": [first, _]}:
@@ -118,7 +118,7 @@ def default(schema: Mapping[str, Any]) -> str:
 
 def keys(name: str) -> str:
     """The keys of a part of `study.yml`."""
-    model = next(one for one in models() if one.__name__ == name)
+    model = next(model for model in models() if model.__name__ == name)
     schema = model.model_json_schema()
     schema = schema.get("$defs", {}).get(name, schema)
     texts = attribute_docstrings(model)

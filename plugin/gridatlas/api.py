@@ -112,7 +112,9 @@ class OpenStudy(Results):
     def frame(self) -> pd.DataFrame:
         """All cells of all grids as tidy pandas, in the columns of `OpenGrid.frame`."""
         known = self.assessed.uncertainty
-        return to_frame(columns(self.study, ((one, known.of(one)) for one in self.grids.values())))
+        return to_frame(
+            columns(self.study, ((grid, known.of(grid)) for grid in self.grids.values()))
+        )
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import study_html
@@ -163,8 +165,8 @@ def load(data: str | Path, cache: str | Path | None = None) -> Studies:
         raise DataProblems(problems)
     return Studies(
         {
-            one.study.id: _opened(one, None if cache is None else Path(cache))
-            for one in loaded.results
+            result.study.id: _opened(result, None if cache is None else Path(cache))
+            for result in loaded.results
         }
     )
 
@@ -172,7 +174,7 @@ def load(data: str | Path, cache: str | Path | None = None) -> Studies:
 def _opened(results: Results, cache: Path | None) -> OpenStudy:
     assessed = _Assessed(results, cache)
     grids = {
-        levels: OpenGrid(one.study, one.levels, one.cells, one.computed, assessed=assessed)
-        for levels, one in results.grids.items()
+        levels: OpenGrid(grid.study, grid.levels, grid.cells, grid.computed, assessed=assessed)
+        for levels, grid in results.grids.items()
     }
     return OpenStudy(results.study, grids, results.problems, assessed=assessed)

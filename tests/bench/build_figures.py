@@ -136,7 +136,7 @@ def of(builds: Iterable[Build], what: str, size: int) -> Build:
     Raises:
         ValueError: there is none.
     """
-    here = [one for one in builds if (one.what, one.size) == (what, size)]
+    here = [build for build in builds if (build.what, build.size) == (what, size)]
     if not here:
         raise ValueError(f"no build of {what} with {size}")
     return Build(
@@ -150,7 +150,7 @@ def of(builds: Iterable[Build], what: str, size: int) -> Build:
 
 def times(builds: Iterable[Build], what: str, size: int) -> int:
     """How often a build was measured."""
-    return sum((one.what, one.size) == (what, size) for one in builds)
+    return sum((build.what, build.size) == (what, size) for build in builds)
 
 
 def per_page(builds: Sequence[Build]) -> Build:
@@ -159,7 +159,7 @@ def per_page(builds: Sequence[Build]) -> Build:
     Raises:
         ValueError: two numbers of notebooks weren't measured.
     """
-    sizes = sorted({one.size for one in builds if one.what == "jupyter"})
+    sizes = sorted({build.size for build in builds if build.what == "jupyter"})
     if len(sizes) != 2:
         raise ValueError("expected mkdocs-jupyter with two numbers of notebooks")
     one, many = (of(builds, "jupyter", size) for size in sizes)
@@ -262,8 +262,8 @@ def edit_table(edits: Sequence[Edit]) -> str:
     rows = []
     for what in ("bare", "warm"):
         for label, here in (
-            ("first", [one for one in edits if one.what == what and one.number == 1]),
-            ("later", [one for one in edits if one.what == what and one.number > 1]),
+            ("first", [edit for edit in edits if edit.what == what and edit.number == 1]),
+            ("later", [edit for edit in edits if edit.what == what and edit.number > 1]),
         ):
             drawn = sorted({one.drawn for one in here})
             rows.append(
@@ -280,7 +280,7 @@ def edit_table(edits: Sequence[Edit]) -> str:
 def edit_goal(edits: Sequence[Edit]) -> Goal:
     """Whether a rebuild after an edit is as quick as was aimed at."""
     bare, ours = (
-        median(one.processor for one in edits if one.what == what and one.number > 1)
+        median(edit.processor for edit in edits if edit.what == what and edit.number > 1)
         for what in ("bare", "warm")
     )
     return Goal(
@@ -292,7 +292,7 @@ def edit_goal(edits: Sequence[Edit]) -> Goal:
 
 def check_goal(builds: Sequence[Build]) -> Goal:
     """Whether `gridatlas check` is as quick as was aimed at."""
-    here = [one for one in builds if one.what == "check"]
+    here = [build for build in builds if build.what == "check"]
     wall, processor = (median(getattr(one, key) for one in here) for key in ("wall", "processor"))
     return Goal(
         f"`gridatlas check` of this repository's data takes {seconds(processor)} of the processor, "
@@ -333,7 +333,7 @@ def growth_table(builds: Sequence[Build]) -> str:
 
 def sizes_of(builds: Iterable[Build]) -> list[int]:
     """The numbers of grids that were built warm."""
-    return sorted({one.size for one in builds if one.what == "warm"})
+    return sorted({build.size for build in builds if build.what == "warm"})
 
 
 def growth_goals(builds: Sequence[Build]) -> list[Goal]:
@@ -431,7 +431,7 @@ def _measured(figures: Mapping[str, Any]) -> str:
 
 def builds_part(figures: Mapping[str, Any]) -> str:
     """Build time, as the page has it."""
-    builds = [Build(**one) for one in figures["builds"]]
+    builds = [Build(**figure) for figure in figures["builds"]]
     grids, most = 100, max(sizes_of(builds))
     goals = [*build_goals(builds, grids, most), check_goal(builds)]
     count = times(builds, "warm", grids)
@@ -439,7 +439,7 @@ def builds_part(figures: Mapping[str, Any]) -> str:
         [
             f"Medians of {count} builds each.",
             build_table(builds, grids).strip(),
-            "\n".join(f"- {one}" for one in goals),
+            "\n".join(f"- {goal}" for goal in goals),
             _measured(figures),
         ]
     )
@@ -447,8 +447,8 @@ def builds_part(figures: Mapping[str, Any]) -> str:
 
 def edits_part(figures: Mapping[str, Any]) -> str:
     """Rebuilds while serving, as the page has it."""
-    edits = [Edit(**one) for one in figures["edits"]]
-    count = max(one.number for one in edits) - 1
+    edits = [Edit(**figure) for figure in figures["edits"]]
+    count = max(edit.number for edit in edits) - 1
     return "\n\n".join(
         [
             f"Medians of {count} later edits.",
@@ -461,26 +461,26 @@ def edits_part(figures: Mapping[str, Any]) -> str:
 
 def growth_part(figures: Mapping[str, Any]) -> str:
     """Growth, as the page has it."""
-    builds = [Build(**one) for one in figures["builds"]]
+    builds = [Build(**figure) for figure in figures["builds"]]
     counts = ", ".join(f"{times(builds, 'warm', size)} of {size:,}" for size in sizes_of(builds))
     return "\n\n".join(
         [
             f"Medians; builds measured, warm and of MkDocs alone: {counts} grids.",
             growth_table(builds).strip(),
-            "\n".join(f"- {one}" for one in growth_goals(builds)),
+            "\n".join(f"- {goal}" for goal in growth_goals(builds)),
         ]
     )
 
 
 def large_part(figures: Mapping[str, Any]) -> str:
     """Large studies, as the page has it."""
-    found = [Large(**one) for one in figures["large"]]
+    found = [Large(**figure) for figure in figures["large"]]
     return f"{large_table(found).strip()}\n\n{_measured(figures)}"
 
 
 def imports_part(figures: Mapping[str, Any]) -> str:
     """Imports, as the page has it."""
-    found = [Import(**one) for one in figures["imports"]]
+    found = [Import(**figure) for figure in figures["imports"]]
     count = sum(one.what == found[0].what for one in found) // 2
     return (
         f"Medians of {count} runs each, in processes of their own.\n\n"
@@ -490,7 +490,7 @@ def imports_part(figures: Mapping[str, Any]) -> str:
 
 def steps_part(figures: Mapping[str, Any]) -> str:
     """Where the time goes, as the page has it."""
-    found = [Steps(**one) for one in figures["steps"]]
+    found = [Steps(**figure) for figure in figures["steps"]]
     count = len(found) // len({one.what for one in found})
     return (
         f"Medians of {count} builds each.\n\n{steps_table(found).strip()}\n\n{_measured(figures)}"

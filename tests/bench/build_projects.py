@@ -52,7 +52,7 @@ def make(grids: int) -> Projects:
     cache = atlas.folder / ".cache" / "gridatlas"
     pages, specs = inputs.pages_of(atlas.folder / "data", cache)
     bare = with_pages(folder / "bare", pages)
-    leaves = tuple(one for one in pages if one.leaf)
+    leaves = tuple(page for page in pages if page.leaf)
     assert len(leaves) == grids, "a page isn't what it was"
     return Projects(grids, atlas, bare, tuple(pages), leaves, specs)
 
@@ -77,14 +77,14 @@ def charts(projects: Projects) -> Project:
     }
     pages = [
         MarkdownPage(
-            one.path,
-            one.trail,
-            one.title,
-            "\n\n".join([one.text, *(_fence(projects.specs[at]) for at in one.charts)]),
-            one.charts,
-            one.leaf,
+            page.path,
+            page.trail,
+            page.title,
+            "\n\n".join([page.text, *(_fence(projects.specs[at]) for at in page.charts)]),
+            page.charts,
+            page.leaf,
         )
-        for one in projects.pages
+        for page in projects.pages
     ]
     packages.install()
     project = with_pages(

@@ -140,7 +140,7 @@ def medians(loads: Iterable[Load], tool: str, heatmaps: int) -> Load:
     Raises:
         ValueError: there is none.
     """
-    here = [one for one in loads if (one.tool, one.heatmaps) == (tool, heatmaps)]
+    here = [load for load in loads if (load.tool, load.heatmaps) == (tool, heatmaps)]
     if not here:
         raise ValueError(f"no load of a page with {heatmaps} heatmaps by {tool}")
     return Load(
@@ -156,7 +156,7 @@ def medians(loads: Iterable[Load], tool: str, heatmaps: int) -> Load:
 
 def spread(loads: Iterable[Load], tool: str, heatmaps: int) -> tuple[float, float]:
     """The soonest and the latest time until a page's heatmaps were visible."""
-    times = [one.visible for one in loads if (one.tool, one.heatmaps) == (tool, heatmaps)]
+    times = [load.visible for load in loads if (load.tool, load.heatmaps) == (tool, heatmaps)]
     return min(times), max(times)
 
 
@@ -219,7 +219,7 @@ COUNTED = {8: "eight"}
 def comparison(loads: Sequence[Load]) -> str:
     """The tools side by side, one table for each number of heatmaps."""
     parts = []
-    for heatmaps in sorted({one.heatmaps for one in loads}):
+    for heatmaps in sorted({load.heatmaps for load in loads}):
         atlas = medians(loads, "atlas", heatmaps)
         rows = []
         for tool, label in TOOLS.items():
@@ -259,7 +259,7 @@ class Goal:
 def goals(loads: Sequence[Load]) -> list[Goal]:
     """What was aimed at, and what became of it; from the medians, the CLS from the worst load."""
     found = []
-    for heatmaps in sorted({one.heatmaps for one in loads}):
+    for heatmaps in sorted({load.heatmaps for load in loads}):
         atlas, charts = (medians(loads, tool, heatmaps) for tool in ("atlas", "charts"))
         on = f"with {times(heatmaps)}"
         found += [
@@ -273,7 +273,7 @@ def goals(loads: Sequence[Load]) -> list[Goal]:
                 charts.bytes >= LIGHTER * atlas.bytes,
             ),
         ]
-    worst = max(one.shift for one in loads if one.tool == "atlas")
+    worst = max(load.shift for load in loads if load.tool == "atlas")
     found.append(Goal(f"Layout shift of at most {shift(worst)} (goal: {SHIFT})", worst <= SHIFT))
     return found
 
@@ -281,7 +281,7 @@ def goals(loads: Sequence[Load]) -> list[Goal]:
 def floor(loads: Sequence[Load]) -> str:
     """How much of the time is the theme's, which no tool can save."""
     parts = []
-    for heatmaps in sorted({one.heatmaps for one in loads}):
+    for heatmaps in sorted({load.heatmaps for load in loads}):
         atlas, charts, bare = (
             medians(loads, tool, heatmaps).visible for tool in ("atlas", "charts", "bare")
         )
@@ -330,10 +330,10 @@ def parts_table(found: Iterable[Part]) -> str:
 
 def scores(runs: Sequence[Score]) -> str:
     """The median scores of each page."""
-    pages = dict.fromkeys((one.name, one.path) for one in runs)
+    pages = dict.fromkeys((run.name, run.path) for run in runs)
     rows = []
     for name, path in pages:
-        here = [one.scores for one in runs if one.path == path]
+        here = [run.scores for run in runs if run.path == path]
         cells = [str(round(median(one[key] for one in here))) for key in CATEGORIES]
         rows.append([f"{name} (`{path}`)", *cells])
     return table(["Page", *CATEGORIES.values()], rows)
@@ -342,8 +342,8 @@ def scores(runs: Sequence[Score]) -> str:
 def score_goal(runs: Sequence[Score]) -> Goal:
     """Whether each median is high enough."""
     low = min(
-        median(one.scores[key] for one in runs if one.path == path)
-        for path in {one.path for one in runs}
+        median(run.scores[key] for run in runs if run.path == path)
+        for path in {run.path for run in runs}
         for key in CATEGORIES
     )
     return Goal(f"Lowest median: {round(low)} (goal: {SCORE})", low >= SCORE)
@@ -360,16 +360,16 @@ def setting(found: Setting) -> str:
 
 def speed_part(figures: Mapping[str, Any]) -> str:
     """The comparison, as the page has it."""
-    loads = [Load(**one) for one in figures["loads"]]
+    loads = [Load(**figure) for figure in figures["loads"]]
     throttle = Throttle(**figures["throttle"])
-    rounds = len([one for one in loads if (one.tool, one.heatmaps) == ("atlas", 1)])
+    rounds = len([load for load in loads if (load.tool, load.heatmaps) == ("atlas", 1)])
     return "\n\n".join(
         [
             f"Medians of {rounds} cold loads each, at {throttle.mbit:g} Mbit/s with "
             f"{throttle.latency:g} ms of latency, the processor {throttle.cpu:g}× slower "
             "(in brackets: the soonest and the latest load).",
             comparison(loads).strip(),
-            "\n".join(f"- {one}" for one in goals(loads)),
+            "\n".join(f"- {goal}" for goal in goals(loads)),
             floor(loads),
             f"Measured {setting(Setting(**figures['setting']))}",
         ]
@@ -378,18 +378,18 @@ def speed_part(figures: Mapping[str, Any]) -> str:
 
 def weight_part(figures: Mapping[str, Any]) -> str:
     """The pages' weights, as the page has them."""
-    return weights(Weight(**one) for one in figures["weights"])
+    return weights(Weight(**figure) for figure in figures["weights"])
 
 
 def weights_part(figures: Mapping[str, Any]) -> str:
     """The weight of parts of pages, as the page has it."""
-    return parts_table(Part(**one) for one in figures["parts"])
+    return parts_table(Part(**figure) for figure in figures["parts"])
 
 
 def lighthouse_part(figures: Mapping[str, Any]) -> str:
     """The scores, as the page has them."""
-    runs = [Score(**one) for one in figures["runs"]]
-    count = len([one for one in runs if one.path == runs[0].path])
+    runs = [Score(**figure) for figure in figures["runs"]]
+    count = len([run for run in runs if run.path == runs[0].path])
     return "\n\n".join(
         [
             f"Medians of {count} runs each.",

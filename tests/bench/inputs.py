@@ -118,7 +118,7 @@ def pages_of(data: Path, cache: Path) -> tuple[list[MarkdownPage], dict[str, Any
 
 def _plain(page: Page) -> MarkdownPage:
     plan = page.plan
-    grids = [panel.grid for one in plan.galleries for panel in one.panels if panel.grid]
+    grids = [panel.grid for gallery in plan.galleries for panel in gallery.panels if panel.grid]
     return MarkdownPage(
         plan.path,
         plan.trail,

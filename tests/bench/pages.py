@@ -208,7 +208,7 @@ def report(where: Setting, throttle: Throttle, loads: list[Load], heavy: list[We
         f"processor {throttle.cpu:g}× slower; medians\n"
     )
     print(figures.comparison(loads))
-    print("\n".join(str(one) for one in figures.goals(loads)))
+    print("\n".join(str(goal) for goal in figures.goals(loads)))
     print(f"{figures.floor(loads)}\n")
     print(figures.weights(heavy))
 

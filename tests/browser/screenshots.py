@@ -105,7 +105,7 @@ def print_sheets(browser: Browser, url: str, file: Path) -> None:
     with PdfDocument(_opened(context, url).pdf(format="A4")) as document:
         sheets = [sheet.render(scale=0.9).to_pil() for sheet in document]
     context.close()
-    width, height = (max(size) + 10 for size in zip(*(one.size for one in sheets), strict=True))
+    width, height = (max(size) + 10 for size in zip(*(sheet.size for sheet in sheets), strict=True))
     whole = Image.new("RGB", (width * min(len(sheets), 6), height * -(-len(sheets) // 6)), "grey")
     for number, sheet in enumerate(sheets):
         whole.paste(sheet, (number % 6 * width, number // 6 * height))

@@ -240,7 +240,7 @@ def test_the_focused_cell_has_a_ring_that_is_seen_on_every_fill(page: Page, home
     assert len(strokes) == 2
     for css in set(fills.evaluate_all("(all) => all.map((one) => getComputedStyle(one).fill)")):
         fill = colour(css, 1, (255, 255, 255))
-        assert max(contrast(fill, colour(one, 1, fill)) for one in strokes) >= 3
+        assert max(contrast(fill, colour(stroke, 1, fill)) for stroke in strokes) >= 3
 
 
 # --- touch --------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def framed(page: Page) -> Frame:
     """The page in the frame, once it is there."""
     until(page, "() => [...document.querySelectorAll('iframe')].every((one) => one.contentDocument"
           "?.readyState === 'complete')")  # fmt: skip
-    found = [one for one in page.frames if "/grids/" in one.url]
+    found = [frame for frame in page.frames if "/grids/" in frame.url]
     assert len(found) == 1
     return found[0]
 

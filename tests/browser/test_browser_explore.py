@@ -215,7 +215,7 @@ def test_ranks_colour_by_position_and_ties_share(visit: Visit, home: str, site: 
     before = _fills(panel)
     panel.get_by_label("ranks").check()
     panel.get_by_text("Rank (1 is the best)").wait_for()
-    assert _domains(visit.page, home) == [[1, 1 + sum(one > min(values) for one in values)]]
+    assert _domains(visit.page, home) == [[1, 1 + sum(value > min(values) for value in values)]]
     fills = _fills(panel)
     assert fills != before
     by_value: dict[str, set[str]] = {}

@@ -200,7 +200,9 @@ def test_the_index_holds_words_and_no_charts(
 ) -> None:
     site = site_builds.atlas(tmp_path_factory.getbasetemp()).site
     text = (site / "search/search_index.json").read_text("utf-8")
-    generated = [one for one in json.loads(text)["docs"] if one["location"].startswith("studies/")]
+    generated = [
+        load for load in json.loads(text)["docs"] if load["location"].startswith("studies/")
+    ]
     assert len(generated) > 60
     assert not [
         one["location"] for one in generated if "vega" in one["text"] or "<svg" in one["text"]

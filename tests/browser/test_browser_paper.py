@@ -22,7 +22,7 @@ CHECKS = f"studies/{GRPO}/checks/"
 PAGES = {"overview": "studies/", "model": MODEL, "setting": SETTING, "checks": CHECKS}
 HEATMAPS = {
     "overview": ["r1-llama/average", "r1-qwen/average", "before", "after_t125", "after_t100"],
-    "model": [f"r1-qwen/{one}" for one in BENCHMARKS],
+    "model": [f"r1-qwen/{benchmark}" for benchmark in BENCHMARKS],
     "setting": ["before", "after_t125"],
 }
 """Grids that are drawn with all their values."""
@@ -189,7 +189,7 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
     assert at is not None
     picture = Image.open(io.BytesIO(gallery.screenshot())).convert("RGB")
     heatmaps = page.evaluate(PAINTED)
-    assert [len(one["texts"]) for one in heatmaps] == [100, 100, 100]
+    assert [len(heatmap["texts"]) for heatmap in heatmaps] == [100, 100, 100]
 
     def part(box: list[float], shrink: float = 0.0) -> list[tuple[int, ...]]:
         """The pixels of a part of the page."""

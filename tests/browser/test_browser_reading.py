@@ -45,9 +45,9 @@ MODEL = f"studies/{DYNTS}/model/r1-qwen/"
 SETTING = f"studies/{GRPO}/setting/after_t125/"
 CHECKS = f"studies/{GRPO}/checks/"
 TABLES = {
-    f"studies/{DYNTS}/model/": [f"{one}/{other}" for other in BENCHMARKS for one in MODELS],
-    MODEL: [f"r1-qwen/{one}" for one in BENCHMARKS],
-    f"studies/{DYNTS}/benchmark/aime24/": [f"{one}/aime24" for one in MODELS],
+    f"studies/{DYNTS}/model/": [f"{model}/{other}" for other in BENCHMARKS for model in MODELS],
+    MODEL: [f"r1-qwen/{benchmark}" for benchmark in BENCHMARKS],
+    f"studies/{DYNTS}/benchmark/aime24/": [f"{model}/aime24" for model in MODELS],
     f"studies/{GRPO}/setting/": list(SETTINGS),
     SETTING: ["before", "after_t125"],
 }
@@ -321,7 +321,7 @@ def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
     summary = next(one for one in left.select("table") if "Spread" in text_of(one.tr))
     said = {text_of(row.td): text_of(row.select("td")[1]) for row in summary.select("tbody tr")}
     for name, best in said.items():
-        grid = next(one for one in TABLES[path] if name_of(one) == name)
+        grid = next(table for table in TABLES[path] if name_of(table) == name)
         assert best == extreme(grid, max)
 
 

@@ -125,7 +125,7 @@ def colour(css: str, opacity: float, behind: Colour) -> Colour:
     assert len(numbers) in (3, 4), css
     alpha = (numbers[3] if len(numbers) == 4 else 1.0) * opacity
     red, green, blue = (
-        alpha * one + (1 - alpha) * other for one, other in zip(numbers, behind, strict=False)
+        alpha * number + (1 - alpha) * other for number, other in zip(numbers, behind, strict=False)
     )
     return red, green, blue
 

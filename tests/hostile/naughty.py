@@ -110,10 +110,10 @@ OURS = [
     "\\g<0> $& $1 \\1 \\n \\r",
 ]
 FOREIGN = [
-    one.strip()
-    for one in json.loads((Path(__file__).parent / "blns.json").read_text("utf-8"))
+    load.strip()
+    for load in json.loads((Path(__file__).parent / "blns.json").read_text("utf-8"))
     # YAML's keys have 1,024 characters, escapes counted.
-    if one.strip() and not unprintable(one) and len(json.dumps(one)) <= 900
+    if load.strip() and not unprintable(load) and len(json.dumps(load)) <= 900
 ]
 
 FIELDS = [

@@ -103,10 +103,10 @@ def _files(files: Mapping[str, bytes]) -> Loaded:
 
 
 def _are_told(problems: Iterable[Problem]) -> None:
-    for one in problems:
-        assert one.file.startswith("data"), one
-        assert all(line.isprintable() for line in str(one).split("\n")), one
-        assert all((one.kind, one.found, one.expected, one.fix)), one
+    for problem in problems:
+        assert problem.file.startswith("data"), problem
+        assert all(line.isprintable() for line in str(problem).split("\n")), problem
+        assert all((problem.kind, problem.found, problem.expected, problem.fix)), problem
 
 
 def study(data: bytes) -> None:
@@ -175,7 +175,7 @@ def _reproduced(loaded: Loaded) -> None:
         known = reproduction(results)
         if known is not None:
             facts = [text for one in known.runs for fact in run_facts(one) for text in fact]
-            rows = [row.run for one in known.reruns for row in rerun_rows(one)]
+            rows = [row.run for rerun in known.reruns for row in rerun_rows(rerun)]
             assert [text for text in facts + rows if unprintable(text)] == []
 
 

@@ -41,7 +41,7 @@ def test_a_text_that_is_cut_has_no_half_of_a_character() -> None:
     """Vega cuts within an emoji, and what draws for us takes no half of one."""
     labels = (f"{LONG}😀", f"{LONG}😁", "😀 short")
     for shift in range(2):
-        assert "<svg" in draw_one(_picture(tuple("i" * shift + one for one in labels))).svg
+        assert "<svg" in draw_one(_picture(tuple("i" * shift + label for label in labels))).svg
     rows = specification(_picture(labels))["data"]["values"]
     assert len({row["x"] for row in rows}) == 3
     assert [row["x"] for row in rows][2] == "😀 short"

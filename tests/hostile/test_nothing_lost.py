@@ -82,8 +82,8 @@ def test_each_row_is_a_cell_a_repeat_or_a_problem(
     text = table(rows)
     study = STUDY | ({"repeats": repeats} if repeats else {})
     found = loaded({"study.yml": json.dumps(study), "cells.csv": text})
-    told = {one.line for one in found.problems if one.file.endswith("cells.csv")}
-    whole = [one for one in found.problems if one.file.endswith("study.yml")]
+    told = {problem.line for problem in found.problems if problem.file.endswith("cells.csv")}
+    whole = [problem for problem in found.problems if problem.file.endswith("study.yml")]
     if not found.results:
         assert whole or told
         return
@@ -179,7 +179,7 @@ def test_levels_have_addresses_of_their_own_or_are_told(levels: list[str]) -> No
     if found.results:
         [results] = found.results
         addresses = [grid.address for grid in results.grids.values()]
-        assert len({one.lower() for one in addresses}) == len(addresses)
+        assert len({address.lower() for address in addresses}) == len(addresses)
         assert all(address == slug(address) for address in addresses)
     else:
         assert only_problems(found.problems)

@@ -61,7 +61,7 @@ def test_nothing_is_evaluated_in_any_file(build: Build) -> None:
     assert found == []
     assert "Error" not in build.log
     scripts = [one for path in build.site.rglob("*.html") for one in parse(path).select("script")]
-    assert [one for one in scripts if one.get_text().startswith("alert")] == []
+    assert [script for script in scripts if script.get_text().startswith("alert")] == []
 
 
 @every_build
@@ -137,11 +137,11 @@ def test_the_search_index_has_the_text(build: Build, study: str) -> None:
     content = (build.site / "search/search_index.json").read_text("utf-8")
     assert "&#123;" not in content
     entries = [
-        one
-        for one in json.loads(content)["docs"]
-        if one["location"].startswith(f"studies/{study}/")
+        load
+        for load in json.loads(content)["docs"]
+        if load["location"].startswith(f"studies/{study}/")
     ]
-    read = [BeautifulSoup(one["title"] + " " + one["text"], "html.parser") for one in entries]
+    read = [BeautifulSoup(entry["title"] + " " + entry["text"], "html.parser") for entry in entries]
     said = plain(" ".join(one.get_text() for one in read))
     for field in ("title", "summary", "facet two", "source", "reading"):
         assert plain(texts[field]) in said, field

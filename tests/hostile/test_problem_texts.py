@@ -81,10 +81,10 @@ def problems(project: Project) -> tuple[Problem, ...]:
 
 
 def test_each_string_is_a_problem(problems: tuple[Problem, ...]) -> None:
-    found = {plain(one.found) for one in problems}
+    found = {plain(problem.found) for problem in problems}
     values = [plain(shown(unguarded(f"{text} value"))) for text in STRINGS]
-    assert [one for one in values if not any(one in text for text in found)] == []
-    folders = {one.file for one in problems if one.file.endswith("/study.yml")}
+    assert [value for value in values if not any(value in text for text in found)] == []
+    folders = {problem.file for problem in problems if problem.file.endswith("/study.yml")}
     assert len(folders) >= len(FOLDERS)
 
 
@@ -94,7 +94,7 @@ def test_pages_tell_it_and_nothing_runs(
     context = browser.new_context(service_workers="block")
     context.add_init_script(HOOKS)
     page = context.new_page()
-    folders = sorted(one.parent for one in (site.site / "studies").glob("*/index.html"))
+    folders = sorted(path.parent for path in (site.site / "studies").glob("*/index.html"))
     assert len(folders) >= len(FOLDERS) + 1
     said = ""
     with site_builds.serving(site.site, site_builds.PREFIX) as home:
@@ -106,13 +106,13 @@ def test_pages_tell_it_and_nothing_runs(
             assert page.locator("footer").count() == 1
             said += plain(page.locator("article").evaluate("element => element.textContent"))
     context.close()
-    assert [one.found for one in problems if plain(one.found) not in said] == []
-    assert [one.place for one in problems if plain(one.place) not in said] == []
+    assert [problem.found for problem in problems if plain(problem.found) not in said] == []
+    assert [problem.place for problem in problems if plain(problem.place) not in said] == []
 
 
 def test_the_log_tells_each_on_lines_of_its_own(site: Build, problems: tuple[Problem, ...]) -> None:
     assert "Traceback" not in site.log
-    assert [one.place for one in problems if f"{one.place}: " not in site.log] == []
+    assert [problem.place for problem in problems if f"{problem.place}: " not in site.log] == []
     begins = ("INFO ", "WARNING ", "  found: ", "  expected: ", "  fix: ", " ")
     assert [line for line in site.log.splitlines() if not line.startswith(begins)] == []
 
@@ -138,15 +138,15 @@ def test_annotations_are_one_line_each(project: Project, problems: tuple[Problem
         assert fields.keys() <= {"file", "line", "title"}
         # As the runner reads it.
         message = found[3].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
-        assert [one.split(": problem ", 1)[-1] for one in message.split("\n")] == [
-            one.split(": problem ", 1)[-1] for one in str(problem).split("\n")
+        assert [part.split(": problem ", 1)[-1] for part in message.split("\n")] == [
+            part.split(": problem ", 1)[-1] for part in str(problem).split("\n")
         ]
     assert all(line.isprintable() for line in lines)
 
 
 def test_json_has_each(project: Project, problems: tuple[Problem, ...]) -> None:
     content = json.loads(_check(project, "json").output)
-    assert [one["found"] for one in content["problems"]] == [one.found for one in problems]
+    assert [one["found"] for one in content["problems"]] == [problem.found for problem in problems]
 
 
 # --- changes ------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def told(project: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Re
 
 def test_a_comment_shows_it(told: tuple[Report, str, str]) -> None:
     elements, said = shape(to_markdown(told[0]))
-    assert {one.split()[0] for one in elements} <= {
+    assert {element.split()[0] for element in elements} <= {
         *(
             "h1",
             "h2",

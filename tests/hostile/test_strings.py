@@ -185,8 +185,8 @@ def test_the_search_finds_text_only(home: str, site: Build, study: str) -> None:
     index = json.loads((site.site / "search/search_index.json").read_text("utf-8"))
     entries = [one for one in index["docs"] if one["location"].startswith(f"studies/{study}/")]
     assert entries
-    for one in entries:
-        found = BeautifulSoup(one["title"] + one["text"], "html.parser")
+    for entry in entries:
+        found = BeautifulSoup(entry["title"] + entry["text"], "html.parser")
         assert {tag.name for tag in found.find_all(True)} <= ALLOWED
         assert [tag.attrs for tag in found.find_all(True) if tag.attrs] == []
 
@@ -259,7 +259,7 @@ def shape(markdown: str) -> tuple[list[str], str]:
         f"{tag.name} {' '.join(sorted(tag.attrs))}".rstrip() for tag in found.find_all(True)
     ]
     leads = [str(tag.get(name)) for tag in found.find_all(True) for name in ("href", "src")]
-    assert [one for one in leads if re.match(r"\s*(javascript|vbscript|data):", one, re.I)] == []
+    assert [lead for lead in leads if re.match(r"\s*(javascript|vbscript|data):", lead, re.I)] == []
     return elements, plain(found.get_text())
 
 

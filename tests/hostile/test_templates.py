@@ -49,7 +49,7 @@ Written = Callable[[str], tuple[str, list[Problem]]]
 @pytest.fixture
 def written(site: Site, tmp_path: Path) -> Written:
     """Writes the overview with a template, as a build does."""
-    plan = next(one.plan for one in site.pages if one.plan.path == "studies/index.md")
+    plan = next(page.plan for page in site.pages if page.plan.path == "studies/index.md")
 
     def written(template: str) -> tuple[str, list[Problem]]:
         file = tmp_path / "overrides/overview.md.jinja"

@@ -91,11 +91,11 @@ def _properdocs(project: Project) -> Build:
 
 def _written(project: Project) -> None:
     [extension] = [
-        one
-        for one in json.loads((project.folder / "mkdocs.yml").read_text("utf-8"))[
+        load
+        for load in json.loads((project.folder / "mkdocs.yml").read_text("utf-8"))[
             "markdown_extensions"
         ]
-        if "gridatlas" in one
+        if "gridatlas" in load
     ]
     command = [sys.executable, "-c", "from gridatlas.cli import main; main()", "build"]
     cache = extension["gridatlas"]["cache"]
@@ -192,14 +192,16 @@ def test_each_host_has_the_files_that_pages_lead_to(builds: Mapping[str, Build],
         links += [str(one["src"]) for one in soup.select('script[src*="gridatlas.js"]')]
         assert len(links) >= 2
         folder = build.site / page
-        missing = [one for one in links if not (folder / one.partition("#")[0]).resolve().exists()]
+        missing = [
+            link for link in links if not (folder / link.partition("#")[0]).resolve().exists()
+        ]
         assert missing == []
 
 
 def test_zensical_has_the_pages_in_its_navigation(builds: Mapping[str, Build]) -> None:
     found = site_builds.navigation(builds["zensical"].page("studies/"))
     [studies] = [one for one in found if one[0] == "Studies"]
-    [study] = [one for one in studies[2] if one[0] == "Learning rate and batch size"]
+    [study] = [study for study in studies[2] if study[0] == "Learning rate and batch size"]
     assert [(title, address) for title, address, _ in study[2]] == [
         ("Model", "./tiny/model/"), ("Checks", "./tiny/checks/"),
     ]  # fmt: skip

@@ -73,9 +73,9 @@ def _about(
         content = files
     elif rest[:1] == ["paths-info"]:
         wanted = json.loads(body)["paths"]
-        content = [one for one in files if one["path"] in wanted]
+        content = [file for file in files if file["path"] in wanted]
     elif rest[:1] in ([], ["revision"]):
-        siblings = [{"rfilename": one["path"]} for one in files]
+        siblings = [{"rfilename": file["path"]} for file in files]
         content = {"id": "/".join(name), "sha": COMMIT, "siblings": siblings, "tags": []}
     else:
         return 404, {"X-Error-Code": "EntryNotFound"}, b""

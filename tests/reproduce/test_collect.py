@@ -40,9 +40,9 @@ def graded(unit: Unit, *correct: Sequence[int]) -> list[Row]:
     ids = [unit.item] if len(correct) == 1 else [f"p{number}" for number in range(len(correct))]
     row = toy_rows(replace(unit, rows=1), 0)[0]
     return [
-        replace(row, item=item, sample=sample, correct=bool(one))
+        replace(row, item=item, sample=sample, correct=bool(outcome))
         for item, outcomes in zip(ids, correct, strict=True)
-        for sample, one in enumerate(outcomes)
+        for sample, outcome in enumerate(outcomes)
     ]
 
 
@@ -76,7 +76,7 @@ def test_standard_errors(clusters: list[tuple[int, int]], stderr: float | None) 
 def test_standard_error_of_questions_is_over_questions() -> None:
     units = [Unit(CELL, f"q{number}", 2) for number in range(4)]
     outcomes = [[1, 1], [1, 0], [0, 0], [0, 1]]
-    rows = {unit: graded(unit, one) for unit, one in zip(units, outcomes, strict=True)}
+    rows = {unit: graded(unit, outcome) for unit, outcome in zip(units, outcomes, strict=True)}
     found = tally(CELL, rows)
     assert (found.n, found.successes) == (8, 4)
     assert found.stderr == pytest.approx(math.sqrt(1 / 24))  # as above
@@ -88,7 +88,7 @@ def test_standard_error_of_training_seeds_is_over_seeds() -> None:
     units = [Unit(CELL, f"seed{number}", 4) for number in range(3)]
     # The same four problems for each of three models: 3, 1 and 2 of 4 are right.
     outcomes = [([1], [1], [1], [0]), ([1], [0], [0], [0]), ([1], [0], [1], [0])]
-    rows = {unit: graded(unit, *one) for unit, one in zip(units, outcomes, strict=True)}
+    rows = {unit: graded(unit, *outcome) for unit, outcome in zip(units, outcomes, strict=True)}
     over_units, over_items = tally(CELL, rows, "units"), tally(CELL, rows, "items")
     assert (over_units.n, over_units.successes) == (12, 6)
     # Shares 0.75, 0.25, 0.5: squared deviations 0.125; by 2 and by 3: 1 / 48.
@@ -121,8 +121,8 @@ def run(units: list[Unit], make_run: MakeRun) -> RunFolder:
     right = {"0.1": [[1, 1], [1, 0], [0, 0], [0, 1]], "0.2": [[1, 1], [1, 1], [1, 0]]}
     for ratio, outcomes in right.items():
         mine = [unit for unit in units if unit.levels["ratio"] == ratio]
-        for unit, one in zip(mine, outcomes, strict=False):
-            run.write(unit, graded(unit, one))
+        for unit, outcome in zip(mine, outcomes, strict=False):
+            run.write(unit, graded(unit, outcome))
     return run
 
 

@@ -111,7 +111,7 @@ def test_held_out_problems_are_at_most_half(
 
 def test_held_out_problems_are_never_trained_on() -> None:
     study = DigitsStudy(digits=2, region=1, n=100, items=100)
-    kept = frozenset(one for cell in study.cells for one in study.problems(cell))
+    kept = frozenset(problem for cell in study.cells for problem in study.problems(cell))
     assert len(kept) == 50 + 3 * 100
     worker = DigitsWorker(study, Path(), "cpu")
     seen = list(islice(worker._training(study.cells, "supervised/1"), 20_000))
@@ -181,10 +181,11 @@ def test_a_character_is_a_token(tmp_path: Path) -> None:
 def test_an_answer_does_not_depend_on_the_others(tmp_path: Path) -> None:
     model = save(tmp_path)
     problems = held_out((2, 2), "+", 2, 40, 0)
-    seeds = [seed_of(0, one.name, 0) for one in problems]
+    seeds = [seed_of(0, problem.name, 0) for problem in problems]
     together = sampled(model, problems, seeds, 0.6, 4)
     alone = [
-        sampled(model, [one], [seed], 0.6, 4)[0] for one, seed in zip(problems, seeds, strict=True)
+        sampled(model, [problem], [seed], 0.6, 4)[0]
+        for problem, seed in zip(problems, seeds, strict=True)
     ]
     assert together == alone == sampled(model, problems, seeds, 0.6, 4)
     # Some end by themselves, some don't; other seeds give other answers.
@@ -524,7 +525,7 @@ def test_rows_are_graded_answers_to_problems_held_out(whole: Path) -> None:
     for unit, answers in rows.items():
         levels = unit.levels
         problems = study.problems((int(levels["x_digits"]), int(levels["y_digits"])))
-        assert [row["item"] for row in answers] == [one.name for one in problems]
+        assert [row["item"] for row in answers] == [problem.name for problem in problems]
         for problem, row in zip(problems, answers, strict=True):
             ended = row["finish"] == "stop"
             assert row["seed"] == seed_of(0, problem.name, 0)
@@ -582,7 +583,7 @@ def test_limit_is_a_try_with_fewer_problems(warm: Warm, here: Path, whole: Path)
     assert len(rows) == 2 * 4
     # The start doesn't depend on the limit beyond what is held out: the first problems are asked.
     for unit, answers in rows.items():
-        same = [one for one in all_rows if one.cell == unit.cell]
+        same = [row for row in all_rows if row.cell == unit.cell]
         assert [row["item"] for row in answers] == [row["item"] for row in all_rows[same[0]]][:10]
     told = list(collect([here / "try"], here / "data", ID, "try"))
     assert "  a try: only the first 10 items (--limit)" in told

@@ -51,7 +51,7 @@ def records_of(folder: Path) -> dict[str, list[dict[str, object]]]:
     found = {}
     for path in (folder / "records").iterdir():
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        found[path.name] = [{k: v for k, v in one.items() if k != "seconds"} for one in lines]
+        found[path.name] = [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
     return found
 
 

@@ -36,16 +36,16 @@ def test_full_cache_and_each_budget_are_measured(tmp_path: Path) -> None:
     assert measured == json.loads((tmp_path / "bench.json").read_text())
     results = measured["results"]
     assert told == results
-    cells = [(one["local_window"], one["ratio"]) for one in results]
+    cells = [(result["local_window"], result["ratio"]) for result in results]
     assert cells == [(None, None), (10, "0.1"), (10, "0.5"), (20, "0.1"), (20, "0.5")]
     # The last token that is drawn is never put to the cache.
-    assert [one["peak_kv_tokens"] for one in results] == [111, 60, 60, 60, 60]
-    assert [one["peak_kv_bytes"] for one in results] == [
+    assert [result["peak_kv_tokens"] for result in results] == [111, 60, 60, 60, 60]
+    assert [result["peak_kv_bytes"] for result in results] == [
         2 * n * BYTES for n in (111, 60, 60, 60, 60)
     ]
-    assert [one["budget"] for one in results] == [None, 15, 35, 24, 40]
+    assert [result["budget"] for result in results] == [None, 15, 35, 24, 40]
     # After the first prune at 60, each takes 60 − budget further tokens, 51 in all.
-    assert [one["prunes"] for one in results] == [0, 2, 3, 2, 3]
+    assert [result["prunes"] for result in results] == [0, 2, 3, 2, 3]
     for one in results:
         assert one["seconds"] > 0
         assert one["ms_per_token"] == pytest.approx(1000 * one["seconds"] / 100, abs=1e-5)

@@ -250,8 +250,8 @@ def test_cells_share_their_random_numbers_and_samples_do_not(models: Models) -> 
         for seeds in (SEEDS, SEEDS[1:], SEEDS[:1])
     ]
     assert runs[0][0].tokens == runs[2][0].tokens
-    assert [one.tokens for one in runs[0][1:]] == [one.tokens for one in runs[1]]
-    assert len({tuple(one.tokens) for one in runs[0]}) == len(SEEDS)
+    assert [run.tokens for run in runs[0][1:]] == [run.tokens for run in runs[1]]
+    assert len({tuple(run.tokens) for run in runs[0]}) == len(SEEDS)
 
 
 def test_first_token_and_the_end_are_recorded(models: Models) -> None:

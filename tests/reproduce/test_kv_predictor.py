@@ -89,7 +89,7 @@ def test_predictor_has_its_layers() -> None:
     predictor = new_predictor(3584, PredictorSize(), 0)
     kinds = [type(layer).__name__ for layer in predictor]
     assert kinds == ["Linear", "Softplus"] * 3 + ["Flatten"]
-    shapes = [tuple(one.shape) for one in predictor.parameters()]
+    shapes = [tuple(parameter.shape) for parameter in predictor.parameters()]
     assert shapes == [(8192, 3584), (2048, 8192), (1, 2048)]
 
 

@@ -285,7 +285,7 @@ def test_shapes_are_those_of_the_models(level: str) -> None:
     config = config_of(level)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)
-    assert SHAPES[level].parameters == sum(one.numel() for one in model.parameters())
+    assert SHAPES[level].parameters == sum(parameter.numel() for parameter in model.parameters())
     assert shape_of(config) == SHAPES[level]
 
 
@@ -437,8 +437,8 @@ def test_what_cannot_run_is_told(
 ) -> None:
     told = run("kv_sweep", *arguments, "--out", "runs/refused")
     assert told.exit_code == code, told.output
-    for one in words:
-        assert one in told.output
+    for word in words:
+        assert word in told.output
 
 
 def test_other_family_is_told(run: Run, here: Path) -> None:

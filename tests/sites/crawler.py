@@ -51,7 +51,9 @@ class _Parser(HTMLParser):
         self._article += tag == "article"
         self._style = tag == "style"
         self.ids += [given["id"]] if "id" in given else []
-        self.loads += [(f"{tag} style", one) for one in css_addresses(given.get("style", ""))]
+        self.loads += [
+            (f"{tag} style", address) for address in css_addresses(given.get("style", ""))
+        ]
         for name in LOADING.get(tag, ()):
             if name not in given:
                 continue
@@ -60,7 +62,9 @@ class _Parser(HTMLParser):
             addresses = [given[name]]
             if name == "srcset":
                 addresses = [part.split()[0] for part in given[name].split(",")]
-            into += [(f"{tag} {' '.join(sorted(relations))}".strip(), one) for one in addresses]
+            into += [
+                (f"{tag} {' '.join(sorted(relations))}".strip(), address) for address in addresses
+            ]
         for name in LEADING.get(tag, ()):
             if name in given:
                 self.links.append((tag, given[name]))
@@ -76,7 +80,7 @@ class _Parser(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._style:
-            self.loads += [("style", one) for one in css_addresses(data)]
+            self.loads += [("style", address) for address in css_addresses(data)]
 
 
 def css_addresses(css: str) -> list[str]:
@@ -179,7 +183,7 @@ def _addresses(
     else:
         found.files.add(url)
         if kind == "text/css":
-            loads = [("css", one) for one in css_addresses(body.decode("utf-8"))]
+            loads = [("css", address) for address in css_addresses(body.decode("utf-8"))]
         elif kind == "image/svg+xml":
             parser = _Parser()
             parser.feed(body.decode("utf-8"))

@@ -93,7 +93,7 @@ def shown(grid: str) -> dict[Point, Shown]:
     found = {}
     for point, text in first.items():
         values = [one for one in (text, *(other.get(point) for other in others)) if one is not None]
-        agreed = [one for one in values if values.count(one) > 1]
+        agreed = [value for value in values if values.count(value) > 1]
         found[point] = Shown((agreed or values)[0], disputed=not agreed)
     return found
 

@@ -117,7 +117,7 @@ def test_pages_concerned_lead_to_it(changed: Build, address: str, said: str) -> 
         assert (changed.site / address / str(link["href"])).resolve() == changed.site / PAGE.strip(
             "/"
         )
-    assert any(one.endswith("changes/") for one in nav_addresses(navigation(page)))
+    assert any(address.endswith("changes/") for address in nav_addresses(navigation(page)))
 
 
 def test_the_same_again_gives_the_same_bytes(project: Project, changed: Build) -> None:

@@ -73,7 +73,7 @@ def test_the_policy_stands_ahead_of_all_that_loads_or_runs(site: Build, name: st
     page = site.page(PAGES[name])
     assert page.head is not None
     names = [element.name for element in page.head.find_all(True)]
-    first = next(index for index, one in enumerate(names) if one in ("script", "style", "link"))
+    first = next(index for index, name in enumerate(names) if name in ("script", "style", "link"))
     [policy] = page.select('[http-equiv="Content-Security-Policy"]')
     assert policy in page.head.find_all(True)[:first]
     # Browsers look for the encoding in so many bytes.
@@ -106,7 +106,7 @@ def test_what_the_policy_stops_is_told_once_with_its_pages(
     site = project.built().site
     told = [line for line in build.log.splitlines() if "csp: " in line]
     # Pages for frames have none of the theme.
-    pages = len([one for one in site.rglob("*.html") if site / "grids" not in one.parents]) - 1
+    pages = len([path for path in site.rglob("*.html") if site / "grids" not in path.parents]) - 1
     assert [re.sub(r"^.*?csp: ", "", line) for line in told] == [
         f"404.html and {pages - 1} more: a stylesheet from fonts.googleapis.com is stopped by the "
         "policy. Fix: set font: false under theme in mkdocs.yml",

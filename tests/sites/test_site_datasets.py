@@ -42,7 +42,10 @@ def _faults(dataset: mlcroissant.Dataset) -> list[str]:
     """What the library has against it, but for what a study may not say: nothing is made up."""
     unsaid = ("datePublished", "license", "version", "creator", "url", "citeAs")
     issues = dataset.metadata.ctx.issues
-    return [*issues.errors, *(one for one in issues.warnings if not any(x in one for x in unsaid))]
+    return [
+        *issues.errors,
+        *(warning for warning in issues.warnings if not any(x in warning for x in unsaid)),
+    ]
 
 
 @pytest.mark.parametrize("study", STUDIES)

@@ -111,7 +111,7 @@ def test_a_page_for_frames_shows_the_drawing_of_the_other_pages(
 
     def cells(svg: Tag) -> list[tuple[str, str]]:
         drawn_cells = svg.select('path[role="graphics-symbol"]')
-        return [(str(one["aria-label"]), str(one["d"])) for one in drawn_cells]
+        return [(str(cell["aria-label"]), str(cell["d"])) for cell in drawn_cells]
 
     assert cells(inline) == cells(file) != []
     texts = [[text.get_text() for text in svg.select("text")] for svg in (file, inline)]
@@ -168,13 +168,13 @@ def test_without_a_site_url_texts_to_copy_are_relative(
     end = "" if directories else "index.html"
     for path in ("studies/tiny/model/", "studies/tiny/model/large/"):
         page = build.page(f"{path}index.html")
-        figure = next(one for one in figures(page) if grid_of(one) == "large")
+        figure = next(figure for figure in figures(page) if grid_of(figure) == "large")
         found = copies(figure)
         assert list(found) == ["Markdown", "HTML"]  # nothing is known to cite
         image = BeautifulSoup(markdown.markdown(found["Markdown"]), "html.parser")
         links = [str(image.select("a")[0]["href"]), str(image.select("img")[0]["src"])]
         frame = BeautifulSoup(found["HTML"], "html.parser").select("iframe")[0]
-        whole = [urljoin(f"https://x.example/{path}", one) for one in [*links, str(frame["src"])]]
+        whole = [urljoin(f"https://x.example/{path}", link) for link in [*links, str(frame["src"])]]
         assert whole == [
             f"https://x.example/studies/tiny/model/large/{end}#grid/large",
             "https://x.example/grids/tiny/large.png",
@@ -236,7 +236,7 @@ def test_hostile_strings_are_text_in_all_that_is_copied(base: Path, study: str) 
     level = texts.levels[-1]
     files = sorted((build.site / "grids" / study).glob("*.html"))
     assert len(files) == len(texts.levels)
-    page = parse(next(one for one in files if Path(one).stem == _slug(build, study)))
+    page = parse(next(file for file in files if Path(file).stem == _slug(build, study)))
     title = " ".join(f"{texts[level]}: {texts['metric']} over".split())
     assert text_of(page.select_one("h1")).startswith(title)
     assert " ".join(texts["author"].split()) in text_of(page.select_one(".ga-source"))
@@ -249,7 +249,9 @@ def test_hostile_strings_are_text_in_all_that_is_copied(base: Path, study: str) 
     addresses = [str(one[name]) for one in page.find_all(True) for name in ("href", "src")
                  if name in one.attrs]  # fmt: skip
     # The icon is none, so that no browser asks for one.
-    others = [one for one in addresses if one.partition(":")[0] not in ("https", one)]
+    others = [
+        address for address in addresses if address.partition(":")[0] not in ("https", address)
+    ]
     assert others == ["data:,"]
 
     outer = build.page(f"studies/{study}/facet/{_slug(build, study)}/")
@@ -307,7 +309,7 @@ def test_each_page_of_ours_has_a_card(atlas: Build) -> None:
         page = parse(file)
         assert page.head is not None
         tags = page.head.select("meta[property], meta[name^=twitter]")
-        found = {str(one.get("property") or one["name"]): str(one["content"]) for one in tags}
+        found = {str(tag.get("property") or tag["name"]): str(tag["content"]) for tag in tags}
         assert len(found) == len(tags)
         assert found["og:url"] == address
         assert found["og:title"]
@@ -350,10 +352,10 @@ def test_a_card_that_is_there_stays(head: str, added: list[str]) -> None:
     page = f"<html><head>{head}</head><body>&lt;/head></body></html>"
     changed = with_tags(page, OURS)
     lines = changed[changed.index(head) + len(head) : changed.index("</head>")].splitlines()
-    found = [re.findall(r'<meta (?:property|name)="([^"]+)" content="([^"]*)">', one)[0]
-             for one in lines]  # fmt: skip
+    found = [re.findall(r'<meta (?:property|name)="([^"]+)" content="([^"]*)">', line)[0]
+             for line in lines]  # fmt: skip
     assert [(name, html.unescape(content)) for name, content in found] == [
-        one for one in OURS if one[0] in added
+        our for our in OURS if our[0] in added
     ]
     without = "".join(f"{line}\n" for line in lines)
     assert changed.replace(without, "") == page if without else changed == page
@@ -446,7 +448,7 @@ def test_texts_of_the_page_lead_to_files_of_this_site(atlas: Build) -> None:
         path = atlas.site / (f"{address}index.html" if address.endswith("/") else address)
         assert path.is_file(), address
     model = atlas.page("studies/dynts-window-ratio/model/r1-qwen/")
-    figure = next(one for one in figures(model) if grid_of(one) == "r1-qwen/aime24")
+    figure = next(figure for figure in figures(model) if grid_of(figure) == "r1-qwen/aime24")
     offered = BeautifulSoup(copies(figure)["HTML"], "html.parser").select("iframe")[0]
     printed = BeautifulSoup(frame, "html.parser").select("iframe")[0]
     for name in ("title", "width", "height", "loading", "style"):

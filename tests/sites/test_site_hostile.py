@@ -221,11 +221,11 @@ def test_the_search_index_holds_text(site: Build, study: str) -> None:
     texts = Texts(study)
     entries = [one for one in index["docs"] if one["location"].startswith(f"studies/{study}/")]
     assert len(entries) >= 4
-    titles = [BeautifulSoup(one["title"], "html.parser") for one in entries]
-    assert plain(texts["title"]) in [plain(one.get_text()) for one in titles]
+    titles = [BeautifulSoup(entry["title"], "html.parser") for entry in entries]
+    assert plain(texts["title"]) in [plain(title.get_text()) for title in titles]
     assert [one for title in titles for one in title.find_all(True)] == []
-    bodies = [BeautifulSoup(one["text"], "html.parser") for one in entries]
-    assert plain(texts["summary"]) in plain(" ".join(one.get_text() for one in bodies))
+    bodies = [BeautifulSoup(entry["text"], "html.parser") for entry in entries]
+    assert plain(texts["summary"]) in plain(" ".join(body.get_text() for body in bodies))
     used = {element.name for body in bodies for element in body.find_all(True)}
     benign = {
         element.name

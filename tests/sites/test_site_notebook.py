@@ -19,7 +19,7 @@ def test_a_grid_is_in_the_page_as_on_its_own(atlas: Build, page: BeautifulSoup) 
     cells = [str(one["aria-label"]) for one in drawing.select('[role="graphics-symbol"]')]
     assert len(cells) == 20
     figure = site_builds.figure_of(atlas.page(f"studies/{DYNTS}/model/r1-qwen/"), "r1-qwen/aime24")
-    assert cells == [str(one["aria-label"]) for one in site_builds.drawn_cells(figure)]
+    assert cells == [str(cell["aria-label"]) for cell in site_builds.drawn_cells(figure)]
 
 
 def test_its_outputs_are_those_of_the_data(page: BeautifulSoup) -> None:

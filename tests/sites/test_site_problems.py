@@ -52,7 +52,7 @@ def test_a_build_that_is_not_strict_shows_them_on_the_page(tiny: Callable[..., P
     for address in ("studies/tiny/", "studies/tiny/model/", "studies/tiny/model/small/"):
         assert problems_on(build, address) == ON_THE_PAGE
         details = build.page(address).select(".ga-problems details")
-        assert [one.has_attr("open") for one in details] == [True]
+        assert [detail.has_attr("open") for detail in details] == [True]
     # What was left out is missing, never zero.
     figure = site_builds.figure_of(build.page("studies/tiny/model/small/"), "small")
     assert site_builds.data_table(figure)[1]["8"] == ["missing", "12.5"]

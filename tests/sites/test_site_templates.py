@@ -91,7 +91,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     project.write("before/tiny/study.yml", site_builds.TINY_STUDY)
     project.write("before/tiny/cells.csv", site_builds.TINY_CELLS)
     site = pages(load_side("before", Path("data"), project.folder))
-    assert [one.kind for one in site.problems] == ["newer-format"]
+    assert [problem.kind for problem in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
     fences = Fences(site.known, templates=project.folder / "overrides")
     texts.append(fences.html("tiny/small\nrow: 8", "index.html", set()))
@@ -154,7 +154,9 @@ def test_a_build_with_a_broken_template(
 
 
 def assert_one_problem(site: Site, place: str, found: str) -> None:
-    assert [(one.kind, one.place) for one in site.problems] == [("broken-template", place)]
+    assert [(problem.kind, problem.place) for problem in site.problems] == [
+        ("broken-template", place)
+    ]
     problem: Problem = site.problems[0]
     assert found in problem.found
     assert "# Small" in level_page(site)

@@ -31,7 +31,7 @@ def test_what_is_accepted_stands_there_with_its_reason(atlas: Build) -> None:
     text = _text(atlas, f"{GRPO}/checks/")
     assert "the rows 9 and 10 (number of y's digits) are the same" in text
     assert "11 values for the 10 columns of this row" in text
-    studies = {one.study.id: one.study for one in load_data(ROOT / "data").results}
+    studies = {result.study.id: result.study for result in load_data(ROOT / "data").results}
     accepted = studies["grpo-digits"].accepted
     assert len(accepted) == 3
     for entry in accepted:
@@ -55,7 +55,9 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
 ) -> None:
     page = atlas.page(f"{study}/checks/")
     told = page.select("li.ga-claim")
-    results = next(one for one in load_data(ROOT / "data").results if one.study.id in study)
+    results = next(
+        result for result in load_data(ROOT / "data").results if result.study.id in study
+    )
     assert len(told) == len(results.study.claims)
     refuted = 0
     for item in told:
@@ -66,7 +68,7 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
         if outcome == "Doesn't hold":
             refuted += 1
             assert item.select_one("details").has_attr("open")
-    assert refuted == sum(one.holds is False for one in results.study.claims)
+    assert refuted == sum(claim.holds is False for claim in results.study.claims)
     linked = [
         item for item in told if "Against it:" in item.get_text() and item.select("p a[href]")
     ]
@@ -95,7 +97,7 @@ def test_statements_are_those_of_machine_made_descriptions_and_not_the_papers(
         ) in text
         assert "sources say" not in text
         headings = [one.get_text() for one in atlas.page(path).select("article h2")]
-        assert [one for one in headings if one.startswith("Claims")] == []
+        assert [heading for heading in headings if heading.startswith("Claims")] == []
     # Where the heading "Claims" was, links still lead to.
     assert (
         atlas.page(f"{DYNTS}/checks/").find(id="claims").find_previous("h2")["id"] == "statements"
@@ -152,8 +154,8 @@ def test_a_statement_is_judged_on_the_cells_that_its_own_reading_has(atlas: Buil
     undecidable = [
         sentence
         for path in (DYNTS, GRPO, "studies/digits-grpo-ours")
-        for sentence, told in _statements(atlas, f"{path}/checks/").items()
-        if "undecidable" in " ".join(told).lower()
+        for sentence, statement in _statements(atlas, f"{path}/checks/").items()
+        if "undecidable" in " ".join(statement).lower()
     ]
     assert undecidable == []
 
@@ -202,7 +204,9 @@ def test_the_json_says_it_too(atlas: Build) -> None:
     assert cell["place"] == "chart 1 (AIME'24), row 2000"
     digits = json.loads((atlas.site / "grids/grpo-digits/after_t125.json").read_text())
     assert digits["not_testable"] == "the number of trials behind each value is unknown"
-    (cell,) = [one for one in digits["cells"] if (one["x_digits"], one["y_digits"]) == (2, 2)]
+    (cell,) = [
+        digit for digit in digits["cells"] if (digit["x_digits"], digit["y_digits"]) == (2, 2)
+    ]
     assert [(one["reading"], one["value"]) for one in cell["read"]] == [
         ("healer-alpha", 49.0),
         ("nemotron", 56.0),

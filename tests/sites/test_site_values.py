@@ -36,13 +36,16 @@ from site_builds import (
 )
 
 PLACES = {
-    f"studies/{DYNTS}/model/": [f"{one}/{other}" for other in BENCHMARKS for one in MODELS],
+    f"studies/{DYNTS}/model/": [f"{model}/{other}" for other in BENCHMARKS for model in MODELS],
     **{
-        f"studies/{DYNTS}/model/{one}/": [f"{one}/{other}" for other in BENCHMARKS]
-        for one in MODELS
+        f"studies/{DYNTS}/model/{model}/": [f"{model}/{other}" for other in BENCHMARKS]
+        for model in MODELS
     },
-    f"studies/{DYNTS}/benchmark/": [f"{one}/{other}" for other in BENCHMARKS for one in MODELS],
-    **{f"studies/{DYNTS}/benchmark/{one}/": [f"{m}/{one}" for m in MODELS] for one in BENCHMARKS},
+    f"studies/{DYNTS}/benchmark/": [f"{model}/{other}" for other in BENCHMARKS for model in MODELS],
+    **{
+        f"studies/{DYNTS}/benchmark/{benchmark}/": [f"{m}/{benchmark}" for m in MODELS]
+        for benchmark in BENCHMARKS
+    },
     f"studies/{GRPO}/setting/": list(SETTINGS),
     f"studies/{GRPO}/setting/before/": ["before"],
     f"studies/{GRPO}/setting/after_t125/": ["before", "after_t125"],
@@ -199,8 +202,8 @@ DIFFERENCES = {
     **{path: {} for path in PLACES},
     f"studies/{DYNTS}/model/": BETWEEN_MODELS,
     **{
-        f"studies/{DYNTS}/benchmark/{one}/": {name: pair}
-        for one, (name, pair) in zip(BENCHMARKS, BETWEEN_MODELS.items(), strict=True)
+        f"studies/{DYNTS}/benchmark/{benchmark}/": {name: pair}
+        for benchmark, (name, pair) in zip(BENCHMARKS, BETWEEN_MODELS.items(), strict=True)
     },
     f"studies/{GRPO}/setting/": TO_BEFORE,
     **{
@@ -248,7 +251,7 @@ def test_every_number_of_the_summary_table_is_that_of_its_grid(atlas: Build) -> 
         for row in tables[0].select("tbody tr"):
             name, best, _, worst, _, mean, spread, *_ = (text_of(cell) for cell in row.select("td"))
             grid = next(
-                one for grids in DOCUMENTS.values() for one in grids if name_of(one) == name
+                grid for grids in DOCUMENTS.values() for grid in grids if name_of(grid) == name
             )
             values = [Decimal(cell.text) for cell in shown(grid).values()]
             assert best == extreme(grid, max), (path, name)
@@ -275,7 +278,8 @@ def test_the_page_of_checks_draws_where_readings_differ(atlas: Build) -> None:
             apart = {
                 f"{grid}/{x},{y}": max(values) - min(values)
                 for (x, y), texts in said.items()
-                if len(values := [Decimal(one) for one in texts if one not in ("", "disputed")]) > 1
+                if len(values := [Decimal(text) for text in texts if text not in ("", "disputed")])
+                > 1
             }
             found = {
                 str(cell["id"]): _number(str(cell["aria-label"]).rpartition(": ")[2])

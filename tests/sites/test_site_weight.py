@@ -35,8 +35,8 @@ def test_a_model_page_weighs_little(atlas: Build) -> None:
 def test_a_page_loads_one_script_of_ours_and_no_picture(atlas: Build, page: str) -> None:
     soup = atlas.page(page)
     scripts = [str(one["src"]) for one in soup.select("script[src]")]
-    ours = [one for one in scripts if "assets/gridatlas/" in one]
-    assert [one.rpartition("/")[2] for one in ours] == ["gridatlas.js"]
-    theirs = [one for one in scripts if one not in ours]
-    assert all("/assets/javascripts/" in one for one in theirs), theirs
+    ours = [script for script in scripts if "assets/gridatlas/" in script]
+    assert [our.rpartition("/")[2] for our in ours] == ["gridatlas.js"]
+    theirs = [script for script in scripts if script not in ours]
+    assert all("/assets/javascripts/" in their for their in theirs), theirs
     assert soup.select('link[rel~="preload"], link[rel~="modulepreload"], img[src]') == []

@@ -56,7 +56,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 def _rows(site: Site, begin: str) -> list[list[str]]:
     """The rows of the table whose head begins so."""
-    [page] = [one for one in site.pages if one.plan.path == PAGE]
+    [page] = [page for page in site.pages if page.plan.path == PAGE]
     _, _, rest = page.markdown.partition(begin)
     assert rest, begin
     lines = html.unescape(rest.split("\n\n")[0]).splitlines()[2:]
@@ -77,7 +77,7 @@ def test_the_pairs_that_differ_most_stand_on_the_page(many: Site) -> None:
     # That of reading 3 with reading 1 has as few cells alike as with any other, and one less.
     assert shown[0] == ["Reading 1", "Reading 3", "12", "0", "30"]
     assert {row[0] for row in shown[readings - 2 :]} == {"Reading 1"}
-    [page] = [one for one in many.pages if one.plan.path == PAGE]
+    [page] = [page for page in many.pages if page.plan.path == PAGE]
     pairs = readings * (readings - 1) // 2
     alike = pairs - len(shown) - (readings - 1)
     assert f"Of {pairs} pairs of readings {alike} have the same value" in page.markdown
@@ -86,7 +86,7 @@ def test_the_pairs_that_differ_most_stand_on_the_page(many: Site) -> None:
 
 
 def test_a_likely_cause_stands_once_for_the_reading_that_has_it(many: Site) -> None:
-    [page] = [one for one in many.pages if one.plan.path == PAGE]
+    [page] = [page for page in many.pages if page.plan.path == PAGE]
     causes = [line for line in page.markdown.splitlines() if line.startswith("- **Reading")]
     assert [html.unescape(line) for line in causes] == [
         f"- **Reading 3** held against {MATRIX_UP_TO + 2} others: X looks reversed, on one of "

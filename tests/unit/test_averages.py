@@ -146,7 +146,7 @@ def test_an_average_that_is_off_by_a_tenth_stands_out(
         made = averages(rng, compute, trials)
         made[7] = moved(made[7], rng.choice(("0.1", "-0.1")))
         found = outliers(made)
-        caught += bool(found and [one.point for one in found.averages] == [("7", "")])
+        caught += bool(found and [average.point for average in found.averages] == [("7", "")])
     assert caught > least * tries
 
 
@@ -200,7 +200,7 @@ def test_the_average_that_is_unlike_the_others_is_a_problem(make_study: MakeStud
             lines.append(f"mean,{x},{y},{value}")
     study = make_study(STUDY, table("bench,rate,depth,value", *lines))
     checks = check_study(study)
-    (result,) = [one for one in checks.results if one.kind == "aggregate"]
+    (result,) = [result for result in checks.results if result.kind == "aggregate"]
     assert result.statement == (
         "30 of 30 printed aggregates are the mean of 2 printed parts, within what rounding allows "
         "(0.1). 29 of 30 are also the mean of the shares of trials behind their parts, rounded."

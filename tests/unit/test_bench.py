@@ -258,7 +258,7 @@ def test_builds_side_by_side() -> None:
 
 def test_goals_of_builds() -> None:
     goals = build_figures.build_goals(BUILDS, 100, 1000)
-    assert [str(one) for one in goals] == [
+    assert [str(goal) for goal in goals] == [
         "A warm build of 100 grids takes 1.50× the time of MkDocs alone (goal: 1.5×): **met**.",
         "A warm build of 1,000 grids takes 1.26× the time of MkDocs alone (goal: 1.25×): "
         "**missed**.",
@@ -272,7 +272,7 @@ def test_goals_of_builds() -> None:
 
 
 def test_growth_is_judged_by_ratios() -> None:
-    assert [one.met for one in build_figures.growth_goals(BUILDS)] == [True, True]
+    assert [goal.met for goal in build_figures.growth_goals(BUILDS)] == [True, True]
     more = [*BUILDS, *runs("warm", 1000, 40, 40, 40, memory=190)]
     time, memory = build_figures.growth_goals(more)
     assert not time.met
@@ -357,8 +357,8 @@ def test_tables_to_import_have_their_rows_and_no_cell_twice(tmp_path: Path, what
 def test_every_tool_gets_the_same_pages(tmp_path: Path) -> None:
     inputs.write_data(tmp_path / "data", 12)
     values = [inputs.value(0, 0, x, y) for x in range(5) for y in range(4)]
-    assert all(0 <= one <= 100 and one * 2 == int(one * 2) for one in values)
-    assert sorted(one.name for one in (tmp_path / "data").iterdir()) == ["sweep-00", "sweep-01"]
+    assert all(0 <= value <= 100 and value * 2 == int(value * 2) for value in values)
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["sweep-00", "sweep-01"]
     rows = (tmp_path / "data/sweep-01/cells.csv").read_text("utf-8").splitlines()
     assert len(rows) == 1 + 2 * 20
     assert inputs.as_written("Pass&#64;1 &#45; 2&amp;") == "Pass@1 - 2&amp;"

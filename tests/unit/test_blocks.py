@@ -293,7 +293,7 @@ def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None
     study = make_study("", table("rate,depth,value,note,place", *lines))
     grid = analyse(study).grid()
     sources = provenance(grid)
-    assert sum(one["cells"] for one in sources) == 60
+    assert sum(source["cells"] for source in sources) == 60
     assert (len(sources), sources[-1]["cells"]) == (21, 40)
     assert sources[-1]["place"] == "other places and runs, which the downloads name"
     notes = data_table(Panel(draw_grid(grid), "", grid))["notes"]
@@ -333,16 +333,16 @@ def test_statistics_have_limits_that_are_told(
     monkeypatch.setattr("gridatlas.assessment.uncertainty.COMPARED_UP_TO", 29)
     monkeypatch.setattr("gridatlas.assessment.uncertainty.SETTINGS_UP_TO", 29)
     known = assess(results)
-    assert {len(one.cells) for one in known.grids.values()} == {30}
-    assert {one.reason for one in known.differences.values()} == {
+    assert {len(grid.cells) for grid in known.grids.values()} == {30}
+    assert {difference.reason for difference in known.differences.values()} == {
         "levels are not tested against one another above 29 cells in a grid"
     }
-    assert {(one.rows, one.reason) for one in known.defaults.values()} == {
+    assert {(default.rows, default.reason) for default in known.defaults.values()} == {
         ((), "mean ranks are not computed above 29 settings")
     }
     monkeypatch.setattr("gridatlas.assessment.uncertainty.CELLS_UP_TO", 29)
     known = assess(results)
-    assert {(len(one.cells), one.reason) for one in known.grids.values()} == {
+    assert {(len(grid.cells), grid.reason) for grid in known.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")
     }
 

@@ -64,7 +64,7 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
     assert [entry(data["n"], at) for at in range(4)] == [100, None, 100, 100]
     assert [entry(data["note"], at) for at in (0, 2)] == ["read twice", None]
     sources = [entry(data["from"], at) for at in range(4)]
-    assert [one and one.rpartition(", ")[2] for one in sources] == [
+    assert [source and source.rpartition(", ")[2] for source in sources] == [
         "row 2", None, "row 1", "row 1"
     ]  # fmt: skip
     assert [entry(data["tell"], at) for at in range(4)] == [

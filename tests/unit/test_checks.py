@@ -624,7 +624,7 @@ def test_a_copied_line_beside_constant_ones_is_still_a_problem(make_study: MakeS
     turned[4] = turned[3]
     grid = "\n".join(" ".join(line) for line in zip(*turned, strict=True))
     (result,) = of_kind(one_grid(make_study, grid, head=HEAD), "repeated-column")
-    assert [(one.severity, one.found) for one in result.findings] == [
+    assert [(finding.severity, finding.found) for finding in result.findings] == [
         ("note", "the columns 1 and 2 and 3 (rate) are constant: 10 in every cell"),
         ("problem", "the columns 4 and 5 (rate) are the same: 7, 1, 10, 3, 5, 6, 2"),
     ]
@@ -820,8 +820,8 @@ def test_other_decimals_than_the_rest_are_found(
 ) -> None:
     (result,) = of_kind(one_grid(make_study, grid), "decimals")
     assert said(result) == ("found" if found else "passed", statement, LOST_DECIMAL)
-    assert [(one.severity, one.found, one.sure) for one in result.findings] == found
-    assert {one.means for one in result.findings} <= {MAYBE}
+    assert [(finding.severity, finding.found, finding.sure) for finding in result.findings] == found
+    assert {finding.means for finding in result.findings} <= {MAYBE}
 
 
 def test_values_of_a_program_have_no_usual_number_of_decimals(make_study: MakeStudy) -> None:
@@ -909,7 +909,7 @@ def test_with_more_grids_a_finding_must_be_less_likely(make_study: MakeStudy) ->
     head = PERCENT + "facets: [bench]\n"
     cells = rows(RUN, "a")
     alone = make_study(head, table("bench,rate,depth,value", *cells))
-    assert [one.kind for one in check_study(alone).findings] == ["constant-run"]
+    assert [finding.kind for finding in check_study(alone).findings] == ["constant-run"]
     for name in "bcde":
         cells += [f"{name},{i},1,{i}" for i in (1, 2, 3)]
     beside = make_study(head, table("bench,rate,depth,value", *cells))
@@ -953,7 +953,7 @@ def test_an_acceptance_names_a_finding_that_lies_within_it(
     found = check_study(study)
     (finding,) = found.findings
     assert finding.accepted == (study.accepted[0] if covers else None)
-    assert [one.kind for one in found.problems] == (
+    assert [problem.kind for problem in found.problems] == (
         [] if covers else ["repeated-row", "unused-acceptance"]
     )
 
@@ -1067,7 +1067,7 @@ def studies() -> dict[str, Study]:
 def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
     study = studies["dynts-window-ratio"]
     results = check_study(study).results
-    (averages,) = [one for one in results if one.kind == "aggregate"]
+    (averages,) = [result for result in results if result.kind == "aggregate"]
     assert said(averages) == (
         "passed",
         "40 of 40 printed aggregates are the mean of 4 printed parts, within what rounding allows "
@@ -1076,8 +1076,10 @@ def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
         "than 0.8. Smaller mistakes may not, and several can cancel out.",
     )
     for reading in ("r1-qwen", "r1-llama"):
-        counts = [one for one in results if (one.kind, one.reading) == ("k-of-n", reading)]
-        assert [(one.title, *said(one)) for one in counts] == [
+        counts = [
+            result for result in results if (result.kind, result.reading) == ("k-of-n", reading)
+        ]
+        assert [(count.title, *said(count)) for count in counts] == [
             (
                 "Values as counts of 150 trials",
                 "passed",
@@ -1106,7 +1108,7 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
     studies: dict[str, Study],
 ) -> None:
     findings = check_study(studies["dynts-window-ratio"]).findings
-    second = [one for one in findings if one.reading == "r1-qwen-second"]
+    second = [finding for finding in findings if finding.reading == "r1-qwen-second"]
     assert [(one.kind, one.levels, one.severity) for one in second] == [
         ("k-of-n", ("r1-qwen", "aime25"), "note"),
         # It states one colour bar, from -88 to -52, for four heatmaps of shares.
@@ -1120,7 +1122,7 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
         "at ratio 0.1, local window size 1000; 34.3 (51 of 150 is 34.0 and 52 of 150 is 34.7) at "
         "ratio 0.3, local window size 1000"
     )
-    assert [one for one in findings if one.severity == "problem"] == []
+    assert [finding for finding in findings if finding.severity == "problem"] == []
 
 
 def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
@@ -1172,7 +1174,7 @@ def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
 
 def test_the_row_that_cannot_be_placed_is_a_finding_that_is_accepted() -> None:
     study = load_data(REPOSITORY / "data").checks["grpo-digits"]
-    found = [one for one in study.findings if one.kind == "disputed"]
+    found = [finding for finding in study.findings if finding.kind == "disputed"]
     assert [(one.reading, one.levels, len(one.cells)) for one in found] == [
         ("healer-alpha", ("after_t125",), 10)
     ]

@@ -1290,7 +1290,7 @@ WITHIN_NOISE = {
 
 
 def _shares(folder: Path, head: str, checks: Iterable[str]) -> tuple[Judged, ...]:
-    claims = "".join(f"  - text: A sentence.\n    check: {json.dumps(one)}\n" for one in checks)
+    claims = "".join(f"  - text: A sentence.\n    check: {json.dumps(check)}\n" for check in checks)
     (folder / "demo").mkdir(parents=True)
     (folder / "demo" / "study.yml").write_text(f"{head}claims:\n{claims}", "utf-8")
     (folder / "demo" / "cells.csv").write_text(_cells(SHARE_ROWS), "utf-8")
@@ -1340,11 +1340,13 @@ def test_sentences_of_the_windows_that_are_within_noise() -> None:
     """Those about peaks of one benchmark: on the counts alone every cell may be its best."""
     loaded = load_data(REPOSITORY / "data")
     known = {
-        one.study.id: assess_study(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
-        for one in loaded.results
+        result.study.id: assess_study(
+            result, loaded.checks[result.study.id], loaded.claims[result.study.id]
+        )
+        for result in loaded.results
     }
     found = {
-        name: [one.entry.text for one in study.claims if one.within_noise]
+        name: [claim.entry.text for claim in study.claims if claim.within_noise]
         for name, study in known.items()
     }
     assert found.pop("dynts-window-ratio") == [
@@ -1394,7 +1396,7 @@ def _examples() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def real() -> dict[str, Results]:
-    return {one.study.id: one for one in load_data(REPOSITORY / "data").results}
+    return {result.study.id: result for result in load_data(REPOSITORY / "data").results}
 
 
 @pytest.mark.parametrize(("expression", "mark"), _examples())

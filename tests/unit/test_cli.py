@@ -64,7 +64,7 @@ COMMANDS = [(), *((name,) for name in main.commands)]
 
 def test_there_are_commands() -> None:
     assert {("check",), ("schema",)} <= set(COMMANDS)
-    assert all(isinstance(one, click.Command) for one in main.commands.values())
+    assert all(isinstance(command, click.Command) for command in main.commands.values())
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])

@@ -189,7 +189,7 @@ def test_what_the_policy_allows_is_not_told(html: str) -> None:
 
 def test_the_policy_names_each_hash_once_and_allows_nothing_unsafe_to_scripts() -> None:
     text = policy(["sha256-b", "sha256-a", "sha256-b"])
-    directives = dict(one.split(" ", 1) for one in text.split("; "))
+    directives = dict(part.split(" ", 1) for part in text.split("; "))
     assert directives["script-src"] == "'self' 'sha256-a' 'sha256-b'"
     assert directives["default-src"] == "'self'"
     assert directives["style-src"] == "'self' 'unsafe-inline'"

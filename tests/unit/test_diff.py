@@ -102,7 +102,9 @@ def sides(tmp_path: Path) -> Sides:
 
 
 def told(changes: Changes) -> dict[str, list[str]]:
-    return {one.id: [item.text for item in one.items] for one in report(changes).sections}
+    return {
+        section.id: [item.text for item in section.items] for section in report(changes).sections
+    }
 
 
 # --- what is found ------------------------------------------------------------------------------
@@ -468,7 +470,7 @@ def test_what_changed_is_told(sides: Sides, case: str) -> None:
 def test_a_check_that_changed_is_told_as_it_is_now_too(sides: Sides) -> None:
     base = edited(("everywhere.\n", "everywhere.\n    reads: In each cell.\n"), name="study.yml")
     head = edited((").all", ").share > 1"), name="study.yml", of=base)
-    [claims] = [one for one in report(sides(base, head)).sections if one.id == "claims"]
+    [claims] = [section for section in report(sides(base, head)).sections if section.id == "claims"]
     [item] = claims.items
     assert item.text == (
         "Flipped from true to false, not as recorded: “Large is ahead everywhere.”"
@@ -889,7 +891,7 @@ def test_a_study_is_under_another_id_where_it_says_so(tmp_path: Path) -> None:
         values = values.replace(value, f"{float(value) + 10}")
     now = {"study.yml": STUDY["study.yml"] + "former: [old]\n", "cells.csv": values}
     changes = _two(tmp_path, {"old": STUDY}, {"new": now})
-    [item] = next(one for one in report(changes).sections if one.id == "renames").items
+    [item] = next(section for section in report(changes).sections if section.id == "renames").items
     assert item.text == "The study old (A demo) is now new (A demo)"
     assert item.details == (
         "How sure: study.yml says so, under former; 4 of 8 values that both have are the same.",
@@ -924,9 +926,9 @@ def test_a_study_that_cannot_be_read_comes_first_and_hides_nothing(
 ) -> None:
     head = {**head, "a": edited(("small,0.1,1,40.0", "small,0.1,1,90.0"))}
     sections = report(_two(tmp_path, base, head)).sections
-    assert [one.id for one in sections][:2] == ["problems", "claims"]
-    assert [(one.study, one.text) for one in sections[0].items] == [("b", text)]
-    assert "cells" in [one.id for one in sections]
+    assert [section.id for section in sections][:2] == ["problems", "claims"]
+    assert [(item.study, item.text) for item in sections[0].items] == [("b", text)]
+    assert "cells" in [section.id for section in sections]
 
 
 # --- the command --------------------------------------------------------------------------------
@@ -1413,7 +1415,7 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) -> None:
-    assert [one.id for one in reviewed.sections] == [
+    assert [section.id for section in reviewed.sections] == [
         "problems", "claims", "checks", "best", "readings", "cells", "claims-other", "structure",
         "findings", "sources",
     ]  # fmt: skip
@@ -1449,6 +1451,6 @@ def test_forms_say_the_same(reviewed: Report) -> None:
     page = _Text()
     page.feed(to_html(reviewed))
     for section in reviewed.sections:
-        for one in section.items:
-            assert one.text in page.text
+        for item in section.items:
+            assert item.text in page.text
     assert {"script", "link", "img"} & set(page.tags) == set()

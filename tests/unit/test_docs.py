@@ -76,7 +76,7 @@ def test_every_part_of_the_format_is_described() -> None:
     for part in parts:
         keys = part["properties"]
         assert [key for key, one in keys.items() if not one.get("description")] == []
-        assert "](" not in "".join(one["description"] for one in keys.values())
+        assert "](" not in "".join(key["description"] for key in keys.values())
 
 
 def test_data_format_describes_every_key() -> None:
@@ -154,13 +154,15 @@ def test_options_page_has_every_command_and_its_options() -> None:
     for path, command in commands(main, "gridatlas"):
         assert path in there
         with click.Context(command, help_option_names=["-h", "--help"]) as context:
-            options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
-        names = [name for one in options for name in one.opts]
+            options = [
+                param for param in command.get_params(context) if isinstance(param, click.Option)
+            ]
+        names = [name for option in options for name in option.opts]
         choices = [
             choice
-            for one in options
-            if isinstance(one.type, click.Choice)
-            for choice in one.type.choices
+            for option in options
+            if isinstance(option.type, click.Choice)
+            for choice in option.type.choices
         ]
         assert {*names, *choices} - there == set(), path
 
@@ -169,8 +171,8 @@ def test_options_page_has_every_template_and_what_it_gets() -> None:
     there = words(DOCS / "options.md")
     loaded = load_data(ROOT / "data")
     known = [
-        assess_study(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
-        for one in loaded.results
+        assess_study(result, loaded.checks[result.study.id], loaded.claims[result.study.id])
+        for result in loaded.results
     ]
     plans = [
         plan_overview(known, "s", {}),

@@ -317,7 +317,7 @@ def repository(tmp_path: Path) -> Path:
 def test_commands_of_the_options_page_run(repository: Path) -> None:
     commands = command_lines("options.md")
     # Runs are measured by other tests.
-    run_here = [one for one in commands if not one.startswith("gridatlas collect")]
+    run_here = [command for command in commands if not command.startswith("gridatlas collect")]
     assert len(run_here) == 13
     for command in run_here:
         result = run(f"{command} < /dev/null", repository)
@@ -373,9 +373,9 @@ def test_commands_that_measure_have_the_options_that_there_are(line: str) -> Non
             shlex.split(arguments[0].removeprefix("ARGS=")),
         ]
     help_text = run(f"{sys.executable} {script} --help", ROOT).stdout
-    options = [one for one in arguments if one.startswith("--")]
+    options = [argument for argument in arguments if argument.startswith("--")]
     assert options
-    assert [one for one in options if f"{one} " not in help_text.replace(",", " ")] == []
+    assert [option for option in options if f"{option} " not in help_text.replace(",", " ")] == []
 
 
 # --- the rest ------------------------------------------------------------------------------------
@@ -400,7 +400,7 @@ def test_metadata_is_read_as_the_page_says(tmp_path: Path, monkeypatch: pytest.M
         exec(compile(code.text, "data-format.md", "exec"), known)
         cells = list(known["cells"])
     assert len(cells) == 12
-    assert any("81.4" in str(one) for one in cells)
+    assert any("81.4" in str(cell) for cell in cells)
 
 
 def test_wrong_fence_is_told_as_the_page_says(tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def _same(cell: Cell) -> tuple[object, ...]:
 def _read_again(checked: Checked, grid: Grid, head: str = FACETS) -> Grid:
     study, problems = checked(head, to_csv(grid))
     assert only_problems(problems) == ()
-    assert [(one.kind, one.column) for one in problems] == [("unused-column", "reading")]
+    assert [(problem.kind, problem.column) for problem in problems] == [
+        ("unused-column", "reading")
+    ]
     assert study is not None
     (again,) = analyse(study).grids.values()
     return again

@@ -154,7 +154,7 @@ def test_yes_takes_what_is_proposed(here: Path) -> None:
     folder = here / "data/results"
     assert (folder / "cells.csv").read_text("utf-8") == CELLS
     assert (folder / "study.yml").read_text("utf-8") == STUDY
-    assert sorted(one.name for one in (here / "data").iterdir()) == ["results"]
+    assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
 
 
 def test_the_command_that_accepts_gives_the_same(here: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_study_that_is_there_is_only_replaced_when_asked(here: Path) -> None:
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
     assert run("results.csv", "--yes", "--replace").exit_code == 0
     assert written(here, "results")[1][3] == "0.799"
-    assert sorted(one.name for one in (here / "data").iterdir()) == ["results"]
+    assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
     put(here, "data/results/mine.csv", "a")
     result = run("results.csv", "--yes", "--replace")
     assert result.exit_code == 2
@@ -251,7 +251,7 @@ def test_nothing_is_left_where_the_folder_cant_be_renamed(
     assert result.exit_code == 1
     assert "  found:    data/results: No space left on device\n" in result.output
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
-    assert sorted(one.name for one in (here / "data").iterdir()) == ["results"]
+    assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
 
 
 @pytest.mark.parametrize("in_one_step", [True, False])
@@ -274,7 +274,7 @@ def test_a_study_changes_places_with_the_one_that_replaces_it(
     assert run("results.csv", "--yes", "--replace").exit_code == 0
     assert len(renamed) == (0 if in_one_step else 2)
     assert written(here, "results")[1][3] == "0.799"
-    assert sorted(one.name for one in (here / "data").iterdir()) == ["results"]
+    assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
 
 
 def test_a_study_that_a_killed_import_took_away_is_brought_back(here: Path) -> None:
@@ -285,7 +285,7 @@ def test_a_study_that_a_killed_import_took_away_is_brought_back(here: Path) -> N
     (here / "data/results").rename(here / "data/.import-killed/.replaced")
     assert run("results.csv", "--yes", "--study", "other").exit_code == 0
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
-    assert sorted(one.name for one in (here / "data").iterdir()) == ["other", "results"]
+    assert sorted(path.name for path in (here / "data").iterdir()) == ["other", "results"]
 
 
 # --- kinds of files -------------------------------------------------------------------------------

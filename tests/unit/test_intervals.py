@@ -134,8 +134,8 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
     card = json.loads(card_data(panel))
     assert (card.get("interval"), card["range"]) == (None, ["33.0 to 55.5", "50.0 to 60.0"])
     cells = json.loads(to_json(grid, told))["cells"]
-    assert [one["range"] for one in cells] == [[33, 55.5], [50, 60]]
-    assert [one.keys() & {"interval_95", "may_be_best"} for one in cells] == [set(), set()]
+    assert [cell["range"] for cell in cells] == [[33, 55.5], [50, 60]]
+    assert [cell.keys() & {"interval_95", "may_be_best"} for cell in cells] == [set(), set()]
 
 
 def test_the_mean_of_one_seed_has_neither(make_study: MakeStudy) -> None:
@@ -196,7 +196,7 @@ def test_a_mean_over_benchmarks_and_seeds_is_over_the_seeds(make_study: MakeStud
     # Each seed has 65 on average: the tasks hide what the seeds do, and only trials are left.
     parts = [wilson(2 * value, 200) for value in values.values()]
     below = sqrt(
-        sum((v / 100 - one.low) ** 2 for v, one in zip(values.values(), parts, strict=True))
+        sum((v / 100 - part.low) ** 2 for v, part in zip(values.values(), parts, strict=True))
     )
     assert cell.low == pytest.approx(65 - 100 * below / 6)
 
@@ -221,7 +221,7 @@ def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStu
     assert (cells["2", "1"].low, cells["2", "1"].high) == pytest.approx((52 - reach, 52 + reach))
     assert told.basis == "repeats"
     assert told.reason == "each value is a mean of repeats, whose trials are not independent"
-    assert [one.kept for one in cells.values()] == [None, None]
+    assert [cell.kept for cell in cells.values()] == [None, None]
     # Whether the cells' repeats are the same seeds isn't known, so they may be off together.
     both = (by_point(grid, told)["2", "1"].high - 52 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3)) / 2
     assert profiles(grid, told).y[0].interval == (0, pytest.approx(41 + both))
@@ -403,7 +403,9 @@ def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study: Ma
 @pytest.fixture(scope="module")
 def digits() -> Results:
     (found,) = [
-        one for one in load_data(REPOSITORY / "data").results if one.study.id == "digits-grpo-ours"
+        result
+        for result in load_data(REPOSITORY / "data").results
+        if result.study.id == "digits-grpo-ours"
     ]
     return found
 
@@ -433,7 +435,7 @@ def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) ->
     assert (cells["6", "1"].low, cells["6", "1"].high) == pytest.approx(
         (55.5 - 1.984217 * 4.92, 55.5 + 1.984217 * 4.92), abs=1e-4
     )
-    assert all(one.items_low is not None for one in cells.values())
+    assert all(cell.items_low is not None for cell in cells.values())
     # Each cell adds other numbers.
     assert told.same_items is False
     row = [grid.at(x.key, "1") for x in grid.study.x.levels]

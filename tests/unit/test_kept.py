@@ -63,9 +63,9 @@ BLOCKS = [{"a": "text", "b": b"raw"}, {}, {"a": "ü" * 10_000, "inner": pack({"c
 
 def test_blocks_of_a_spool_are_on_the_disk_and_leave_no_file(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "new")
-    blocks = [spool.add(pack(one)) for one in BLOCKS]
-    assert not any(isinstance(one, Held) for one in blocks)
-    assert [dict(Packed(one)) for one in blocks] == BLOCKS
+    blocks = [spool.add(pack(block)) for block in BLOCKS]
+    assert not any(isinstance(block, Held) for block in blocks)
+    assert [dict(Packed(block)) for block in blocks] == BLOCKS
     assert dict(Packed(blocks[2]).packed("inner")) == {"c": "deep"}
     assert list(tmp_path.rglob("*")) == [tmp_path / "new"]
 
@@ -242,7 +242,7 @@ def test_a_page_whose_template_fails_is_not_kept(tmp_path: Path) -> None:
     own.mkdir()
     (own / "level.md.jinja").write_text("{{ nothing.like.it }}\n", "utf-8")
     for _ in range(2):
-        kinds = [one.kind for one in build(data, templates=own, cache=cache).problems]
+        kinds = [problem.kind for problem in build(data, templates=own, cache=cache).problems]
         assert kinds == ["broken-template"]
 
 

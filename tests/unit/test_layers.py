@@ -90,7 +90,7 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
     core = set()
     for name, path in MODULES.items():
         if name.startswith("reproduce"):
-            core |= {one for one in _of_ours(_imports(path)) if not one.startswith("reproduce")}
+            core |= {our for our in _of_ours(_imports(path)) if not our.startswith("reproduce")}
     assert core <= {
         "files.staging",
         "model.problems",

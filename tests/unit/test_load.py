@@ -124,7 +124,7 @@ def test_a_key_that_is_not_there_has_the_line_of_the_nearest_around_it() -> None
 def test_an_escape_beyond_unicode_is_no_yaml() -> None:
     tree, _, problems = parse_yaml('format: 1\ntitle: "\\UFFFFFFFF"\n', "study.yml")
     assert tree is None
-    assert [(one.kind, one.line) for one in problems] == [("not-yaml", 2)]
+    assert [(problem.kind, problem.line) for problem in problems] == [("not-yaml", 2)]
 
 
 # --- CSV ----------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_a_study_is_read_with_the_lines_of_its_keys(read: Read) -> None:
     assert (source.line("facets"), source.line("facets", 0), source.line("metric", "unit")) == (
         6, 6, 3,
     )  # fmt: skip
-    assert [(one.id, one.file) for one in source.readings] == [("cells", "cells.csv")]
+    assert [(reading.id, reading.file) for reading in source.readings] == [("cells", "cells.csv")]
     assert source.tables["cells"].rows == (Row(2, ("a", "1", "1", "47.30")),)
 
 
@@ -258,9 +258,9 @@ def test_a_link_to_itself_is_a_problem(read: Read, tmp_path: Path) -> None:
     (tmp_path / "data" / "demo").mkdir(parents=True)
     os.symlink("cells.csv", tmp_path / "data" / "demo" / "cells.csv")
     _, problems = read()
-    assert [one.severity for one in problems] == ["problem"]
+    assert [problem.severity for problem in problems] == ["problem"]
 
 
 def test_a_nul_in_the_name_of_a_file_is_a_problem(read: Read) -> None:
     _, problems = read('readings: [{id: paper, file: "cells\\0.csv"}]\n')
-    assert [(one.file, one.line) for one in problems] == [("data/demo/study.yml", 6)]
+    assert [(problem.file, problem.line) for problem in problems] == [("data/demo/study.yml", 6)]

@@ -27,9 +27,9 @@ def run(*arguments: str) -> Result:
 
 def files(folder: Path) -> dict[str, bytes]:
     return {
-        one.relative_to(folder).as_posix(): one.read_bytes()
-        for one in sorted(folder.rglob("*"))
-        if one.is_file()
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
     }
 
 

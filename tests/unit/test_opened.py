@@ -123,7 +123,7 @@ def test_an_unknown_study_is_refused_with_the_nearest_or_its_new_name(
 def test_data_that_is_unfit_is_refused_with_all_problems(tmp_path: Path) -> None:
     with pytest.raises(gridatlas.DataProblems) as refused:
         gridatlas.load(tmp_path / "none")
-    assert [one.kind for one in refused.value.problems] == ["no-such-file"]
+    assert [problem.kind for problem in refused.value.problems] == ["no-such-file"]
 
 
 # --- pandas -------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ def test_a_broken_file_is_a_problem(folder: Path, content: bytes) -> None:
     (folder / "cells.parquet").write_bytes(content)
     source, problems = _read(folder)
     assert source.tables == {}
-    assert [(one.kind, one.file, one.expected) for one in problems] == [
+    assert [(problem.kind, problem.file, problem.expected) for problem in problems] == [
         ("not-parquet", NAME, "a Parquet file")
     ]
     # The same text on every machine.
@@ -119,7 +119,7 @@ def test_a_file_cut_off_in_the_middle_is_a_problem(folder: Path) -> None:
     whole = (folder / "cells.parquet").read_bytes()
     (folder / "cells.parquet").write_bytes(whole[: len(whole) // 2])
     _, problems = _read(folder)
-    assert [one.kind for one in problems] == ["not-parquet"]
+    assert [problem.kind for problem in problems] == ["not-parquet"]
 
 
 def test_a_file_without_rows_is_a_problem(folder: Path) -> None:

@@ -21,7 +21,7 @@ SHARES = (
 
 
 def _told(means: tuple[LevelMean, ...]) -> list[tuple[object, ...]]:
-    return [(one.level.key, one.cells, one.mean, one.interval) for one in means]
+    return [(mean.level.key, mean.cells, mean.mean, mean.interval) for mean in means]
 
 
 def _results(make_study: MakeStudy, more: str, *rows: str) -> Results:

@@ -80,7 +80,10 @@ def test_readings_are_compared_cell_by_cell_as_numbers(make_study: MakeStudy) ->
         Disagreement((), ("1", "1"), (("a", Decimal(1)), ("b", Decimal(1)), ("c", Decimal("1.5")))),
         Disagreement((), ("3", "1"), (("a", Decimal(3)), ("b", Decimal(7)))),
     )
-    assert [one.difference for one in found.disagreements] == [Decimal("0.5"), Decimal(4)]
+    assert [disagreement.difference for disagreement in found.disagreements] == [
+        Decimal("0.5"),
+        Decimal(4),
+    ]
     assert found.alone == (Alone((), ("2", "2"), "a"),)
     assert (found.outside, found.hints) == ((), ())
 
@@ -130,7 +133,10 @@ def test_cells_come_in_the_order_of_the_study(make_study: MakeStudy) -> None:
     other = [*rows("0 0\n0 0", "m"), *rows("0 0", "s")]
     head = "model,rate,depth,value"
     study = make_study(more, None, {"a.csv": table(head, *cells), "b.csv": table(head, *other)})
-    assert [(one.levels[0], *one.point) for one in compare(study).disagreements] == [
+    assert [
+        (disagreement.levels[0], *disagreement.point)
+        for disagreement in compare(study).disagreements
+    ] == [
         ("s", "1", "1"),
         ("s", "2", "1"),
         ("m", "1", "2"),
@@ -309,7 +315,7 @@ def test_swapped_axes_are_told_where_their_levels_differ(checked, swapped_first:
     study, _ = checked(more, None, files)
     found = compare(study)
     assert len(found.outside) == 5
-    assert [(one.reading, one.looks, one.evidence) for one in found.hints] == [
+    assert [(hint.reading, hint.looks, hint.evidence) for hint in found.hints] == [
         (
             "b",
             "axes look swapped",

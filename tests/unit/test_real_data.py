@@ -69,7 +69,7 @@ def test_there_are_as_many_grids_as_the_documents_print(studies: dict[str, Resul
 def _read(results: Results, grid: str, x: str, y: str) -> list[Cell]:
     """The cells that the documents' readings give at a point."""
     at = (tuple(grid.split("/")), (x, y))
-    readings = {one.id: one for one in results.study.readings}
+    readings = {reading.id: reading for reading in results.study.readings}
     of = [readings[name] for name in READINGS[results.study.id]]
     return [reading.cells[at] for reading in of if at in reading.cells]
 
@@ -166,7 +166,9 @@ def test_the_downloads_together_are_the_study_again(
     assert source is not None
     study, more = validate(source)
     assert study is not None
-    assert {(one.kind, one.column) for one in problems + more} == {("unused-column", "reading")}
+    assert {(problem.kind, problem.column) for problem in problems + more} == {
+        ("unused-column", "reading")
+    }
     again = analyse(study)
     assert _rows(again) == _rows(results)
     assert [

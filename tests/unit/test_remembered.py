@@ -83,7 +83,7 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
         same(site, build(data, "data"))
         text = page_of(site.pages, "studies/one/index.md").markdown
         return text.count("**See also: [The third one](../three/index.md)**"), [
-            str(one) for one in site.problems
+            str(problem) for problem in site.problems
         ]
 
     assert links() == (0, told)
@@ -120,7 +120,7 @@ def test_a_file_that_is_elsewhere_is_never_remembered(tmp_path: Path, read: list
     cells.rename(outside)
     cells.symlink_to(outside)
     refused = build(data, remembered=remembered)
-    assert [one.kind for one in refused.problems] == ["file-outside"]
+    assert [problem.kind for problem in refused.problems] == ["file-outside"]
     cells.unlink()
     outside.rename(cells)  # The same content, and the same times.
     assert build(data, remembered=remembered).problems == ()

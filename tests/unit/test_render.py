@@ -429,5 +429,5 @@ def test_what_is_stored_is_read_again(tmp_path: Path) -> None:
 
 def test_keys_tell_parts_apart() -> None:
     parts = [(), ("",), ("", ""), ("ab",), ("a", "b"), ("b", "a"), ("1:a",), ("a\n", "b")]
-    assert len({store.key_of(*one) for one in parts}) == len(parts)
+    assert len({store.key_of(*part) for part in parts}) == len(parts)
     assert store.key_of("ä") == store.key_of("ä".encode())

@@ -50,7 +50,7 @@ def run_file(cells: Mapping[tuple[str, str, str], tuple[int, int]], **more: Any)
 def outcomes_file(cells: Mapping[tuple[str, str, str], list[int]], samples: int = 1) -> str:
     """Successes per item by cell; cells with as many items have the same ones."""
     names = ("model", "rate", "depth")
-    sizes = sorted({len(one) for one in cells.values()})
+    sizes = sorted({len(cell) for cell in cells.values()})
     return json.dumps(
         {
             "run": "r-1",
@@ -100,7 +100,7 @@ def known(results: Results) -> Reproduction:
 
 
 def verdicts(results: Results) -> dict[tuple[str, str], str]:
-    (one,) = [one for one in known(results).reruns if one.grid.levels == ("a",)]
+    (one,) = [rerun for rerun in known(results).reruns if rerun.grid.levels == ("a",)]
     return {point: cell.verdict for point, cell in one.cells.items()}
 
 

@@ -28,7 +28,7 @@ def _errors(text: str) -> list[str]:
     tree, _, problems = parse_yaml(text, "study.yml")
     assert problems == []
     validator = Draft202012Validator(json_schema())
-    return [f"{one.json_path}: {one.message}" for one in validator.iter_errors(_plain(tree))]
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(_plain(tree))]
 
 
 def _plain(value: Any) -> Any:

@@ -428,16 +428,16 @@ def test_holm_by_hand():
 
 def test_ranks_and_regrets_by_hand():
     found = good_default([[(50, 100), (40, 100), (40, 100)], [(10, 50), (20, 50), (5, 50)]])
-    assert [one.rank for one in found.settings] == [1.5, 1.75, 2.75]
-    assert [one.regret for one in found.settings] == pytest.approx([0.1, 0.05, 0.2])
+    assert [setting.rank for setting in found.settings] == [1.5, 1.75, 2.75]
+    assert [setting.regret for setting in found.settings] == pytest.approx([0.1, 0.05, 0.2])
     assert found.alike_regret == pytest.approx(0.35 / 3)
 
 
 def test_fewer_failures_make_a_good_default():
     tables = [[(50, 100), (40, 100), (40, 100)], [(10, 50), (20, 50), (5, 50)]]
     found = good_default(tables, better="lower")
-    assert [one.rank for one in found.settings] == [2.5, 2.25, 1.25]
-    assert [one.regret for one in found.settings] == pytest.approx([0.1, 0.15, 0])
+    assert [setting.rank for setting in found.settings] == [2.5, 2.25, 1.25]
+    assert [setting.regret for setting in found.settings] == pytest.approx([0.1, 0.15, 0])
 
 
 def test_a_setting_that_is_ahead_everywhere():
@@ -657,6 +657,6 @@ def test_no_axis_matters(dynts):
 )
 def test_the_setting_with_the_best_mean_rank(dynts, model, rank, p):
     found = good_default([flat(rows) for levels, rows in dynts.items() if levels[0] == model])
-    assert min(one.rank for one in found.settings) == rank
+    assert min(setting.rank for setting in found.settings) == rank
     # Three standard errors of 19,999 permutations.
     assert found.p == pytest.approx(p, abs=3 * sqrt(p * (1 - p) / 19_999))

@@ -113,7 +113,7 @@ def study_of(make_study: MakeStudy, document: str, values: Cells | None = None) 
 
 
 def of(study: Study) -> CheckResult:
-    (result,) = [one for one in check_study(study).results if one.kind == "transcription"]
+    (result,) = [result for result in check_study(study).results if result.kind == "transcription"]
     return result
 
 
@@ -236,7 +236,7 @@ def test_numbers_that_are_in_no_cell_are_notes(make_study: MakeStudy) -> None:
     checks = check_study(study)
     assert checks.problems == ()
     result = of(study)
-    assert [(one.severity, one.found) for one in result.findings] == [
+    assert [(finding.severity, finding.found) for finding in result.findings] == [
         (
             "note",
             "figure.md has 1 number for cells without a value: 40.0 (line 3) at ratio 0.2, "
@@ -256,7 +256,7 @@ def test_the_heading_names_the_grid_whatever_its_values(make_study: MakeStudy) -
         for model, y in VALUES
     }
     findings = of(study_of(make_study, BARS, swapped)).findings
-    assert [(one.levels, len(one.cells)) for one in findings] == [
+    assert [(finding.levels, len(finding.cells)) for finding in findings] == [
         (("r1-qwen",), 6),
         (("r1-llama",), 6),
     ]
@@ -264,7 +264,7 @@ def test_the_heading_names_the_grid_whatever_its_values(make_study: MakeStudy) -
 
 def test_a_reading_without_a_document_has_no_result(make_study: MakeStudy) -> None:
     study = make_study(HEAD, table("rate,depth,value", "1,1,2"))
-    assert [one for one in check_study(study).results if one.kind == "transcription"] == []
+    assert [result for result in check_study(study).results if result.kind == "transcription"] == []
 
 
 def test_any_text_is_a_document() -> None:

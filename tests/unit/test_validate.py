@@ -53,7 +53,7 @@ def test_listed_levels_keep_their_order(make_study: MakeStudy) -> None:
         "factors: {rate: {levels: [3, {id: 1.0, label: one, items: 5}, 2]}}\n",
         table("rate,depth,value", "1,1,1"),
     )
-    assert [(one.key, one.label, one.slug, one.items) for one in study.x.levels] == [
+    assert [(level.key, level.label, level.slug, level.items) for level in study.x.levels] == [
         ("3", "3", "3", None),
         ("1", "one", "1", 5),
         ("2", "2", "2", None),
@@ -132,7 +132,7 @@ def test_a_row_without_value_and_state_is_missing(make_study: MakeStudy) -> None
 
 def test_a_row_with_a_problem_is_left_out_and_the_others_stand(checked: Checked) -> None:
     study, problems = checked("", table("rate,depth,value", "1,1,x", "2,1,20"))
-    assert [one.kind for one in problems] == ["not-a-number"]
+    assert [problem.kind for problem in problems] == ["not-a-number"]
     assert study is not None
     assert list(study.readings[0].cells) == [((), ("2", "1"))]
 
@@ -173,7 +173,7 @@ def test_cells_at_levels_that_are_not_listed_are_kept_apart(checked: Checked) ->
     study, problems = checked(
         "factors: {rate: {levels: [1]}}\n", table("rate,depth,value", "1,1,1", "3,1,2")
     )
-    assert [one.kind for one in problems] == ["unknown-level"]
+    assert [problem.kind for problem in problems] == ["unknown-level"]
     assert study is not None
     reading = study.readings[0]
     assert list(reading.cells) == [((), ("1", "1"))]
@@ -239,7 +239,7 @@ def test_a_factor_named_like_a_column_of_the_format_is_a_problem(
     # Else the levels of an axis n would silently become the numbers of trials.
     head = f"format: 1\ntitle: T\nmetric: {{name: M}}\nx: {name}\ny: depth\n"
     _, problems = checked(head, table(f"{name},depth,value", "1,1,10", "2,1,20"))
-    assert [one.file for one in only_problems(problems)] == ["data/demo/study.yml"]
+    assert [problem.file for problem in only_problems(problems)] == ["data/demo/study.yml"]
 
 
 def test_two_levels_of_one_label_are_a_problem(checked: Checked) -> None:
@@ -248,14 +248,14 @@ def test_two_levels_of_one_label_are_a_problem(checked: Checked) -> None:
         "factors: {rate: {levels: [{id: 1, label: one}, {id: 2, label: one}]}}\n",
         table("rate,depth,value", "1,1,10", "2,1,20"),
     )
-    assert [one.file for one in only_problems(problems)] == ["data/demo/study.yml"]
+    assert [problem.file for problem in only_problems(problems)] == ["data/demo/study.yml"]
 
 
 @pytest.mark.parametrize("character", ["\x01", "\x1b", "\ufffe"])
 def test_a_control_character_in_a_level_is_a_problem(checked: Checked, character: str) -> None:
     # No XML can hold it: vl-convert aborts the whole process on the SVG that has it.
     _, problems = checked("", table("rate,depth,value", f"a{character}b,1,10", "c,1,20"))
-    assert [one.line for one in only_problems(problems)] == [2]
+    assert [problem.line for problem in only_problems(problems)] == [2]
 
 
 @pytest.mark.parametrize("escape", ["\\0", "\\e"])
@@ -274,4 +274,4 @@ def test_a_control_character_in_a_text_is_a_problem(
     keys[key.partition(":")[0]] = key.format(escape)
     head = "\n".join([*keys.values(), "x: rate", "y: depth", ""])
     _, problems = checked(head, table("rate,depth,value", "1,1,10"))
-    assert [one.file for one in only_problems(problems)] == ["data/demo/study.yml"]
+    assert [problem.file for problem in only_problems(problems)] == ["data/demo/study.yml"]

@@ -53,9 +53,9 @@ class GitHub:
             case "GET", "pulls":
                 owner, _, ref = query["head"].partition(":")
                 found = [
-                    one
-                    for one in self.pulls
-                    if one["head"]["ref"] == ref and one["head"]["label"].startswith(f"{owner}:")
+                    pull
+                    for pull in self.pulls
+                    if pull["head"]["ref"] == ref and pull["head"]["label"].startswith(f"{owner}:")
                 ]
                 return 200, self.page(found, query)
             case "GET", "issues", number, "comments":
@@ -66,10 +66,10 @@ class GitHub:
                 return 201, new
             case "PATCH", "issues", "comments", identity:
                 for comments in self.comments.values():
-                    for one in comments:
-                        if one["id"] == int(identity):
-                            one.update(body)
-                            return 200, one
+                    for comment in comments:
+                        if comment["id"] == int(identity):
+                            comment.update(body)
+                            return 200, comment
             case "GET", "actions", "runs", _, "artifacts":
                 found = [
                     {"id": i, "name": name, "size_in_bytes": len(content), "expired": False}

@@ -44,7 +44,7 @@ def test_every_file_of_the_hashed_lock_has_a_hash() -> None:
     entries = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
     assert len(entries) == len(pins("requirements-hashed.lock"))
     assert [
-        one.split()[0] for one in entries if not re.search(r"--hash=sha256:[0-9a-f]{64}", one)
+        entry.split()[0] for entry in entries if not re.search(r"--hash=sha256:[0-9a-f]{64}", entry)
     ] == []
 
 
@@ -105,7 +105,9 @@ def test_all_that_has_a_hash_is_installed_by_it() -> None:
     files = [ROOT / "Makefile", *(ROOT / ".github").rglob("*.*")]
     found = {
         file.relative_to(ROOT).as_posix(): [
-            one for one in installations(file) if not any(way in one for way in BY_HASH)
+            installation
+            for installation in installations(file)
+            if not any(way in installation for way in BY_HASH)
         ]
         for file in files
         if file.is_file()

@@ -126,7 +126,7 @@ def make(
         (tools / "gridatlas").write_text(DIFF)
         (tools / "gridatlas").chmod(0o755)
     (base / "diff.json").write_text(json.dumps(diff or event("diff")))
-    [step] = [one for one in run_steps(ACTION / "action.yml") if "preview.py" in one["run"]]
+    [step] = [step for step in run_steps(ACTION / "action.yml") if "preview.py" in step["run"]]
     given = {
         "GITHUB_ACTION_PATH": str(ACTION),
         "PATH": os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]),
@@ -265,7 +265,7 @@ def test_grid_atlas_is_installed_as_asked(
     tools.mkdir()
     (tools / "python").write_text('#!/bin/sh\necho "$@"\n')
     (tools / "python").chmod(0o755)
-    [step] = [one for one in run_steps(ACTION / "action.yml") if "install.sh" in one["run"]]
+    [step] = [step for step in run_steps(ACTION / "action.yml") if "install.sh" in step["run"]]
     given = {
         "GITHUB_ACTION_PATH": str(ACTION),
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
@@ -289,7 +289,7 @@ case "$*" in *pip.txt) cat "${@: -1}" >&2 ;; esac
     )
     (tools / "python").chmod(0o755)
     (project.folder / "h.txt").write_text(HASHED)
-    [step] = [one for one in run_steps(ACTION / "action.yml") if "install.sh" in one["run"]]
+    [step] = [step for step in run_steps(ACTION / "action.yml") if "install.sh" in step["run"]]
     given = {
         "GITHUB_ACTION_PATH": str(ACTION),
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
@@ -310,7 +310,7 @@ case "$*" in *pip.txt) cat "${@: -1}" >&2 ;; esac
 
 
 def test_a_copied_action_must_be_told_what_to_install(project: Checkout, tmp_path: Path) -> None:
-    [step] = [one for one in run_steps(ACTION / "action.yml") if "install.sh" in one["run"]]
+    [step] = [step for step in run_steps(ACTION / "action.yml") if "install.sh" in step["run"]]
     copied = tmp_path / "elsewhere/.github/actions/gridatlas"
     copied.mkdir(parents=True)
     (copied / "install.sh").write_text((ACTION / "install.sh").read_text())

@@ -230,7 +230,9 @@ def test_a_release_needs_its_tag_version_and_changelog(
     (folder / "CHANGELOG.md").write_text(changelog)
     shutil.copytree(ROOT / ".github/scripts", folder / ".github/scripts")
     step: dict[str, Any]
-    [step] = [one for one in run_steps(WORKFLOWS / "release.yml", "build") if "notes" in one["run"]]
+    [step] = [
+        step for step in run_steps(WORKFLOWS / "release.yml", "build") if "notes" in step["run"]
+    ]
     done = run_step(step, folder, PAGES, {"GITHUB_REF_NAME": tag})
     assert not (folder / "hit").exists()
     if error:

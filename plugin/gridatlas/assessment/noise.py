@@ -63,7 +63,7 @@ def tested_grid(claim: Judged, results: Results) -> Levels | None:
 
 def _compares_cells(node: tree.Node) -> bool:
     if isinstance(node, tree.Comparison):
-        return all(_kind(one) in ("cells", "cell") for one in node.operands)
+        return all(_kind(operand) in ("cells", "cell") for operand in node.operands)
     return isinstance(node, tree.Attribute) and node.name in ("all_at", "any_at")
 
 

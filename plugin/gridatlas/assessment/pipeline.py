@@ -106,8 +106,8 @@ def load_data(
             results.append(one.results)
         problems += one.problems
     names = [folder.name for folder in folders]
-    taken = check_former((known.study for known in results), names)
-    by_id = {known.study.id: known for known in results}
+    taken = check_former((result.study for result in results), names)
+    by_id = {result.study.id: result for result in results}
     claims = {study_id: judge(by_id, study_id) for study_id in by_id}
     for index, known in enumerate(results):
         found = [problem for claim in claims[known.study.id] for problem in claim.problems]

@@ -75,23 +75,23 @@ class Rerun:
     @property
     def counts(self) -> dict[Verdict, int]:
         """Number of cells by verdict, in the order of `VERDICTS`, but for zeros."""
-        found = Counter(one.verdict for one in self.cells.values())
+        found = Counter(cell.verdict for cell in self.cells.values())
         return {one: found[one] for one in VERDICTS if found[one]}
 
     @property
     def begun(self) -> bool:
         """Whether at least one cell is measured again, or being so."""
-        return any(one != "not run" for one in self.counts)
+        return any(count != "not run" for count in self.counts)
 
     @property
     def measured(self) -> int:
         """Number of cells that have a value measured again."""
-        return sum(one.again.value is not None for one in self.cells.values())
+        return sum(cell.again.value is not None for cell in self.cells.values())
 
     @property
     def published(self) -> int:
         """Number of cells that have a published value."""
-        return sum(one.published.value is not None for one in self.cells.values())
+        return sum(cell.published.value is not None for cell in self.cells.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,12 @@ class Reproduction:
     @property
     def runs(self) -> tuple[Run, ...]:
         """Its runs, the first one first."""
-        return tuple(sorted(self.study.runs.values(), key=lambda one: (one.started, one.id)))
+        return tuple(sorted(self.study.runs.values(), key=lambda run: (run.started, run.id)))
 
     @property
     def begun(self) -> tuple[Rerun, ...]:
         """The grids of which something is measured again."""
-        return tuple(one for one in self.reruns if one.begun)
+        return tuple(rerun for rerun in self.reruns if rerun.begun)
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -138,7 +138,7 @@ class Reproduction:
 
     def of(self, levels: Levels) -> Rerun | None:
         """What was measured again of a published grid; None for an aggregate."""
-        return next((one for one in self.reruns if one.grid.levels == levels), None)
+        return next((rerun for rerun in self.reruns if rerun.grid.levels == levels), None)
 
 
 WORDS: Mapping[Verdict, str] = {
@@ -159,8 +159,8 @@ def in_words(counts: Mapping[Verdict, int]) -> str:
 def summed(reruns: Iterable[Rerun]) -> dict[Verdict, int]:
     """Number of cells of some grids by verdict, in the order of `VERDICTS`, but for zeros."""
     found: Counter[Verdict] = Counter()
-    for one in reruns:
-        found.update(one.counts)
+    for rerun in reruns:
+        found.update(rerun.counts)
     return {one: found[one] for one in VERDICTS if found[one]}
 
 
@@ -211,9 +211,9 @@ def _running(study: Study) -> dict[tuple[Levels, Point], Progress]:
     """Cells that runs haven't done, by the one that is farthest."""
     found: dict[tuple[Levels, Point], Progress] = {}
     for run in study.runs.values():
-        for at, one in run.cells.items():
-            if not one.complete and (at not in found or found[at].done < one.done):
-                found[at] = one
+        for at, cell in run.cells.items():
+            if not cell.complete and (at not in found or found[at].done < cell.done):
+                found[at] = cell
     return found
 
 
@@ -221,7 +221,9 @@ def _again(study: Study, grid: Grid) -> Grid:
     """The cells of a grid as the first measured reading gives them that has a value."""
 
     def chosen(point: Point) -> Cell:
-        given = [one.cells[at] for one in study.reruns if (at := (grid.levels, point)) in one.cells]
+        given = [
+            rerun.cells[at] for rerun in study.reruns if (at := (grid.levels, point)) in rerun.cells
+        ]
         with_value = [cell for cell in given if cell.value is not None]
         return (with_value or given or [MISSING])[0]
 

@@ -287,7 +287,7 @@ def _inputs(results: Results) -> Any:
         study.metric.model_dump(mode="json"),
         [(one.id, [level.key for level in one.levels]) for one in (study.x, study.y)],
         [
-            (facet.id, [(one.key, one.items, one.aggregate) for one in facet.levels])
+            (facet.id, [(level.key, level.items, level.aggregate) for level in facet.levels])
             for facet in study.facets
         ],
         dict(study.baseline),
@@ -331,16 +331,16 @@ def computed_by() -> str:
 def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
     """The content to store; cells with the same counts have the same interval, written once."""
     grids = {}
-    for key, one in uncertainty.grids.items():
-        kinds = {kind: place for place, kind in enumerate(dict.fromkeys(one.cells.values()))}
-        grids[key] = asdict(replace(one, cells={})) | {
-            "cells": {at: kinds[cell] for at, cell in one.cells.items()},
+    for key, grid in uncertainty.grids.items():
+        kinds = {kind: place for place, kind in enumerate(dict.fromkeys(grid.cells.values()))}
+        grids[key] = asdict(replace(grid, cells={})) | {
+            "cells": {at: kinds[cell] for at, cell in grid.cells.items()},
             "kinds": [asdict(kind) for kind in kinds],
         }
     return {
         "grids": grids,
         "differences": {key: asdict(one) for key, one in uncertainty.differences.items()},
-        "defaults": {key: asdict(one) for key, one in uncertainty.defaults.items()},
+        "defaults": {key: asdict(default) for key, default in uncertainty.defaults.items()},
         "pooled": asdict(uncertainty.pooled) if uncertainty.pooled else None,
     }
 
@@ -641,7 +641,7 @@ def _tests(
     shares = [by_item.get(point) for point in points]
     paired = len(points) <= PAIRED_UP_TO and all_paired(shares)
     chosen = (
-        best_set_paired([one.values for one in shares if one], study.metric.better, ALPHA)
+        best_set_paired([share.values for share in shares if share], study.metric.better, ALPHA)
         if paired
         else best_set(
             [counts[point] for point in points],
@@ -726,7 +726,9 @@ def _effects(counts: Mapping[str, Counts], spreads: Mapping[str, Spread]) -> dic
 
 def _enough(spreads: Mapping[str, Spread]) -> bool:
     """Whether standard errors are known well enough for a χ² test, which takes them as exact."""
-    return all(one.clusters is not None and one.clusters >= CLUSTERS for one in spreads.values())
+    return all(
+        spread.clusters is not None and spread.clusters >= CLUSTERS for spread in spreads.values()
+    )
 
 
 def _aggregate(
@@ -767,9 +769,9 @@ def _parts_of(results: Results, grid: Grid) -> tuple[Factor, list[Levels]]:
     ]
     index, facet = min(over, key=lambda one: one[1].id != study.replicates)
     return facet, [
-        (*grid.levels[:index], one.key, *grid.levels[index + 1 :])
-        for one in facet.levels
-        if not one.aggregate
+        (*grid.levels[:index], level.key, *grid.levels[index + 1 :])
+        for level in facet.levels
+        if not level.aggregate
     ]
 
 
@@ -800,8 +802,8 @@ def _difference(
     )
     if paired:
         tests = [paired_p(shares2[point].values, shares1[point].values) for point in points]
-        adjusted = holm([one.p for one in tests])
-        name = " and ".join(dict.fromkeys(one.test for one in tests))
+        adjusted = holm([test.p for test in tests])
+        name = " and ".join(dict.fromkeys(test.test for test in tests))
     else:
         pairs = [(*second[0][point], *first[0][point]) for point in points]
         p_of = {pair: difference(*pair).p for pair in dict.fromkeys(pairs)}
@@ -860,7 +862,7 @@ def _defaults(
             if repeated[key] + len(tables) > 1:
                 found[name] = Defaults(repeated[key] + len(tables), reason=REPEATED)
             continue
-        points = [point for point in tables[0] if all(point in one for one in tables)]
+        points = [point for point in tables[0] if all(point in table for table in tables)]
         if len(tables) < 2 or len(points) < 2:
             continue
         if len(points) > SETTINGS_UP_TO:
@@ -868,7 +870,7 @@ def _defaults(
             found[name] = Defaults(len(tables), reason=reason)
             continue
         standing = good_default(
-            [[one[point] for point in points] for one in tables], study.metric.better
+            [[table[point] for point in points] for table in tables], study.metric.better
         )
         ordered = sorted(
             zip(points, standing.settings, strict=True),

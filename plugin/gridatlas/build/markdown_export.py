@@ -177,8 +177,8 @@ def _table(table: Mapping[str, object]) -> str:
         [
             f"**{_cell(level.label)}**",
             *(
-                _cell(one.text + (f" ({one.interval})" if one.interval else ""), one.mark)
-                for one in cells
+                _cell(cell.text + (f" ({cell.interval})" if cell.interval else ""), cell.mark)
+                for cell in cells
             ),
         ]
         for level, cells in table["rows"]  # type: ignore[attr-defined]

@@ -116,8 +116,8 @@ def files_digest(folder: Path, study: Study, before: Stamps) -> str | None:
         folder: The study's.
         before: Of the time before the study was read.
     """
-    paths = {folder / STUDY_FILE, *(folder / one.entry.file for one in study.readings)}
-    paths |= {folder / one.entry.text for one in study.readings if one.entry.text}
+    paths = {folder / STUDY_FILE, *(folder / reading.entry.file for reading in study.readings)}
+    paths |= {folder / reading.entry.text for reading in study.readings if reading.entry.text}
     digest = hashlib.sha256()
     for path in sorted(paths | set((folder / RUNS).glob("*.json"))):
         try:
@@ -146,7 +146,7 @@ def _templates(folder: Path | None) -> str:
     """A hash of the user's own templates."""
     digest = hashlib.sha256()
     if folder is not None:
-        for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             content = path.read_bytes()
             head = f"{path.relative_to(folder).as_posix()}:{len(content)}:"
             digest.update(head.encode() + content)
@@ -202,7 +202,7 @@ class Shelf:
     def of_study(self, known: Assessment, plans: Iterable[PagePlan]) -> bytes | None:
         """A hash of all that the pages of a study depend on besides the options."""
         # The checks of claims alone look into other studies, and name them with `study=`.
-        others = any("study" in (one.entry.check or "") for one in known.claims)
+        others = any("study" in (claim.entry.check or "") for claim in known.claims)
         files = dict(self._digests) if others else {known.study.id: self._digests[known.study.id]}
         return self._hash(files, plans, known.results.problems)
 

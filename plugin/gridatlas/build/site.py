@@ -107,7 +107,8 @@ def build(
         problems += found
     site = SiteAddress(address, ending)
     digests = {
-        one.study.id: files_digest(data / one.study.id, one.study, stamps) for one in loaded.results
+        result.study.id: files_digest(data / result.study.id, result.study, stamps)
+        for result in loaded.results
     }
     shelf = Shelf(cache, (into, address, ending), templates, digests)
     with Drawers[Picture](cache, progress) as drawers:
@@ -119,7 +120,7 @@ def build(
             step(f"assessed {one.study.id}")
             if base is None:  # Otherwise, its pages have what changed to tell as well.
                 works.begin(studies[-1])
-        known = [one.known for one in studies]
+        known = [study.known for study in studies]
         plans = _plans(studies, loaded.unreadable, into)
         if base is not None:
             called = name or data.as_posix()
@@ -130,26 +131,28 @@ def build(
             for study in studies:
                 works.begin(study)
         overview = plans[0]
-        others = [one for one in plans[1:] if "study" not in one.context]
+        others = [plan for plan in plans[1:] if "study" not in plan.context]
         works.begin_overview(known, overview)
-        drawers.ask(picture for one in others for picture in one.pictures)
+        drawers.ask(picture for other in others for picture in other.pictures)
         files = Files()
         files.add(assets(cache))
-        embeds = [embed for one in studies for embed in one.embeds]
+        embeds = [embed for study in studies for embed in study.embeds]
         writer = Writer(embeds, drawers.drawings, templates, broken, site)
         written: dict[str, Page] = {}
         for study in studies:
             there = works.end(study, writer, step)
-            written |= {one.path: there.page(one) for one in study.plans}
+            written |= {plan.path: there.page(plan) for plan in study.plans}
             files.add(there.files)
         written[overview.path] = works.end_overview(overview, writer).page(overview)
-        drawers.wait(picture for one in others for picture in one.pictures)
-        written |= {one.path: writer.page(one) for one in others}
+        drawers.wait(picture for other in others for picture in other.pictures)
+        written |= {other.path: writer.page(other) for other in others}
     step(f"wrote {many(len(plans), 'page')}")
     data_of = _data_files(known, into, site, files)
-    of = tuple(one.study for one in loaded.results)
+    of = tuple(result.study for result in loaded.results)
     files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))
-    described = {f"{grid_path(one.grid)}.png": one.panel.picture.description for one in embeds}
+    described = {
+        f"{grid_path(embed.grid)}.png": embed.panel.picture.description for embed in embeds
+    }
     return Site(
         tuple(
             replace(
@@ -157,11 +160,11 @@ def build(
                 head=tags(one.plan, site, files, described),
                 dataset=data_of.get(one.plan.path, ""),
             )
-            for one in (written[one.path] for one in plans)
+            for one in (written[plan.path] for plan in plans)
         ),
         files,
         (*problems, *writer.problems),
-        {one.study.id: one for one in loaded.results},
+        {result.study.id: result for result in loaded.results},
         {one.study.id: one for one in known},
         broken,
         drawers.drawings if cache is None else Stored(_pictures(plans, embeds), cache),
@@ -169,7 +172,7 @@ def build(
 
 
 def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Picture, None]:
-    found = dict.fromkeys(picture for one in plans for picture in one.pictures)
+    found = dict.fromkeys(picture for plan in plans for picture in plan.pictures)
     return found | dict.fromkeys(embed.panel.picture for embed in embeds)
 
 
@@ -200,17 +203,17 @@ def _planned(
 
 def _homes(loaded: Loaded, into: str) -> dict[str, str]:
     """The paths of the studies' pages, by their ids, also of those that can't be shown."""
-    shown = {one.study.id: f"{into}/{one.study.id}/index.md" for one in loaded.results}
+    shown = {result.study.id: f"{into}/{result.study.id}/index.md" for result in loaded.results}
     return shown | {folder: unreadable_page(folder, into) for folder in loaded.unreadable}
 
 
 def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[StudyPlan]:
     """The studies with these plans of their pages."""
     by_id: dict[str, list[PagePlan]] = {}
-    for one in plans:
-        if "study" in one.context:
-            by_id.setdefault(one.context["study"].id, []).append(one)
-    return [replace(one, plans=tuple(by_id[one.id])) for one in studies]
+    for plan in plans:
+        if "study" in plan.context:
+            by_id.setdefault(plan.context["study"].id, []).append(plan)
+    return [replace(study, plans=tuple(by_id[study.id])) for study in studies]
 
 
 def _data_files(
@@ -235,8 +238,8 @@ def _plans(
     """Those of all pages; that of the overview comes first."""
     pages = {visible(folder): unreadable_page(folder, into) for folder in unreadable}
     return [
-        plan_overview([one.known for one in studies], into, pages),
-        *(one for study in studies for one in study.plans),
+        plan_overview([study.known for study in studies], into, pages),
+        *(plan for study in studies for plan in study.plans),
         *(plan_unreadable(folder, found, into) for folder, found in unreadable.items()),
     ]
 

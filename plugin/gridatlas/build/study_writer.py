@@ -71,9 +71,9 @@ class Works:
         if study.id not in self._there:
             self._drawers.wait(_pictures(study))
             pages = []
-            for one in study.plans:
-                pages.append(writer.page(one))
-                step(f"wrote {one.path}")
+            for plan in study.plans:
+                pages.append(writer.page(plan))
+                step(f"wrote {plan.path}")
             files: dict[str, str | bytes] = {}
             for embed in study.embeds:
                 files[embed_path(embed)] = writer.frame(embed)
@@ -101,7 +101,7 @@ class Works:
 def _pictures(study: StudyPlan) -> list[Picture]:
     """Those of its pages, and of its grids for themselves."""
     return [
-        *(picture for one in study.plans for picture in one.pictures),
+        *(picture for plan in study.plans for picture in plan.pictures),
         *(embed.panel.picture for embed in study.embeds),
     ]
 

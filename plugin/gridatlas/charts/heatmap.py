@@ -138,7 +138,7 @@ def own_domain(grids: Iterable[Grid]) -> tuple[float, float]:
 
 def difference_domain(differences: Iterable[Difference]) -> tuple[float, float]:
     """A colour scale centred on 0, as wide as the largest difference on either side."""
-    values = [abs(value) for one in differences for value in _drawn_differences(one)]
+    values = [abs(value) for difference in differences for value in _drawn_differences(difference)]
     reach = max(values, default=Decimal(0))
     return _widened(-reach, reach)
 

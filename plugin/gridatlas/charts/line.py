@@ -92,8 +92,11 @@ class Line:
         """Its cells, in the order of their levels, with their intervals where these are known."""
         intervals = by_point(self.grid, self.uncertainty)
         points = (
-            (one, (one.key, self.level.key) if self.axis == "row" else (self.level.key, one.key))
-            for one in self.along.levels
+            (
+                level,
+                (level.key, self.level.key) if self.axis == "row" else (self.level.key, level.key),
+            )
+            for level in self.along.levels
         )
         return [(one, self.grid.at(*point), intervals.get(point)) for one, point in points]
 

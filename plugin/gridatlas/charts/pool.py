@@ -85,7 +85,7 @@ class Drawers(Generic[Drawn]):
 
     def ask(self, pictures: Iterable[Drawn]) -> None:
         """Have pictures drawn that the cache doesn't have, each once."""
-        new = [one for one in dict.fromkeys(pictures) if one not in self._asked]
+        new = [picture for picture in dict.fromkeys(pictures) if picture not in self._asked]
         self._asked |= dict.fromkeys(new)
         self._left |= dict.fromkeys(
             one for one in new if self._stored is None or not self._stored.there(one)

@@ -89,7 +89,7 @@ def _unused(study: Study, index: int, findings: Iterable[Finding]) -> Problem:
     factors = {factor.id: factor for factor in (*study.facets, study.x, study.y)}
     at = "; ".join(f"{factor} = {listed(keys)}" for factor, keys in entry.at.items())
     found = f"no finding {entry.finding}" + (f" at {at}" if at else "")
-    same = [accept_entry(study, one) for one in findings if one.kind == entry.finding]
+    same = [accept_entry(study, finding) for finding in findings if finding.kind == entry.finding]
     expected = "a finding that the checks give"
     fix = "remove this entry; what it accepts no longer occurs"
     wrong = [name for name in entry.at if name not in factors]
@@ -116,7 +116,7 @@ def _unused(study: Study, index: int, findings: Iterable[Finding]) -> Problem:
 
 
 def _finding_problem(study: Study, finding: Finding) -> Problem:
-    reading = next((one for one in study.readings if one.id == finding.reading), None)
+    reading = next((reading for reading in study.readings if reading.id == finding.reading), None)
     lines = (
         [reading.cells[finding.levels, point].line for point in finding.cells] if reading else []
     )

@@ -137,12 +137,12 @@ def _outlier_findings(
             off.setdefault(average.levels, []).append(average)
     findings = []
     for levels, averages in off.items():
-        shown = [(one.point, _off_by(one, apart.way)) for one in averages]
+        shown = [(average.point, _off_by(average, apart.way)) for average in averages]
         findings.append(
             account.finding(
                 "aggregate",
                 levels,
-                [one.point for one in averages],
+                [average.point for average in averages],
                 f"{apart.fitting} of {apart.tested} aggregates are {apart.way}; "
                 f"{'this one is' if len(averages) == 1 else 'these are'} not: "
                 f"{cells_text(account.study, shown)}",
@@ -183,7 +183,9 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
     for index, factor in enumerate(study.facets):
         if len(study.accounts) < 2 or not any(level.aggregate for level in factor.levels):
             continue
-        for levels, point in dict.fromkeys(at for one in study.accounts for at in one.cells):
+        for levels, point in dict.fromkeys(
+            at for account in study.accounts for at in account.cells
+        ):
             if not factor.level(levels[index]).aggregate:
                 continue
             shown = choose(study, levels, point)

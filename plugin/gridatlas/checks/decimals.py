@@ -23,14 +23,15 @@ def check_decimals(account: Account) -> list[CheckResult]:
         ]
         for sheet in account.sheets
     }
-    every = [one for cells in printed.values() for one in cells]
+    every = [cell for cells in printed.values() for cell in cells]
     if len(every) < 3:
         return []
     usual = _usual(every)
     # A grid may have its own number of decimals, if it has enough values to tell.
     own = {levels: _usual(cells) if len(cells) >= 3 else usual for levels, cells in printed.items()}
     odd = {
-        levels: [one for one in cells if one[2] != own[levels]] for levels, cells in printed.items()
+        levels: [cell for cell in cells if cell[2] != own[levels]]
+        for levels, cells in printed.items()
     }
     number = sum(map(len, odd.values()))
     apart = [levels for levels in printed if own[levels] != usual]
@@ -54,7 +55,7 @@ def check_decimals(account: Account) -> list[CheckResult]:
     ]
     # 47.30 that a program wrote as 47.3 looks like a value that lost a digit.
     full = [value for _, value, places in every if places == usual]
-    shorter = all(one[2] < own[levels] for levels, cells in odd.items() for one in cells)
+    shorter = all(cell[2] < own[levels] for levels, cells in odd.items() for cell in cells)
     dropped = number > 0 and shorter and not any(v.as_tuple().digits[-1] == 0 for v in full)
     strength = "A decimal that was lost or added shows; a wrong digit doesn't."
     statement = f"{len(full)} of {many(len(every), 'value')} have {decimals_text([usual])}."

@@ -30,4 +30,8 @@ def check_disputed(account: Account, reading: Reading) -> list[CheckResult]:
     ]
     number = sum(map(len, groups.values()))
     statement = f"{many(number, 'cell')} {is_are(number)} disputed and without a value."
-    return [account.result("disputed", [one.levels for one in findings], statement, "", findings)]
+    return [
+        account.result(
+            "disputed", [finding.levels for finding in findings], statement, "", findings
+        )
+    ]

@@ -154,7 +154,7 @@ def _number_line(number: int, line: str) -> NumberLine | None:
     runs = [run for run in runs if any(item["number"] for item in run)]
     if not runs:
         return None
-    best = max(enumerate(runs), key=lambda one: (len(one[1]), one[0]))[1]
+    best = max(enumerate(runs), key=lambda run: (len(run[1]), run[0]))[1]
     label = line[: best[0].start()]
     if len(best) == 1 and not _is_labelled(line, label, line[best[0].end() :]):
         return None

@@ -26,7 +26,9 @@ def check_study(study: Study) -> StudyChecks:
         result for reading in study.readings for result in reading_results(study, reading, shown)
     ]
     results += check_shown_aggregates(study)
-    findings, problems = accept(study, [one for result in results for one in result.findings])
+    findings, problems = accept(
+        study, [finding for result in results for finding in result.findings]
+    )
     left = iter(findings)
     marked = tuple(
         replace(result, findings=tuple(next(left) for _ in result.findings)) for result in results

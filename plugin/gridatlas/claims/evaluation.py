@@ -125,11 +125,11 @@ class Evaluation:
         raise self._error(node, message, expected)
 
     def _comparison(self, node: tree.Comparison) -> Value:
-        values = [self._numeric(one) for one in node.operands]
+        values = [self._numeric(operand) for operand in node.operands]
         if len(values) == 2:
             return compare(node.operators[0], values[0], values[1])
-        if any(isinstance(one, Numbers) for one in values):
-            texts = [self.expression[one.start : one.end] for one in node.operands]
+        if any(isinstance(value, Numbers) for value in values):
+            texts = [self.expression[operand.start : operand.end] for operand in node.operands]
             parts = [
                 f"({left} {operator} {right})"
                 for operator, (left, right) in zip(node.operators, pairwise(texts), strict=True)

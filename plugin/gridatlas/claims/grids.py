@@ -218,8 +218,8 @@ class Extreme:
         """Why these levels can't be told from the others: of one of the two no cell is there."""
         is_inside = self.of.chosen(levels)
         for side in (True, False):
-            values = {at: one for at, one in self.of.values.items() if is_inside(at) is side}
-            if values and all(one is None for one in values.values()):
+            values = {at: value for at, value in self.of.values.items() if is_inside(at) is side}
+            if values and all(value is None for value in values.values()):
                 return replace(self.of, values=values).missing()
         return ()
 

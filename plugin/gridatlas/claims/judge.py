@@ -111,7 +111,7 @@ class _Judge:
         )
 
     def source_problems(self) -> Iterable[Problem]:
-        source, readings = self.entry.source, [one.id for one in self.study.readings]
+        source, readings = self.entry.source, [reading.id for reading in self.study.readings]
         if source is not None and source not in readings:
             near = nearest(source, readings)
             yield self.problem(

@@ -83,7 +83,9 @@ class Lookup:
         given = self.scope.given
         if given is None:
             return Numbers(study.x, study.y, values, sources, higher=higher)
-        judged = {point: one if point in given.points else None for point, one in values.items()}
+        judged = {
+            point: value if point in given.points else None for point, value in values.items()
+        }
         absent: Absent = "left out" if given.is_block else "needed in parts"
         return Numbers(study.x, study.y, judged, sources, absent=absent, higher=higher)
 
@@ -125,13 +127,13 @@ class Lookup:
         if wanted is None and len(studies) == 1:
             return next(iter(studies.values()))
         if wanted is None:
-            choices = [f'study="{one}"' for one in studies]
+            choices = [f'study="{study}"' for study in studies]
             example = f"grid({choices[0]}, ...)" if choices else ""
             raise self.error("study", "grid() needs a study here", choices, None, example)
         if wanted not in studies:
             message = f"there is no study {shown(wanted)}"
             near = nearest(wanted, studies)
-            if new := renamed(one.study for one in studies.values()).get(wanted):
+            if new := renamed(study.study for study in studies.values()).get(wanted):
                 message, near = f"the study {shown(wanted)} was renamed", new
             example = f'grid(study="{near or next(iter(studies), "a")}", ...)'
             raise self.error("study", message, list(studies), near, example)
@@ -145,7 +147,7 @@ class Lookup:
             wanted = self.scope.reading
         if wanted is None:
             return None, False
-        readings = {one.id: one for one in study.readings}
+        readings = {reading.id: reading for reading in study.readings}
         if wanted not in readings:
             message = f"{study.id} has no reading {shown(wanted)}"
             near = nearest(wanted, readings)

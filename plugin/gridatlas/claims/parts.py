@@ -124,7 +124,7 @@ class Cells(Generic[V]):
     def where(self, levels: Chosen) -> Self:
         """The cells at these levels."""
         inside = self.chosen(levels)
-        values = {at: one for at, one in self.values.items() if inside(at)}
+        values = {at: value for at, value in self.values.items() if inside(at)}
         return replace(self, values=values, whole=False)
 
     def where_true(self, kept: Cells[bool]) -> Self:

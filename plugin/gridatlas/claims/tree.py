@@ -150,8 +150,8 @@ class Not(Node):
 def walk(node: Node) -> Iterator[Node]:
     """A part and all parts of it, each before its own."""
     yield node
-    for one in fields(node):
-        value = getattr(node, one.name)
+    for field in fields(node):
+        value = getattr(node, field.name)
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Node):
                 yield from walk(part)

@@ -78,7 +78,7 @@ def evaluate_given(
     if verdict.outcome != "undecidable" or evaluation.names_others:
         return verdict
     grids = evaluation.grids()
-    there = [{at for at, value in one.values.items() if value is not None} for one in grids]
+    there = [{at for at, value in grid.values.items() if value is not None} for grid in grids]
     points = set.intersection(*there) if there else set()
     of = len(grids[0].values) if grids else 0
     if not points or len(points) == of:

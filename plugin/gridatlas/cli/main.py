@@ -123,8 +123,8 @@ def _command(text: str, also: str = "") -> str:
 
 def _as_json(loaded: Loaded, found: Iterable[Problem]) -> str:
     studies = [
-        {"id": one.study.id, "title": one.study.title, "grids": len(one.grids)}
-        for one in loaded.results
+        {"id": result.study.id, "title": result.study.title, "grids": len(result.grids)}
+        for result in loaded.results
     ]
     content = {"problems": [asdict(one) for one in found], "studies": studies}
     return json.dumps(content, ensure_ascii=False, indent=2)
@@ -188,7 +188,7 @@ WITH_EITHER = frozenset({"problems", "readings-removed"})
 def _kinds(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str] | None:
     if value is None:
         return None
-    kinds = frozenset(one.strip() for one in value.split(","))
+    kinds = frozenset(part.strip() for part in value.split(","))
     if not kinds <= set(KINDS):
         raise click.BadParameter(f"name {' or '.join(KINDS)}, or both with a comma between them")
     return kinds
@@ -283,7 +283,7 @@ def diff(
             state = f"the changes aren't written; {out} is as it was"
             raise _Failed(not_written(error, out, state)) from error
         click.echo(told.summary, err=True)
-    found = {one.id for one in told.sections}
+    found = {section.id for section in told.sections}
     fails = bool(found & (fail_on | WITH_EITHER)) if fail_on else told.changed
     sys.exit(1 if fails else 0)
 

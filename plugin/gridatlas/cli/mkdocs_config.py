@@ -99,7 +99,7 @@ def _shape(node: yaml.Node, *, without: bool = False) -> object:
         pairs = [(_shape(key), _shape(value)) for key, value in node.value]
         if without:
             pairs = [pair for pair in pairs if pair[0] != _key("plugins")]
-            names = [one for one in _entries(_plugins(node)) if one[0] != PLUGIN]
+            names = [entry for entry in _entries(_plugins(node)) if entry[0] != PLUGIN]
             kept = [(name, None if value is None else _shape(value)) for name, value in names]
             return node.tag, pairs, kept or [("search", None)]
         return node.tag, pairs

@@ -302,7 +302,7 @@ def _addresses(attribute: str, value: str) -> list[str]:
     if attribute != "srcset":
         return [value]
     # Candidates end with a comma and a space; a `data:` address has commas of its own.
-    return [one.split()[0] for one in re.split(r",\s+", value) if one.split()]
+    return [part.split()[0] for part in re.split(r",\s+", value) if part.split()]
 
 
 def _host(url: str, own: str, what: str) -> str | None:

@@ -35,9 +35,9 @@ def fit_runs(
         if any(one.severity == "problem" for one in found):
             continue
         cells = {
-            _at(one.levels, source): Progress(one.done, one.of)
-            for one in file.manifest.cells
-            if all(key in known[factor] for factor, key in one.levels.items())
+            _at(cell.levels, source): Progress(cell.done, cell.of)
+            for cell in file.manifest.cells
+            if all(key in known[factor] for factor, key in cell.levels.items())
         }
         outcomes, found = _outcomes(file, source, cells)
         problems += found
@@ -112,12 +112,12 @@ def _misfits(
         return
     yield from _other_settings(file, source)
     listed_in = {factor for factor, one in source.file.factors.items() if one.levels is not None}
-    cells = (one.levels for one in file.manifest.cells)
+    cells = (cell.levels for cell in file.manifest.cells)
     yield from _unknown_levels(file.name, cells, factors, listed_in)
     twice = [
         cell
         for cell, times in Counter(
-            tuple(sorted(one.levels.items())) for one in file.manifest.cells
+            tuple(sorted(cell.levels.items())) for cell in file.manifest.cells
         ).items()
         if times > 1
     ]
@@ -195,32 +195,32 @@ def _outcomes(
     found: dict[At, Outcomes] = {}
     problems: list[Problem] = []
     wanted = {source.file.x, source.file.y, *source.file.facets}
-    for index, one in enumerate(file.outcomes.cells):
+    for index, cell in enumerate(file.outcomes.cells):
         wrong = ""
-        at = _at(one.cell, source) if one.cell.keys() == wanted else None
+        at = _at(cell.cell, source) if cell.cell.keys() == wanted else None
         if at is None or at not in cells or not cells[at].complete:
             wrong, expected = "a cell that the run hasn't done", "only complete cells of the run"
         elif at in found:
             wrong, expected = "a cell again", "each cell once"
-        elif one.items >= len(lists):
-            wrong, expected = f"the list of items {one.items}", f"one of {len(lists)}, from 0"
+        elif cell.items >= len(lists):
+            wrong, expected = f"the list of items {cell.items}", f"one of {len(lists)}, from 0"
         else:
-            wrong, expected = _counts(one, len(lists[one.items]))
+            wrong, expected = _counts(cell, len(lists[cell.items]))
         if wrong or at is None:
             problems.append(
                 Problem(
                     "wrong-outcomes",
                     file.outcomes_name,
-                    f"{wrong} ({levels_text(one.cell)})",
+                    f"{wrong} ({levels_text(cell.cell)})",
                     expected,
                     COLLECT,
                     column=f"cells.{index}",
                 )
             )
             continue
-        items = lists[one.items]
-        samples = one.samples * len(items) if len(one.samples) == 1 else one.samples
-        found[at] = Outcomes(items, samples, one.correct)
+        items = lists[cell.items]
+        samples = cell.samples * len(items) if len(cell.samples) == 1 else cell.samples
+        found[at] = Outcomes(items, samples, cell.correct)
     return found, problems
 
 

@@ -122,13 +122,15 @@ def _typed(
         return StudyFile.model_validate(tree), []
     except ValidationError as error:
         errors = error.errors()
-        places = [one["loc"] for one in errors]
+        places = [error["loc"] for error in errors]
         return None, [
-            _schema_problem(one, lines, name)
-            for one in errors
+            _schema_problem(error, lines, name)
+            for error in errors
             if not (
-                one["type"] == "too_short"
-                and any(p[: len(one["loc"])] == one["loc"] and p != one["loc"] for p in places)
+                error["type"] == "too_short"
+                and any(
+                    p[: len(error["loc"])] == error["loc"] and p != error["loc"] for p in places
+                )
             )
         ]
 
@@ -228,7 +230,7 @@ def _keys_at(path: KeyPath) -> list[str]:
         options = [one for one in node.get("anyOf", ()) if one.get("type") != "null"]
         if options:
             # A level is a scalar or a mapping; the keys are those of the mapping.
-            node = next((one for one in options if "$ref" in one), options[-1])
+            node = next((option for option in options if "$ref" in option), options[-1])
         if "$ref" in node:
             node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
     return sorted(node.get("properties", {}))

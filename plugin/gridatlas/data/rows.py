@@ -304,7 +304,7 @@ def read_readings(
 
 def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
     file = rows.source.file
-    known = {name: {level.key for level in one.levels} for name, one in rows.factors.items()}
+    known = {name: {level.key for level in factor.levels} for name, factor in rows.factors.items()}
     problems: list[Problem] = []
     found: dict[tuple[Levels, Point], list[Cell]] = {}
     outside = []
@@ -380,7 +380,7 @@ def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:
 def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]:
     """One entry per unknown level of a reading, however many rows have it."""
     lines: dict[tuple[str, str], list[int]] = {}
-    there = {name: {level.key for level in one.levels} for name, one in rows.factors.items()}
+    there = {name: {level.key for level in factor.levels} for name, factor in rows.factors.items()}
     for keys, cell in reading.outside:
         for name, key in keys:
             if key not in there[name]:

@@ -71,7 +71,7 @@ def typos(source: StudySource) -> list[Typo]:
 def corrected(source: StudySource, found: list[Typo]) -> StudySource:
     """The study as it was meant, to be checked for other mistakes."""
     file, names = source.file, {one.path: one.column for one in found}
-    facets = tuple(names.get(("facets", at), one) for at, one in enumerate(file.facets))
+    facets = tuple(names.get(("facets", at), facet) for at, facet in enumerate(file.facets))
     column = names.get(("metric", "column"), file.metric.column)
     update = {
         "x": names.get(("x",), file.x),

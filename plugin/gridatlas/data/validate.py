@@ -82,7 +82,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
     problems += _check_trials(source, factors)
     problems += _check_replicates(source, factors)
     problems += _check_levels(source, factors)
-    if any(one.severity == "problem" for one in problems if one.file == source.name):
+    if any(problem.severity == "problem" for problem in problems if problem.file == source.name):
         return None, problems
     readings, found = read_readings(source, factors, tables)
     problems += found
@@ -260,9 +260,9 @@ def _check_references(source: StudySource) -> list[Problem]:
     file, here = source.file, _In(source)
     ids = factor_ids(source)
     problems = [
-        here.unknown("unknown-factor", ("factors", one), one, "a factor of this study", ids)
-        for one in file.factors
-        if one not in ids
+        here.unknown("unknown-factor", ("factors", factor), factor, "a factor of this study", ids)
+        for factor in file.factors
+        if factor not in ids
     ]
     named: list[tuple[tuple[str | int, ...], str]] = [
         (("baseline", facet), facet) for facet in file.baseline
@@ -393,14 +393,14 @@ def _factor(
     problems = _mixed(source, factor_id, tables) if entry.levels is None else []
     levels = tuple(
         Level(
-            key=one.id,
-            label=one.label or one.id,
-            slug=slug(one.id),
-            number=level_number(one.id),
-            items=one.items,
-            aggregate=one.aggregate.by if one.aggregate else None,
+            key=entry.id,
+            label=entry.label or entry.id,
+            slug=slug(entry.id),
+            number=level_number(entry.id),
+            items=entry.items,
+            aggregate=entry.aggregate.by if entry.aggregate else None,
         )
-        for one in entries
+        for entry in entries
     )
     here = _In(source)
     keys_before: set[str] = set()

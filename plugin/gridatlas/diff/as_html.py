@@ -40,8 +40,8 @@ def to_html(report: Report, url: str = "") -> str:
         body.append(f'<p><a href="{escape(url)}">The built site</a></p>')
     if len(report.sections) > 1:
         links = "".join(
-            f'<li><a href="#{one.id}">{_text(one.title)} ({len(one.items):,})</a></li>'
-            for one in report.sections
+            f'<li><a href="#{section.id}">{_text(section.title)} ({len(section.items):,})</a></li>'
+            for section in report.sections
         )
         body.append(f'<nav aria-label="Sections"><ul>{links}</ul></nav>')
     body += [_section(section) for section in report.sections]
@@ -79,7 +79,7 @@ def _item(item: Item, links: Mapping[str, str]) -> str:
         name = f'<a href="{escape(links[item.study])}">{name}</a>'
     parts = [f"{name}: {_text(item.text)}"]
     if item.details:
-        lines = "".join(f"<li>{_text(one)}</li>" for one in item.details)
+        lines = "".join(f"<li>{_text(detail)}</li>" for detail in item.details)
         parts.append(f'<ul class="details">{lines}</ul>')
     if item.table:
         parts.append(_table(item.table, f"{item.study}: {item.text}"))
@@ -87,7 +87,7 @@ def _item(item: Item, links: Mapping[str, str]) -> str:
 
 
 def _table(table: Table, name: str) -> str:
-    head = "".join(f'<th scope="col">{_text(one)}</th>' for one in table.columns)
+    head = "".join(f'<th scope="col">{_text(column)}</th>' for column in table.columns)
     rows = "".join(
         f"<tr>{''.join(f'<td>{_text(one)}</td>' for one in row)}</tr>" for row in table.rows
     )

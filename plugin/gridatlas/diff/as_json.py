@@ -48,7 +48,7 @@ def to_json(changes: Changes, report: Report, url: str = "") -> str:
 def _sections(sections: tuple[Section, ...]) -> list[dict[str, Any]]:
     written = [[asdict(item) for item in section.items] for section in sections]
     sizes = [
-        [len(json.dumps(one, ensure_ascii=False).encode()) + 2 for one in items]
+        [len(json.dumps(item, ensure_ascii=False).encode()) + 2 for item in items]
         for items in written
     ]
     kept = allot(sizes, SECTIONS_LIMIT)
@@ -78,32 +78,32 @@ def _study(study: StudyChanges, limit: int) -> dict[str, Any] | None:
         "renamed": [asdict(one) for one in (*study.match.renamed, *study.readings.renamed)],
         "claims": [
             {
-                "text": line(one.new.entry.text if one.new else one.old.entry.text),  # type: ignore[union-attr]
-                "old": one.old and outcome(one.old),
-                "new": one.new and outcome(one.new),
-                "flipped": one.flipped,
-                "newly_wrong": one.newly_wrong,
+                "text": line(claim.new.entry.text if claim.new else claim.old.entry.text),  # type: ignore[union-attr]
+                "old": claim.old and outcome(claim.old),
+                "new": claim.new and outcome(claim.new),
+                "flipped": claim.flipped,
+                "newly_wrong": claim.newly_wrong,
             }
-            for one in study.claims
+            for claim in study.claims
         ],
         "findings": [
-            {"old": _finding(one.old), "new": _finding(one.new), "fails": one.fails}
-            for one in study.findings
+            {"old": _finding(finding.old), "new": _finding(finding.new), "fails": finding.fails}
+            for finding in study.findings
         ],
-        "lost_checks": [_lost(one) for one in study.lost_checks],
-        "readings_removed": [_removed(one) for one in study.removed_readings],
+        "lost_checks": [_lost(check) for check in study.lost_checks],
+        "readings_removed": [_removed(reading) for reading in study.removed_readings],
         "disagreements": [
             {
-                "levels": list(one.at[0]),
-                "point": list(one.at[1]),
-                "old": _readings(one.old),
-                "new": _readings(one.new),
+                "levels": list(disagreement.at[0]),
+                "point": list(disagreement.at[1]),
+                "old": _readings(disagreement.old),
+                "new": _readings(disagreement.new),
             }
-            for one in study.readings.disagreements
+            for disagreement in study.readings.disagreements
         ],
         "texts": [
-            {"what": line(one.what), "old": line(one.old), "new": line(one.new)}
-            for one in study.texts
+            {"what": line(text.what), "old": line(text.old), "new": line(text.new)}
+            for text in study.texts
         ],
     }
     if not any(lists.values()):
@@ -167,7 +167,7 @@ def _grid(change: GridChange, limit: int) -> dict[str, Any]:
             "told_apart": best.differs,
             "test": best.test or best.reason,
         },
-        "cells": _listed([_cell(one) for one in change.cells[:limit]], limit)
+        "cells": _listed([_cell(cell) for cell in change.cells[:limit]], limit)
         | {"more": max(0, len(change.cells) - limit)},
     }
 

@@ -35,7 +35,7 @@ def to_markdown(report: Report, url: str = "", limit: int = LIMIT) -> str:
     fixed = "\n".join([*head, *titles])
     # Each section may need its line "and N more".
     room = limit - len(fixed.encode()) - 120 * len(titles)
-    kept = allot([[len(one.encode()) for one in items] for items in written], room)
+    kept = allot([[len(item.encode()) for item in items] for items in written], room)
     parts = list(head)
     for title, items, number in zip(titles, written, kept, strict=True):
         parts.append(title)
@@ -53,7 +53,7 @@ def _title(section: Section) -> str:
 
 def _item(item: Item) -> str:
     lines = [f"- **{escaped(item.study)}**: {escaped(item.text)}"]
-    lines += [f"    - {_begun(escaped(one))}" for one in item.details]
+    lines += [f"    - {_begun(escaped(detail))}" for detail in item.details]
     text = "\n".join(lines) + "\n"
     if item.table:
         text += "\n" + _table(item.table) + "\n"

@@ -65,14 +65,20 @@ class StudyChanges:
     @property
     def own_claims(self) -> tuple[ClaimChange, ...]:
         """The claims that changed, but for those that only lost a reading as their source."""
-        moved = {id(claim) for one in self.removed_readings for claim in one.moved}
+        moved = {id(claim) for reading in self.removed_readings for claim in reading.moved}
         return tuple(claim for claim in self.claims if id(claim) not in moved)
 
     @property
     def own_disagreements(self) -> tuple[DisagreementChange, ...]:
         """The disagreements that changed, but for those that went with a reading."""
-        moved = {id(change) for one in self.removed_readings for change in one.disagreements}
-        return tuple(one for one in self.readings.disagreements if id(one) not in moved)
+        moved = {
+            id(change) for reading in self.removed_readings for change in reading.disagreements
+        }
+        return tuple(
+            disagreement
+            for disagreement in self.readings.disagreements
+            if id(disagreement) not in moved
+        )
 
     def is_seen(self, finding: Finding) -> bool:
         """Whether a finding of the base could still be seen in the head.
@@ -80,8 +86,8 @@ class StudyChanges:
         It can't where its reading was removed or its check can't see it any more; that is told of
         these.
         """
-        hidden = [one.findings for one in self.removed_readings]
-        hidden += [one.hidden for one in self.lost_checks]
+        hidden = [reading.findings for reading in self.removed_readings]
+        hidden += [check.hidden for check in self.lost_checks]
         return all(finding is not other for findings in hidden for other in findings)
 
 
@@ -119,19 +125,19 @@ def compare_sides(base: Side, head: Side, cache: Path | None = None) -> Changes:
         head,
         _unreadable(base, head),
         tuple(
-            one
-            for key, one in head.studies.items()
+            study
+            for key, study in head.studies.items()
             if key not in from_id and key not in base.unreadable
         ),
         tuple(
-            one
-            for key, one in base.studies.items()
+            study
+            for key, study in base.studies.items()
             if key not in ids and key not in head.unreadable
         ),
         tuple(one for _, _, one in under_others),
         tuple(
-            _study(base.studies[from_id[key]], one, base, head, cache)
-            for key, one in head.studies.items()
+            _study(base.studies[from_id[key]], study, base, head, cache)
+            for key, study in head.studies.items()
             if key in from_id
         ),
     )
@@ -141,7 +147,7 @@ def _renamed(base: Side, head: Side) -> list[tuple[str, str, Renamed]]:
     """Studies under another id, with both: as the head's `former` says, else by their values."""
     unread = {*base.unreadable, *head.unreadable}
     old, new = _loose(base, head.studies, unread), _loose(head, base.studies, unread)
-    now = renamed(one.study for one in head.studies.values())
+    now = renamed(study.study for study in head.studies.values())
     said = {key: now[key] for key in old if now.get(key) in new}
     pairs = []
     for key, to in said.items():
@@ -172,8 +178,8 @@ def _loose(
 ) -> dict[str, dict[object, object]]:
     """The values of studies that the other side doesn't have."""
     return {
-        key: study_values(one.results)  # type: ignore[misc]
-        for key, one in side.studies.items()
+        key: study_values(study.results)  # type: ignore[misc]
+        for key, study in side.studies.items()
         if key not in others and key not in unread
     }
 

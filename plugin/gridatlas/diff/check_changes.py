@@ -52,7 +52,7 @@ def compare_findings(
     Args:
         readings: The head's id of a reading by the base's.
     """
-    old = [(one, _key(one, match, readings)) for one in base.findings]
+    old = [(finding, _key(finding, match, readings)) for finding in base.findings]
     new: dict[Key, list[Finding]] = {}
     for one in head.findings:
         new.setdefault(_own_key(one), []).append(one)
@@ -89,7 +89,7 @@ def other_problems(
 
 
 def _without(found: Sequence[Problem], others: Sequence[Problem]) -> tuple[Problem, ...]:
-    there = [_problem_key(one) for one in others]
+    there = [_problem_key(other) for other in others]
     left = []
     for one in found:
         key = _problem_key(one)

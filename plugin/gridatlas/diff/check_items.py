@@ -15,7 +15,9 @@ from gridatlas.model.study import Study
 
 def checks(changes: Changes) -> Iterator[Item]:
     """Findings that newly fail first, then those that fail otherwise."""
-    found = [(study, one) for study in changes.studies for one in study.findings if one.fails]
+    found = [
+        (study, finding) for study in changes.studies for finding in study.findings if finding.fails
+    ]
     for study, one in sorted(found, key=lambda pair: not pair[1].newly_fails):
         if one.new is not None:
             now = "Still fails, and otherwise" if failing(one.old) else "Newly fails"
@@ -78,10 +80,10 @@ def _gone(study: StudyChanges, finding: Finding) -> str:
 def other_findings(changes: Changes) -> Iterator[Item]:
     """Accepted findings, notes, and findings that are gone."""
     every: list[tuple[StudyChanges, FindingChange]] = [
-        (study, one)
+        (study, finding)
         for study in changes.studies
-        for one in study.findings
-        if not (one.new is not None and one.fails)
+        for finding in study.findings
+        if not (finding.new is not None and finding.fails)
     ]
     for study, one in every:
         if one.new is not None and one.new.accepted and not (one.old and one.old.accepted):

@@ -109,7 +109,7 @@ def compare_claims(base: Sequence[Judged], head: Sequence[Judged]) -> tuple[Clai
     changes += [ClaimChange(one, None) for one in old]
     changes += [ClaimChange(None, other) for other in new]
     place = {id(one): index for index, one in enumerate((*base, *head))}
-    return tuple(sorted(changes, key=lambda one: place[id(one.new or one.old)]))
+    return tuple(sorted(changes, key=lambda change: place[id(change.new or change.old)]))
 
 
 def _words(one: Judged) -> str:

@@ -20,10 +20,10 @@ from gridatlas.diff.wording import (
 def claims(changes: Changes) -> Iterator[Item]:
     """Claims that flipped, are recorded otherwise, or were removed."""
     found = [
-        (study, one)
+        (study, claim)
         for study in changes.studies
-        for one in study.own_claims
-        if one.flipped or one.recorded_otherwise or one.newly_wrong or one.new is None
+        for claim in study.own_claims
+        if claim.flipped or claim.recorded_otherwise or claim.newly_wrong or claim.new is None
     ]
 
     def rank(pair: tuple[StudyChanges, ClaimChange]) -> tuple[bool, bool, bool]:
@@ -122,7 +122,7 @@ def other_claims(changes: Changes) -> Iterator[Item]:
                 yield item(study_id, f"{_now(one.old, one.new)}: {text}", details)
     for known in changes.added:
         n = len(known.claims)
-        bad = [one for one in known.claims if wrong(one)]
+        bad = [claim for claim in known.claims if wrong(claim)]
         if n:
             text = f"The new study makes {count(n, 'claim')}"
             text += f", of which {len(bad)} not as recorded" if bad else ""

@@ -83,7 +83,7 @@ def compare_coverage(
     for (kind, reading_id), coverage in before.items():
         if reading_id not in readings or kind in ONLY_WHERE_FOUND:
             continue
-        head = next(one for one in new[0].readings if one.id == readings[reading_id])
+        head = next(reading for reading in new[0].readings if reading.id == readings[reading_id])
         comparison = _Comparison(
             kind,
             coverage,

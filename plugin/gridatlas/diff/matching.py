@@ -67,10 +67,10 @@ class Match:
         if self.order is None:
             return None
         given: list[str] = [""] * len(self.order)
-        for known, place, key in zip(self.levels, self.order, (*levels, *point), strict=True):
-            if key not in known:
+        for level, place, key in zip(self.levels, self.order, (*levels, *point), strict=True):
+            if key not in level:
                 return None
-            given[place] = known[key]
+            given[place] = level[key]
         return tuple(given[:-2]), (given[-2], given[-1])
 
     def head_levels(self, levels: Levels) -> Levels | None:
@@ -81,10 +81,10 @@ class Match:
         if self.order is None:
             return None
         given: list[str] = [""] * len(levels)
-        for known, place, key in zip(self.levels, self.order, levels, strict=False):
-            if key not in known or place >= len(levels):
+        for level, place, key in zip(self.levels, self.order, levels, strict=False):
+            if key not in level or place >= len(levels):
                 return None
-            given[place] = known[key]
+            given[place] = level[key]
         return tuple(given)
 
 

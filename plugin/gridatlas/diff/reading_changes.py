@@ -53,7 +53,7 @@ class Readings:
 
 def compare_readings(base: Study, head: Study, match: Match) -> Readings:
     """Lay readings over one another, by their ids or else by their values."""
-    old, new = ({one.id: one for one in study.readings} for study in (base, head))
+    old, new = ({reading.id: reading for reading in study.readings} for study in (base, head))
     ids = {key: key for key in old if key in new}
     alike = match_by_values(
         {key: reading_values(one, match) for key, one in old.items() if key not in new},
@@ -71,8 +71,12 @@ def compare_readings(base: Study, head: Study, match: Match) -> Readings:
 
     def said(hints: tuple[Hint, ...], names: Mapping[str, str]) -> dict[tuple[str, ...], Hint]:
         return {
-            (one.kind, names.get(one.reading, one.reading), names.get(one.other, one.other)): one
-            for one in hints
+            (
+                hint.kind,
+                names.get(hint.reading, hint.reading),
+                names.get(hint.other, hint.other),
+            ): hint
+            for hint in hints
         }
 
     hints, hinted = said(after.hints, {}), said(before.hints, ids)
@@ -83,7 +87,7 @@ def compare_readings(base: Study, head: Study, match: Match) -> Readings:
         tuple(one for key, one in new.items() if key not in ids.values()),
         tuple(one for one in changed if one.values or one.details),
         _disagreements(before.disagreements, after.disagreements, ids, match),
-        tuple(one for key, one in hints.items() if key not in hinted),
+        tuple(hint for key, hint in hints.items() if key not in hinted),
         tuple(one for key, one in hinted.items() if key not in hints),
     )
 
@@ -97,14 +101,14 @@ def _reading(old: Reading, new: Reading, ids: Mapping[str, str], match: Match) -
         at = match.head(levels, point)
         if at is not None:
             before[at] = cell
-    known, order = [set(one.values()) for one in match.levels], match.order
+    known, order = [set(level.values()) for level in match.levels], match.order
     values, details = [], []
 
     def on_both(at: At) -> bool:
         keys = (*at[0], *at[1])
         return all(keys[place] in there for there, place in zip(known, order, strict=True))
 
-    for at in dict.fromkeys((*before, *(one for one in new.cells if on_both(one)))):
+    for at in dict.fromkeys((*before, *(cell for cell in new.cells if on_both(cell)))):
         one, other = before.get(at), new.cells.get(at)
         first = None if one is None else one.value
         second = None if other is None else other.value

@@ -15,8 +15,8 @@ ORDINALS = {1: "only", 2: "second", 3: "third", 4: "fourth"}
 def removed(changes: Changes) -> Iterator[Item]:
     """Each reading that was removed, and what went with it."""
     for study in changes.studies:
-        for one in study.removed_readings:
-            yield _removed(study, one)
+        for reading in study.removed_readings:
+            yield _removed(study, reading)
 
 
 def losses(removed_readings: tuple[RemovedReading, ...]) -> Iterator[str]:
@@ -28,7 +28,7 @@ def losses(removed_readings: tuple[RemovedReading, ...]) -> Iterator[str]:
     for sources, number in sorted(cells.items()):
         which = ORDINALS.get(sources, f"{sources}th")
         yield f"{count(number, 'cell')} {_lose(number)} {which} source"
-    statements = sum(len(one.statements) for one in removed_readings)
+    statements = sum(len(reading.statements) for reading in removed_readings)
     if statements:
         yield f"{count(statements, 'statement')} {_lose(statements)} source"
 

@@ -74,7 +74,11 @@ def removed_readings(
                     if change.old and change.new is None and change.old.reading == reading.id
                 ),
                 tuple(dict.fromkeys(result.title for result in results)),
-                tuple(one for one in readings.disagreements if _goes_with(one, reading.id)),
+                tuple(
+                    disagreement
+                    for disagreement in readings.disagreements
+                    if _goes_with(disagreement, reading.id)
+                ),
                 tuple(
                     hint for hint in readings.hints_gone if reading.id in (hint.reading, hint.other)
                 ),
@@ -89,7 +93,7 @@ def _sources(base: Study, reading: Reading, match: Match) -> tuple[tuple[int, in
     for place, cell in reading.cells.items():
         if cell.value is None or match.head(*place) is None:
             continue
-        cells = (one.cells.get(place) for one in base.readings)
+        cells = (reading.cells.get(place) for reading in base.readings)
         counts[sum(other is not None and other.value is not None for other in cells)] += 1
     return tuple(sorted(counts.items()))
 
@@ -110,7 +114,7 @@ def _goes_with(change: DisagreementChange, reading: str) -> bool:
     """Whether a disagreement is gone, or smaller, only because one of its readings is."""
     if change.old is None:
         return False
-    left = [one for one in change.old.values if one[0] != reading]
+    left = [value for value in change.old.values if value[0] != reading]
     if len(left) == len(change.old.values):
         return False
     now = change.new.values if change.new else ()

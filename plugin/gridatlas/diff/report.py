@@ -81,4 +81,4 @@ def item(study: str, text: str, details: tuple[str, ...] = (), table: Table | No
     rows = table and Table(
         tuple(map(line, table.columns)), tuple(tuple(map(line, row)) for row in table.rows)
     )
-    return Item(line(text), line(study), tuple(line(one) for one in details if one), rows)
+    return Item(line(text), line(study), tuple(line(detail) for detail in details if detail), rows)

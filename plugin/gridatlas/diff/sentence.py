@@ -18,22 +18,22 @@ def summary(changes: Changes, sections: list[Section]) -> str:
     """What changed, in one or two sentences."""
     if not sections:
         studies = count(len(changes.studies), "study", "studies")
-        grids = [grid for one in changes.studies for grid in one.head.results.grids.values()]
+        grids = [grid for study in changes.studies for grid in study.head.results.grids.values()]
         return (
             f"Nothing changed: {studies} with {grids_text(grids)} are the same on both sides, with "
             "their claims, checks and texts."
         )
-    sizes = {one.id: len(one.items) for one in sections}
+    sizes = {section.id: len(section.items) for section in sections}
     parts = []
     if "readings-removed" in sizes:
-        gone = tuple(one for study in changes.studies for one in study.removed_readings)
+        gone = tuple(reading for study in changes.studies for reading in study.removed_readings)
         lost = ", ".join(losses(gone))
         parts.append(f"{count(len(gone), 'reading')} removed" + (f" ({lost})" if lost else ""))
     if "problems" in sizes:
         parts.append(f"{count(sizes['problems'], 'problem')} in the data")
     parts += _claims_summed(changes)
-    findings = [one for study in changes.studies for one in study.findings]
-    newly = sum(one.newly_fails for one in findings)
+    findings = [finding for study in changes.studies for finding in study.findings]
+    newly = sum(finding.newly_fails for finding in findings)
     lost_checks = sum(len(study.lost_checks) for study in changes.studies)
     still = sizes.get("checks", 0) - newly - lost_checks
     if newly:
@@ -46,15 +46,20 @@ def summary(changes: Changes, sections: list[Section]) -> str:
     parts += _cells_summed(changes)
     if "best" in sizes:
         parts.append(f"another best cell or value in {count(sizes['best'], 'grid')}")
-    now = [one for study in changes.studies for one in study.own_disagreements if one.new]
+    now = [
+        disagreement
+        for study in changes.studies
+        for disagreement in study.own_disagreements
+        if disagreement.new
+    ]
     if now:
         parts.append(f"readings disagree newly or otherwise on {count(len(now), 'cell')}")
-    matches = [one.match for one in changes.studies]
+    matches = [study.match for study in changes.studies]
     for number, what, more, done in (
         (len(changes.added), "study", "studies", "added"),
         (len(changes.removed), "study", "studies", "removed"),
-        (sum(len(one.added) for one in matches), "level", "levels", "added"),
-        (sum(len(one.removed) for one in matches), "level", "levels", "removed"),
+        (sum(len(match.added) for match in matches), "level", "levels", "added"),
+        (sum(len(match.removed) for match in matches), "level", "levels", "removed"),
     ):
         if number:
             parts.append(f"{count(number, what, more)} {done}")
@@ -72,10 +77,10 @@ def _inline(section: Section) -> str:
 
 
 def _claims_summed(changes: Changes) -> Iterator[str]:
-    claims = [claim for one in changes.studies for claim in one.own_claims]
-    flipped = sum(one.flipped for one in claims)
-    wrong_now = sum(one.newly_wrong and not one.flipped for one in claims)
-    removed = sum(one.new is None for one in claims)
+    claims = [claim for study in changes.studies for claim in study.own_claims]
+    flipped = sum(claim.flipped for claim in claims)
+    wrong_now = sum(claim.newly_wrong and not claim.flipped for claim in claims)
+    removed = sum(claim.new is None for claim in claims)
     if flipped:
         yield f"{count(flipped, 'claim')} flipped"
     if wrong_now:
@@ -85,8 +90,8 @@ def _claims_summed(changes: Changes) -> Iterator[str]:
 
 
 def _cells_summed(changes: Changes) -> Iterator[str]:
-    grids = [grid for one in changes.studies for grid in one.grids.changed]
-    touched = [[one for one in grid.cells if one.kind != "trials"] for grid in grids]
+    grids = [grid for study in changes.studies for grid in study.grids.changed]
+    touched = [[cell for cell in grid.cells if cell.kind != "trials"] for grid in grids]
     cells = [one for of in touched for one in of]
     if not cells:
         return

@@ -54,12 +54,16 @@ def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Side:
         called: The data folder as it stands in the problems.
     """
     studies = {
-        one.study.id: Known(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
-        for one in loaded.results
+        result.study.id: Known(
+            result, loaded.checks[result.study.id], loaded.claims[result.study.id]
+        )
+        for result in loaded.results
     }
     problems = {
         study_id: tuple(
-            one for one in loaded.problems if one.file.startswith(f"{called}/{study_id}/")
+            problem
+            for problem in loaded.problems
+            if problem.file.startswith(f"{called}/{study_id}/")
         )
         for study_id in (*studies, *loaded.unreadable)
     }

@@ -109,7 +109,7 @@ def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Side:
     where = f"the folder {shown(called)}" + (f" of the revision {shown(name)}" if commit else "")
     try:
         if not study_folders(folder):
-            within = [one.name for one in sorted(folder.iterdir()) if study_folders(one)]
+            within = [path.name for path in sorted(folder.iterdir()) if study_folders(path)]
             none = f"{where} has no study: no folder in it has a study.yml"
             if within:
                 raise SideError(f"{none}; there are some in {shown(f'{called}/{within[0]}')}")

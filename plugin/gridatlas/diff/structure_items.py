@@ -36,7 +36,9 @@ def structure(changes: Changes) -> Iterator[Item]:
 def _study_structure(study: StudyChanges) -> Iterator[Item]:
     old, new = study.base.study, study.head.study
     if study.match.order is None:
-        names = [", ".join(one.id for one in (*each.facets, each.x, each.y)) for each in (old, new)]
+        names = [
+            ", ".join(facet.id for facet in (*each.facets, each.x, each.y)) for each in (old, new)
+        ]
         yield item(
             new.id,
             f"The factors can't be laid over one another, so that no cell can be compared: now "
@@ -49,11 +51,11 @@ def _study_structure(study: StudyChanges) -> Iterator[Item]:
         ("Removed", study.match.removed, study.grids.removed, old),
         ("Added", study.match.added, study.grids.added, new),
     ):
-        facets = {one.id for one in of.facets}
+        facets = {facet.id for facet in of.facets}
         told: set[int] = set()
         for factor, level in levels:
             if factor.id in facets:
-                index = [one.id for one in of.facets].index(factor.id)
+                index = [facet.id for facet in of.facets].index(factor.id)
                 here = [grid for grid in grids if grid.levels[index] == level.key]
                 told |= {id(grid) for grid in here}
                 text = f"{words}: {factor.label} {level.label}, with {grids_text(here)}"
@@ -126,6 +128,6 @@ def _renamed(one: Renamed, study_id: str) -> Item:
 def texts(changes: Changes) -> Iterator[Item]:
     """Titles, labels, units and notes that changed."""
     for study in changes.studies:
-        for one in study.texts:
-            if one.weight == "text":
-                yield item(study.head.study.id, now_and_before(one.what, one.old, one.new))
+        for text in study.texts:
+            if text.weight == "text":
+                yield item(study.head.study.id, now_and_before(text.what, text.old, text.new))

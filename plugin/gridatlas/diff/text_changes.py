@@ -57,14 +57,16 @@ def _properties(
     yield from _fields("text", "reproduce", base.reproduce, head.reproduce)
     yield "rule", "order of the readings", *_orders(base, head, readings)
     yield from _factors(base, head, match)
-    old, new = ({one.id: one.entry for one in study.readings} for study in (base, head))
+    old, new = ({reading.id: reading.entry for reading in study.readings} for study in (base, head))
     for key, to in readings.items():
         if key in old and to in new:
             yield from _fields("text", f"reading {to}", old[key], new[to], ("id",))
     outside = [
         {
-            one.id: [(keys, str(cell.value), cell.state, cell.note) for keys, cell in one.outside]
-            for one in study.readings
+            reading.id: [
+                (keys, str(cell.value), cell.state, cell.note) for keys, cell in reading.outside
+            ]
+            for reading in study.readings
         }
         for study in (base, head)
     ]
@@ -85,8 +87,8 @@ def _properties(
 def _orders(base: Study, head: Study, readings: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """The readings that both sides have, in the order of each."""
     there = set(readings.values())
-    old = [readings[one.id] for one in base.readings if one.id in readings]
-    return old, [one.id for one in head.readings if one.id in there]
+    old = [readings[reading.id] for reading in base.readings if reading.id in readings]
+    return old, [reading.id for reading in head.readings if reading.id in there]
 
 
 def _factors(base: Study, head: Study, match: Match) -> Iterator[tuple[Weight, str, Any, Any]]:
@@ -95,19 +97,19 @@ def _factors(base: Study, head: Study, match: Match) -> Iterator[tuple[Weight, s
     olds = (*base.facets, base.x, base.y)
     news = (*head.facets, head.x, head.y)
     roles = [*(f"facet {index + 1}" for index in range(len(base.facets))), "x axis", "y axis"]
-    for place, one in enumerate(olds):
+    for place, old in enumerate(olds):
         other = news[match.order[place]]
         yield "rule", f"place of {other.id}", roles[place], roles[match.order[place]]
-        if one.id == other.id:
-            yield "text", f"label of {other.id}", one.label, other.label
-        yield "rule", f"unit of {other.id}", one.unit, other.unit
-        yield "text", f"direction of {other.id}", one.direction, other.direction
+        if old.id == other.id:
+            yield "text", f"label of {other.id}", old.label, other.label
+        yield "rule", f"unit of {other.id}", old.unit, other.unit
+        yield "text", f"direction of {other.id}", old.direction, other.direction
         known = match.levels[place]
         there = set(known.values())
         yield (
             "text",
             f"order of the levels of {other.id}",
-            [known[level.key] for level in one.levels if level.key in known],
+            [known[level.key] for level in old.levels if level.key in known],
             [level.key for level in other.levels if level.key in there],
         )
     for factor, before, after in match.shared:
@@ -121,7 +123,7 @@ def _factors(base: Study, head: Study, match: Match) -> Iterator[tuple[Weight, s
 
 
 def _regions(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
-    return [(one.label, sorted(one.points)) for one in study.regions]
+    return [(region.label, sorted(region.points)) for region in study.regions]
 
 
 def _see_also(study: Study) -> list[str]:

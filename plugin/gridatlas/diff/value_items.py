@@ -46,7 +46,7 @@ def changed_grids(changes: Changes) -> list[tuple[StudyChanges, GridChange]]:
 
     def rank(pair: tuple[StudyChanges, GridChange]) -> tuple[int, object]:
         cells = pair[1].cells
-        apart = sum(bool(one.told and one.told.differs) for one in cells)
+        apart = sum(bool(cell.told and cell.told.differs) for cell in cells)
         return -apart, -max(map(size, cells))
 
     return sorted(found, key=rank)
@@ -71,7 +71,7 @@ def cells(changes: Changes) -> Iterator[Item]:
 
 
 def _counted(grid: GridChange) -> str:
-    kinds = [one.kind for one in grid.cells]
+    kinds = [cell.kind for cell in grid.cells]
     words: dict[CellKind, str] = {
         "value": "changed",
         "gone": "gone",

@@ -101,7 +101,7 @@ def cells_table(change: GridChange, cells: Sequence[CellChange]) -> Table:
         inline(study.x.label), inline(study.y.label), "before", "after", "difference",
         "told apart from noise?",
     )  # fmt: skip
-    return Table(columns, tuple(_row(change, one) for one in cells[:ROWS]))
+    return Table(columns, tuple(_row(change, cell) for cell in cells[:ROWS]))
 
 
 def _row(change: GridChange, one: CellChange) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def _side(grid: Grid, cell: Cell, interval: Ends | None, with_trials: bool) -> s
 
 def tests_of(cells: Iterable[CellChange]) -> tuple[str, ...]:
     """Each test that was used, once."""
-    tests = (one.told.test for one in cells if one.told and one.told.test)
+    tests = (cell.told.test for cell in cells if cell.told and cell.told.test)
     return tuple(f"Test: {test}." for test in dict.fromkeys(tests))
 
 
@@ -174,10 +174,10 @@ def _of_value(change: GridChange, best: Summary) -> tuple[str, ...]:
     """What the tests say of the best cells whose own value changed."""
     found = []
     points = {(x.key, y.key) for x, y in best.best}
-    for one in change.cells:
-        if one.point in points and one.told is not None:
-            where = place_name(change.new.study, one.point)
-            found.append(f"Its value at {where} told apart from before? {told_text(one.told)}.")
+    for cell in change.cells:
+        if cell.point in points and cell.told is not None:
+            where = place_name(change.new.study, cell.point)
+            found.append(f"Its value at {where} told apart from before? {told_text(cell.told)}.")
     return tuple(found[:TIES])
 
 
@@ -195,7 +195,7 @@ def _point(grid: Grid, at: tuple[Level, Level]) -> str:
 
 def apart(cells: Iterable[CellChange]) -> str:
     """How many of some changed cells can be told apart from noise, in brackets."""
-    told = [one.told for one in cells if one.told]
+    told = [cell.told for cell in cells if cell.told]
     if not told:
         return ""
     apart = sum(bool(one.differs) for one in told)

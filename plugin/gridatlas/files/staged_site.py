@@ -32,7 +32,7 @@ class StagedSite:
             OSError: Where the folder can't be written to.
         """
         self.site = site
-        self._made = [one for one in (site, *site.parents) if not one.exists()]
+        self._made = [parent for parent in (site, *site.parents) if not parent.exists()]
         site.mkdir(parents=True, exist_ok=True)
         self._folders: list[str] = []
         self._before = dict(_stamps(site, self._folders))

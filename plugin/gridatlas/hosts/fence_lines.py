@@ -93,11 +93,11 @@ def told(lines: Sequence[str]) -> list[str]:
     and would stand on the page as such.
     """
     result = list(lines)
-    for one in fences(lines):
-        begin = f"{one.prefix}{one.fence}grid"
-        if not one.closed:
-            result[one.line - 1] = f'{begin} {UNCLOSED}="1"\n{one.prefix}{one.fence}'
-        elif one.header:
-            header = re.sub(r"[\"'\n]", "", one.header)
-            result[one.line - 1] = f'{begin} {HEADER}="{header}"'
+    for fence in fences(lines):
+        begin = f"{fence.prefix}{fence.fence}grid"
+        if not fence.closed:
+            result[fence.line - 1] = f'{begin} {UNCLOSED}="1"\n{fence.prefix}{fence.fence}'
+        elif fence.header:
+            header = re.sub(r"[\"'\n]", "", fence.header)
+            result[fence.line - 1] = f'{begin} {HEADER}="{header}"'
     return "\n".join(result).split("\n")

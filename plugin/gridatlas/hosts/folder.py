@@ -85,7 +85,7 @@ def nav_files(site: Site) -> dict[str, str]:
     return {
         f"{folder}/{NAV}": "".join(
             [f"title: {_quoted(titles[folder])}\nnav:\n"]
-            + [f"  - {one}\n" for one in entries[folder]]
+            + [f"  - {entry}\n" for entry in entries[folder]]
         )
         for folder in sorted(titles)
     }
@@ -162,7 +162,9 @@ def _manifest(folder: Path) -> Digests:
         files = content["files"]
         if content["format"] != 1 or not all(map(_is_below, files)):
             raise ValueError
-        found = {path: (one,) if isinstance(one, str) else (*one,) for path, one in files.items()}
+        found = {
+            path: (file,) if isinstance(file, str) else (*file,) for path, file in files.items()
+        }
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -223,8 +223,8 @@ def place(page: str, text: str, error: FenceError, asked: Asked, before: int) ->
 def _lines_of_fences(text: str) -> dict[tuple[bool, tuple[str, ...]], list[int]]:
     """The lines of a page's fences, by whether they are ended and what stands in them."""
     found: dict[tuple[bool, tuple[str, ...]], list[int]] = {}
-    for one in fence_lines.fences(text.splitlines()):
-        found.setdefault((one.closed, _bare(one.body)), []).append(one.line)
+    for fence in fence_lines.fences(text.splitlines()):
+        found.setdefault((fence.closed, _bare(fence.body)), []).append(fence.line)
     return found
 
 
@@ -249,7 +249,7 @@ class FencePreprocessor(Preprocessor):
                 "gridatlas: another extension has taken the place of pymdownx.superfences; "
                 "list gridatlas after it, or remove fenced_code"
             )
-        if not any(one["name"] == "grid" for one in extension.superfences):
+        if not any(superfence["name"] == "grid" for superfence in extension.superfences):
             # Since pymdown-extensions 12.1 it takes a fourth: what is forgotten between pages.
             taken = len(signature(extension.extend_super_fences).parameters)
             extension.extend_super_fences(*("grid", self.formatted, _accepted, None)[:taken])

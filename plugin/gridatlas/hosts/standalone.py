@@ -193,10 +193,10 @@ def _read(folder: Path, cache: Path | None, downloads: bool, stamp: Any) -> _Kno
     for one in shortened(only_problems(loaded.problems)):
         log.warning("%s", one)
     known = {
-        one.study.id: assess_study(
-            one, loaded.checks[one.study.id], loaded.claims[one.study.id], cache
+        result.study.id: assess_study(
+            result, loaded.checks[result.study.id], loaded.claims[result.study.id], cache
         )
-        for one in loaded.results
+        for result in loaded.results
     }
-    studies = {one.study.id: one for one in loaded.results}
+    studies = {result.study.id: result for result in loaded.results}
     return _Known(Fences(known, cache, files=downloads), studies, (stamp, cache, downloads))

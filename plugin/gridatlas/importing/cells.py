@@ -146,7 +146,7 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         note = "; ".join(filter(None, (note, *given)))
         where = f" ({', '.join(f'{n} {r}' for n, r in zip(numbers, repeat, strict=True))})"
         rows.append((*levels, value, *counts, state, note, raw.place + (where if numbers else "")))
-    columns = (*(one.id for one in factors), metric, "n", "successes", "stderr")
+    columns = (*(factor.id for factor in factors), metric, "n", "successes", "stderr")
     return Imported(
         factors,
         metric,
@@ -273,5 +273,5 @@ def identifier(name: str) -> str:
 
 def _metric_column(proposal: Proposal, factors: Sequence[FactorColumn]) -> str:
     name = unit_in_name(proposal.metric)[0]
-    taken = {one.id for one in factors}
+    taken = {factor.id for factor in factors}
     return "value" if name in (*OPTIONAL_COLUMNS, "reading", *taken) else name

@@ -133,7 +133,7 @@ class Column:
     @property
     def decimals(self) -> int:
         """The most decimals that a number has."""
-        return max((max(0, -int(one.as_tuple().exponent)) for one in self.values), default=0)
+        return max((max(0, -int(value.as_tuple().exponent)) for value in self.values), default=0)
 
     @property
     def said(self) -> str:

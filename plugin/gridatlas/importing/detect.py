@@ -162,7 +162,7 @@ def _together(tables: Sequence[RawTable], names: Sequence[str]) -> RawTable:
         stem = name.rpartition(".")[0]
         for row in table.rows:
             values = dict(zip(table.columns, row.values, strict=True))
-            rows.append(RawRow(row.place, (*(values.get(one, "") for one in columns), stem)))
+            rows.append(RawRow(row.place, (*(values.get(column, "") for column in columns), stem)))
     forms = dict.fromkeys(table.form for table in tables)
     return RawTable(
         f"{len(tables)} files, {'; '.join(forms)}",

@@ -30,7 +30,9 @@ def choose_factors(
     """
     given = [name for name in (asked.x, asked.y, *asked.facets) if name]
     taken = {*roles, *given, *asked.repeats, *places}
-    able = [one for name, one in columns.items() if name not in taken and _may_be_factor(one)]
+    able = [
+        column for name, column in columns.items() if name not in taken and _may_be_factor(column)
+    ]
     free = [one for one in able if _has_few_levels(one)]
     varied = [one for one in free if len(one.distinct) > 1]
     varied = [one for one in varied if not combined(one, varied)]
@@ -85,9 +87,9 @@ def combined(column: Column, others: Sequence[Column]) -> list[str]:
     if column.as_numbers:
         return []
     below = [
-        one
-        for one in others
-        if one is not column and determines(column, one) and not determines(one, column)
+        other
+        for other in others
+        if other is not column and determines(column, other) and not determines(other, column)
     ]
     for at, first in enumerate(below):
         for second in below[at + 1 :]:
@@ -129,11 +131,11 @@ def choose_repeats(
         return facets, ()
     numbered = [
         name
-        for name, one in columns.items()
+        for name, column in columns.items()
         if name not in roles
         and REPEATS & set(words(name))
-        and len(one.distinct) > 1
-        and not one.is_fractional
+        and len(column.distinct) > 1
+        and not column.is_fractional
     ]
     chosen: list[str] = []
     for name in numbered:
@@ -154,31 +156,31 @@ def say_rest(
     factors: Sequence[str],
 ) -> None:
     """Why the other columns aren't read."""
-    for name, one in columns.items():
+    for name, column in columns.items():
         if name in roles:
             continue
         parts = set(words(name))
-        if not one.filled:
+        if not column.filled:
             why = "empty"
-        elif REPEATS & parts and len(one.distinct) > 1:
+        elif REPEATS & parts and len(column.distinct) > 1:
             why = f"nothing is repeated by it; if it was varied: --facet {shlex.quote(name)}"
         elif plain_name(name) in TOLD:
             why = "says which is better"
-        elif len(one.distinct) == 1:
+        elif len(column.distinct) == 1:
             why = "one level only"
-        elif METRICS & parts and one.is_metric_like and not FACTORS & parts:
+        elif METRICS & parts and column.is_metric_like and not FACTORS & parts:
             why = f"another metric: import it as a study of its own, --metric {shlex.quote(name)}"
         elif NOT_STDERR.search(plain_name(name)):
             why = "no standard error (if it is one: --stderr)"
-        elif parts_of := combined(one, [columns[other] for other in factors]):
+        elif parts_of := combined(column, [columns[other] for other in factors]):
             why = f"names {listed(parts_of)} together"
-        elif follows := [other for other in factors if determines(columns[other], one)]:
+        elif follows := [other for other in factors if determines(columns[other], column)]:
             why = f"follows from {follows[0]}"
-        elif len(one.distinct) > len(one.texts) / 2:
+        elif len(column.distinct) > len(column.texts) / 2:
             why = "differs in nearly each row"
         else:
             why = f"its name; if it was varied: --facet {shlex.quote(name)}"
-        roles[name] = Role("not read", name, one.said, why)
+        roles[name] = Role("not read", name, column.said, why)
 
 
 def said_of_levels(column: Column) -> list[str]:
@@ -194,7 +196,7 @@ def said_of_levels(column: Column) -> list[str]:
     lists = [one for one in column.distinct if one[:1] in "[({" and one[-1:] in "])}"]
     if lists:
         notes.append(f"{column.name} has lists as levels, taken as texts: {shown(lists[0], 40)}")
-    spaced = [one for one in column.counts if one != one.strip()]
+    spaced = [count for count in column.counts if count != count.strip()]
     if spaced:
         notes.append(f"{column.name}: spaces around levels are left out")
     return notes

@@ -127,7 +127,7 @@ def propose(table: RawTable, asked: Asked, headings: str = "") -> Proposal:
     order = ("x", "y", "metric", "facet", "only", "repeats", "n", "successes", "stderr")
     ranked = sorted(
         roles.values(),
-        key=lambda one: order.index(one.role) if one.role in order else len(order),
+        key=lambda role: order.index(role.role) if role.role in order else len(order),
     )
     ranked.sort(key=lambda one: one.role == "not read")
     return Proposal(
@@ -250,10 +250,10 @@ def _metric(
         return asked.metric, "as asked"
     used = {asked.x, asked.y, *asked.facets, *asked.repeats, *asked.counts.values(), *roles}
     candidates = [
-        one
-        for name, one in columns.items()
+        column
+        for name, column in columns.items()
         if name not in used
-        and one.is_metric_like
+        and column.is_metric_like
         and not kind_of_count(name)
         and plain_name(name) not in TOLD
     ]
@@ -270,7 +270,7 @@ def _metric(
         return _metric_name(one.name), distinct, one.is_fractional, list(columns).index(one.name)
 
     # Of several that are named like metrics, the first: tables put what matters first.
-    named = [one for one in candidates if score(one)[0] == 2]
+    named = [candidate for candidate in candidates if score(candidate)[0] == 2]
     if named:
         best = named[0]
         why = "its name" + (

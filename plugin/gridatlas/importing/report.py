@@ -27,7 +27,7 @@ def proposal_lines(proposal: Proposal, sources: str) -> Iterator[str]:
         yield "Numbers have decimal commas; they are written with points."
     yield ""
     head = ("role", "column", "what is in it", "why")
-    roles = ((one.role, one.column, one.seen, one.why) for one in proposal.roles)
+    roles = ((role.role, role.column, role.seen, role.why) for role in proposal.roles)
     lines = [tuple(map(printable, line)) for line in (head, *roles)]
     widths = [min(48, max(len(line[at]) for line in lines)) for at in range(3)]
     for line in lines:
@@ -58,8 +58,8 @@ def accounting_lines(imported: Imported) -> Iterator[str]:
 
 def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
     by_why: dict[str, list[str]] = {}
-    for one in rows:
-        by_why.setdefault(one.why, []).append(one.place)
+    for row in rows:
+        by_why.setdefault(row.why, []).append(row.place)
     for number, (why, places) in enumerate(by_why.items()):
         if number == 2 * _SHOWN:
             rest = sum(len(one) for one in list(by_why.values())[number:])

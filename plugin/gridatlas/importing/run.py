@@ -72,7 +72,7 @@ def _import(
     wide = is_wide(table) if options["wide"] is None else options["wide"]
     headings = ""
     if wide:
-        own = [one for one in (asked.y, *asked.facets) if one in table.columns]
+        own = [facet for facet in (asked.y, *asked.facets) if facet in table.columns]
         table, headings = long(table, asked.x, own)
     busy = progress if len(table.rows) > MANY_ROWS else _say_nothing
     busy(f"looking at {len(table.rows):,} rows")

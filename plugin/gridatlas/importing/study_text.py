@@ -69,7 +69,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         f"y: {scalar(y.id)}",
     ]
     if facets:
-        lines.append(f"facets: [{', '.join(scalar(one.id) for one in facets)}]")
+        lines.append(f"facets: [{', '.join(scalar(facet.id) for facet in facets)}]")
         lines += _comparing(imported)
     if imported.repeats or proposal.repeats:
         lines += [
@@ -81,8 +81,8 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         "# How pages call the axes and facets; with levels listed, a typing error is found.",
     ]
     lines.append("factors:")
-    for one in imported.factors:
-        lines += _factor(one.id, one.label, one.unit, imported.levels(one))
+    for factor in imported.factors:
+        lines += _factor(factor.id, factor.label, factor.unit, imported.levels(factor))
     if not proposal.counts:
         lines += [
             "# With the number of trials known, cells get intervals: a column n in cells.csv, or",
@@ -108,13 +108,13 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
 
 def _comparing(imported: Imported) -> list[str]:
     """A facet of few levels is compared, or can be."""
-    for one in imported.factors[:-2]:
-        levels = imported.levels(one)
+    for factor in imported.factors[:-2]:
+        levels = imported.levels(factor)
         if 2 <= len(levels) <= 4:
             return [
                 "# Their levels side by side, with differences. Of one: baseline: "
-                f"{{{scalar(one.id)}: {scalar(levels[0])}}}",
-                f"compare: [{scalar(one.id)}]",
+                f"{{{scalar(factor.id)}: {scalar(levels[0])}}}",
+                f"compare: [{scalar(factor.id)}]",
             ]
     return []
 
@@ -140,8 +140,8 @@ def _factor(name: str, label: str, unit: str, levels: Sequence[str]) -> list[str
 
 def _claim(imported: Imported) -> list[str]:
     *facets, _, x = imported.factors
-    arguments = ", ".join(f"{one.id}={json.dumps(imported.levels(one)[0])}" for one in facets)
-    if any(not one.id.isidentifier() for one in facets):
+    arguments = ", ".join(f"{facet.id}={json.dumps(imported.levels(facet)[0])}" for facet in facets)
+    if any(not facet.id.isidentifier() for facet in facets):
         arguments = "…"
     level = imported.levels(x)[-1]
     level = level if level_number(level) is not None else json.dumps(level)

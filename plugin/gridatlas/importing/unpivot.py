@@ -25,7 +25,7 @@ def is_wide(table: RawTable) -> bool:
     if len(levels) >= 2:
         numbers = all(_numbers(table.column(name)) for name in levels)
         return len(levels) < len(columns) and numbers
-    first = next((at for at, one in enumerate(columns) if _numbers(table.column(one))), 0)
+    first = next((at for at, column in enumerate(columns) if _numbers(table.column(column))), 0)
     texts, levels = columns[:first], columns[first:]
     if len(levels) < 2 or not texts or not all(map(_names_nothing, levels)):
         return False

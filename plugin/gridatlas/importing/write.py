@@ -36,7 +36,7 @@ class Checked:
     @property
     def usable(self) -> bool:
         """Whether nothing but findings stands against it: what its numbers say, not its form."""
-        return all(one.kind in TITLES for one in self.problems)
+        return all(problem.kind in TITLES for problem in self.problems)
 
 
 def check_place(data: Path, study: str, *, replace: bool) -> None:
@@ -62,7 +62,7 @@ def check_place(data: Path, study: str, *, replace: bool) -> None:
             "name another study with --study",
             usage=True,
         )
-    others = sorted(one.name for one in folder.iterdir() if one.name not in FILES)
+    others = sorted(path.name for path in folder.iterdir() if path.name not in FILES)
     if others:
         raise CannotImport(
             f"{folder} with other files: {listed(others)}",
@@ -82,7 +82,7 @@ def staged(data: Path, study: str, texts: Mapping[str, str], *, dry: bool) -> It
     Raises:
         CannotImport: Where that can't be written to.
     """
-    made = [one for one in (data, *data.parents) if not one.exists()] if not dry else []
+    made = [parent for parent in (data, *data.parents) if not parent.exists()] if not dry else []
     try:
         if not dry:
             data.mkdir(parents=True, exist_ok=True)

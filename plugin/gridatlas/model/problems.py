@@ -161,7 +161,7 @@ def listed(names: Iterable[object], limit: int = 12) -> str:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The one of `names` that is most like `name`, or None where none is like it."""
-    by_lower = {_simple(one): one for one in names}
+    by_lower = {_simple(name): name for name in names}
     near = difflib.get_close_matches(_simple(name), by_lower, n=1, cutoff=0.6)
     return by_lower[near[0]] if near else None
 

@@ -243,8 +243,10 @@ class Study:
 
     def __post_init__(self) -> None:
         # Looked at for every cell.
-        published = tuple(one for one in self.readings if not one.measured)
-        reruns = tuple(one for one in self.readings if one.measured) if published else ()
+        published = tuple(reading for reading in self.readings if not reading.measured)
+        reruns = (
+            tuple(reading for reading in self.readings if reading.measured) if published else ()
+        )
         object.__setattr__(self, "accounts", published or self.readings)
         object.__setattr__(self, "reruns", reruns)
 

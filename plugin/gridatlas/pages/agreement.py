@@ -96,14 +96,15 @@ def _nearness(pair: Pair) -> tuple[object, Decimal]:
 
 def _causes(comparison: Comparison) -> Iterable[Cause]:
     alike: dict[str, list[Hint]] = {}
-    for one in comparison.hints:
-        alike.setdefault(one.looks, []).append(one)
+    for hint in comparison.hints:
+        alike.setdefault(hint.looks, []).append(hint)
     for hints in alike.values():
         left = hints
         while left:
             times = Counter(name for one in left for name in (one.reading, one.other))
             centre = max(
-                (one for one in comparison.readings if one in times), key=times.__getitem__
+                (reading for reading in comparison.readings if reading in times),
+                key=times.__getitem__,
             )
             its = [one for one in left if centre in (one.reading, one.other)]
             left = [one for one in left if centre not in (one.reading, one.other)]

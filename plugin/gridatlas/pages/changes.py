@@ -49,7 +49,9 @@ def plan_changes(changes: Changes, known: Iterable[Assessment], into: str) -> Pa
         context={
             "problems": (),
             "report": replace(told, sections=tuple(map(_cut, told.sections))),
-            "left_out": {one.id: max(0, len(one.items) - ITEMS_UP_TO) for one in told.sections},
+            "left_out": {
+                section.id: max(0, len(section.items) - ITEMS_UP_TO) for section in told.sections
+            },
             "more_grids": max(0, len(shown) - HEATMAPS_UP_TO),
             "study_pages": {study_id: f"{into}/{study_id}/index.md" for study_id in by_id},
         },
@@ -85,8 +87,8 @@ def change_panels(
         Panel(delta, f"Colour scale centred on 0. {caption}".strip(), difference, before=True),
     )
     return tuple(
-        replace(one, caption=f"{one.caption} {one.picture.note}".strip(), compact=True)
-        for one in panels
+        replace(panel, caption=f"{panel.caption} {panel.picture.note}".strip(), compact=True)
+        for panel in panels
     )
 
 
@@ -105,10 +107,10 @@ def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:
 def _signs(change: GridChange) -> tuple[Mapping[str, str], str]:
     """Signs of the cells that were tested, and what they stand for."""
     head, signs, told = change.new.study, {}, set()
-    for one in change.cells:
-        if one.told is not None and one.told.differs is not None:
-            sign = "≠ told apart from noise" if one.told.differs else "? not told apart from noise"
-            x, y = head.x.level(one.point[0]), head.y.level(one.point[1])
+    for cell in change.cells:
+        if cell.told is not None and cell.told.differs is not None:
+            sign = "≠ told apart from noise" if cell.told.differs else "? not told apart from noise"
+            x, y = head.x.level(cell.point[0]), head.y.level(cell.point[1])
             signs[f"{x.slug},{y.slug}"] = sign
             told.add(sign)
     return signs, f"{', '.join(sorted(told))}." if told else ""
@@ -119,7 +121,7 @@ def _signs(change: GridChange) -> tuple[Mapping[str, str], str]:
 
 def with_changes(plans: Iterable[PagePlan], changes: Changes, page: PagePlan) -> list[PagePlan]:
     """The pages with a line on what changed in what they show, and a link to the page."""
-    by_id = {one.head.study.id: one for one in changes.studies}
+    by_id = {study.head.study.id: study for study in changes.studies}
     added = {one.study.id for one in changes.added}
     items = {item.study for section in page.context["report"].sections for item in section.items}
     found = []
@@ -147,7 +149,7 @@ def _changed(study: StudyChanges, plan: PagePlan) -> str:
     def here(grid: Grid) -> bool:
         if facet is None or level is None:
             return True
-        place = [one.id for one in grid.study.facets].index(facet.id)
+        place = [facet.id for facet in grid.study.facets].index(facet.id)
         return grid.levels[place] == level.key
 
     changed = [one for one in study.grids.changed if here(one.new)]
@@ -160,7 +162,7 @@ def _changed(study: StudyChanges, plan: PagePlan) -> str:
     if new:
         parts.append(f"{count(len(new), 'new grid')}")
     if level is None and facet is None:
-        flipped = sum(one.flipped for one in study.own_claims)
+        flipped = sum(claim.flipped for claim in study.own_claims)
         parts += [f"{count(flipped, 'claim')} flipped"] if flipped else []
         return f"{', '.join(parts) or 'see there'}."
     return f"{', '.join(parts)}." if parts else ""

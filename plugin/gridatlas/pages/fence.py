@@ -283,7 +283,7 @@ def _deltas(
 
 
 def _each_alone(differences: Iterable[Difference]) -> tuple[Panel, ...]:
-    return tuple(panel for one in differences for panel in difference_panels((one,)))
+    return tuple(panel for difference in differences for panel in difference_panels((difference,)))
 
 
 def _difference(fence: Fence, results: Results, grid: Grid) -> Difference:
@@ -292,7 +292,7 @@ def _difference(fence: Fence, results: Results, grid: Grid) -> Difference:
     if "/" in text:
         other = _at(results, text.strip("/").removeprefix(f"{study.id}/"))
         if other is None:
-            own = [one.address for one in results.grids.values()]
+            own = [grid.address for grid in results.grids.values()]
             near = difflib.get_close_matches(text.removeprefix(f"{study.id}/"), own, 3, 0.4)
             raise fence.error(
                 "delta",
@@ -377,7 +377,7 @@ def _level_at(fence: Fence, axis: Axis, grid: Grid) -> Level:
     text = fence.option(axis)
     level = _level(factor, text)
     if level is None:
-        known = [one.key for one in factor.levels]
+        known = [level.key for level in factor.levels]
         near = nearest(text, known)
         raise fence.error(
             axis,

@@ -85,7 +85,7 @@ def data_table(panel: Panel) -> dict[str, Any]:
         summary = summarise(grid)
         best = {(x.key, y.key) for x, y in summary.best} if summary else set()
         undisputed = _best_undisputed(summary) if summary else set()
-        kept = {point for point, one in intervals.items() if one.kept}
+        kept = {point for point, interval in intervals.items() if interval.kept}
         for x, y, cell in grid.points():
             point = (x.key, y.key)
             one = intervals.get(point)
@@ -110,7 +110,7 @@ def data_table(panel: Panel) -> dict[str, Any]:
         "too_many": 0,
         "rows": [(y, [cells[x.key, y.key] for x in study.x.levels]) for y in rows],
         "trials": trials_of,
-        "notes": _notes(one.note for one in cells.values()),
+        "notes": _notes(cell.note for cell in cells.values()),
         "readings": readings_table(panel.grid) if panel.grid else {},
         "sources": provenance(panel.grid) if panel.grid else [],
     }

@@ -165,7 +165,11 @@ def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]
 def _described_by(study: Study, claims: Iterable[Judged]) -> list[Reading]:
     """The machine-made descriptions that claims are sentences of, in the study's order."""
     sources = {claim.entry.source for claim in claims}
-    return [one for one in study.readings if one.entry.machine_made and one.id in sources]
+    return [
+        reading
+        for reading in study.readings
+        if reading.entry.machine_made and reading.id in sources
+    ]
 
 
 def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:

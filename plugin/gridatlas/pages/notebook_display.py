@@ -99,7 +99,7 @@ def study_html(results: Results) -> str:
         for grid in results.grids.values()
     )
     heads = [*(facet.label for facet in study.facets), "Values", "Best"]
-    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
+    head = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     facts = "".join(f"<li>{escape(name)}: {escape(text)}</li>" for name, text in _facts(results))
     return (
         f'<div class="ga-notebook"><p><strong>{escape(study.title)}</strong></p>'

@@ -81,8 +81,8 @@ class Part:
 def disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
     """A heatmap of each grid whose readings differ somewhere, on one scale."""
     apart: dict[Levels, dict[Point, Decimal]] = {}
-    for one in known.comparison.disagreements:
-        apart.setdefault(one.levels, {})[one.point] = one.difference
+    for disagreement in known.comparison.disagreements:
+        apart.setdefault(disagreement.levels, {})[disagreement.point] = disagreement.difference
     largest = max((value for cells in apart.values() for value in cells.values()), default=0)
     panels = []
     for levels, cells in apart.items():
@@ -148,22 +148,24 @@ def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
     difference = subtract(again, grid, None)
     keys = {(x.key, y.key): f"{x.slug},{y.slug}" for x, y, _ in grid.points()}
     reasons = {
-        keys[point]: RUNNING if one.verdict == "running" else NOT_RUN
-        for point, one in rerun.cells.items()
-        if one.again.value is None and one.again.state == "missing"
+        keys[point]: RUNNING if cell.verdict == "running" else NOT_RUN
+        for point, cell in rerun.cells.items()
+        if cell.again.value is None and cell.again.state == "missing"
     }
     unpublished = {
         keys[point]: NOT_COMPARED
-        for point, one in rerun.cells.items()
-        if one.published.value is None and one.again.value is not None
+        for point, cell in rerun.cells.items()
+        if cell.published.value is None and cell.again.value is not None
     }
     signs = {
-        keys[point]: f"{SIGNS[one.verdict]} {one.verdict}"
-        for point, one in rerun.cells.items()
-        if one.verdict in SIGNS
+        keys[point]: f"{SIGNS[cell.verdict]} {cell.verdict}"
+        for point, cell in rerun.cells.items()
+        if cell.verdict in SIGNS
     }
     domain = own_domain((grid, again))
-    told = list(dict.fromkeys(one.verdict for one in rerun.cells.values() if one.verdict in SIGNS))
+    told = list(
+        dict.fromkeys(cell.verdict for cell in rerun.cells.values() if cell.verdict in SIGNS)
+    )
     pictures: tuple[tuple[Picture, Grid | Difference, bool], ...] = (
         (draw_again(draw_grid(grid, domain), f"{grid.label}, published"), grid, False),
         (
@@ -206,7 +208,7 @@ def _signs_told(picture: Picture, told: Sequence[Verdict]) -> str:
     """What the signs of a heatmap stand for; where there is no room for them, that."""
     if not picture.printed:
         return "Verdicts have no room in its cells: they are told below it, or in the JSON."
-    signs = [f"{SIGNS[one]} {one}" for one in SIGNS if one in told]
+    signs = [f"{SIGNS[sign]} {sign}" for sign in SIGNS if sign in told]
     return f"{', '.join(signs)}." if signs else ""
 
 
@@ -216,11 +218,11 @@ def difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
     domain = difference_domain(differences) if shared else None
     scale = ", shared by the differences beside each other" if shared else ""
     panels = []
-    for one in differences:
-        picture = draw_difference(one, domain)
-        levels = f"{one.levels[1].label} minus {one.levels[0].label}."
+    for difference in differences:
+        picture = draw_difference(difference, domain)
+        levels = f"{difference.levels[1].label} minus {difference.levels[0].label}."
         caption = _captioned(f"{levels} Colour scale centred on 0{scale}.", picture)
-        panels.append(Panel(picture, caption, one))
+        panels.append(Panel(picture, caption, difference))
     return tuple(panels)
 
 

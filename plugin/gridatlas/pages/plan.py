@@ -67,12 +67,12 @@ class PagePlan:
     @property
     def pictures(self) -> tuple[Picture, ...]:
         """All pictures of the page."""
-        return tuple(panel.picture for one in self.galleries for panel in one.panels)
+        return tuple(panel.picture for gallery in self.galleries for panel in gallery.panels)
 
     @property
     def main_grid(self) -> Grid | None:
         """The grid that stands for the page elsewhere: the first one that it shows."""
-        shown = (panel.grid for one in self.galleries for panel in one.panels)
+        shown = (panel.grid for gallery in self.galleries for panel in gallery.panels)
         return next((grid for grid in shown if grid), None)
 
 
@@ -289,8 +289,8 @@ def _side_by_side(
     for grid in grids:
         groups.setdefault((*grid.levels[:index], *grid.levels[index + 1 :]), []).append(grid)
     fixed = {
-        one.id
-        for place, one in enumerate(study.facets)
+        facet.id
+        for place, facet in enumerate(study.facets)
         if len({grid.levels[place] for group in groups.values() for grid in group}) == 1
     }
     order = {levels: place for place, levels in enumerate(results.grids)}
@@ -299,9 +299,9 @@ def _side_by_side(
         together = tuple(sorted(group, key=lambda grid: order[grid.levels]))
         there = {grid.levels for grid in together}
         found = tuple(
-            one
-            for one in differences(results, facet, together)
-            if {one.first.levels, one.second.levels} <= there
+            difference
+            for difference in differences(results, facet, together)
+            if {difference.first.levels, difference.second.levels} <= there
         )
         compared = bool(pairs(results, facet))
         panels = grid_panels(known, together, shared=compared)
@@ -404,7 +404,7 @@ def claims_about(claims: Iterable[Judged], facet: Factor, level: Level) -> tuple
         named = [(one, text or number) for one, text, number in _NAMED.findall(check)]
         return any(one == name and key and level_key(key) == level.key for one, key in named)
 
-    return tuple(one for one in claims if one.entry.check and names_it(one.entry.check))
+    return tuple(claim for claim in claims if claim.entry.check and names_it(claim.entry.check))
 
 
 def _level_title(facet: Factor, level: Level) -> str:

@@ -256,7 +256,7 @@ class Templates:
         site: SiteAddress,
     ) -> None:
         self.site, self.address = site, site.root
-        self._embeds = {grid_path(one.grid): one for one in embeds}
+        self._embeds = {grid_path(embed.grid): embed for embed in embeds}
         self._markdown, self._html = _own() if folder is None else _overridden(folder, without)
 
     def render(self, plan: PagePlan, drawings: Drawings) -> Page:
@@ -339,8 +339,8 @@ class Templates:
         Raises:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
-        panels = [self._figure(one, path, drawings, seen) for one in figures.panels]
-        lines = [_line_figure(one, path, drawings) for one in figures.lines]
+        panels = [self._figure(panel, path, drawings, seen) for panel in figures.panels]
+        lines = [_line_figure(line, path, drawings) for line in figures.lines]
         for one in (*panels, *lines):
             one["share"] = None
             if not files:
@@ -392,7 +392,7 @@ class Templates:
         if known.runs:
             template = self._html.get_template("runs.html.jinja")
             found["runs"] = template.render(runs=known.runs, facts=run_facts).strip()
-        waiting = [one.grid for one in known.reruns if not one.begun]
+        waiting = [rerun.grid for rerun in known.reruns if not rerun.begun]
         waiting += [one.grid for one in known.own]
         template = self._html.get_template("commands.html.jinja")
         found["commands"] = template.render(grids=waiting, commands=commands).strip()
@@ -406,8 +406,8 @@ class Templates:
         pages = plan.context["study_pages"]
         links = {study: str(_link(plan.path, to)) for study, to in pages.items()}
         return {
-            f"section-{one.id}": f'<div class="ga-changes">{items_html(one, links)}</div>'
-            for one in report.sections
+            f"section-{section.id}": f'<div class="ga-changes">{items_html(section, links)}</div>'
+            for section in report.sections
         }
 
     def _cite(self, plan: PagePlan) -> dict[str, str]:

@@ -73,8 +73,8 @@ def _said(grid: Grid, cell: Cell, study: Study) -> str:
 
 def run_facts(run: Run) -> list[tuple[str, str]]:
     """What a run was, as (name, text); what isn't known is said so."""
-    done = sum(one.complete for one in run.cells.values())
-    begun = sum(0 < one.done < one.of for one in run.cells.values())
+    done = sum(cell.complete for cell in run.cells.values())
+    begun = sum(0 < cell.done < cell.of for cell in run.cells.values())
     cells = f"{done:,} of {len(run.cells):,} done"
     facts = [("Cells", cells + (f", {begun:,} begun" if begun else ""))]
     if run.limit is not None:

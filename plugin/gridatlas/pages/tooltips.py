@@ -136,7 +136,7 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
     intervals, ranges = by_point(grid, known), ranges_by_point(grid, known)
     summary = summarise(grid)
     best = frozenset((x.key, y.key) for x, y in summary.best) if summary else frozenset()
-    kept = frozenset(point for point, one in intervals.items() if one.kept)
+    kept = frozenset(point for point, interval in intervals.items() if interval.kept)
     return {
         "grid": grid.address,
         "unit": value_with_unit("", study.metric.unit),
@@ -174,31 +174,33 @@ def _of_rerun(panel: Panel, rerun: Rerun, points: Points) -> dict[str, Any]:
     values: Column
     if panel.grid is None:
         values = [
-            format_difference(one.difference, decimals)
-            if one and one.difference is not None
+            format_difference(cell.difference, decimals)
+            if cell and cell.difference is not None
             else None
-            for one in cells
+            for cell in cells
         ]
     else:
-        values = [one and printed(study, one.again) for one in cells]
+        values = [cell and printed(study, cell.again) for cell in cells]
     return {
         "grid": rerun.grid.address,
         "unit": unit,
         "value": values,
         "state": [
-            None if value is not None else one.verdict if one else STATE_LABELS["missing"]
-            for one, value in zip(cells, values, strict=True)
+            None if value is not None else cell.verdict if cell else STATE_LABELS["missing"]
+            for cell, value in zip(cells, values, strict=True)
         ],
-        "tell": [one and _told_of(one, study) for one in cells],
-        "from": [one and _origin(study, one.again) for one in cells],
+        "tell": [cell and _told_of(cell, study) for cell in cells],
+        "from": [cell and _origin(study, cell.again) for cell in cells],
         "readings": [
             {
                 "label": "Published",
-                "at": _small([one and _account(one.published, study, rerun.grid) for one in cells]),
+                "at": _small(
+                    [cell and _account(cell.published, study, rerun.grid) for cell in cells]
+                ),
             },
             {
                 "label": "Measured again",
-                "at": _small([one and _account(one.again, study, rerun.again) for one in cells]),
+                "at": _small([cell and _account(cell.again, study, rerun.again) for cell in cells]),
             },
         ],
     }

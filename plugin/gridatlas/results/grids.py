@@ -89,16 +89,18 @@ class Results:
 
     def where(self, facet: str, key: str) -> tuple[Grid, ...]:
         """The grids at one level of one facet."""
-        index = [one.id for one in self.study.facets].index(facet)
+        index = [facet.id for facet in self.study.facets].index(facet)
         return tuple(grid for levels, grid in self.grids.items() if levels[index] == key)
 
     def levels(self, facet: str) -> tuple[Level, ...]:
         """The levels of a facet that have at least one grid."""
-        return tuple(one for one in self.study.facet(facet).levels if self.where(facet, one.key))
+        return tuple(
+            level for level in self.study.facet(facet).levels if self.where(facet, level.key)
+        )
 
     def neighbour(self, grid: Grid, facet: str, key: str) -> Grid | None:
         """The grid that differs from `grid` in the level of one facet only."""
-        index = [one.id for one in self.study.facets].index(facet)
+        index = [facet.id for facet in self.study.facets].index(facet)
         return self.grids.get((*grid.levels[:index], key, *grid.levels[index + 1 :]))
 
 
@@ -125,7 +127,7 @@ def readings_behind(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
         for grid in grids
         for levels in product(
             *(
-                [one.key for one in facet.levels if not one.aggregate]
+                [level.key for level in facet.levels if not level.aggregate]
                 if grid.computed and facet.level(key).aggregate
                 else [key]
                 for facet, key in zip(facets, grid.levels, strict=True)
@@ -240,7 +242,7 @@ def _origins(study: Study, reading: Reading) -> set[str]:
     found: set[str] = set()
     if not origin:
         return found
-    from_id = {one.id: one.entry.derived_from for one in study.readings}
+    from_id = {reading.id: reading.entry.derived_from for reading in study.readings}
     while origin and origin not in found:
         found.add(origin)
         origin = from_id.get(origin)
@@ -265,7 +267,7 @@ def _median(cells: Sequence[Cell]) -> Cell | None:
 def _aggregates(
     study: Study, grids: Mapping[Levels, Grid], index: int, level: Level
 ) -> dict[Levels, Grid]:
-    parts = [one.key for one in study.facets[index].levels if not one.aggregate]
+    parts = [level.key for level in study.facets[index].levels if not level.aggregate]
     found: dict[Levels, Grid] = {}
     others = {(*levels[:index], level.key, *levels[index + 1 :]) for levels in grids}
     for levels in others:

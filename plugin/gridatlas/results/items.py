@@ -55,7 +55,7 @@ def same_items(grid: Grid, shares: Mapping[str, Shares]) -> bool | None:
     The outcomes of runs name the items. Without them the study's `trials` say that the cells of a
     grid are asked the items of its level, unless their numbers of trials are others.
     """
-    if len({one.items for one in shares.values()}) > 1:
+    if len({share.items for share in shares.values()}) > 1:
         return False
     cells = [cell for row in grid.cells for cell in row if cell.value is not None]
     if shares and len(shares) == len(cells):

@@ -97,7 +97,7 @@ def best_set(
         lows = [wilson(successes, int(trials)).low for successes, trials, _ in counts]
         rivals = sorted(sorted(rivals, key=lambda at: -lows[at])[:RIVALS])
         test += f", against the {RIVALS} counts with the highest lower limits"
-    p = _fisher(np.array([one[:2] for one in counts], dtype=np.float64).reshape(-1, 2), rivals)
+    p = _fisher(np.array([count[:2] for count in counts], dtype=np.float64).reshape(-1, 2), rivals)
     if any(spread_of):
         means = np.array([(k / n, *variance_of(k, n, spread)) for k, n, spread in counts])
         p = np.maximum(p, welch_greater(*means[rivals].T[:, None, :], *means.T[:, :, None]))

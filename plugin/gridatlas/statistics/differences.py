@@ -114,7 +114,7 @@ def _together(cells: Sequence[Counts], effects: Sequence[float]) -> float:
 def total(tests: Iterable[ChiSquared]) -> ChiSquared:
     """Independent χ² tests as one: the sums of the statistics and of the degrees of freedom."""
     tests = list(tests)
-    return _chi_squared(sum(one.chi2 for one in tests), sum(one.df for one in tests))
+    return _chi_squared(sum(test.chi2 for test in tests), sum(test.df for test in tests))
 
 
 def _chi_squared(chi2: float, df: int) -> ChiSquared:

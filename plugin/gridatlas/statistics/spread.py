@@ -99,7 +99,7 @@ def mean_interval(
 
 def widest(*intervals: Interval | None) -> Interval | None:
     """From the lowest end to the highest; None without any interval."""
-    there = [one for one in intervals if one is not None]
+    there = [interval for interval in intervals if interval is not None]
     if not there:
         return None
     return Interval(min(one.low for one in there), max(one.high for one in there))

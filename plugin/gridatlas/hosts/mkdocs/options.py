@@ -57,7 +57,7 @@ class GridAtlasConfig(Config):
         failed, warnings = super().validate()
         # YAML's keys may be numbers.
         unknown = sorted(set(self) - self._schema_keys, key=str)
-        others = [one for one in warnings if one[0] not in unknown]
+        others = [warning for warning in warnings if warning[0] not in unknown]
         return failed, [*others, *((name, self._unknown(str(name))) for name in unknown)]
 
     def _unknown(self, name: str) -> str:

@@ -361,7 +361,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return self.site
         if self.watching:
             self.watching.missed(
-                self._path(config, one.file) for one in site.problems if one.kind == "no-such-file"
+                self._path(config, problem.file)
+                for problem in site.problems
+                if problem.kind == "no-such-file"
             )
         problems = only_problems(site.problems)
         for problem in shortened(site.problems):

@@ -53,17 +53,17 @@ def records(
         yield from _old(tree, name, model)
         return
     for split, entries in tree["scores"].items():
-        for at, one in enumerate(entries if isinstance(entries, list) else ()):
-            if isinstance(one, Mapping):
+        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, Mapping):
                 yield (
                     f"{name}:scores.{split}[{at}]",
                     {
                         "model": model,
                         "task": tree["task_name"],
                         "split": split,
-                        "subset": one.get("hf_subset", "default"),
-                        "languages": one.get("languages"),
-                        **_scores(one),
+                        "subset": entry.get("hf_subset", "default"),
+                        "languages": entry.get("languages"),
+                        **_scores(entry),
                     },
                 )
 
@@ -73,7 +73,7 @@ def _old(tree: Mapping[str, Any], name: str, model: str) -> Iterator[tuple[str, 
     for split, entries in tree.items():
         if not isinstance(entries, Mapping):
             continue
-        subsets = {key: one for key, one in entries.items() if isinstance(one, Mapping)}
+        subsets = {key: entry for key, entry in entries.items() if isinstance(entry, Mapping)}
         if not subsets or set(subsets) & _SIMILARITIES:
             subsets = {"default": entries}
         for subset, one in subsets.items():

@@ -128,9 +128,9 @@ def sampled(
     import torch
 
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    uniform = torch.stack([torch.rand(longest, generator=one) for one in generators])
+    uniform = torch.stack([torch.rand(longest, generator=generator) for generator in generators])
     device = next(model.parameters()).device
-    current: Tensor = torch.tensor(ids_of([one.prompt for one in problems]), device=device)
+    current: Tensor = torch.tensor(ids_of([problem.prompt for problem in problems]), device=device)
     written: list[Tensor] = []
     cache = None
     model.eval()

@@ -71,13 +71,15 @@ class DigitsStudy:
         for key in ("seeds", "base"):
             del content[key]
         content["temperature"] = str(self.temperature)
-        content["temperatures"] = [str(one) for one in self.temperatures]
+        content["temperatures"] = [str(temperature) for temperature in self.temperatures]
         return content
 
     @property
     def names(self) -> dict[str, Decimal | None]:
         """The settings' levels, each with the temperature of its rollouts."""
-        return {BEFORE: None} | {setting_of(one): one for one in self.temperatures}
+        return {BEFORE: None} | {
+            setting_of(temperature): temperature for temperature in self.temperatures
+        }
 
     @property
     def cells(self) -> tuple[tuple[int, int], ...]:
@@ -192,7 +194,9 @@ class DigitsWorker:
         )
 
     def _training(self, cells: tuple[tuple[int, int], ...], name: str) -> Iterator[Problem]:
-        without = frozenset(one for cell in self.study.cells for one in self.study.problems(cell))
+        without = frozenset(
+            problem for cell in self.study.cells for problem in self.study.problems(cell)
+        )
         return training(
             cells, self.study.operation, self.study.digits, without, f"{self.study.base}/{name}"
         )

@@ -105,7 +105,7 @@ class Bench:
     def settings(self) -> dict[str, Any]:
         """For the file."""
         content = asdict(self)
-        content["ratios"] = [str(one) for one in self.ratios]
+        content["ratios"] = [str(ratio) for ratio in self.ratios]
         content["windows"] = list(self.windows)
         return content
 
@@ -160,7 +160,9 @@ def measure(
     )
     there = _there(bench, folder)
     results: list[dict[str, Any]] = there["results"]
-    left = [one for one in bench.budgets() if _levels(one) not in [_of(r) for r in results]]
+    left = [
+        budget for budget in bench.budgets() if _levels(budget) not in [_of(r) for r in results]
+    ]
     if left:
         import torch
 
@@ -263,7 +265,7 @@ def _timed(bench: Bench, model: Any, budget: Budget | None) -> dict[str, Any]:
 
 def compared(results: Sequence[Mapping[str, Any]]) -> list[str]:
     """A table: each cell with its budget, and how it compares with the full cache of this run."""
-    full = next((one for one in results if one["ratio"] is None), None)
+    full = next((result for result in results if result["ratio"] is None), None)
     if full is None:
         return []
     lines = ["window  ratio  budget  ms/token  latency  peak KV"]

@@ -73,7 +73,7 @@ def choose_model(text: str, revision: str | None = None) -> ModelChoice:
     if not equals:
         source = LEVELS.get(text, text)
         name = Path(source).name.lower()
-        known = {Path(one).name.lower(): known for known, one in LEVELS.items()}
+        known = {Path(level).name.lower(): known for known, level in LEVELS.items()}
         level = known.get(name, re.sub(r"[^a-z0-9_.-]+", "-", name).strip("-.") or "model")
     local = Path(source).is_dir()
     if not local and (source.startswith((".", "/", "~")) or source.count("/") != 1):
@@ -228,7 +228,7 @@ class Reaching:
             causes.append(cause)
             cause = cause.__cause__ or cause.__context__
         # Of an id that isn't there the hub says that it may be gated.
-        if any(isinstance(one, GatedRepoError) for one in causes) or "is a gated" in str(error):
+        if any(isinstance(cause, GatedRepoError) for cause in causes) or "is a gated" in str(error):
             raise CannotRun(
                 f"the {self.what} {self.name} is gated",
                 "a token of an account whose request for access was granted",

@@ -17,7 +17,7 @@ def exact_ratios(
 ) -> tuple[Decimal, ...]:
     """Ratios as exact decimal numbers, without the zeros at their ends."""
     try:
-        return tuple(Decimal(one).normalize() for one in values)
+        return tuple(Decimal(value).normalize() for value in values)
     except InvalidOperation as error:
         raise click.BadParameter("write it as 0.1") from error
 

@@ -76,7 +76,7 @@ class Data:
 
     def about(self) -> dict[str, Any]:
         """For the manifest: id, revision, sha256 of all questions."""
-        content = digest([asdict(one) for one in self.questions])
+        content = digest([asdict(question) for question in self.questions])
         return {"id": self.source, "revision": self.revision, "sha256": content}
 
 
@@ -88,7 +88,9 @@ def prompt_text(question: Question, profile: Profile) -> str:
     """
     text = question.question
     if question.choices:
-        lines = (f"{letter}) {one}" for letter, one in zip(LETTERS, question.choices, strict=False))
+        lines = (
+            f"{letter}) {choice}" for letter, choice in zip(LETTERS, question.choices, strict=False)
+        )
         text += "\n\n" + "\n".join(lines)
     if profile == "boxed":
         what = "the letter of your choice" if question.choices else "your final answer"
@@ -149,7 +151,7 @@ def _question(content: Any) -> Question:
         if not str(content[key]).strip():
             raise ValueError(f"{key} is empty")
     choices = content.get("choices") or []
-    if not isinstance(choices, list) or not all(isinstance(one, str) for one in choices):
+    if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
         raise ValueError("choices is no list of texts")
     answer = str(content["answer"]).strip()
     if choices:
@@ -164,7 +166,7 @@ def _question(content: Any) -> Question:
 
 
 def _checked(questions: Sequence[Question], source: str) -> tuple[Question, ...]:
-    ids = [one.id for one in questions]
+    ids = [question.id for question in questions]
     twice = sorted({one for one in ids if ids.count(one) > 1})
     if twice or not questions:
         raise CannotRun(

@@ -32,7 +32,9 @@ def uniform_numbers(seeds: Sequence[int], number: int) -> Tensor:
     import torch
 
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    rows = [torch.rand(number, generator=one, dtype=torch.float64) for one in generators]
+    rows = [
+        torch.rand(number, generator=generator, dtype=torch.float64) for generator in generators
+    ]
     return torch.stack(rows)
 
 

@@ -74,7 +74,7 @@ class Sweep:
         """For the manifest; the base seed stands there by itself."""
         content = asdict(self)
         content["windows"] = list(self.windows)
-        content["ratios"] = [str(one) for one in self.ratios]
+        content["ratios"] = [str(ratio) for ratio in self.ratios]
         if self.scorer == "full":
             del content["windows"], content["ratios"], content["trigger"], content["protect"]
         return content
@@ -100,7 +100,7 @@ class Sweep:
     def longest_cache(self, prompt: int) -> int:
         """The largest number of tokens that the cache of a sample ever holds."""
         longest = prompt + self.sampling.max_new_tokens
-        bounds = [one.bound(prompt) if one else longest for one in self.budgets().values()]
+        bounds = [budget.bound(prompt) if budget else longest for budget in self.budgets().values()]
         return min(longest, max(bounds))
 
 
@@ -174,7 +174,7 @@ class SweepWorker:
         rows = []
         for number, sample in enumerate(samples):
             # The end isn't part of the text; `</think>` is, special token or not.
-            ids = [one for one in sample.tokens if one not in self.ends.stop]
+            ids = [token for token in sample.tokens if token not in self.ends.stop]
             text = self.tokenizer.decode(ids, skip_special_tokens=False)
             grade = self.grader.grade(question, text)
             rows.append(
@@ -223,7 +223,9 @@ class SweepFactory:
         device = choose_device(self.device)
         config = load_config(self.choice)
         tokenizer = load_tokenizer(self.choice)
-        prompt = max(len(prompt_ids(tokenizer, one, sweep.profile)) for one in self.questions)
+        prompt = max(
+            len(prompt_ids(tokenizer, question, sweep.profile)) for question in self.questions
+        )
         check_fits(
             shape_of(config),
             WIDTHS[sweep.dtype],
@@ -237,7 +239,7 @@ class SweepFactory:
             about = about_predictor(self.predictor, dict(self.about), config.hidden_size)
             predictor = load_predictor(self.predictor, about, device, sweep.dtype)
         model = load_model(self.choice, device, sweep.dtype, sweep.attention)
-        questions = {one.id: one for one in self.questions}
+        questions = {question.id: question for question in self.questions}
         return SweepWorker(sweep, questions, self.seed, model, tokenizer, predictor)
 
 

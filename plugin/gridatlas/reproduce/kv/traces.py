@@ -68,7 +68,7 @@ def traces_of_run(
             f"a run of {model['id']}, of the same revision, with --scorer full",
             "make one with kv_sweep.py --scorer full, and give its folder with --run",
         )
-    by_id = {one.id: one for one in questions}
+    by_id = {question.id: question for question in questions}
     found = []
     for unit in run.plan():
         try:

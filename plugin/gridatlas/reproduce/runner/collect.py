@@ -126,7 +126,7 @@ def _target(data: Path, study: str, reading: str) -> _Target:
             "a CSV file in the study's folder",
             f"give it such a file in {name}/{STUDY_FILE}, or collect into another reading",
         )
-    if entry is None and any(one.file == file for one in source.readings):
+    if entry is None and any(reading.file == file for reading in source.readings):
         raise CannotRun(
             f"{file} is the file of another reading",
             "a file for this reading alone",
@@ -150,15 +150,15 @@ def _check(run: CollectedRun, target: _Target, study: str) -> None:
             f"correct --study, or leave the run out: its arguments were "
             f"{shown(' '.join(run.manifest['arguments']))}",
         )
-    for one in run.tallies:
-        factors = [factor for factor, _ in one.cell]
+    for tally in run.tallies:
+        factors = [factor for factor, _ in tally.cell]
         if sorted(target.factors) != factors:
             raise CannotRun(
                 f"the run {run.run} varies {listed(factors)}",
                 f"the study's factors: {listed(target.factors)}",
                 f"correct facets, x and y in {target.name}/{STUDY_FILE}",
             )
-        for factor, level in one.cell:
+        for factor, level in tally.cell:
             levels = _levels(target, factor)
             if levels is not None and level not in levels:
                 raise CannotRun(
@@ -170,7 +170,7 @@ def _check(run: CollectedRun, target: _Target, study: str) -> None:
 
 def _levels(target: _Target, factor: str) -> list[str] | None:
     entry = target.source.file.factors.get(factor)
-    return None if entry is None or entry.levels is None else [one.id for one in entry.levels]
+    return None if entry is None or entry.levels is None else [level.id for level in entry.levels]
 
 
 def _scale(target: _Target) -> int:
@@ -197,18 +197,18 @@ def _lines(runs: Sequence[CollectedRun], target: _Target) -> list[Line]:
     for line in _kept(runs, target):
         lines[_cell(line, target)] = line
     for run in runs:
-        for one in run.tallies:
-            if not one.complete:
+        for tally in run.tallies:
+            if not tally.complete:
                 continue
-            if one.cell in lines:
+            if tally.cell in lines:
                 raise CannotRun(
-                    f"{_words(one.cell)} is measured by the runs {lines[one.cell]['run']} and "
+                    f"{_words(tally.cell)} is measured by the runs {lines[tally.cell]['run']} and "
                     f"{run.run}",
                     "each cell once in a reading",
                     f"leave one run out, collect it into another reading, or remove "
                     f"{target.name}/{target.file} to begin anew",
                 )
-            lines[one.cell] = _line(one, run.run, target, scale)
+            lines[tally.cell] = _line(tally, run.run, target, scale)
     return [lines[cell] for cell in sorted(lines, key=lambda cell: _order(cell, target))]
 
 
@@ -282,7 +282,7 @@ def _csv(lines: Sequence[Line], columns: Sequence[str]) -> bytes:
 def _report(
     runs: Sequence[CollectedRun], target: _Target, label: str | None, written: bool
 ) -> Iterator[str]:
-    done = sum(one.complete for run in runs for one in run.tallies)
+    done = sum(tally.complete for run in runs for tally in run.tallies)
     of = sum(len(run.tallies) for run in runs)
     if written:
         yield f"{target.name}/{target.file}: {done} of {of} cells"

@@ -69,7 +69,7 @@ def enough_space(path: Path) -> Iterator[None]:
         # safetensors says it in words; PyTorch only that its file isn't as long as it should be.
         words = ("os error 28", "inline_container")
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        if full or any(one in str(error) for one in words):
+        if full or any(word in str(error) for word in words):
             raise not_written(path, OSError(errno.ENOSPC, "")) from error
         raise
 

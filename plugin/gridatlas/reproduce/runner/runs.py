@@ -205,7 +205,7 @@ def _gpu() -> dict[str, Any] | None:
     """The GPU that PyTorch uses, or None."""
     # Importing PyTorch takes seconds: not where there is no driver that it could use.
     drivers = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
-    if not any(Path(one).exists() for one in drivers):
+    if not any(Path(driver).exists() for driver in drivers):
         return None
     try:
         import torch

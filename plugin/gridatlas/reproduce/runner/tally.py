@@ -77,7 +77,7 @@ def collected_runs(folders: Iterable[RunFolder]) -> list[CollectedRun]:
 
 def _collected(folders: Sequence[RunFolder]) -> CollectedRun:
     manifests = [_manifest(folder) for folder in folders]
-    manifest = min(manifests, key=lambda one: str(one["started"]))
+    manifest = min(manifests, key=lambda manifest: str(manifest["started"]))
     resumed = [one for each in manifests for one in each["resumed"]]
     over: Over = manifest["stderr_over"]
     written = [(folder, folder.written()) for folder in folders]
@@ -155,7 +155,7 @@ def tally(cell: Cell, units: Mapping[Unit, Sequence[Row] | None], over: Over = "
         len(units),
         n=len(every),
         successes=sum(every),
-        stderr=clustered_stderr([(sum(one), len(one)) for one in clusters]),
+        stderr=clustered_stderr([(sum(cluster), len(cluster)) for cluster in clusters]),
         items=tuple(items),
         samples=tuple(map(len, items.values())),
         correct=tuple(map(sum, items.values())),
@@ -224,7 +224,7 @@ def incomplete(run: CollectedRun, facets: Collection[str]) -> Iterator[str]:
 
 
 def _absent(grid: str, cells: Sequence[Tally]) -> Iterator[str]:
-    absent = [one for one in cells if not one.complete]
+    absent = [cell for cell in cells if not cell.complete]
     if len(absent) <= EACH:
         for one in absent:
             yield f"{_words(one.cell)}: {one.done} of {one.of} units"
