@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.tidy import columns, to_frame
 from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty, assess
-from gridatlas.model.problems import DataProblems, listed, nearest, only_problems, shown
+from gridatlas.model.problems import DataProblems, join_names, nearest, only_problems, quote
 from gridatlas.model.study import Grid, Levels, renamed
 from gridatlas.results.grids import Results, UnknownName
 
@@ -140,12 +140,12 @@ class Studies(dict[str, OpenStudy]):
     def __missing__(self, name: object) -> OpenStudy:
         new = renamed(one.study for one in self.values()).get(str(name))
         if new:
-            raise UnknownName(f"the study {shown(name)} was renamed: it is {shown(new)}")
+            raise UnknownName(f"the study {quote(name)} was renamed: it is {quote(new)}")
         near = nearest(str(name), self)
         raise UnknownName(
-            f"there is no study {shown(name)}"
+            f"there is no study {quote(name)}"
             + (f"; did you mean {near}?" if near else "")
-            + f" (there are {listed(self)})"
+            + f" (there are {join_names(self)})"
         )
 
 

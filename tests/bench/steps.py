@@ -14,7 +14,7 @@ from mkdocs.config import load_config
 
 from gridatlas.assessment import pipeline
 from gridatlas.build import page_cache, site, study_writer
-from gridatlas.charts.pool import Drawers
+from gridatlas.charts.pool import RenderPool
 from gridatlas.pages.render import Writer
 
 STEPS: tuple[tuple[str, Any, str], ...] = (
@@ -27,8 +27,8 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("plan", site, "_plans"),
     ("plan", site, "plan_study"),
     ("plan", site, "plan_embeds"),
-    ("chart", Drawers, "ask"),
-    ("chart", Drawers, "wait"),
+    ("chart", RenderPool, "ask"),
+    ("chart", RenderPool, "wait"),
     ("chart", site, "assets"),
     ("page", Writer, "page"),
     ("page", Writer, "frame"),
@@ -37,8 +37,8 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("keep", site, "files_digest"),
     ("keep", study_writer, "pack_study"),
     ("keep", page_cache, "unpacked"),
-    ("keep", page_cache.Shelf, "get"),
-    ("keep", page_cache.Shelf, "put"),
+    ("keep", page_cache.PageCache, "get"),
+    ("keep", page_cache.PageCache, "put"),
     ("build", site, "_data_files"),
 )
 """The steps, and the functions that each of them consists of."""

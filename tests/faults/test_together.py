@@ -14,7 +14,7 @@ from killing import Files, assert_same, files, whole_caches
 from site_builds import TINY_CELLS, Project
 
 from gridatlas.charts import pool
-from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.render import draw_one
 
 PLAIN = {"theme": {"name": "mkdocs"}}
@@ -76,7 +76,7 @@ import test_together
 if __name__ == "__main__":
     pool.POOL_FROM = 2
     pictures = test_together.pictures(Path(sys.argv[1]))
-    with pool.Drawers(None) as drawing:
+    with pool.RenderPool(None) as drawing:
         drawing.ask(pictures)
         drawing.wait(pictures[:1])
         from multiprocessing import active_children
@@ -85,7 +85,7 @@ if __name__ == "__main__":
 """
 
 
-def pictures(folder: Path) -> list[Picture]:
+def pictures(folder: Path) -> list[Heatmap]:
     """As many pictures as the study has grids."""
     from gridatlas.assessment.assessment import assess_study
     from gridatlas.assessment.pipeline import load_data
@@ -112,7 +112,7 @@ def test_a_lost_drawing_process_is_no_lost_build(
     monkeypatch.setattr(pool, "POOL_FROM", 2)
     wanted = pictures(data)
     alone = {picture: draw_one(picture) for picture in wanted}
-    with pool.Drawers[Picture](None) as drawing:
+    with pool.RenderPool[Heatmap](None) as drawing:
         drawing.ask(wanted[:3])
         for picture in wanted[:3]:
             drawing.wait([picture])

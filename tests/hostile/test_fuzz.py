@@ -7,15 +7,15 @@ from amount import SOAK, amount
 from fuzz import FOUND, by_chance, look
 from targets import TARGETS
 
-KEPT = sorted(file for file in FOUND.glob("*/*") if file.is_file())
+BEST_SET = sorted(file for file in FOUND.glob("*/*") if file.is_file())
 
 
 def test_what_was_found_is_kept_for_a_target() -> None:
-    assert {file.parent.name for file in KEPT} <= set(TARGETS)
-    assert KEPT
+    assert {file.parent.name for file in BEST_SET} <= set(TARGETS)
+    assert BEST_SET
 
 
-@pytest.mark.parametrize("file", KEPT, ids=lambda file: f"{file.parent.name}-{file.name}")
+@pytest.mark.parametrize("file", BEST_SET, ids=lambda file: f"{file.parent.name}-{file.name}")
 def test_what_was_found_once_is_told(file: Path) -> None:
     target, _ = TARGETS[file.parent.name]
     target(file.read_bytes())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from huge import INPUT
 
-from gridatlas.charts.heatmap import Mark, Picture
+from gridatlas.charts.heatmap import CellMark, Heatmap
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 
@@ -30,9 +30,11 @@ def test_it_is_read_or_told(faults: dict[str, str], name: str) -> None:
 LONG = "a long name with emoji 👩‍👩‍👧‍👦 and more of them 😀😀😀😀😀😀😀😀 " * 2
 
 
-def _picture(x_labels: tuple[str, ...]) -> Picture:
-    marks = tuple(Mark(f"{at},1", x, "y", float(at), str(at), x) for at, x in enumerate(x_labels))
-    return Picture(
+def _picture(x_labels: tuple[str, ...]) -> Heatmap:
+    marks = tuple(
+        CellMark(f"{at},1", x, "y", float(at), str(at), x) for at, x in enumerate(x_labels)
+    )
+    return Heatmap(
         "values", LONG, LONG, LONG, LONG, LONG, x_labels, ("y",), (0, 1), 0, marks, (), LONG
     )
 

@@ -24,7 +24,7 @@ from gridatlas.diff.as_markdown import to_markdown
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.report import Report
 from gridatlas.diff.sections import report
-from gridatlas.model.problems import ALIKE, Problem, shown
+from gridatlas.model.problems import ALIKE, Problem, quote
 
 STRINGS = [*OURS, *FOREIGN[: amount(0, len(FOREIGN))]]
 PARTS = [STRINGS[at : at + ALIKE] for at in range(0, len(STRINGS), ALIKE)]
@@ -82,7 +82,7 @@ def problems(project: Project) -> tuple[Problem, ...]:
 
 def test_each_string_is_a_problem(problems: tuple[Problem, ...]) -> None:
     found = {plain(problem.found) for problem in problems}
-    values = [plain(shown(unguarded(f"{text} value"))) for text in STRINGS]
+    values = [plain(quote(unguarded(f"{text} value"))) for text in STRINGS]
     assert [value for value in values if not any(value in text for text in found)] == []
     folders = {problem.file for problem in problems if problem.file.endswith("/study.yml")}
     assert len(folders) >= len(FOLDERS)

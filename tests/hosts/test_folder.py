@@ -149,8 +149,8 @@ def test_a_build_after_a_killed_one_knows_what_that_wrote(
 
         with monkeypatch.context() as patch:
             patch.setattr(staging, "move", dying)
-            patch.setattr(staging.Placing, "__exit__", lambda *_: None)
-            patch.setattr(staging.Aside, "close", lambda made: os.close(made._handle))
+            patch.setattr(staging.FileTransaction, "__exit__", lambda *_: None)
+            patch.setattr(staging.StagingDir, "close", lambda made: os.close(made._handle))
             try:
                 write({"a.md": b"2", "t/c.md": b"2"}, folder)
             except Killed:

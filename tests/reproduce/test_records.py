@@ -17,7 +17,7 @@ from toy_run import toy_units
 from conftest import ENVIRONMENT, MakeManifest, MakeRun
 from gridatlas.reproduce.runner import runs
 from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.files import write_whole
+from gridatlas.reproduce.runner.files import write_atomic
 from gridatlas.reproduce.runner.records import Row, RunFolder, SettingsDiffer, Unit, seed_of
 from gridatlas.reproduce.runner.units import plan_as_json, units_of_plan
 
@@ -175,7 +175,7 @@ def test_a_file_that_is_not_whole_is_set_aside(
 def test_what_a_killed_process_left_does_not_count(make_run: MakeRun) -> None:
     run = make_run([UNIT], but=[UNIT])
     run.write(UNIT, ROWS)
-    # As `write_whole` calls it before it is renamed.
+    # As `write_atomic` calls it before it is renamed.
     run.path(UNIT).rename(run.path(UNIT).with_name(f".{UNIT.path}.host-1.tmp"))
     assert run.missing([UNIT]) == [UNIT]
 
@@ -210,10 +210,10 @@ def test_a_full_disk_leaves_nothing_that_counts(
 
 def test_a_file_is_not_replaced_unless_it_shall_be(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
-    assert write_whole(file, b"1", replace=False)
-    assert not write_whole(file, b"2", replace=False)
+    assert write_atomic(file, b"1", replace=False)
+    assert not write_atomic(file, b"2", replace=False)
     assert file.read_bytes() == b"1"
-    assert write_whole(file, b"3")
+    assert write_atomic(file, b"3")
     assert file.read_bytes() == b"3"
     assert list(tmp_path.iterdir()) == [file]
 

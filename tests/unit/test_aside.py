@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from gridatlas.files import staging
-from gridatlas.files.staging import PREFIX, Aside, Placing, abandoned, exchange, move, write_whole
+from gridatlas.files.staging import (
+    PREFIX,
+    FileTransaction,
+    StagingDir,
+    abandoned,
+    exchange,
+    move,
+    write_atomic,
+)
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -27,7 +35,7 @@ def test_a_file_keeps_its_mode_and_stays_what_a_link_leads_to(tmp_path: Path) ->
     (tmp_path / "real").write_text("before")
     (tmp_path / "real").chmod(0o640)
     (tmp_path / "link").symlink_to("real")
-    write_whole(tmp_path / "link", b"after")
+    write_atomic(tmp_path / "link", b"after")
     assert (tmp_path / "link").is_symlink()
     assert _files(tmp_path) == {"link": "after", "real": "after"}
     assert (tmp_path / "real").stat().st_mode & 0o777 == 0o640
@@ -36,29 +44,29 @@ def test_a_file_keeps_its_mode_and_stays_what_a_link_leads_to(tmp_path: Path) ->
 def test_a_new_file_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
-        write_whole(tmp_path / "new", b"new")
+        write_atomic(tmp_path / "new", b"new")
     finally:
         os.umask(before)
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o644
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:
-    write_whole(Path(os.devnull), b"nothing")
+    write_atomic(Path(os.devnull), b"nothing")
     assert Path(os.devnull).is_char_device()
     with pytest.raises(OSError, match="No space left on device"):
-        write_whole(Path("/dev/full"), b"too much")
+        write_atomic(Path("/dev/full"), b"too much")
 
 
 def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
     (tmp_path / ".file.new").write_text("half of a file that is longer than the new one")
-    write_whole(tmp_path / "file", b"whole")
+    write_atomic(tmp_path / "file", b"whole")
     assert _files(tmp_path) == {"file": "whole"}
 
 
 def test_processes_that_write_the_same_file_leave_one_of_theirs_whole(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from gridatlas.files.staging import write_whole\n"
-        "for _ in range(100): write_whole(Path('file'), sys.argv[1].encode() * 5000)"
+        "import sys; from pathlib import Path; from gridatlas.files.staging import write_atomic\n"
+        "for _ in range(100): write_atomic(Path('file'), sys.argv[1].encode() * 5000)"
     )
     writers = [
         subprocess.Popen([sys.executable, "-c", code, letter], cwd=tmp_path) for letter in "abc"
@@ -76,8 +84,8 @@ def test_a_file_system_without_locks_is_written_to_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(staging.fcntl, "flock", _refused)
-    write_whole(tmp_path / "file", b"whole")
-    with Aside(tmp_path) as made:
+    write_atomic(tmp_path / "file", b"whole")
+    with StagingDir(tmp_path) as made:
         assert made.is_dir()
         # Nobody can tell whether it is in use.
         assert list(abandoned(tmp_path)) == []
@@ -96,7 +104,7 @@ def test_only_what_nobody_uses_is_removed(tmp_path: Path) -> None:
     (tmp_path / f"{PREFIX}left/in").mkdir(parents=True)
     (tmp_path / f"{PREFIX}file").write_text("a file of somebody's")
     (tmp_path / "other").mkdir()
-    with Aside(tmp_path) as first, Aside(tmp_path) as second:
+    with StagingDir(tmp_path) as first, StagingDir(tmp_path) as second:
         assert {path.name for path in tmp_path.iterdir()} == {
             first.name, second.name, f"{PREFIX}file", "other",
         }  # fmt: skip
@@ -126,10 +134,10 @@ def _make(folder: Path) -> None:
 
 
 def _place(folder: Path) -> None:
-    with Aside(folder) as made:
+    with StagingDir(folder) as made:
         for number, path in enumerate(AFTER):
             (made / str(number)).write_text(AFTER[path])
-        with Placing(made) as placing:
+        with FileTransaction(made) as placing:
             for number, path in enumerate(AFTER):
                 placing.put(made / str(number), folder / path)
             placing.remove(folder / "d/stale")

@@ -13,8 +13,8 @@ from studies import MakeStudy, table
 
 from gridatlas.charts.heatmap import (
     ABSENT,
-    KEPT,
-    Picture,
+    BEST_SET,
+    Heatmap,
     Segment,
     describe_difference,
     describe_grid,
@@ -313,10 +313,10 @@ def test_cells_that_may_be_the_best_have_a_mark_of_their_own(make_study: MakeStu
     assert [mark.kept for mark in picture.marks] == [False, True]
     spec = specification(picture)
     assert _layers(spec)["kept"]["encoding"]["shape"]["scale"] == {
-        "domain": [KEPT],
+        "domain": [BEST_SET],
         "range": ["diamond"],
     }
-    assert [row.get("kept") for row in spec["data"]["values"]] == [None, KEPT]
+    assert [row.get("kept") for row in spec["data"]["values"]] == [None, BEST_SET]
     assert "kept" not in _layers(specification(draw_grid(grid)))
 
 
@@ -420,7 +420,7 @@ def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ..
 HOSTILE = "datum.value) + alert('x'); #{'</script><a href=\"https://evil.example/\">"
 
 
-def _hostile(make_study: MakeStudy) -> list[Picture]:
+def _hostile(make_study: MakeStudy) -> list[Heatmap]:
     quoted, longer = json.dumps(HOSTILE), json.dumps(HOSTILE + HOSTILE)
     study = make_study(
         "format: 1\n"
@@ -480,7 +480,7 @@ def test_strings_of_data_are_never_expressions(make_study: MakeStudy) -> None:
 
 
 def test_expressions_are_the_same_for_all_data(make_study: MakeStudy) -> None:
-    def expressions(picture: Picture) -> set[str]:
+    def expressions(picture: Heatmap) -> set[str]:
         return {
             node
             for path, node in _walk(specification(picture))

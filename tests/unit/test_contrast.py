@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from gridatlas.charts.heatmap import Kind, Mark, Picture
+from gridatlas.charts.heatmap import CellMark, Heatmap, Kind
 from gridatlas.charts.render import draw_one
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -15,10 +15,10 @@ STEPS = 60
 COLUMNS = 30
 
 
-def _picture(kind: Kind, low: float, high: float) -> Picture:
+def _picture(kind: Kind, low: float, high: float) -> Heatmap:
     """Rows of cells whose values go from one end of the colour scale to the other."""
     values = [low + (high - low) * step / (STEPS - 1) for step in range(STEPS)]
-    return Picture(
+    return Heatmap(
         kind=kind,
         title="",
         description="",
@@ -30,7 +30,7 @@ def _picture(kind: Kind, low: float, high: float) -> Picture:
         domain=(low, high),
         decimals=2,
         marks=tuple(
-            Mark(f"{x},{y}", str(x), str(y), value, f"{value:.2f}", f"cell {value:.2f}")
+            CellMark(f"{x},{y}", str(x), str(y), value, f"{value:.2f}", f"cell {value:.2f}")
             for (y, x), value in zip(
                 ((y, x) for y in range(STEPS // COLUMNS) for x in range(COLUMNS)),
                 values,

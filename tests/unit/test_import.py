@@ -21,7 +21,7 @@ from gridatlas.cli import import_
 from gridatlas.cli.main import main
 from gridatlas.importing.cells import Imported, make_cells
 from gridatlas.importing.detect import look
-from gridatlas.importing.options import Asked
+from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
 from gridatlas.importing.rows import RawRow, RawTable
 from gridatlas.importing.unpivot import is_wide
@@ -750,7 +750,7 @@ def test_no_row_is_compared_with_all_others() -> None:
         for at in range(number)
     )
     Compared.times = 0
-    make_cells(propose(RawTable("CSV", ("lr", "batch", "acc"), rows), Asked()), None)
+    make_cells(propose(RawTable("CSV", ("lr", "batch", "acc"), rows), ImportOptions()), None)
     assert Compared.times < 60 * number
 
 
@@ -836,7 +836,7 @@ def proposed(columns: str, *rows: str) -> dict[str, str]:
         tuple(columns.split()),
         tuple(RawRow(f"t:{at}", tuple(row.split())) for at, row in enumerate(rows, 2)),
     )
-    return {role.column: role.role for role in propose(table, Asked()).roles}
+    return {role.column: role.role for role in propose(table, ImportOptions()).roles}
 
 
 def test_columns_are_told_apart() -> None:
@@ -1112,7 +1112,7 @@ def test_rows_read_are_cells_repeats_and_reported(
         file = Path(name) / "t.csv"
         with open(file, "w", encoding="utf-8", newline="") as out:
             csv.writer(out, delimiter="\t").writerows([["x", "y", "m", "acc", "s"], *rows])
-        asked = Asked(
+        asked = ImportOptions(
             "x",
             "y",
             "acc",

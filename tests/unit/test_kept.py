@@ -11,7 +11,7 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.build import page_cache
 from gridatlas.build.site import build
 from gridatlas.diff.snapshot import as_side
-from gridatlas.files.garbage import left_alone
+from gridatlas.files.garbage import gc_disabled
 from gridatlas.files.packed import Files, Held, Packed, Spool, pack
 from gridatlas.pages.render import Page
 
@@ -118,16 +118,16 @@ def test_files_are_unpacked_one_by_one_and_the_later_one_counts() -> None:
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the studies that are written, as they are."""
     ids: list[str] = []
-    put = page_cache.Shelf.put
+    put = page_cache.PageCache.put
 
     def watched(
-        self: page_cache.Shelf, name: str, made: bytes | None, content: bytes
+        self: page_cache.PageCache, name: str, made: bytes | None, content: bytes
     ) -> page_cache.Written:
         if name:
             ids.append(name)
         return put(self, name, made, content)
 
-    monkeypatch.setattr(page_cache.Shelf, "put", watched)
+    monkeypatch.setattr(page_cache.PageCache, "put", watched)
     return ids
 
 
@@ -285,7 +285,7 @@ def test_what_is_kept_and_damaged_is_written_again(tmp_path: Path, written: list
 
 
 def test_garbage_is_looked_for_again_afterwards() -> None:
-    @left_alone()
+    @gc_disabled()
     def fails() -> None:
         assert not gc.isenabled()
         raise ValueError("no")
@@ -295,7 +295,7 @@ def test_garbage_is_looked_for_again_afterwards() -> None:
     assert gc.isenabled()
     gc.disable()
     try:
-        with left_alone():
+        with gc_disabled():
             pass
         assert not gc.isenabled()
     finally:

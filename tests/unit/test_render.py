@@ -19,19 +19,19 @@ from PIL import Image
 
 from gridatlas.charts import pool, render
 from gridatlas.charts.compress import slim_png
-from gridatlas.charts.heatmap import Mark, Picture
-from gridatlas.charts.pool import Drawers, draw
+from gridatlas.charts.heatmap import CellMark, Heatmap
+from gridatlas.charts.pool import RenderPool, draw
 from gridatlas.charts.render import Drawing, DrawingError, draw_one
 from gridatlas.files import store
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def _picture(title: str = "One", *values: float | None, **more: Any) -> Picture:
+def _picture(title: str = "One", *values: float | None, **more: Any) -> Heatmap:
     """One row of cells; None is a cell that is missing."""
     values = values or (1.0, 2.0, None)
     labels = tuple(map(str, range(len(values))))
-    return Picture(
+    return Heatmap(
         kind="values",
         title=title,
         description=f"{title}: a heatmap.",
@@ -43,7 +43,7 @@ def _picture(title: str = "One", *values: float | None, **more: Any) -> Picture:
         domain=(1.0, 2.0),
         decimals=1,
         marks=tuple(
-            Mark(
+            CellMark(
                 f"{x},1", x, "1", value, "" if value is None else f"{value:.1f}", f"cell {x}",
                 absent="no value: missing" if value is None else "",
             )
@@ -55,7 +55,7 @@ def _picture(title: str = "One", *values: float | None, **more: Any) -> Picture:
 ONE, TWO = _picture("One"), _picture("Two", 1.0, 1.5)
 
 
-def _refuse(picture: Picture) -> NoReturn:
+def _refuse(picture: Heatmap) -> NoReturn:
     raise AssertionError(f"{picture.title} is drawn again")
 
 
@@ -171,7 +171,7 @@ def test_a_label_is_text_whatever_it_says() -> None:
         _picture(label, 1.0),
         x_labels=(label,),
         y_labels=(label,),
-        marks=(Mark("a,b", label, label, 1.0, label, label),),
+        marks=(CellMark("a,b", label, label, 1.0, label, label),),
     )
     root = ET.fromstring(draw_one(picture).svg)
     texts = [one.text for one in root.iter(f"{SVG}text")]
@@ -304,7 +304,7 @@ def test_what_is_asked_for_while_others_are_drawn(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(pool, "POOL_FROM", 2)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     three = _picture("Three", 1.0, 2.0, 3.0)
-    with Drawers[Picture](None) as drawing:
+    with RenderPool[Heatmap](None) as drawing:
         drawing.ask([ONE])
         drawing.ask([TWO, ONE])
         drawing.wait([TWO])
@@ -372,7 +372,7 @@ def test_a_damaged_file_is_drawn_again_and_fixed(
 ) -> None:
     drawn: list[str] = []
 
-    def drawing(picture: Picture) -> Drawing:
+    def drawing(picture: Heatmap) -> Drawing:
         drawn.append(picture.title)
         return Drawing(f"<svg>{picture.title}</svg>", b"\x89PNG\n\n\x00", "{}\n")
 

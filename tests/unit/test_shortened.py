@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from gridatlas.build.site import build
 from gridatlas.cli.main import main
-from gridatlas.model.problems import ALIKE, More, Problem, shortened
+from gridatlas.model.problems import ALIKE, More, Problem, truncate_list
 
 WRONG, RAGGED = 350, ALIKE + 1
 MORE = f"data/demo/cells.csv: {WRONG - ALIKE} more problems like these [not-a-number]; "
@@ -22,12 +22,12 @@ def test_kinds_files_and_severities_are_counted_apart() -> None:
         return Problem(kind, file, found, "e", "m", severity=note)  # type: ignore[arg-type]
 
     found = [problem(kind, file, name) for name in "1n23n" for kind in "ab" for file in ("x", "y")]
-    told = shortened(found, 2)
+    told = truncate_list(found, 2)
     assert [one.found for one in told if isinstance(one, Problem)] == [*"1111nnnn2222nnnn"]
     assert [str(one).partition(" like")[0] for one in told if isinstance(one, More)] == [
         f"{file}: 1 more problem" for _ in "ab" for file in ("x", "y")
     ]
-    assert shortened(found, 3) == found
+    assert truncate_list(found, 3) == found
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from gridatlas.checks import StudyChecks, check_study
 from gridatlas.claims import Judged, judge
 from gridatlas.data.reader import read_study, study_folders
 from gridatlas.data.validate import validate
-from gridatlas.files.garbage import left_alone
-from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.files.garbage import gc_disabled
+from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
 from gridatlas.results.grids import Results, analyse
@@ -38,7 +38,7 @@ class ReadStudy:
     problems: tuple[Problem, ...]
 
 
-def read_one(folder: Path, name: str, step: Callable[[str], None]) -> ReadStudy:
+def load_study(folder: Path, name: str, step: Callable[[str], None]) -> ReadStudy:
     """Read, check and analyse one study, but for its claims.
 
     Args:
@@ -57,12 +57,12 @@ def read_one(folder: Path, name: str, step: Callable[[str], None]) -> ReadStudy:
     return ReadStudy(results, checks, tuple(found))
 
 
-@left_alone()
+@gc_disabled()
 def load_data(
     data: Path,
     name: str | None = None,
     step: Callable[[str], None] | None = None,
-    read: Callable[[Path, str, Callable[[str], None]], ReadStudy] = read_one,
+    read: Callable[[Path, str, Callable[[str], None]], ReadStudy] = load_study,
 ) -> Loaded:
     """Read, check and analyse all studies in a data folder.
 
@@ -70,7 +70,7 @@ def load_data(
         data: The folder with one folder per study.
         name: The folder as it shall stand in messages; as given without.
         step: Called with what was done, such as `read tuning`.
-        read: Gives what is in the folder of one study, as `read_one` does.
+        read: Gives what is in the folder of one study, as `load_study` does.
     """
     step = step or _say_nothing
     name = data.as_posix() if name is None else name
@@ -142,7 +142,7 @@ def check_former(studies: Iterable[Study], folders: Iterable[str]) -> dict[str, 
                 problem = Problem(
                     "former-name-taken",
                     f"{study.folder}/study.yml",
-                    f"{shown(former)}: {taken[former]}",
+                    f"{quote(former)}: {taken[former]}",
                     "a name that no study has now, listed once",
                     f"remove {former} from former",
                     line,
@@ -170,8 +170,10 @@ def check_see_also(study: Study, folders: Iterable[str]) -> list[Problem]:
         problem = Problem(
             "unknown-study",
             f"{study.folder}/study.yml",
-            f"{shown(entry.study)}: {this}",
-            f"another study: {listed(others)}" if others else "another study, and there is none",
+            f"{quote(entry.study)}: {this}",
+            f"another study: {join_names(others)}"
+            if others
+            else "another study, and there is none",
             f"write {near}" if near else "correct the name, or remove the link",
             line,
             f"see_also.{at}.study",

@@ -10,7 +10,7 @@ from html import escape
 from html.parser import HTMLParser
 
 from gridatlas.build.site import Site
-from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.heatmap import Heatmap
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.dataset import CELLS, CROISSANT
 from gridatlas.pages.exports import to_svg
@@ -65,7 +65,7 @@ def plain_files(site: Site, names: Names) -> dict[str, bytes]:
         or posixpath.basename(path) in (CELLS, CROISSANT, PAIRS)
     }
     own = {content: path for path, content in files.items() if path.endswith(".svg")}
-    places: dict[Picture, str] = {}
+    places: dict[Heatmap, str] = {}
     for page in site.pages:
         for picture in page.plan.pictures:
             svg = to_svg(site.drawings[picture].svg).encode()
@@ -86,12 +86,12 @@ def plain_files(site: Site, names: Names) -> dict[str, bytes]:
     return files
 
 
-def _picture_path(page: Page, picture: Picture) -> str:
+def _picture_path(page: Page, picture: Heatmap) -> str:
     content = hashlib.sha256(picture.to_json().encode()).hexdigest()[:16]
     return f"{page.plan.path.split('/')[0]}/pictures/{content}.svg"
 
 
-def plain_page(page: Page, places: Mapping[Picture, str], names: Names) -> str:
+def plain_page(page: Page, places: Mapping[Heatmap, str], names: Names) -> str:
     """One page.
 
     Args:
@@ -146,7 +146,7 @@ def readable(markdown: str) -> str:
     return markdown
 
 
-def _figure(panel: Panel, path: str, places: Mapping[Picture, str]) -> str:
+def _figure(panel: Panel, path: str, places: Mapping[Heatmap, str]) -> str:
     """A heatmap as a picture, with its caption, its values and its files."""
     here = posixpath.dirname(path) or "."
     picture = panel.picture

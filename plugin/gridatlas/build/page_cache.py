@@ -156,7 +156,7 @@ def _templates(folder: Path | None) -> str:
 # --- the shelf ----------------------------------------------------------------------------------
 
 
-class Shelf:
+class PageCache:
     """What is kept of what is written with the same options: one place for each study.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridatlas.assessment.pipeline import Loaded, ReadStudy, read_one
+from gridatlas.assessment.pipeline import Loaded, ReadStudy, load_study
 from gridatlas.build.study_writer import StudyPlan
 from gridatlas.claims import Judged
 from gridatlas.results.grids import Results
@@ -32,13 +32,13 @@ class Remembered:
         self._planned: dict[str, _Planned] = {}
 
     def read(self, folder: Path, name: str, step: Callable[[str], None]) -> ReadStudy:
-        """As `read_one`."""
+        """As `load_study`."""
         place, before = (folder, name), _content(folder)
         digest, read = self._read.get(place, ("", None))
         if read is not None and digest == before:
             return read
         self._read.pop(place, None)
-        read = read_one(folder, name, step)
+        read = load_study(folder, name, step)
         # Files that are written to meanwhile may be read in either state.
         if before is not None and before == _content(folder):
             self._read[place] = before, read

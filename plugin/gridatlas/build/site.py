@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, assess_study
-from gridatlas.assessment.pipeline import Loaded, load_data, read_one
-from gridatlas.build.page_cache import Shelf, files_digest
+from gridatlas.assessment.pipeline import Loaded, load_data, load_study
+from gridatlas.build.page_cache import PageCache, files_digest
 from gridatlas.build.page_cache import stamps as file_stamps
 from gridatlas.build.serve_cache import Remembered
-from gridatlas.build.study_writer import StudyPlan, Works
-from gridatlas.charts.heatmap import Picture
-from gridatlas.charts.pool import Drawers, Stored
+from gridatlas.build.study_writer import StudyPlan, StudyWriter
+from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.pool import RenderPool, Stored
 from gridatlas.charts.render import Drawing, bundle
 from gridatlas.checks.words import many
 from gridatlas.diff.changes import compare_sides
-from gridatlas.diff.snapshot import Side, as_side
-from gridatlas.files.garbage import left_alone
+from gridatlas.diff.snapshot import Snapshot, as_side
+from gridatlas.files.garbage import gc_disabled
 from gridatlas.files.packed import Files
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
 from gridatlas.model.problems import Problem, visible
@@ -57,14 +57,14 @@ class Site:
     studies: Mapping[str, Results] = field(default_factory=dict)
     known: Mapping[str, Assessment] = field(default_factory=dict)
     broken: frozenset[str] = frozenset()
-    drawings: Mapping[Picture, Drawing] = field(default_factory=dict)
+    drawings: Mapping[Heatmap, Drawing] = field(default_factory=dict)
 
 
 def _say_nothing(_: str) -> None:
     pass
 
 
-@left_alone()
+@gc_disabled()
 def build(
     data: Path,
     name: str | None = None,
@@ -76,7 +76,7 @@ def build(
     ending: str = "",
     step: Callable[[str], None] | None = None,
     page_of: Callable[[str], str] = lambda _: "",
-    base: Side | None = None,
+    base: Snapshot | None = None,
     remembered: Remembered | None = None,
 ) -> Site:
     """Make all pages and files.
@@ -99,7 +99,7 @@ def build(
     """
     step = step or _say_nothing
     stamps = file_stamps(data)
-    loaded = load_data(data, name, step, remembered.read if remembered else read_one)
+    loaded = load_data(data, name, step, remembered.read if remembered else load_study)
     problems = list(loaded.problems)
     broken: frozenset[str] = frozenset()
     if templates:
@@ -110,9 +110,9 @@ def build(
         result.study.id: files_digest(data / result.study.id, result.study, stamps)
         for result in loaded.results
     }
-    shelf = Shelf(cache, (into, address, ending), templates, digests)
-    with Drawers[Picture](cache, progress) as drawers:
-        works = Works(shelf, drawers)
+    shelf = PageCache(cache, (into, address, ending), templates, digests)
+    with RenderPool[Heatmap](cache, progress) as drawers:
+        works = StudyWriter(shelf, drawers)
         studies = []
         homes = _homes(loaded, into)
         for one in loaded.results:
@@ -171,7 +171,7 @@ def build(
     )
 
 
-def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Picture, None]:
+def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Heatmap, None]:
     found = dict.fromkeys(picture for plan in plans for picture in plan.pictures)
     return found | dict.fromkeys(embed.panel.picture for embed in embeds)
 
@@ -246,7 +246,7 @@ def _plans(
 
 def _compared(
     plans: list[PagePlan],
-    base: Side,
+    base: Snapshot,
     loaded: Loaded,
     known: list[Assessment],
     into: str,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.build.page_cache import Shelf, Written
+from gridatlas.build.page_cache import PageCache, Written
 from gridatlas.build.page_cache import packed as pack_study
 from gridatlas.charts.badges import best_badge, reproduced_badge
-from gridatlas.charts.heatmap import Picture
-from gridatlas.charts.pool import Drawers
+from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawing
 from gridatlas.pages.agreement import pairs_csv
 from gridatlas.pages.exports import to_csv, to_json, to_svg
@@ -39,13 +39,13 @@ class StudyPlan:
         return self.known.study.id
 
 
-class Works:
+class StudyWriter:
     """Write what the shelf doesn't have, once drawers have drawn its pictures.
 
     Each work is begun before the first is ended: meanwhile, the others' pictures are drawn.
     """
 
-    def __init__(self, shelf: Shelf, drawers: Drawers[Picture]) -> None:
+    def __init__(self, shelf: PageCache, drawers: RenderPool[Heatmap]) -> None:
         self._shelf, self._drawers = shelf, drawers
         self._made: dict[str, bytes | None] = {}
         self._there: dict[str, Written] = {}
@@ -58,7 +58,7 @@ class Works:
         """The same of the page that leads to all studies."""
         self._begin(_OVERVIEW, self._shelf.of_overview(known, overview), overview.pictures)
 
-    def _begin(self, name: str, made: bytes | None, pictures: Iterable[Picture]) -> None:
+    def _begin(self, name: str, made: bytes | None, pictures: Iterable[Heatmap]) -> None:
         self._made[name] = made
         found = self._shelf.get(name, made)
         if found is None:
@@ -98,7 +98,7 @@ class Works:
         self._there[name] = self._shelf.put(name, made, packed)
 
 
-def _pictures(study: StudyPlan) -> list[Picture]:
+def _pictures(study: StudyPlan) -> list[Heatmap]:
     """Those of its pages, and of its grids for themselves."""
     return [
         *(picture for plan in study.plans for picture in plan.pictures),

@@ -17,7 +17,7 @@ from gridatlas.model.schema import Metric
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, State, Study
 from gridatlas.results.grids import Difference, Extreme, Summary, summarise
 
-VALUES_UP_TO = 400
+MAX_LABELLED_CELLS = 400
 """Cells up to which each value is printed in its cell, and small marks stand on the cells."""
 COLUMNS_UP_TO = 30
 """Columns up to which they are: in more, a page makes them too small to be read."""
@@ -41,12 +41,12 @@ NOT_RUN, RUNNING = "not run", "running"
 """How the legend names cells that aren't measured again, or not yet."""
 NOT_COMPARED = "nothing to compare"
 """How the legend names a cell that was measured again, and isn't published."""
-KEPT = "may be the best (95 % set)"
+BEST_SET = "may be the best (95 % set)"
 """How the legend names the cells in the confidence set for the best."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CellMark:
     """One cell of a picture, or one block of neighbouring cells.
 
     Attributes:
@@ -82,7 +82,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Heatmap:
     """All that a heatmap shows; equal pictures give equal drawings.
 
     Attributes:
@@ -104,7 +104,7 @@ class Picture:
     y_labels: tuple[str, ...]
     domain: tuple[float, float]
     decimals: int
-    marks: tuple[Mark, ...]
+    marks: tuple[CellMark, ...]
     outline: tuple[Segment, ...] = ()
     outline_label: str = ""
     upwards: bool = True
@@ -127,7 +127,7 @@ class Picture:
 
 
 def _has_room(columns: int, rows: int) -> bool:
-    return columns * rows <= VALUES_UP_TO and columns <= COLUMNS_UP_TO
+    return columns * rows <= MAX_LABELLED_CELLS and columns <= COLUMNS_UP_TO
 
 
 def own_domain(grids: Iterable[Grid]) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def draw_grid(
     grid: Grid,
     domain: tuple[float, float] | None = None,
     kept: frozenset[Point] = frozenset(),
-) -> Picture:
+) -> Heatmap:
     """The heatmap of a grid, on its own scale unless a shared `domain` is given.
 
     Args:
@@ -190,7 +190,7 @@ def draw_grid(
         text = "" if cell.value is None else format_value(cell.value, decimals)
         is_best = (x.key, y.key) in best
         marks.append(
-            Mark(
+            CellMark(
                 f"{x.slug},{y.slug}",
                 x.label,
                 y.label,
@@ -210,7 +210,7 @@ def draw_grid(
         note = _unmarked_note(grid, kept, "on cells so small")
         if len(best) > OUTLINED_UP_TO:
             note = f"The {len(best):,} best cells are not outlined. {note}"
-    return Picture(
+    return Heatmap(
         kind="values",
         title=grid.label,
         description=describe_grid(grid, kept),
@@ -223,7 +223,7 @@ def draw_grid(
     )
 
 
-def draw_difference(difference: Difference, domain: tuple[float, float] | None = None) -> Picture:
+def draw_difference(difference: Difference, domain: tuple[float, float] | None = None) -> Heatmap:
     """The heatmap of a difference, with a diverging scale centred on 0."""
     study = difference.first.study
     metric = study.metric
@@ -255,7 +255,7 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
             else f"no value ({STATE_LABELS[state or 'missing']})"
         )
         marks.append(
-            Mark(
+            CellMark(
                 f"{x.slug},{y.slug}",
                 x.label,
                 y.label,
@@ -265,7 +265,7 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
                 absent="" if state is None else ABSENT[state],
             )
         )
-    return Picture(
+    return Heatmap(
         kind="difference",
         title=difference.label,
         description=describe_difference(difference),
@@ -279,7 +279,7 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
 
 def draw_disagreement(
     grid: Grid, differences: Mapping[Point, Decimal], domain: tuple[float, float]
-) -> Picture:
+) -> Heatmap:
     """How far the readings of a grid's cells are apart.
 
     Args:
@@ -320,7 +320,7 @@ def draw_disagreement(
         if value is not None:
             said = f"{value_with_unit(text, metric.unit, difference=True)} apart"
         marks.append(
-            Mark(
+            CellMark(
                 f"{x.slug},{y.slug}",
                 x.label,
                 y.label,
@@ -330,7 +330,7 @@ def draw_disagreement(
                 absent=ONE_READING if value is None else "",
             )
         )
-    return Picture(
+    return Heatmap(
         kind="values",
         title=grid.label,
         description=description,
@@ -343,11 +343,11 @@ def draw_disagreement(
 
 
 def draw_again(
-    picture: Picture,
+    picture: Heatmap,
     title: str,
     absent: Mapping[str, str] = MappingProxyType({}),
     signs: Mapping[str, str] = MappingProxyType({}),
-) -> Picture:
+) -> Heatmap:
     """A heatmap with another title, other reasons for missing values, and signs after values.
 
     Args:
@@ -360,7 +360,7 @@ def draw_again(
     if picture.block:
         return picture
 
-    def changed(mark: Mark) -> Mark:
+    def changed(mark: CellMark) -> CellMark:
         if mark.value is None:
             reason = absent.get(mark.key, mark.absent)
             where = mark.label.partition(": ")[0]
@@ -449,7 +449,7 @@ def _draw_blocks(
     domain: tuple[float, float],
     decimals: int,
     note: str = "",
-) -> Picture:
+) -> Heatmap:
     """The heatmap of a large grid, with one mark per block.
 
     Args:
@@ -466,7 +466,7 @@ def _draw_blocks(
         where = f"{study.x.label} {columns[block.column]}, {study.y.label} {rows[block.row]}"
         reasons = [reason for reason, _ in block.absent]
         marks.append(
-            Mark(
+            CellMark(
                 f"{x.slug},{y.slug}",
                 columns[block.column],
                 rows[block.row],
@@ -485,7 +485,7 @@ def _draw_blocks(
         f"The {len(study.x.levels) * len(study.y.levels):,} cells are drawn in {len(blocks):,} "
         f"blocks of {of.size}; the colour of a block is the mean of its values."
     )
-    return Picture(
+    return Heatmap(
         kind=kind,
         title=title,
         description=f"{description} {rule}",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gridatlas.charts.compress import slim, slim_png
-from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import LinePicture
 from gridatlas.charts.vegalite import drawable, line_specification, specification
 from gridatlas.files import store
@@ -34,7 +34,7 @@ SYSTEM_FONTS = tuple(
 _FONTS = "FONTCONFIG_FILE"
 _CELL = r'<path (?:[\w-]+="[^"]*" )*?aria-roledescription="%s"'
 
-Drawn = TypeVar("Drawn", bound=Picture | LinePicture)
+Drawn = TypeVar("Drawn", bound=Heatmap | LinePicture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class DrawingError(RuntimeError):
     """A drawing that doesn't show what its picture holds."""
 
 
-def draw_one(picture: Picture | LinePicture) -> Drawing:
+def draw_one(picture: Heatmap | LinePicture) -> Drawing:
     """Draw one picture.
 
     Raises:
@@ -112,7 +112,7 @@ def _vl_convert() -> Any:
     return vl_convert
 
 
-def _look_for_cells(svg: str, picture: Picture) -> None:
+def _look_for_cells(svg: str, picture: Heatmap) -> None:
     filled = len(re.findall(_CELL % "rect mark", svg))
     hatched = len(re.findall(_CELL % "point", svg))
     if filled != picture.cells or hatched != len(picture.marks) - picture.cells:
@@ -144,7 +144,7 @@ def _plain(svg: str) -> str:
     return _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
 
 
-def _stable(svg: str, picture: Picture | LinePicture) -> str:
+def _stable(svg: str, picture: Heatmap | LinePicture) -> str:
     """Ids by content (vl-convert counts them per process), a role and a name for the whole."""
     content = hashlib.sha256(re.sub(r"(gradient|clip)_?\d+", "", svg).encode()).hexdigest()[:10]
     names: dict[str, str] = {}

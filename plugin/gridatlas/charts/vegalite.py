@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from gridatlas.charts.heatmap import (
     ABSENT,
+    BEST_SET,
     DISPUTED,
-    KEPT,
     NOT_COMPARED,
     NOT_RUN,
     ONE_READING,
     RUNNING,
     SEVERAL,
+    CellMark,
+    Heatmap,
     Kind,
-    Mark,
-    Picture,
 )
 from gridatlas.charts.line import LinePicture
 from gridatlas.model.study import Study
@@ -54,7 +54,7 @@ ON_WHITE = ("doubt", "kept")
 FONT = "sans-serif"
 
 
-def specification(picture: Picture) -> dict[str, Any]:
+def specification(picture: Heatmap) -> dict[str, Any]:
     """The complete Vega-Lite specification of a picture, with its data inline.
 
     Strings from data are only ever values of data, titles and domains, never expressions.
@@ -66,7 +66,7 @@ def specification(picture: Picture) -> dict[str, Any]:
         "best": ["best"] if any(mark.best for mark in picture.marks) else [],
         "absent": list(dict.fromkeys(mark.absent for mark in picture.marks if mark.absent)),
         "doubt": [DISPUTED] if any(mark.disputed for mark in picture.marks) else [],
-        "kept": [KEPT] if any(mark.kept for mark in picture.marks) else [],
+        "kept": [BEST_SET] if any(mark.kept for mark in picture.marks) else [],
     }
     layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
     spec: dict[str, Any] = deepcopy(
@@ -96,7 +96,7 @@ def specification(picture: Picture) -> dict[str, Any]:
     return spec
 
 
-def drawable(picture: Picture) -> Picture:
+def drawable(picture: Heatmap) -> Heatmap:
     """The picture with texts that Vega can cut where they are too long.
 
     It cuts between the halves of a character beyond U+FFFF, such as an emoji, and half of one can't
@@ -189,7 +189,7 @@ def _set_shapes(
 
 
 def _set_outline(
-    spec: dict[str, Any], outline: dict[str, Any], picture: Picture, width: int, height: int
+    spec: dict[str, Any], outline: dict[str, Any], picture: Heatmap, width: int, height: int
 ) -> None:
     """Put the edges of regions in, white dashes on a black line."""
     spec["layer"].insert(spec["layer"].index(outline), halo := deepcopy(outline))
@@ -214,7 +214,7 @@ def _set_outline(
     }
 
 
-def _cell_size(picture: Picture, font_size: int) -> tuple[int, int]:
+def _cell_size(picture: Heatmap, font_size: int) -> tuple[int, int]:
     """Width and height of a cell in pixels."""
     nx, ny = len(picture.x_labels), len(picture.y_labels)
     text = 2
@@ -229,7 +229,7 @@ def _cell_size(picture: Picture, font_size: int) -> tuple[int, int]:
     return width, height
 
 
-def _label_axes(encoding: Any, picture: Picture, width: int, height: int) -> None:
+def _label_axes(encoding: Any, picture: Heatmap, width: int, height: int) -> None:
     """Titles, positions and labels of both axes; labels are thinned so that none overlap."""
     encoding["x"] |= {"title": picture.x_title, "scale": _positions(picture.x_labels)}
     encoding["y"] |= {"title": picture.y_title, "scale": _positions(picture.y_labels)}
@@ -271,7 +271,7 @@ def thinned(number: int, step: int) -> list[int]:
     return list(dict.fromkeys([*places, number - 1]))
 
 
-def _row(mark: Mark) -> dict[str, Any]:
+def _row(mark: CellMark) -> dict[str, Any]:
     row = {"x": mark.x, "y": mark.y, "value": mark.value, "text": mark.text, "label": mark.label}
     if mark.best:
         row["best"] = "best"
@@ -280,7 +280,7 @@ def _row(mark: Mark) -> dict[str, Any]:
     if mark.disputed:
         row["doubt"] = DISPUTED
     if mark.kept:
-        row["kept"] = KEPT
+        row["kept"] = BEST_SET
     return row
 
 
@@ -301,7 +301,7 @@ def _shape(kind: str, width: int, height: int) -> str:
     if kind == DISPUTED:
         size = min(w, h) * 0.5
         return _path([(w - size, -h), (w, -h), (w, size - h)], unit) + "Z"
-    if kind == KEPT:
+    if kind == BEST_SET:
         return "diamond"
     frame = _path([(-w, -h), (w, -h), (w, h), (-w, h)], unit) + "Z"
     step = max(min(w, h) / 2, 2.0)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gridatlas.checks.findings import TITLES, Finding
-from gridatlas.model.problems import Problem, listed, nearest
+from gridatlas.model.problems import Problem, join_names, nearest
 from gridatlas.model.schema import AcceptedEntry, level_number
 from gridatlas.model.study import Study
 
@@ -87,7 +87,7 @@ def _unused(study: Study, index: int, findings: Iterable[Finding]) -> Problem:
     entry = study.accepted[index]
     line = study.accepted_lines[index] if index < len(study.accepted_lines) else 1
     factors = {factor.id: factor for factor in (*study.facets, study.x, study.y)}
-    at = "; ".join(f"{factor} = {listed(keys)}" for factor, keys in entry.at.items())
+    at = "; ".join(f"{factor} = {join_names(keys)}" for factor, keys in entry.at.items())
     found = f"no finding {entry.finding}" + (f" at {at}" if at else "")
     same = [accept_entry(study, finding) for finding in findings if finding.kind == entry.finding]
     expected = "a finding that the checks give"
@@ -95,14 +95,14 @@ def _unused(study: Study, index: int, findings: Iterable[Finding]) -> Problem:
     wrong = [name for name in entry.at if name not in factors]
     if entry.finding not in TITLES:
         near = nearest(entry.finding, TITLES)
-        expected = f"one of {listed(TITLES)}"
+        expected = f"one of {join_names(TITLES)}"
         fix = f"write {near} instead of {entry.finding}" if near else "use one of them"
     elif wrong:
         near = nearest(wrong[0], factors)
-        expected = f"a factor of this study: {listed(factors)}"
+        expected = f"a factor of this study: {join_names(factors)}"
         fix = f"write {near} instead of {wrong[0]}" if near else f"use one, or remove {wrong[0]}"
     elif same:
-        expected = f"a finding of this kind that occurs: {listed(same, 3)}"
+        expected = f"a finding of this kind that occurs: {join_names(same, 3)}"
         fix = "correct at, or remove this entry"
     return Problem(
         "unused-acceptance",

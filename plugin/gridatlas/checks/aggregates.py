@@ -12,7 +12,7 @@ from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.printed import half_unit, is_computed, plain, short
 from gridatlas.checks.reading import Account, Sheet, ends_of, points_of
 from gridatlas.checks.words import cells_text, is_are, many, of_values
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 from gridatlas.model.study import Cell, Levels, Point, Study
 from gridatlas.results.grids import choose, share_scale
 
@@ -69,7 +69,7 @@ def check_aggregates(
                 averages.append(average_of(sheet.levels, point, value, printed, scale))
                 if abs(count * value - total) > room:
                     coarse.add((sheet.levels, point))
-                    shown = listed(map(plain, parts), 8)
+                    shown = join_names(map(plain, parts), 8)
                     off.append((point, f"{plain(value)} ({shown} give {short(total / count)})"))
             fine += tested - len(off)
             if off:

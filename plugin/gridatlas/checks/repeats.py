@@ -14,7 +14,7 @@ from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import Account, Axis, Line
 from gridatlas.checks.words import is_are, many
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 from gridatlas.model.study import inline
 
 EXACT_UP_TO = 2_000
@@ -61,7 +61,7 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
             )
             names = [factor.level(line[0][0][axis == "row"]).label for line in group]
             lines_named = f"the {axis}s {_names(names)} ({inline(factor.label)})"
-            found = f"{lines_named} are the same: {listed(map(plain, values), 20)}"
+            found = f"{lines_named} are the same: {join_names(map(plain, values), 20)}"
             means = (
                 f"One {axis} may have been copied over another, whose own values are lost "
                 "then. Or they really came out the same."
@@ -103,7 +103,7 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
 
 
 def _names(names: Sequence[str]) -> str:
-    return " and ".join(names) if len(names) <= 6 else listed(names, 6)
+    return " and ".join(names) if len(names) <= 6 else join_names(names, 6)
 
 
 class _Chances:

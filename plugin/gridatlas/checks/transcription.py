@@ -20,7 +20,7 @@ from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.printed import is_computed, plain
 from gridatlas.checks.reading import Account, Sheet
 from gridatlas.checks.words import cells_text, is_are, many
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 from gridatlas.model.study import Factor, Levels, Point, Reading, Study, inline
 
 KIND = "transcription"
@@ -71,7 +71,7 @@ def check_transcription(account: Account, reading: Reading) -> list[CheckResult]
     if unplaced:
         statement += (
             f" {many(len(unplaced), 'number')} of its tables {is_are(len(unplaced))} in no cell: "
-            f"{listed(as_texts(unplaced))}."
+            f"{join_names(as_texts(unplaced))}."
         )
     strength = (
         "A value that was typed wrong shows; so does one in the wrong cell, where the document's "

@@ -14,7 +14,7 @@ from gridatlas.claims.arithmetic import COMPARISONS, calculate_numbers, tau_b, t
 from gridatlas.claims.parts import Cells, Chosen, match, origin
 from gridatlas.claims.places import Place, cell_name
 from gridatlas.claims.values import CellNames, Fault, Number, Truth, conjunction, negation
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 from gridatlas.model.study import Point
 
 
@@ -148,7 +148,7 @@ class Numbers(Cells[Decimal]):
         axis = self.axis(name)
         for level in axis.levels:
             if level.number is None:
-                message = f"the {axis.id} {shown(level.key)} is not a number"
+                message = f"the {axis.id} {quote(level.key)} is not a number"
                 expected = "an axis whose levels are numbers"
                 raise Fault(message, expected, '.levels("ratio") > 0.2', name)
         values = {point: axis.level(point[self.index(axis)]).number for point in self.values}

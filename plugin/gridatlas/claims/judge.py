@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gridatlas.claims.tree import ClaimError
 from gridatlas.claims.verdict import Verdict, evaluate, evaluate_given
-from gridatlas.model.problems import Problem, Severity, listed, nearest, shown
+from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Study
 from gridatlas.results.grids import Results
@@ -117,8 +117,8 @@ class _Judge:
             yield self.problem(
                 "unknown-reading",
                 "source",
-                shown(source),
-                f"a reading of this study: {listed(readings, 30)}",
+                quote(source),
+                f"a reading of this study: {join_names(readings, 30)}",
                 f"write {near} instead of {source}" if near else "use one of them, or remove it",
             )
 

@@ -10,7 +10,7 @@ from gridatlas.claims.grids import Numbers
 from gridatlas.claims.parts import Absent
 from gridatlas.claims.places import Source
 from gridatlas.claims.tree import ClaimError, GridCall
-from gridatlas.model.problems import listed, nearest, shown
+from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.study import Levels, Point, Reading, Study, keyword, renamed
 from gridatlas.results.grids import Results, value_in
 
@@ -107,7 +107,7 @@ class Lookup:
         named = {one.name: one for one in self.node.named}
         at = named.get(argument, self.node)
         message += f"; did you mean {near}?" if near else ""
-        expected = f"one of {listed(known, 30)}" if known else "none; there is none"
+        expected = f"one of {join_names(known, 30)}" if known else "none; there is none"
         return ClaimError(message, self.expression, at.start, at.end, expected, example)
 
     def example(self, study: Study, there: Iterable[Levels]) -> str:
@@ -131,10 +131,10 @@ class Lookup:
             example = f"grid({choices[0]}, ...)" if choices else ""
             raise self.error("study", "grid() needs a study here", choices, None, example)
         if wanted not in studies:
-            message = f"there is no study {shown(wanted)}"
+            message = f"there is no study {quote(wanted)}"
             near = nearest(wanted, studies)
             if new := renamed(study.study for study in studies.values()).get(wanted):
-                message, near = f"the study {shown(wanted)} was renamed", new
+                message, near = f"the study {quote(wanted)} was renamed", new
             example = f'grid(study="{near or next(iter(studies), "a")}", ...)'
             raise self.error("study", message, list(studies), near, example)
         return studies[wanted]
@@ -149,7 +149,7 @@ class Lookup:
             return None, False
         readings = {reading.id: reading for reading in study.readings}
         if wanted not in readings:
-            message = f"{study.id} has no reading {shown(wanted)}"
+            message = f"{study.id} has no reading {quote(wanted)}"
             near = nearest(wanted, readings)
             example = f'grid(reading="{near or next(iter(readings), "a")}", ...)'
             raise self.error("reading", message, list(readings), near, example)
@@ -176,9 +176,9 @@ class Lookup:
             key = self.given[name]
             if key not in known:
                 near = nearest(key, known)
-                message = f"{name} has no level {shown(key)}"
+                message = f"{name} has no level {quote(key)}"
                 example = self.example(study, there)
-                raise self.error(name, message, known, near and shown(near), example)
+                raise self.error(name, message, known, near and quote(near), example)
             keys.append(key)
         return tuple(keys)
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 
 from gridatlas.claims.places import Place, Source
 from gridatlas.claims.values import Fault, Number, unique
-from gridatlas.model.problems import listed, nearest, shown
+from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.study import Factor, Point, keyword
 
 NAMED_ABSENT_CELLS = 3
@@ -95,9 +95,11 @@ class Cells(Generic[V]):
         axes = self.axes
         if name not in axes:
             near = nearest(name, axes)
-            message = f"{shown(name)} is no axis here"
+            message = f"{quote(name)} is no axis here"
             message += f"; did you mean {near}?" if near else ""
-            raise Fault(message, f"one of {listed(axes)}", f".where({next(iter(axes))}=...)", name)
+            raise Fault(
+                message, f"one of {join_names(axes)}", f".where({next(iter(axes))}=...)", name
+            )
         return axes[name]
 
     def index(self, axis: Factor) -> int:
@@ -114,10 +116,10 @@ class Cells(Generic[V]):
             for key in keys:
                 if key not in there:
                     near = nearest(key, there)
-                    message = f"no cell here has the {axis.id} {shown(key)}"
-                    message += f"; did you mean {shown(near)}?" if near else ""
+                    message = f"no cell here has the {axis.id} {quote(key)}"
+                    message += f"; did you mean {quote(near)}?" if near else ""
                     example = f"{name}={near or next(iter(there), '...')}"
-                    raise Fault(message, f"one of {listed(there, 30)}", example, name)
+                    raise Fault(message, f"one of {join_names(there, 30)}", example, name)
             wanted[index] = keys
         return lambda point: all(point[index] in keys for index, keys in wanted.items())
 
@@ -176,7 +178,7 @@ class Cells(Generic[V]):
             line = ".column(level)" if self.y and keyword(self.y.id) in rest else ".row(level)"
             expected = f"a level of every axis, or {line} for all cells at one level"
             example = f".at({', '.join(f'{name}=...' for name in self.axes)})"
-            message = f".at(...) gives one cell, so it needs {listed(rest)} too"
+            message = f".at(...) gives one cell, so it needs {join_names(rest)} too"
             raise Fault(message, expected, example)
         inside = self.chosen(levels)
         for point in self.values:
@@ -210,7 +212,7 @@ def match(left: Cells[Any], right: Cells[Any]) -> None:
         here_keys, there_keys = ({point[index] for point in side.values} for side in (left, right))
         for side, keys in (("left", here_keys - there_keys), ("right", there_keys - here_keys)):
             if keys:
-                message = f"only the {side} has the {name} {listed(sorted(keys))}"
+                message = f"only the {side} has the {name} {join_names(sorted(keys))}"
                 raise Fault(message, expected, f".where({name}=[...])")
     message = "the left and the right were narrowed to different cells"
     raise Fault(message, expected, "grid(...).where(...) > grid(...).where(...)")

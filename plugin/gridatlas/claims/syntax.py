@@ -29,7 +29,7 @@ from gridatlas.claims.tree import (
     Node,
     Not,
 )
-from gridatlas.model.problems import listed, nearest, shown
+from gridatlas.model.problems import join_names, nearest, quote
 
 MAX_LENGTH = 2000
 MAX_NODES = 500
@@ -92,7 +92,7 @@ def _misplaced(tokens: Tokens, error: SyntaxError) -> ClaimError:
     column = (error.offset or 1) - 1
     index = next((i for i, token in enumerate(tokens.tokens) if token.end > column), -1)
     token = tokens.tokens[index]
-    message = f"{shown(token.text)} doesn't fit here"
+    message = f"{quote(token.text)} doesn't fit here"
     if error.msg.startswith("positional argument follows keyword"):
         # Python points at the bracket after it.
         token, message = (
@@ -218,10 +218,10 @@ class _Reader:
         if token.text == "grid":
             message = "grid needs brackets after it, with its levels"
             return self._error(place, message, example='grid(model="a")')
-        message = f"{shown(token.text)} is not a name of the claim language"
+        message = f"{quote(token.text)} is not a name of the claim language"
         if nearest(token.text, ["grid"]):
             message += "; did you mean grid?"
-        expected = f"grid(...), a number, or a text in quotes: {shown(token.text)}"
+        expected = f"grid(...), a number, or a text in quotes: {quote(token.text)}"
         return self._error(place, message, expected)
 
     def _joined(self, left: Node, right: ast.expr) -> Node:
@@ -246,7 +246,9 @@ class _Reader:
         names = sorted(self.properties | self.methods)
         near = nearest(name, names)
         message = f"there is no .{name}" + (f"; did you mean .{near}?" if near else "")
-        return self._error(place, message, f"one of {listed([f'.{name}' for name in names], 99)}")
+        return self._error(
+            place, message, f"one of {join_names([f'.{name}' for name in names], 99)}"
+        )
 
     def _call(self, node: ast.Call) -> Node:
         start, end = self._place(node)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gridatlas.claims.tree import ClaimError
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 
 MAX_DEPTH = 20
 """Brackets and signs within one another."""
@@ -111,12 +111,12 @@ def _allowed(expression: str, token: Token) -> Token:
     if token.kind == "text" and "\\" in text:
         message, expected = "a text has no backslashes", "an id as it stands in the data"
     elif token.kind == "number" and not _NUMBER.fullmatch(text):
-        message = f"{shown(text)} is not a number of the claim language"
+        message = f"{quote(text)} is not a number of the claim language"
         expected = "digits, at most 15 before and 15 after the point, such as 0.1"
     elif text in ('"', "'"):
         message, end = "this text has no closing quote", len(expression)
     elif _is_foreign(token):
-        message = f"{shown(text)} is not part of the claim language"
+        message = f"{quote(text)} is not part of the claim language"
     if message:
         expected = expected or _OTHER_WAYS.get(text, "")
         raise ClaimError(message, expression, token.start, end, expected)
@@ -211,5 +211,5 @@ def _misplaced(expression: str, before: Token | None, token: Token) -> ClaimErro
     expected = "an operator, a dot or a comma before it" if after_value else _VALUE
     if after_value and token.text == ",":
         expected = "an operator, or one expression alone"
-    message = f"{shown(token.text)} doesn't fit here"
+    message = f"{quote(token.text)} doesn't fit here"
     return ClaimError(message, expression, start, end, expected)

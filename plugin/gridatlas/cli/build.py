@@ -11,7 +11,7 @@ import click
 from gridatlas.checks.words import many
 from gridatlas.hosts.throttled import from_two_seconds_on
 from gridatlas.hosts.write_errors import not_written
-from gridatlas.model.problems import listed, only_problems, shortened
+from gridatlas.model.problems import join_names, only_problems, truncate_list
 
 if TYPE_CHECKING:
     from gridatlas.hosts.folder import Written
@@ -124,7 +124,7 @@ def build(
     except (FolderError, SameName) as error:
         raise _Failed(str(error)) from error
     problems = only_problems(site.problems)
-    for one in shortened(problems):
+    for one in truncate_list(problems):
         click.echo(one, err=True)
     for line in _told(done, into, len(site.pages)):
         click.echo(line)
@@ -161,6 +161,6 @@ def _told(done: Written, into: Path, pages: int) -> list[str]:
         "removed": len(done.removed),
         "as before": done.same,
     }
-    total = listed(f"{number:,} {word}" for word, number in counts.items() if number)
+    total = join_names(f"{number:,} {word}" for word, number in counts.items() if number)
     number = f"{pages} page" if pages == 1 else f"{pages} pages"
     return [*lines, f"{number} and their files are in {into.as_posix()}: {total}"]

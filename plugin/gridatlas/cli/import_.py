@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from gridatlas.importing.options import Asked
+    from gridatlas.importing.options import ImportOptions
 
 
 def _number(_: click.Context, __: click.Parameter, value: Any) -> Any:
@@ -164,12 +164,12 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     sys.exit(status)
 
 
-def asked(options: Mapping[str, Any]) -> Asked:
+def asked(options: Mapping[str, Any]) -> ImportOptions:
     """What the options say of the columns."""
     from gridatlas.importing.metric import MetricAsked
-    from gridatlas.importing.options import Asked
+    from gridatlas.importing.options import ImportOptions
 
-    return Asked(
+    return ImportOptions(
         options["x"],
         options["y"],
         options["metric"],

@@ -17,9 +17,9 @@ from gridatlas.assessment.summary import counted, summary_lines
 from gridatlas.cli.build import build
 from gridatlas.cli.import_ import import_
 from gridatlas.cli.new import new
-from gridatlas.files.staging import write_whole
+from gridatlas.files.staging import write_atomic
 from gridatlas.hosts.write_errors import not_written
-from gridatlas.model.problems import ALIKE, More, Problem, only_problems, shortened
+from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
 from gridatlas.model.schema import json_schema
 
 
@@ -90,7 +90,7 @@ def check(data: Path, form: str, quiet: bool, every: bool) -> None:
         # Names of files may have half characters, which JSON writes as escapes.
         click.echo(_as_json(loaded, found).encode("utf-8", "backslashreplace"))
     else:
-        for one in found if every else shortened(found):
+        for one in found if every else truncate_list(found):
             click.echo(annotation(one) if form == "github" else one)
         if not quiet:
             for line in summary_lines(loaded):
@@ -278,7 +278,7 @@ def diff(
         click.echo(text.encode(), nl=False)
     else:
         try:
-            write_whole(out, text.encode())
+            write_atomic(out, text.encode())
         except OSError as error:
             state = f"the changes aren't written; {out} is as it was"
             raise _Failed(not_written(error, out, state)) from error

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from gridatlas.cli.mkdocs_config import CannotAdd, added, data_folder
-from gridatlas.files.staging import Aside, remove_abandoned, write_new, write_whole
+from gridatlas.files.staging import StagingDir, remove_abandoned, write_atomic, write_new
 
 STARTER = Path(__file__).with_name("starter")
 CONFIG = "mkdocs.yml"
@@ -119,7 +119,7 @@ def carry_out(folder: Path, plan: Plan) -> None:
     if data:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Whole: half an example would be taken for somebody's data folder.
-        with Aside(target.parent) as aside:
+        with StagingDir(target.parent) as aside:
             for path, text in data.items():
                 file = aside / "data" / Path(path).relative_to(plan.data)
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ def carry_out(folder: Path, plan: Plan) -> None:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             write_new(folder / path, text.encode())
     if plan.before != plan.after:
-        write_whole(folder / CONFIG, plan.after.encode())
+        write_atomic(folder / CONFIG, plan.after.encode())
 
 
 def _below(path: str, folder: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import unescape
 from urllib.parse import urlsplit
 
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def _read_otherwise(tag: _Tag) -> set[Refused]:
     text = tag.text.lower()
     if tag.in_svg or ("<!--" in text and "<script" in text.partition("<!--")[2]):
         where = "in a drawing" if tag.in_svg else "with <!-- and <script in it"
-        found = f"the script {shown(tag.text.strip())} {where}"
+        found = f"the script {quote(tag.text.strip())} {where}"
         return {Refused(found, "put it into a file of the site")}
     return set()
 
@@ -276,7 +276,7 @@ def _handlers(tag: _Tag) -> set[Refused]:
             fix = "make it a button, and call addEventListener in a script"
         else:
             continue
-        found.add(Refused(f"{name}={shown(value)} of <{tag.name}>", fix))
+        found.add(Refused(f"{name}={quote(value)} of <{tag.name}>", fix))
     return found
 
 
@@ -285,7 +285,7 @@ def _loads(tag: _Tag, own: str) -> set[Refused]:
     if tag.name in ("embed", "object"):
         data = tag.attributes.get("data" if tag.name == "object" else "src", "")
         fix = "link to the file, or show it in an <iframe>"
-        return {Refused(f"<{tag.name}> of {shown(data)}", fix)}
+        return {Refused(f"<{tag.name}> of {quote(data)}", fix)}
     found = set()
     for name, value in tag.attributes.items():
         what = _LOADS.get((tag.name, name))

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 
 LARGEST = 2 * 2**30
 """Bytes of a data folder up to which it is written to a temporary folder."""
@@ -52,7 +52,7 @@ def find_revision(name: str, data: Path, around: Path) -> Revision:
     top = _git(around, "rev-parse", "--show-toplevel")
     if top is None:
         raise RevisionError(
-            f"there is no folder {shown(name)}, and {around} is in no git repository (or git can't "
+            f"there is no folder {quote(name)}, and {around} is in no git repository (or git can't "
             "read it), so that this can't be a revision either; name a folder with studies"
         )
     repository = Path(top.decode().rstrip("\n")).resolve()
@@ -81,7 +81,7 @@ def _commit(repository: Path, name: str) -> str | None:
 
 
 def _unknown(name: str, shallow: bool) -> str:
-    text = f"there is no folder and no revision {shown(name)} in this repository"
+    text = f"there is no folder and no revision {quote(name)} in this repository"
     if not shallow:
         return f"{text}; `git branch --all` and `git tag` list those that it has"
     branch = name.removeprefix("origin/")
@@ -116,7 +116,7 @@ def write_data(revision: Revision, folder: Path) -> None:
     entries = [_entry(line, revision) for line in listing.split(b"\0") if line]
     if sum(size for _, _, size, _ in entries) > LARGEST:
         raise RevisionError(
-            f"the data folder of {shown(revision.name)} has more than {LARGEST:,} bytes"
+            f"the data folder of {quote(revision.name)} has more than {LARGEST:,} bytes"
         )
     links = []
     blobs = _blobs(revision, [(name, size) for _, name, size, _ in entries])
@@ -133,8 +133,8 @@ def write_data(revision: Revision, folder: Path) -> None:
         inside = (target.parent / to).resolve().is_relative_to(folder.resolve())
         if not inside or os.path.isabs(to):
             raise RevisionError(
-                f"{shown(revision.name)} has a link out of the data folder: {shown(path)} leads to "
-                f"{shown(to)}; put the file itself there"
+                f"{quote(revision.name)} has a link out of the data folder: {quote(path)} leads to "
+                f"{quote(to)}; put the file itself there"
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(to)
@@ -145,7 +145,7 @@ _AT = ("ls-tree", "--full-tree", "-z")
 
 def _no_folder(revision: Revision) -> str:
     return (
-        f"the revision {shown(revision.name)} has no folder {shown(revision.path or '.')}; name "
+        f"the revision {quote(revision.name)} has no folder {quote(revision.path or '.')}; name "
         "the data folder with --data"
     )
 
@@ -166,10 +166,10 @@ def _entry(line: bytes, revision: Revision) -> tuple[bytes, str, int, str]:
     parts = PurePosixPath(path).parts
     odd = any(part in ("..", ".") or part.lower() == ".git" for part in parts)
     if odd or path.startswith("/") or "\\" in path:
-        raise RevisionError(f"{shown(revision.name)} has a file with a path {shown(path)}")
+        raise RevisionError(f"{quote(revision.name)} has a file with a path {quote(path)}")
     if kind != b"blob":
         raise RevisionError(
-            f"{shown(path)} of {shown(revision.name)} is another repository (a submodule), "
+            f"{quote(path)} of {quote(revision.name)} is another repository (a submodule), "
             "whose files aren't in this one"
         )
     return mode, name.decode("ascii"), int(size), path
@@ -183,7 +183,7 @@ def _blobs(revision: Revision, names: list[tuple[str, int]]) -> list[bytes]:
         end = -1 if given is None else given.find(b"\n", at)
         if given is None or given[at:end].split()[1:2] != [b"blob"]:
             raise RevisionError(
-                f"files of {shown(revision.name)} can't be read: the clone lacks them, and "
+                f"files of {quote(revision.name)} can't be read: the clone lacks them, and "
                 f"`git fetch --refetch origin {revision.commit}` fetches them"
             )
         content.append(given[end + 1 : end + 1 + size])

@@ -9,7 +9,7 @@ from typing import Any
 
 from gridatlas.data.reader import StudySource
 from gridatlas.data.runs import COLLECT, FOLDER, CellOutcomes, RunFile, levels_text
-from gridatlas.model.problems import Problem, listed, nearest, shown, visible
+from gridatlas.model.problems import Problem, join_names, nearest, quote, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Cell, Factor, Levels, Outcomes, Point, Progress, Reading, Run
 
@@ -104,8 +104,8 @@ def _misfits(
         yield Problem(
             "wrong-run",
             file.name,
-            f"a run of the study {shown(file.manifest.study)}",
-            f"a run of the study {shown(source.id)}",
+            f"a run of the study {quote(file.manifest.study)}",
+            f"a run of the study {quote(source.id)}",
             "move its files into the folder of that study",
             column="study",
         )
@@ -138,8 +138,8 @@ def _other_settings(file: RunFile, source: StudySource) -> Iterator[Problem]:
             yield Problem(
                 "wrong-run",
                 file.name,
-                f"a run with {shown(_text(found))}" if found is not None else "a run without it",
-                f"{shown(expected)}, as reproduce.settings in study.yml asks",
+                f"a run with {quote(_text(found))}" if found is not None else "a run without it",
+                f"{quote(expected)}, as reproduce.settings in study.yml asks",
                 "collect it into a study of its own: it can't be compared with these values",
                 column=f"settings.{path}",
             )
@@ -166,8 +166,8 @@ def _unknown_levels(
                 yield Problem(
                     "unknown-factor",
                     name,
-                    f"a cell with {listed(sorted(levels)) or 'no factor'}",
-                    f"the study's factors: {listed(known)}",
+                    f"a cell with {join_names(sorted(levels)) or 'no factor'}",
+                    f"the study's factors: {join_names(known)}",
                     f"correct facets, x and y in study.yml, or {COLLECT}",
                     column=f"cells.{index}",
                 )
@@ -179,8 +179,8 @@ def _unknown_levels(
                 yield Problem(
                     "unknown-level",
                     name,
-                    shown(key),
-                    f"a level of {factor}: {listed(sorted(known[factor]), 30)}",
+                    quote(key),
+                    f"a level of {factor}: {join_names(sorted(known[factor]), 30)}",
                     f"add {key} under factors.{factor}.levels in study.yml, or remove the run",
                     column=f"cells.{index}.{factor}",
                 )
@@ -264,12 +264,12 @@ def _named(source: StudySource, reading: Reading, runs: Mapping[str, Run]) -> It
             if cell.run not in told:
                 told.add(cell.run)
                 near = nearest(cell.run, known)
-                expected = f"a run with a file {FOLDER}/<run>.json: {listed(sorted(known))}"
+                expected = f"a run with a file {FOLDER}/<run>.json: {join_names(sorted(known))}"
                 fix = "add the run's file, which gridatlas collect writes"
                 yield Problem(
                     "run-without-file",
                     name,
-                    f"the run {shown(cell.run)}",
+                    f"the run {quote(cell.run)}",
                     expected,
                     f"write {near} instead of {cell.run}, or {fix}" if near else fix,
                     cell.line,

@@ -16,7 +16,7 @@ from gridatlas.data.runs import RunFiles, read_runs
 from gridatlas.data.tables import Table, read_table
 from gridatlas.data.text import outside, read_text
 from gridatlas.data.yaml import KeyPath, parse_yaml
-from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import FORMAT, ReadingEntry, StudyFile
 
 STUDY_FILE = "study.yml"
@@ -142,7 +142,7 @@ def _format_problem(
     line = lines.get(("format",), 1)
     if "format" not in tree:
         near = nearest("format", tree)
-        found = f"no key format; {shown(near)} is like it" if near else "no key format"
+        found = f"no key format; {quote(near)} is like it" if near else "no key format"
         fix = f"add the line {expected}"
         return Problem("no-format", name, found, expected, fix, line=1, column="format")
     version = tree["format"]
@@ -152,7 +152,7 @@ def _format_problem(
         fix = "update gridatlas; this version reads format 1"
         return Problem("newer-format", name, str(version), expected, fix, line, "format")
     fix = "write format: 1; there is no older one"
-    return Problem("unknown-format", name, shown(version), expected, fix, line, "format")
+    return Problem("unknown-format", name, quote(version), expected, fix, line, "format")
 
 
 def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Problem:
@@ -167,8 +167,8 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
         return Problem(
             "unknown-key",
             name,
-            f"the key {shown(key)}",
-            f"one of {listed(known, 30)}",
+            f"the key {quote(key)}",
+            f"one of {join_names(known, 30)}",
             f"write {near} instead of {key}" if near else f"remove {key}",
             line,
             column,
@@ -177,7 +177,7 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
         return Problem(
             "missing-key",
             name,
-            f"no key {shown(key)}",
+            f"no key {quote(key)}",
             f"a value for {key}",
             f"add the line {key}: …",
             line or 1,
@@ -186,7 +186,7 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
     value = error["input"]
     found = f"a {'list' if isinstance(value, list | tuple) else 'mapping'}"
     if not isinstance(value, list | tuple | dict):
-        found = "nothing" if value is None else shown(value)
+        found = "nothing" if value is None else quote(value)
     expected = _EXPECTED.get(kind) or (
         error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     )
@@ -275,7 +275,7 @@ def _outside_folder(
     return Problem(
         "file-outside",
         f"{name}/{STUDY_FILE}",
-        shown(file),
+        quote(file),
         "a file in the study's own folder",
         "copy the file into the folder of this study",
         line,

@@ -12,7 +12,7 @@ from typing import cast
 
 from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Row, Table
-from gridatlas.model.problems import Problem, Severity, listed, nearest, shown
+from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import (
     LONGEST_NAME,
     MOST_TRIALS,
@@ -63,7 +63,7 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
                 Problem(
                     "duplicate-column",
                     table.name,
-                    f"{times} columns {shown(name)}",
+                    f"{times} columns {quote(name)}",
                     "each column once",
                     "rename or remove one",
                     1,
@@ -77,9 +77,9 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
             Problem(
                 "missing-column",
                 table.name,
-                f"the columns {listed(table.columns)}",
-                f"a column {shown(name)}",
-                f"rename the column {shown(near)} to {name}"
+                f"the columns {join_names(table.columns)}",
+                f"a column {quote(name)}",
+                f"rename the column {quote(near)} to {name}"
                 if near
                 else f"add the column {name}, or correct its name in study.yml",
                 1,
@@ -91,8 +91,8 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
             Problem(
                 "unused-column",
                 table.name,
-                f"a column {shown(name)}, which is not read",
-                f"one of {listed(known, 30)}",
+                f"a column {quote(name)}, which is not read",
+                f"one of {join_names(known, 30)}",
                 "remove the column, or name it in study.yml as a factor",
                 1,
                 name,
@@ -150,7 +150,7 @@ class _Rows:
             fix = "leave out the %; the unit stands in study.yml"
         else:
             fix = "correct it, or leave it empty and say why in the columns state and note"
-        problems.append(self.problem("not-a-number", row, column, shown(text), expected, fix))
+        problems.append(self.problem("not-a-number", row, column, quote(text), expected, fix))
         return None
 
     def cell(self, row: Row) -> tuple[Cell | None, list[Problem]]:
@@ -168,8 +168,8 @@ class _Rows:
                     "unknown-state",
                     row,
                     "state",
-                    shown(state),
-                    f"one of {listed(STATES)}",
+                    quote(state),
+                    f"one of {join_names(STATES)}",
                     f"write {near} instead of {state}" if near else "use one of them",
                 )
             )
@@ -263,7 +263,7 @@ class _Rows:
                         "long-level",
                         row,
                         name,
-                        f"{max(len(text), len(level_key(text))):,} characters, {shown(text, 40)}",
+                        f"{max(len(text), len(level_key(text))):,} characters, {quote(text, 40)}",
                         f"a level of at most {LONGEST_NAME:,}",
                         "shorten it; is a quote not closed?",
                     )
@@ -394,8 +394,8 @@ def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]
             Problem(
                 "unknown-level",
                 rows.table.name,
-                shown(key) + (f" in {len(at)} rows" if len(at) > 1 else ""),
-                f"a level of {name}: {listed(known, 30)}",
+                quote(key) + (f" in {len(at)} rows" if len(at) > 1 else ""),
+                f"a level of {name}: {join_names(known, 30)}",
                 f"write {near} instead of {key}, or {add}" if near else f"correct it, or {add}",
                 at[0],
                 name,

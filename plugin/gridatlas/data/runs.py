@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gridatlas.data.text import outside, read_text, unprintable
-from gridatlas.model.problems import Problem, listed, shown
+from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import LevelKey
 
 FOLDER = "runs"
@@ -159,15 +159,15 @@ def _named(file: str, name: str) -> Problem | None:
     if not unprintable(file):
         return None
     expected = "a name without control characters, in UTF-8"
-    return Problem("control-character", name, shown(file), expected, "rename the file")
+    return Problem("control-character", name, quote(file), expected, "rename the file")
 
 
 def _other_name(name: str, run: str, stem: str) -> Problem:
     return Problem(
         "wrong-run",
         name,
-        f"the run {shown(run)}",
-        f"the run that the file is named after: {shown(stem)}",
+        f"the run {quote(run)}",
+        f"the run that the file is named after: {quote(stem)}",
         f"rename the file, or {COLLECT}",
         column="run",
     )
@@ -223,7 +223,7 @@ def _problem(error: Any, name: str) -> Problem:
     if error["type"] == "missing":
         key = error["loc"][-1]
         return Problem(
-            "missing-key", name, f"no key {shown(key)}", f"a value for {key}", COLLECT, None, column
+            "missing-key", name, f"no key {quote(key)}", f"a value for {key}", COLLECT, None, column
         )
     expected = _EXPECTED.get(error["type"]) or (
         error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
@@ -231,7 +231,7 @@ def _problem(error: Any, name: str) -> Problem:
     value = error["input"]
     found = f"a {'list' if isinstance(value, list | tuple) else 'mapping'}"
     if not isinstance(value, list | tuple | dict):
-        found = "nothing" if value is None else shown(value)
+        found = "nothing" if value is None else quote(value)
     return Problem("wrong-value", name, found, expected, COLLECT, None, column)
 
 
@@ -250,4 +250,4 @@ _EXPECTED = {
 
 def levels_text(levels: Mapping[str, str]) -> str:
     """A cell's levels in a message: `ratio 0.1, local_window 500`."""
-    return listed((f"{factor} {level}" for factor, level in levels.items()), 20)
+    return join_names((f"{factor} {level}" for factor, level in levels.items()), 20)

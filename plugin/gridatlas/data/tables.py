@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.data.text import read_text, unprintable
-from gridatlas.model.problems import Problem, listed, shown
+from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import level_number
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
@@ -91,7 +91,7 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
             Problem(
                 "control-character",
                 name,
-                shown(value),
+                quote(value),
                 "text without control characters",
                 "remove the control character",
                 row.line,
@@ -123,8 +123,8 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
             Problem(
                 "ragged-row",
                 name,
-                f"{_values(len(row.values))}: {shown(','.join(row.values))}",
-                f"{_values(len(columns))}, one per column: {listed(columns)}",
+                f"{_values(len(row.values))}: {quote(','.join(row.values))}",
+                f"{_values(len(columns))}, one per column: {join_names(columns)}",
                 "add the missing comma, or quote a value that has commas",
                 row.line,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from gridatlas.model.problems import UNSEEN, Problem, nearest, shown
+from gridatlas.model.problems import UNSEEN, Problem, nearest, quote
 
 
 def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
@@ -19,9 +19,9 @@ def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
             Problem(
                 "no-such-file",
                 name,
-                "no such file" + (f"; there is {shown(near)}" if near else ""),
+                "no such file" + (f"; there is {quote(near)}" if near else ""),
                 "a file that can be read",
-                f"rename {shown(near)} or correct the name" if near else "add the file",
+                f"rename {quote(near)} or correct the name" if near else "add the file",
             )
         ]
     except OSError as error:

@@ -9,7 +9,7 @@ from gridatlas.data.reader import StudySource
 from gridatlas.data.rows import OPTIONAL_COLUMNS, factor_ids
 from gridatlas.data.tables import Table
 from gridatlas.data.yaml import KeyPath
-from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.model.problems import Problem, join_names, nearest, quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Typo:
         return Problem(
             "missing-column",
             source.name,
-            f"{shown(self.name)}, which is no column of {self.table.name}",
-            f"one of its columns: {listed(self.table.columns, 30)}",
+            f"{quote(self.name)}, which is no column of {self.table.name}",
+            f"one of its columns: {join_names(self.table.columns, 30)}",
             f"write {self.column} instead of {self.name}, or rename the column",
             source.line(*self.path),
             ".".join(map(str, self.path)),

@@ -24,7 +24,7 @@ from gridatlas.data.rows import (
 )
 from gridatlas.data.tables import Row, Table
 from gridatlas.data.typos import corrected, typos
-from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import (
     MOST_TRIALS,
     PAGE_FILES,
@@ -161,8 +161,8 @@ class _In:
         fix = f"write {near} instead of {name}" if near else f"use one of them, or remove {name}"
         if not known:
             fix = f"remove {name}"
-        expected = f"{what}: {listed(known, 30)}" if known else f"{what}; there is none"
-        return self.problem(kind, path, shown(name), expected, fix)
+        expected = f"{what}: {join_names(known, 30)}" if known else f"{what}; there is none"
+        return self.problem(kind, path, quote(name), expected, fix)
 
 
 def _check_names(source: StudySource) -> list[Problem]:
@@ -184,8 +184,8 @@ def _check_ids(source: StudySource) -> list[Problem]:
             here.problem(
                 "bad-id",
                 (),
-                f"the folder {shown(source.id)}",
-                f"none of {listed(PAGE_FILES)}, which are the files of pages",
+                f"the folder {quote(source.id)}",
+                f"none of {join_names(PAGE_FILES)}, which are the files of pages",
                 "rename the folder; its name is the study's address",
             )
         )
@@ -194,7 +194,7 @@ def _check_ids(source: StudySource) -> list[Problem]:
             here.problem(
                 "bad-id",
                 (),
-                f"the folder {shown(source.id)}",
+                f"the folder {quote(source.id)}",
                 "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit",
                 "rename the folder; its name is the study's address",
             )
@@ -205,7 +205,7 @@ def _check_ids(source: StudySource) -> list[Problem]:
                 here.problem(
                     "repeated-factor",
                     ("facets" if factor_id in file.facets else "y",),
-                    f"{shown(factor_id)} {times} times",
+                    f"{quote(factor_id)} {times} times",
                     "each factor once among x, y and facets",
                     "name another factor",
                 )
@@ -216,8 +216,9 @@ def _check_ids(source: StudySource) -> list[Problem]:
                 here.problem(
                     "reserved-facet",
                     ("facets", index),
-                    shown(facet),
-                    f"none of {listed(RESERVED_FACETS)}, which are pages or files of each study",
+                    quote(facet),
+                    f"none of {join_names(RESERVED_FACETS)}, "
+                    "which are pages or files of each study",
                     f"rename the facet and its column, for example to {facet}_setting",
                 )
             )
@@ -225,8 +226,8 @@ def _check_ids(source: StudySource) -> list[Problem]:
         here.problem(
             "reserved-column",
             ("x" if one == file.x else "y" if one == file.y else "facets",),
-            shown(one),
-            f"none of {listed(RESERVED_FACTORS, 30)}, which mean something else here",
+            quote(one),
+            f"none of {join_names(RESERVED_FACTORS, 30)}, which mean something else here",
             "rename the factor and its column",
         )
         for one in ids
@@ -237,7 +238,7 @@ def _check_ids(source: StudySource) -> list[Problem]:
             here.problem(
                 "duplicate-column",
                 ("metric", "column"),
-                shown(file.metric.column),
+                quote(file.metric.column),
                 "a column of its own",
                 "name the column that holds the metric",
             )
@@ -290,7 +291,7 @@ def _check_reading_ids(source: StudySource) -> list[Problem]:
                 here.problem(
                     "repeated-reading",
                     ("readings", index, "id"),
-                    shown(reading.id),
+                    quote(reading.id),
                     "an id of its own for each reading",
                     "rename one of them",
                 )
@@ -315,7 +316,7 @@ def _check_agreement(source: StudySource) -> list[Problem]:
             if name not in ids
         ]
         if entry.readings[0] == entry.readings[1]:
-            found, expected = f"{shown(entry.readings[0])} twice", "two different readings"
+            found, expected = f"{quote(entry.readings[0])} twice", "two different readings"
             problems.append(
                 here.problem("wrong-value", path, found, expected, "name another reading")
             )
@@ -413,7 +414,7 @@ def _factor(
                 here.problem(
                     "repeated-level",
                     path,
-                    f"{shown(level.key)} again",
+                    f"{quote(level.key)} again",
                     "each level once (numbers are compared by value)",
                     "remove one of them",
                 )
@@ -423,7 +424,7 @@ def _factor(
                 here.problem(
                     "same-label",
                     path,
-                    f"the label {shown(level.label)} again",
+                    f"the label {quote(level.label)} again",
                     "a label of its own for each level",
                     "change one of them",
                 )
@@ -434,7 +435,7 @@ def _factor(
                 here.problem(
                     "same-address",
                     path,
-                    f"{shown(level.key)} and {shown(other.key)}, both {shown(level.slug)}",
+                    f"{quote(level.key)} and {quote(other.key)}, both {quote(level.slug)}",
                     "levels whose addresses differ",
                     "rename one of them, in the tables too; letters or digits must differ",
                 )
@@ -459,7 +460,7 @@ def _check_files(source: StudySource, factors: Mapping[str, Factor]) -> list[Pro
         here.problem(
             "same-address",
             ("factors", facets[-1], "levels", index),
-            f"{shown(level.key)} beside {shown(slugs[stem].key)}, which has files of that name",
+            f"{quote(level.key)} beside {quote(slugs[stem].key)}, which has files of that name",
             "levels whose files differ",
             "rename one of them, in the tables too",
         )
@@ -489,8 +490,8 @@ def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list
         Problem(
             "mixed-levels",
             name,
-            shown(key),
-            f"a number, as most levels of {factor_id} are: {listed(_by_value(numbers))}",
+            quote(key),
+            f"a number, as most levels of {factor_id} are: {join_names(_by_value(numbers))}",
             f"correct it, or list the levels of {factor_id} under factors in study.yml",
             line,
             factor_id,
@@ -582,7 +583,7 @@ def _check_replicates(source: StudySource, factors: Mapping[str, Factor]) -> lis
             here.problem(
                 "wrong-value",
                 path,
-                f"{shown(facet)}, which has no aggregate",
+                f"{quote(facet)}, which has no aggregate",
                 "a facet with a level that is the mean of the others",
                 f"list the levels of {facet} under factors, and after them "
                 "{id: mean, aggregate: {by: mean}}; or remove replicates",
@@ -593,7 +594,7 @@ def _check_replicates(source: StudySource, factors: Mapping[str, Factor]) -> lis
             here.problem(
                 "wrong-value",
                 path,
-                f"{shown(facet)}, whose levels are asked different items (trials.items)",
+                f"{quote(facet)}, whose levels are asked different items (trials.items)",
                 "a facet whose levels differ by chance only, such as training seeds",
                 "name another facet, or remove replicates",
             )
@@ -619,7 +620,7 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
                     here.problem(
                         "wrong-value",
                         path,
-                        f"the keys {listed(box)}",
+                        f"the keys {join_names(box)}",
                         f"the keys {file.x} and {file.y}",
                         "list the levels that the box covers",
                     )
@@ -640,7 +641,7 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
                     here.problem(
                         "wrong-value",
                         ("factors", facet, "levels", index, "aggregate"),
-                        f"an aggregate on the axis {shown(facet)}",
+                        f"an aggregate on the axis {quote(facet)}",
                         "an aggregate level of a facet",
                         "remove aggregate here",
                     )

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from gridatlas.data.text import unprintable
-from gridatlas.model.problems import Problem, shown
+from gridatlas.model.problems import Problem, quote
 
 MAX_NODES = 200_000
 """YAML values in one file, aliases expanded; more is taken for a mistake (or an attack)."""
@@ -104,7 +104,7 @@ def _value(
         raise _Refused("an alias to a value that contains it", "write the value out", line)
     around = around | {id(node)}
     if not isinstance(node, yaml.ScalarNode) and not node.tag.endswith((":map", ":seq")):
-        raise _Refused(f"a value tagged {shown(node.tag)}", "remove the tag", line)
+        raise _Refused(f"a value tagged {quote(node.tag)}", "remove the tag", line)
     if isinstance(node, yaml.SequenceNode):
         return [
             _value(item, (*path, index), lines, budget, around)
@@ -120,7 +120,7 @@ def _value(
             _refuse_long(key, key_line)
             if key in mapping:
                 first = lines[(*path, key)]
-                found = f"the key {shown(key)} again; it stands on line {first} already"
+                found = f"the key {quote(key)} again; it stands on line {first} already"
                 raise _Refused(found, "keep one of them", key_line)
             lines[(*path, key)] = key_line
             mapping[key] = _value(value_node, (*path, key), lines, budget, around)
@@ -133,7 +133,7 @@ def _scalar(node: yaml.Node) -> Any:
     at = node.start_mark.line + 1
     _refuse_long(text, at)
     if unprintable(text):
-        raise _Refused(f"a control character in {shown(text)}", "remove it", at)
+        raise _Refused(f"a control character in {quote(text)}", "remove it", at)
     kind = node.tag.rsplit(":", 1)[-1]
     if kind == "null":
         return None
@@ -148,7 +148,7 @@ def _scalar(node: yaml.Node) -> Any:
         return int(number) if plain and len(text) < 40 else number
     if kind in ("str", "timestamp"):
         return text
-    raise _Refused(f"a value tagged {shown(node.tag)}", "remove the tag", at)
+    raise _Refused(f"a value tagged {quote(node.tag)}", "remove the tag", at)
 
 
 def _joined(text: str) -> str:
@@ -160,6 +160,6 @@ def _joined(text: str) -> str:
 
 def _refuse_long(text: str, line: int) -> None:
     if len(text) > MAX_SCALAR:
-        found = f"a text of {len(text):,} characters, {shown(text, 40)}"
+        found = f"a text of {len(text):,} characters, {quote(text, 40)}"
         fix = f"shorten it to at most {MAX_SCALAR:,}; is a quote not closed?"
         raise _Refused(found, fix, line)

@@ -29,7 +29,7 @@ from gridatlas.diff.matching import (
 )
 from gridatlas.diff.reading_changes import DisagreementChange, Readings, compare_readings
 from gridatlas.diff.removed_readings import RemovedReading, removed_readings
-from gridatlas.diff.snapshot import Known, Side
+from gridatlas.diff.snapshot import Known, Snapshot
 from gridatlas.diff.text_changes import TextChange, compare_texts
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import renamed
@@ -101,8 +101,8 @@ class Changes:
         studies: Those on both sides, in the head's order; also those in which nothing changed.
     """
 
-    base: Side
-    head: Side
+    base: Snapshot
+    head: Snapshot
     unreadable: tuple[Unreadable, ...]
     added: tuple[Known, ...]
     removed: tuple[Known, ...]
@@ -110,7 +110,7 @@ class Changes:
     studies: tuple[StudyChanges, ...]
 
 
-def compare_sides(base: Side, head: Side, cache: Path | None = None) -> Changes:
+def compare_sides(base: Snapshot, head: Snapshot, cache: Path | None = None) -> Changes:
     """Compare all studies.
 
     Args:
@@ -143,7 +143,7 @@ def compare_sides(base: Side, head: Side, cache: Path | None = None) -> Changes:
     )
 
 
-def _renamed(base: Side, head: Side) -> list[tuple[str, str, Renamed]]:
+def _renamed(base: Snapshot, head: Snapshot) -> list[tuple[str, str, Renamed]]:
     """Studies under another id, with both: as the head's `former` says, else by their values."""
     unread = {*base.unreadable, *head.unreadable}
     old, new = _loose(base, head.studies, unread), _loose(head, base.studies, unread)
@@ -174,7 +174,7 @@ def _renamed(base: Side, head: Side) -> list[tuple[str, str, Renamed]]:
 
 
 def _loose(
-    side: Side, others: Mapping[str, Known], unread: set[str]
+    side: Snapshot, others: Mapping[str, Known], unread: set[str]
 ) -> dict[str, dict[object, object]]:
     """The values of studies that the other side doesn't have."""
     return {
@@ -184,7 +184,7 @@ def _loose(
     }
 
 
-def _unreadable(base: Side, head: Side) -> tuple[Unreadable, ...]:
+def _unreadable(base: Snapshot, head: Snapshot) -> tuple[Unreadable, ...]:
     found = []
     for key in sorted({*base.unreadable, *head.unreadable}):
         in_base, in_head = key in base.unreadable, key in head.unreadable
@@ -212,7 +212,9 @@ def _judged(known: Known, cache: Path | None) -> tuple[Judged, ...]:
     return with_noise(known.claims, known.results, assess(known.results, cache))
 
 
-def _study(old: Known, new: Known, base: Side, head: Side, cache: Path | None) -> StudyChanges:
+def _study(
+    old: Known, new: Known, base: Snapshot, head: Snapshot, cache: Path | None
+) -> StudyChanges:
     match = match_studies(old.results, new.results)
     readings = compare_readings(old.study, new.study, match)
     kinds = (*TITLES,)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty, Uncertainty, assess, by_point
 from gridatlas.diff.matching import Match
-from gridatlas.diff.told import Account, Told, tell_apart
+from gridatlas.diff.told import Account, Told, test_changes
 from gridatlas.model.study import Cell, Grid, Levels, Point
 from gridatlas.results.grids import Results, Summary, summarise, trials
 from gridatlas.results.items import Shares, shares_by_item
@@ -108,7 +108,7 @@ def compare_grids(base: Results, head: Results, match: Match, cache: Path | None
     if any(cells for _, _, cells in found) or any(bests):
         known = assess(base, cache), assess(head, cache)
     told = iter(
-        tell_apart([pair for old, new, cells in found for pair in _accounts(old, new, cells)])
+        test_changes([pair for old, new, cells in found for pair in _accounts(old, new, cells)])
     )
     signatures = _signatures(base)
     changed = []

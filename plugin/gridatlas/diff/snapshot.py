@@ -28,7 +28,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Snapshot:
     """All studies of one state.
 
     Attributes:
@@ -47,7 +47,7 @@ class Side:
     empty: str = ""
 
 
-def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Side:
+def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Snapshot:
     """What was read of a data folder, as one side.
 
     Args:
@@ -67,4 +67,4 @@ def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Side:
         )
         for study_id in (*studies, *loaded.unreadable)
     }
-    return Side(name, commit, studies, loaded.unreadable, problems)
+    return Snapshot(name, commit, studies, loaded.unreadable, problems)

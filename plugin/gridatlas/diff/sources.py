@@ -16,9 +16,9 @@ from gridatlas.data.git import (
     write_data,
 )
 from gridatlas.data.reader import STUDY_FILE, study_folders
-from gridatlas.diff.snapshot import Side, as_side
-from gridatlas.files.staging import Aside
-from gridatlas.model.problems import listed, shortened, shown
+from gridatlas.diff.snapshot import Snapshot, as_side
+from gridatlas.files.staging import StagingDir
+from gridatlas.model.problems import join_names, quote, truncate_list
 
 
 class SideError(Exception):
@@ -38,7 +38,7 @@ class NoStudyError(SideError):
         self.why, self.commit = why, commit
 
 
-def load_base(name: str, data: Path, around: Path, head: str = "") -> Side:
+def load_base(name: str, data: Path, around: Path, head: str = "") -> Snapshot:
     """Like `load_side`, for the side that another is compared with; it may have no study yet.
 
     Args:
@@ -50,7 +50,7 @@ def load_base(name: str, data: Path, around: Path, head: str = "") -> Side:
     try:
         return load_side(name, data, around)
     except NoStudyError as error:
-        return Side(name, error.commit, {}, {}, {}, error.why)
+        return Snapshot(name, error.commit, {}, {}, {}, error.why)
     except SideError:
         # `before/data` is the data folder that a checkout `before` doesn't have; any other name
         # that nothing has is a mistake.
@@ -59,11 +59,11 @@ def load_base(name: str, data: Path, around: Path, head: str = "") -> Side:
             known.add(Path(head).name)
         checkout = len(Path(name).parts) > 1 and path.parent.is_dir()
         if checkout and path.name in known and not os.path.lexists(path):
-            return Side(name, None, {}, {}, {}, f"the base has no folder {shown(name)}")
+            return Snapshot(name, None, {}, {}, {}, f"the base has no folder {quote(name)}")
         raise
 
 
-def load_side(name: str, data: Path, around: Path) -> Side:
+def load_side(name: str, data: Path, around: Path) -> Snapshot:
     """Read and check all studies of one side.
 
     Args:
@@ -80,39 +80,39 @@ def load_side(name: str, data: Path, around: Path) -> Side:
         if folder.is_dir():
             return _loaded(folder, name, name, None)
         revision = find_revision(name, data, around)
-        with Aside(Path(gettempdir())) as temporary:
+        with StagingDir(Path(gettempdir())) as temporary:
             _write(revision, data, temporary)
             return _loaded(temporary, data.as_posix(), name, revision.commit)
     except RevisionError as error:
         raise SideError(str(error)) from error
     except OSError as error:
-        raise SideError(f"{shown(name)} can't be read: {error.strerror or error}") from error
+        raise SideError(f"{quote(name)} can't be read: {error.strerror or error}") from error
 
 
 def _write(revision: Revision, data: Path, folder: Path) -> None:
     try:
         write_data(revision, folder)
     except NoFolderError as error:
-        why = f"the base has no folder {shown(data.as_posix())}"
+        why = f"the base has no folder {quote(data.as_posix())}"
         elsewhere = folders_above(revision, STUDY_FILE)
         if elsewhere:
-            why += f" (but studies in {listed(map(shown, elsewhere), 3)})"
+            why += f" (but studies in {join_names(map(quote, elsewhere), 3)})"
         raise NoStudyError(str(error), why, revision.commit) from error
 
 
-def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Side:
+def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Snapshot:
     """One side.
 
     Args:
         called: The data folder as it shall stand in messages.
     """
-    where = f"the folder {shown(called)}" + (f" of the revision {shown(name)}" if commit else "")
+    where = f"the folder {quote(called)}" + (f" of the revision {quote(name)}" if commit else "")
     try:
         if not study_folders(folder):
             within = [path.name for path in sorted(folder.iterdir()) if study_folders(path)]
             none = f"{where} has no study: no folder in it has a study.yml"
             if within:
-                raise SideError(f"{none}; there are some in {shown(f'{called}/{within[0]}')}")
+                raise SideError(f"{none}; there are some in {quote(f'{called}/{within[0]}')}")
             raise NoStudyError(
                 f"{none}. An empty side can't be told from one whose studies were lost",
                 "the base has no study",
@@ -123,7 +123,7 @@ def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Side:
         raise SideError(f"{where} can't be read: {error.strerror or error}") from error
     if not loaded.results:
         found = "\n".join(
-            str(one) for problems in loaded.unreadable.values() for one in shortened(problems)
+            str(one) for problems in loaded.unreadable.values() for one in truncate_list(problems)
         )
         raise SideError(f"none of the studies of {where} can be read:\n{found}")
     return as_side(loaded, called, name, commit)

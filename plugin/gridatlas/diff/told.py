@@ -51,7 +51,7 @@ class Account:
     shares: Shares | None = None
 
 
-def tell_apart(pairs: Sequence[tuple[Account, Account]]) -> list[Told]:
+def test_changes(pairs: Sequence[tuple[Account, Account]]) -> list[Told]:
     """Test each cell that changed, with a correction for their number.
 
     By outcomes on the same items where both sides have them; else by standard errors; else by

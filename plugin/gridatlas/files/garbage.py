@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def left_alone() -> Iterator[None]:
+def gc_disabled() -> Iterator[None]:
     """Python looks for no cycles meanwhile.
 
     It looks through all objects again and again as they become more. Of a million cells, none is

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from gridatlas.files.staging import Aside, Placing
+from gridatlas.files.staging import FileTransaction, StagingDir
 
 Stamp = tuple[int, int, int]
 """What tells whether a file was written since: time, size and number."""
@@ -36,7 +36,7 @@ class StagedSite:
         site.mkdir(parents=True, exist_ok=True)
         self._folders: list[str] = []
         self._before = dict(_stamps(site, self._folders))
-        self._aside = Aside(site)
+        self._aside = StagingDir(site)
         self.folder = self._aside.path / "site"
         self.folder.mkdir()
 
@@ -62,7 +62,7 @@ class StagedSite:
         others = [path for path in new if not self._as_before(path)]
         changed = [path for path in new if not self._is_same(path, stamps[path])]
         blocking = _in_the_way(stale, new)
-        with Placing(self._aside.path) as placing:
+        with FileTransaction(self._aside.path) as placing:
             for path in blocking:
                 placing.remove(self.site / path)
                 self._remove_empty(path)

@@ -24,7 +24,7 @@ PREFIX = ".gridatlas-"
 # --- one file -----------------------------------------------------------------------------------
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes) -> None:
     """Write a file so that whenever the process is killed, it is there whole or as it was.
 
     Raises:
@@ -47,11 +47,11 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """As `write_whole`, for a file that isn't there yet.
+    """As `write_atomic`, for a file that isn't there yet.
 
     Raises:
         FileExistsError: For one that is there; it stays as it is.
-        OSError: As for `write_whole`.
+        OSError: As for `write_atomic`.
     """
     try:
         with beside(path) as (file, temporary):
@@ -115,7 +115,7 @@ def _is_at(handle: int, path: Path) -> bool:
 # --- folders ------------------------------------------------------------------------------------
 
 
-class Aside:
+class StagingDir:
     """A new folder within another one, locked for as long as it is in use.
 
     Attributes:
@@ -213,7 +213,7 @@ def _locked(folder: Path) -> int:
 # --- many files ---------------------------------------------------------------------------------
 
 
-class Placing:
+class FileTransaction:
     """Moves files to their places and others away: all of it, or nothing where an error occurs.
 
     At every moment each file is there whole, as it was or as it is new; so whoever kills the
@@ -226,7 +226,7 @@ class Placing:
         self._number = 0
         self._undo: list[Callable[[], None]] = []
 
-    def __enter__(self) -> Placing:
+    def __enter__(self) -> FileTransaction:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from gridatlas.files.staging import write_whole
+from gridatlas.files.staging import write_atomic
 
 _HEADER = b"gridatlas-store "
 
@@ -38,7 +38,7 @@ def write(folder: Path, key: str, body: bytes) -> None:
     path = _path(folder, key)
     head = _HEADER + hashlib.sha256(body).hexdigest().encode() + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, head + body)
+    write_atomic(path, head + body)
 
 
 def _path(folder: Path, key: str) -> Path:

@@ -15,9 +15,9 @@ from html import escape
 from pathlib import Path
 
 from gridatlas.build.site import Site
-from gridatlas.files.staging import Aside, Placing, remove_abandoned
+from gridatlas.files.staging import FileTransaction, StagingDir, remove_abandoned
 from gridatlas.hosts.write_errors import not_written
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 from gridatlas.pages.filters import inert
 from gridatlas.pages.plan import PagePlan
 from gridatlas.pages.render import fill, page_links
@@ -194,7 +194,7 @@ def _refuse_others(
         raise FolderError(
             f"nothing was written, since {len(others)} "
             f"{'file is' if len(others) == 1 else 'files are'} in the way that no build left so: "
-            f"{listed(others, 5)}\nmove or remove what is yours in {folder}, and build again"
+            f"{join_names(others, 5)}\nmove or remove what is yours in {folder}, and build again"
         )
     blocked = [
         path
@@ -204,7 +204,7 @@ def _refuse_others(
     if blocked:
         raise FolderError(
             f"nothing was written, since a folder stands where a file shall be, or a file where a "
-            f"folder shall be: {listed(blocked, 5)}"
+            f"folder shall be: {join_names(blocked, 5)}"
         )
 
 
@@ -251,10 +251,10 @@ def _replace(
             a kill the next build knows both for its own.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with Aside(folder) as aside:
+    with StagingDir(folder) as aside:
         for number, content in enumerate((meanwhile, after, *files.values())):
             (aside / f"new-{number}").write_bytes(content)
-        with Placing(aside) as placing:
+        with FileTransaction(aside) as placing:
             placing.put(aside / "new-0", folder / MANIFEST)
             for number, path in enumerate(files, 2):
                 placing.put(aside / f"new-{number}", folder / path)

@@ -124,7 +124,7 @@ _PLACEHOLDER = re.compile(r'<div data-gridatlas="(fence-[0-9a-f]{16})"></div>')
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingFence:
     """What a fence has: its body, and what is wrong with its first line.
 
     Attributes:
@@ -163,7 +163,7 @@ class Asked:
         return fences.html(self.body, page, seen)
 
 
-class AskedFences(dict[str, Asked]):
+class AskedFences(dict[str, PendingFence]):
     """The fences of all pages by the keys of their placeholders."""
 
     def keys_in(self, html: str) -> list[str]:
@@ -171,14 +171,14 @@ class AskedFences(dict[str, Asked]):
         return [key for key in _PLACEHOLDER.findall(html) if key in self]
 
 
-Failed = Callable[[FenceError, Asked, int], str]
+Failed = Callable[[FenceError, PendingFence, int], str]
 """Gives what stands in the place of a fence that can't be shown, or raises: with the error, the
 fence, and how many like it came before on the page."""
 
 
 def figures_of(
     keys: Iterable[str],
-    asked: Mapping[str, Asked],
+    asked: Mapping[str, PendingFence],
     fences: Fences,
     page: str,
     seen: set[str],
@@ -201,13 +201,13 @@ def figures_of(
     return found
 
 
-def put_in(html: str, asked: Mapping[str, Asked], figures: Sequence[str]) -> str:
+def put_in(html: str, asked: Mapping[str, PendingFence], figures: Sequence[str]) -> str:
     """A page with figures in the place of their placeholders, in turn."""
     rest = iter(figures)
     return _PLACEHOLDER.sub(lambda one: next(rest) if one[1] in asked else one[0], html)
 
 
-def place(page: str, text: str, error: FenceError, asked: Asked, before: int) -> str:
+def place(page: str, text: str, error: FenceError, asked: PendingFence, before: int) -> str:
     """Where a fence is wrong, such as `docs/index.md:12`; only the page where no line is known.
 
     Args:
@@ -259,7 +259,7 @@ class FencePreprocessor(Preprocessor):
         """The placeholder of a fence."""
         options = options or {}
         header = options.get(fence_lines.HEADER, "")
-        one = Asked(src, header, fence_lines.UNCLOSED not in options)
+        one = PendingFence(src, header, fence_lines.UNCLOSED not in options)
         self.asked[one.key] = one
         return placeholder(one.key)
 

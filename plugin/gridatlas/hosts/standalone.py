@@ -24,12 +24,12 @@ from gridatlas.hosts.markdown import (
     BELOW_CODE,
     FIRST,
     LAST,
-    Asked,
     AskedFences,
     FencePostprocessor,
     FencePreprocessor,
     HiddenNumbers,
     InlineNumber,
+    PendingFence,
     TextPreprocessor,
     figures_of,
     number,
@@ -37,7 +37,7 @@ from gridatlas.hosts.markdown import (
     put_in,
     register_fence,
 )
-from gridatlas.model.problems import only_problems, shortened
+from gridatlas.model.problems import only_problems, truncate_list
 from gridatlas.pages.embeds import Fences
 from gridatlas.pages.fence import FenceError
 
@@ -143,7 +143,7 @@ class _Page:
         )
         return put_in(html, self.asked, figures)
 
-    def _failed(self, error: FenceError, asked: Asked, before: int) -> str:
+    def _failed(self, error: FenceError, asked: PendingFence, before: int) -> str:
         where = place(self.name, self._text, error, asked, before)
         raise SuperFencesException(f"gridatlas: {error.told(where)}") from error
 
@@ -190,7 +190,7 @@ _KEPT: dict[Path, _Known] = {}
 
 def _read(folder: Path, cache: Path | None, downloads: bool, stamp: Any) -> _Known:
     loaded = load_data(folder)
-    for one in shortened(only_problems(loaded.problems)):
+    for one in truncate_list(only_problems(loaded.problems)):
         log.warning("%s", one)
     known = {
         result.study.id: assess_study(

@@ -28,7 +28,7 @@ from gridatlas.importing.numerals import (
 from gridatlas.importing.options import ROWS
 from gridatlas.importing.propose import Proposal
 from gridatlas.importing.rows import Reported
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 from gridatlas.model.schema import RESERVED_FACETS, level_key
 
 
@@ -196,12 +196,12 @@ def _value(column: Column, text: str) -> tuple[str, str, str, str]:
                 "",
                 "",
                 "",
-                (f"{shown(plain(text))} in {column.name} has no % as others have"),
+                (f"{quote(plain(text))} in {column.name} has no % as others have"),
             )
         margin = without_margin(text)[1]
         return number, "", f"± {margin} in the source" if margin else "", ""
     if not is_absent(text):
-        return "", "", "", f"{shown(text)} in {column.name}, which is no number"
+        return "", "", "", f"{quote(text)} in {column.name}, which is no number"
     lower = plain(text).lower()
     state = STATES_IN_WORDS.get(lower, "")
     told = state == "failed" or lower in INFINITE
@@ -220,14 +220,14 @@ def _counts(proposal: Proposal, at: int, *, absent: bool) -> tuple[list[str], st
         number = column.number_of[text]
         if number is None:
             if not is_absent(text):
-                return [], f"{shown(text)} in {name}, which is no number"
+                return [], f"{quote(text)} in {name}, which is no number"
             found.append("")
             continue
         value = Decimal(number)
         if kind != "stderr" and value != value.to_integral_value():
-            return [], f"{shown(text)} in {name}, which is no whole number"
+            return [], f"{quote(text)} in {name}, which is no whole number"
         if value < 0 or (kind == "n" and value == 0 and not absent):
-            return [], f"{shown(text)} in {name}, which can't be"
+            return [], f"{quote(text)} in {name}, which can't be"
         if kind == "n" and value == 0:
             number = ""
         found.append(number if kind == "stderr" or not number else str(int(value)))

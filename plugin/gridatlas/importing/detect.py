@@ -15,7 +15,7 @@ from gridatlas.importing.readers.delimited import decode, read_delimited
 from gridatlas.importing.readers.json_values import parse_json, read_json, read_lines, table_of
 from gridatlas.importing.readers.markdown_tables import read_markdown
 from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown")
 _PART = re.compile(r"([A-Za-z][A-Za-z_]*?)[=]?[_=-]?([+-]?\d+(?:\.\d+)?(?:e-?\d+)?)")
@@ -78,13 +78,13 @@ def _files(path: Path) -> list[Path]:
         if not found:
             raise CannotImport(
                 f"{path}, a folder without a file to import",
-                f"files that end with {listed(ENDINGS)}",
+                f"files that end with {join_names(ENDINGS)}",
                 "name a file, or another folder",
                 usage=True,
             )
         if len(endings) > 1:
             raise CannotImport(
-                f"{path}, a folder with files of several kinds: {listed(endings)}",
+                f"{path}, a folder with files of several kinds: {join_names(endings)}",
                 "a folder with one kind of file",
                 f"name the files, such as {path}/*{endings[0]}",
                 usage=True,
@@ -155,7 +155,7 @@ def _together(tables: Sequence[RawTable], names: Sequence[str]) -> RawTable:
     for table, name in zip(tables, names, strict=True):
         absent = [column for column in columns if column not in table.columns]
         if absent:
-            notes.append(f"{name} has no column {listed(absent)}; it is empty there")
+            notes.append(f"{name} has no column {join_names(absent)}; it is empty there")
     own = "file" if "file" not in columns else "file_name"
     rows = []
     for table, name in zip(tables, names, strict=True):
@@ -210,7 +210,7 @@ def _harness(
         table = table_of(records, form)
         keep = lm_eval.KEEP if form == lm_eval.FORM else {}
         reported = (*table.reported, *others)
-        said = [f"{listed(instead)}: as --path says, not as the files do"] if instead else []
+        said = [f"{join_names(instead)}: as --path says, not as the files do"] if instead else []
         notes = (*said, *table.notes)
         return RawTable(table.form, table.columns, table.rows, reported, notes, keep)
     return None
@@ -294,4 +294,4 @@ def _matched(name: str, pattern: str) -> dict[str, str]:
 
 def sources(paths: Iterable[Path]) -> str:
     """How pages shall call what was imported: names of files, without their folders."""
-    return listed((path.resolve().name for path in paths), 4)
+    return join_names((path.resolve().name for path in paths), 4)

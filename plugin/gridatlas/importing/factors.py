@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from gridatlas.importing.columns import Column, determines, kind_of_count, plain_name, words
 from gridatlas.importing.numerals import looks_like_number
-from gridatlas.importing.options import Asked, Role
+from gridatlas.importing.options import ImportOptions, Role
 from gridatlas.importing.rows import CannotImport
 from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, TOLD, WHEN
-from gridatlas.model.problems import listed, shown
+from gridatlas.model.problems import join_names, quote
 
 
 def choose_factors(
     columns: Mapping[str, Column],
-    asked: Asked,
+    asked: ImportOptions,
     roles: Mapping[str, Role],
     places: Sequence[str],
 ) -> tuple[str, str, tuple[str, ...]]:
@@ -53,7 +53,7 @@ def choose_factors(
     missing = [axis for axis in (asked.x, asked.y) if axis is None]
     if len(axes) < len(missing):
         raise CannotImport(
-            f"no two columns to be the axes, among {listed(columns, 30)}",
+            f"no two columns to be the axes, among {join_names(columns, 30)}",
             "two columns with levels, for x and y",
             "name them with --x and --y; where each column is a level of x, add --wide",
             usage=True,
@@ -113,7 +113,7 @@ def why_factor(column: Column, role: str, asked: bool) -> str:
 
 def choose_repeats(
     columns: Mapping[str, Column],
-    asked: Asked,
+    asked: ImportOptions,
     roles: Mapping[str, Role],
     axes: tuple[str, str],
     facets: tuple[str, ...],
@@ -173,7 +173,7 @@ def say_rest(
         elif NOT_STDERR.search(plain_name(name)):
             why = "no standard error (if it is one: --stderr)"
         elif parts_of := combined(column, [columns[other] for other in factors]):
-            why = f"names {listed(parts_of)} together"
+            why = f"names {join_names(parts_of)} together"
         elif follows := [other for other in factors if determines(columns[other], column)]:
             why = f"follows from {follows[0]}"
         elif len(column.distinct) > len(column.texts) / 2:
@@ -192,10 +192,12 @@ def said_of_levels(column: Column) -> list[str]:
     texts = [one for one in column.distinct if one not in numbers]
     if numbers and texts:
         few, kind = (texts, "texts") if len(texts) <= len(numbers) else (numbers, "numbers")
-        notes.append(f"{column.name} has numbers and texts as levels; the {kind}: {listed(few, 5)}")
+        notes.append(
+            f"{column.name} has numbers and texts as levels; the {kind}: {join_names(few, 5)}"
+        )
     lists = [one for one in column.distinct if one[:1] in "[({" and one[-1:] in "])}"]
     if lists:
-        notes.append(f"{column.name} has lists as levels, taken as texts: {shown(lists[0], 40)}")
+        notes.append(f"{column.name} has lists as levels, taken as texts: {quote(lists[0], 40)}")
     spaced = [count for count in column.counts if count != count.strip()]
     if spaced:
         notes.append(f"{column.name}: spaces around levels are left out")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gridatlas.importing.rows import CannotImport
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 from gridatlas.model.study import State
 
 Mark = Literal["point", "comma"]
@@ -129,8 +129,8 @@ def decimal_mark(marks: Marks, *, semicolons: bool) -> Mark:
     fix = "name the decimal mark: --decimal-mark point or --decimal-mark comma"
     if marks.point and marks.comma:
         raise CannotImport(
-            f"numbers with a decimal point ({shown(marks.point)}) and with a decimal comma "
-            f"({shown(marks.comma)})",
+            f"numbers with a decimal point ({quote(marks.point)}) and with a decimal comma "
+            f"({quote(marks.comma)})",
             "one way of writing numbers",
             f"write all numbers alike, or {fix}; the others then count as texts",
             usage=True,
@@ -142,7 +142,7 @@ def decimal_mark(marks: Marks, *, semicolons: bool) -> Mark:
         digits = unclear.replace(",", "").replace(".", "")
         decimal = unclear.replace(",", ".")
         raise CannotImport(
-            f"{shown(unclear)}, which may be {digits} or {decimal}",
+            f"{quote(unclear)}, which may be {digits} or {decimal}",
             "numbers that can be read in one way only",
             fix,
             usage=True,

@@ -13,7 +13,7 @@ ROWS = "rows"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ImportOptions:
     """What the user says; what isn't said is proposed."""
 
     x: str | None = None

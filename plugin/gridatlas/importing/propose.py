@@ -16,7 +16,7 @@ from gridatlas.importing.factors import (
 )
 from gridatlas.importing.metric import MetricFound, metric_of
 from gridatlas.importing.numerals import Mark, decimal_mark, is_absent, looks_like_number, marks_of
-from gridatlas.importing.options import ROWS, Asked, Role
+from gridatlas.importing.options import ROWS, ImportOptions, Role
 from gridatlas.importing.rows import CannotImport, RawTable, Reported
 from gridatlas.importing.vocabulary import (
     COUNTS,
@@ -28,7 +28,7 @@ from gridatlas.importing.vocabulary import (
     WEAK,
     WHEN,
 )
-from gridatlas.model.problems import listed, nearest
+from gridatlas.model.problems import join_names, nearest
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Proposal:
         return (*self.facets, self.y, self.x)
 
 
-def propose(table: RawTable, asked: Asked, headings: str = "") -> Proposal:
+def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Proposal:
     """Say what each column is.
 
     Args:
@@ -152,7 +152,7 @@ def propose(table: RawTable, asked: Asked, headings: str = "") -> Proposal:
 # --- names, decimal mark, rows --------------------------------------------------------------------
 
 
-def _check_names(table: RawTable, asked: Asked) -> None:
+def _check_names(table: RawTable, asked: ImportOptions) -> None:
     named = [
         ("--x", asked.x),
         ("--y", asked.y),
@@ -171,7 +171,7 @@ def _check_names(table: RawTable, asked: Asked) -> None:
             near = nearest(name, table.columns)
             raise CannotImport(
                 f"{option} {name}",
-                f"one of the columns {listed(table.columns, 30)}",
+                f"one of the columns {join_names(table.columns, 30)}",
                 f"write {option} {near}" if near else "correct the name",
                 usage=True,
             )
@@ -197,7 +197,7 @@ def _mark(table: RawTable) -> Mark:
 
 
 def _kept(
-    table: RawTable, asked: Asked, mark: Mark
+    table: RawTable, asked: ImportOptions, mark: Mark
 ) -> tuple[RawTable, tuple[tuple[str, str], ...], tuple[Reported, ...], str]:
     """The rows that are taken, what they must have, the others, and the metric's name if told."""
     keep = dict(asked.keep)
@@ -223,7 +223,7 @@ def _kept(
             near = nearest(level, column.distinct)
             raise CannotImport(
                 f"--only {name}={level}",
-                f"a level of {name}: {listed(column.distinct, 20)}",
+                f"a level of {name}: {join_names(column.distinct, 20)}",
                 f"write --only {name}={near}" if near else "correct the level",
                 usage=True,
             )
@@ -244,7 +244,7 @@ def _kept(
 
 
 def _metric(
-    columns: Mapping[str, Column], asked: Asked, roles: Mapping[str, Role]
+    columns: Mapping[str, Column], asked: ImportOptions, roles: Mapping[str, Role]
 ) -> tuple[str, str]:
     if asked.metric:
         return asked.metric, "as asked"
@@ -259,7 +259,7 @@ def _metric(
     ]
     if not candidates:
         raise CannotImport(
-            f"no column of numbers to be the metric, among {listed(columns, 30)}",
+            f"no column of numbers to be the metric, among {join_names(columns, 30)}",
             "a column with the values",
             "name it with --metric; where each column is a level of x, add --wide",
             usage=True,
@@ -274,7 +274,7 @@ def _metric(
     if named:
         best = named[0]
         why = "its name" + (
-            f" (also: {listed(one.name for one in named[1:])})" if named[1:] else ""
+            f" (also: {join_names(one.name for one in named[1:])})" if named[1:] else ""
         )
     else:
         best = max(candidates, key=score)
@@ -302,7 +302,7 @@ def _told_better(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bo
 
 def _counts(
     columns: Mapping[str, Column],
-    asked: Asked,
+    asked: ImportOptions,
     roles: Mapping[str, Role],
     metric: str,
     about: MetricFound,
@@ -349,7 +349,7 @@ def _counts(
 
 
 def _taken(
-    columns: Mapping[str, Column], asked: Asked, roles: Mapping[str, Role]
+    columns: Mapping[str, Column], asked: ImportOptions, roles: Mapping[str, Role]
 ) -> tuple[str, ...]:
     used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles}
     return tuple(name for name in ("note",) if name in columns and name not in used)

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from gridatlas.importing.cells import Imported
-from gridatlas.importing.options import Asked
+from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import Proposal
 from gridatlas.importing.rows import Reported
-from gridatlas.model.problems import listed, printable
+from gridatlas.model.problems import join_names, printable
 
 _SHOWN = 10
 """Places that are told one by one; with more rows, how many there are."""
@@ -50,8 +50,8 @@ def accounting_lines(imported: Imported) -> Iterator[str]:
     yield f"  + {len(imported.reported):,} reported"
     if without:
         texts = dict.fromkeys(one.text or "nothing" for one in imported.absent)
-        places = listed((one.place for one in imported.absent), _SHOWN)
-        yield (f"{_count(without, 'row')} without a value ({listed(texts, 5)}): {places}")
+        places = join_names((one.place for one in imported.absent), _SHOWN)
+        yield (f"{_count(without, 'row')} without a value ({join_names(texts, 5)}): {places}")
     yield from _reported("left out", good)
     yield from _reported("wrong", bad)
 
@@ -65,11 +65,11 @@ def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
             rest = sum(len(one) for one in list(by_why.values())[number:])
             yield f"  {what}: {_count(rest, 'more row')}, for {len(by_why) - number} other reasons"
             return
-        yield f"  {what}: {printable(why)}: {listed(places, _SHOWN)}"
+        yield f"  {what}: {printable(why)}: {join_names(places, _SHOWN)}"
 
 
 def accepting_command(
-    given: Sequence[str], proposal: Proposal, asked: Asked, study: str, title: str
+    given: Sequence[str], proposal: Proposal, asked: ImportOptions, study: str, title: str
 ) -> str:
     """The command line that accepts a proposal.
 

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.assessment.summary import counted, summary_lines
-from gridatlas.files.garbage import left_alone
+from gridatlas.files.garbage import gc_disabled
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.detect import look, sources
-from gridatlas.importing.options import Asked
+from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
 from gridatlas.importing.report import accepting_command, accounting_lines, proposal_lines
 from gridatlas.importing.rows import CannotImport
 from gridatlas.importing.study_text import About, study_text
 from gridatlas.importing.unpivot import is_wide, long
 from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
-from gridatlas.model.problems import shortened
+from gridatlas.model.problems import truncate_list
 
 MANY_ROWS = 10_000
 """Rows above which an import says what it is doing: it takes seconds."""
@@ -26,7 +26,7 @@ MANY_ROWS = 10_000
 def run_import(
     files: Sequence[Path],
     data: Path,
-    asked: Asked,
+    asked: ImportOptions,
     options: Mapping[str, Any],
     *,
     echo: Callable[[str], None],
@@ -51,14 +51,14 @@ def run_import(
     if not options["dry"]:
         put_back(data)
         check_place(data, study, replace=options["replace"])
-    with left_alone():
+    with gc_disabled():
         return _import(files, data, asked, options, (study, title), echo, confirm, progress)
 
 
 def _import(
     files: Sequence[Path],
     data: Path,
-    asked: Asked,
+    asked: ImportOptions,
     options: Mapping[str, Any],
     names: tuple[str, str],
     echo: Callable[[str], None],
@@ -137,7 +137,7 @@ def _write(
             for name in texts:
                 echo(f"written: {target}/{name}")
     echo("\ngridatlas check says of it:")
-    for line in (*shortened(checked.loaded.problems), *summary_lines(checked.loaded)):
+    for line in (*truncate_list(checked.loaded.problems), *summary_lines(checked.loaded)):
         echo(str(line))
     echo(counted(len(checked.problems), "problem"))
     if not checked.usable:

@@ -9,7 +9,7 @@ from gridatlas.importing.columns import kind_of_count, plain_name, words
 from gridatlas.importing.numerals import is_absent, looks_like_number
 from gridatlas.importing.rows import CannotImport, RawRow, RawTable
 from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, WHEN
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 
 VALUE = "value"
 
@@ -77,7 +77,7 @@ def long(table: RawTable, x: str | None, own: Sequence[str]) -> tuple[RawTable, 
     levels = [name for name in table.columns if name not in kept]
     if not levels or not kept:
         raise CannotImport(
-            f"--wide, and the columns {listed(table.columns)}",
+            f"--wide, and the columns {join_names(table.columns)}",
             "a column with the levels of y, and a column per level of x",
             "name the columns that aren't levels of x with --y and --facet",
             usage=True,

@@ -12,9 +12,9 @@ from pathlib import Path
 from gridatlas.assessment.pipeline import Loaded, load_data
 from gridatlas.checks import TITLES
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
-from gridatlas.files.staging import Aside, abandoned, exchange
+from gridatlas.files.staging import StagingDir, abandoned, exchange
 from gridatlas.importing.rows import CannotImport
-from gridatlas.model.problems import Problem, listed, only_problems
+from gridatlas.model.problems import Problem, join_names, only_problems
 
 FILES = (STUDY_FILE, DEFAULT_TABLE)
 PREFIX = ".import-"
@@ -65,8 +65,8 @@ def check_place(data: Path, study: str, *, replace: bool) -> None:
     others = sorted(path.name for path in folder.iterdir() if path.name not in FILES)
     if others:
         raise CannotImport(
-            f"{folder} with other files: {listed(others)}",
-            f"only {listed(FILES)}, which an import writes",
+            f"{folder} with other files: {join_names(others)}",
+            f"only {join_names(FILES)}, which an import writes",
             "move them away, or name another study with --study",
             usage=True,
         )
@@ -86,7 +86,7 @@ def staged(data: Path, study: str, texts: Mapping[str, str], *, dry: bool) -> It
     try:
         if not dry:
             data.mkdir(parents=True, exist_ok=True)
-        with Aside(Path(tempfile.gettempdir()) if dry else data, PREFIX) as stage:
+        with StagingDir(Path(tempfile.gettempdir()) if dry else data, PREFIX) as stage:
             (stage / study).mkdir()
             for name, text in texts.items():
                 (stage / study / name).write_bytes(text.encode())

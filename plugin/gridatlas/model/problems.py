@@ -96,7 +96,7 @@ class More:
         )
 
 
-def shortened(found: Iterable[Problem], most: int = ALIKE) -> list[Problem | More]:
+def truncate_list(found: Iterable[Problem], most: int = ALIKE) -> list[Problem | More]:
     """The first problems of each kind in each file, in their order, and how many more there are."""
     counts: dict[tuple[str, str, Severity], int] = {}
     told: list[Problem | More] = []
@@ -114,7 +114,7 @@ class DataProblems(Exception):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, shortened(self.problems))))
+        super().__init__("\n".join(map(str, truncate_list(self.problems))))
 
 
 def only_problems(found: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -146,13 +146,13 @@ def printable(text: str) -> str:
     )
 
 
-def shown(value: object, limit: int = 80) -> str:
+def quote(value: object, limit: int = 80) -> str:
     """A value as it is quoted in a message: in double quotes, on one line, cut at `limit`."""
     text = printable(str(value).replace("\\", "\\\\"))
     return f'"{text if len(text) <= limit else text[: limit - 1] + "…"}"'
 
 
-def listed(names: Iterable[object], limit: int = 12) -> str:
+def join_names(names: Iterable[object], limit: int = 12) -> str:
     """Names as a list for a message: `a, b, c`, and how many more there are."""
     texts = [printable(str(name)) for name in names]
     more = len(texts) - limit

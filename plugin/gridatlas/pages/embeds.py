@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import LinePicture
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
@@ -55,7 +55,7 @@ class Fences:
             FenceError: For a fence that can't be shown, or a template of the user's that fails.
         """
         found = figures(parse(body), self.known)
-        pictures: list[Picture | LinePicture] = [
+        pictures: list[Heatmap | LinePicture] = [
             *(panel.picture for panel in found.panels),
             *(line.picture for line in found.lines),
         ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.heatmap import draw_again
 from gridatlas.charts.line import Axis, Line, LinePicture, draw_line, line_domain
-from gridatlas.model.problems import listed, nearest, printable, shown
+from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.pages.panels import Panel, difference_panels, panels_of
@@ -128,8 +128,8 @@ def parse(body: str) -> Fence:
         if name not in OPTIONS:
             near = nearest(name, OPTIONS)
             raise FenceError(
-                f"no option {shown(name)}" + (f"; did you mean {near}?" if near else ""),
-                f"one of {listed(OPTIONS)}",
+                f"no option {quote(name)}" + (f"; did you mean {near}?" if near else ""),
+                f"one of {join_names(OPTIONS)}",
                 f"write {near} in its place" if near else "remove it",
                 number,
             )
@@ -184,7 +184,7 @@ def figures(fence: Fence, known: Mapping[str, Assessment]) -> FenceFigures:
             several[1],
             f"{several[0]} and {several[1]} in one fence",
             f"write two fences, or remove {several[1]}",
-            f"at most one of {listed(('delta', 'row', 'column'))}",
+            f"at most one of {join_names(('delta', 'row', 'column'))}",
         )
     if "title" in fence.options and len(chosen) > 1:
         raise fence.error(
@@ -219,8 +219,8 @@ def _grid(entry: Entry, known: Mapping[str, Assessment]) -> tuple[Assessment, Gr
         near = difflib.get_close_matches(entry.text, addresses, 3, 0.5)
         study = nearest(study_id, known)
         raise FenceError(
-            f"no study {shown(study_id)}" + (f"; did you mean {study}?" if study else ""),
-            f"one of the studies {listed(known)}" if known else "a study; there is none",
+            f"no study {quote(study_id)}" + (f"; did you mean {study}?" if study else ""),
+            f"one of the studies {join_names(known)}" if known else "a study; there is none",
             _write(near) or "correct the address, or add the study",
             entry.line,
         )
@@ -231,8 +231,8 @@ def _grid(entry: Entry, known: Mapping[str, Assessment]) -> tuple[Assessment, Gr
         near = difflib.get_close_matches(entry.text, own, 3, 0.4) if rest else []
         facets = "/".join(facet.id for facet in one.study.facets)
         raise FenceError(
-            f"no grid {shown(rest) if rest else 'named'} in the study {study_id}",
-            f"{study_id}/{facets}, one of {len(own)} grids: {listed(near or own, 3)}"
+            f"no grid {quote(rest) if rest else 'named'} in the study {study_id}",
+            f"{study_id}/{facets}, one of {len(own)} grids: {join_names(near or own, 3)}"
             if facets
             else study_id,
             _write(near or own[:1]),
@@ -264,7 +264,7 @@ def _refuse_different_metrics(fence: Fence, chosen: Sequence[tuple[Assessment, G
     if len(metrics) > 1:
         raise fence.error(
             "scale",
-            f"a shared scale for {listed(metrics)}",
+            f"a shared scale for {join_names(metrics)}",
             "remove the line, or write a fence for each metric",
             "grids of one metric in one unit",
         )
@@ -296,7 +296,7 @@ def _difference(fence: Fence, results: Results, grid: Grid) -> Difference:
             near = difflib.get_close_matches(text.removeprefix(f"{study.id}/"), own, 3, 0.4)
             raise fence.error(
                 "delta",
-                f"no grid {shown(text)} in the study {study.id}",
+                f"no grid {quote(text)} in the study {study.id}",
                 _write([f"{study.id}/{one}" for one in near or own[:1]]),
             )
     else:
@@ -326,15 +326,15 @@ def _neighbour(fence: Fence, results: Results, grid: Grid) -> Grid:
         near = nearest(text, known)
         raise fence.error(
             "delta",
-            f"no level {shown(text)} in {study.id}" + (f"; did you mean {near}?" if near else ""),
+            f"no level {quote(text)} in {study.id}" + (f"; did you mean {near}?" if near else ""),
             f"write {near} in its place" if near else "correct it",
-            f"one of {listed(known)}" if known else "a study with facets",
+            f"one of {join_names(known)}" if known else "a study with facets",
         )
     first = having[0][0]
     if len(having) > 1 and first.id not in study.baseline:
         raise fence.error(
             "delta",
-            f"{shown(text)}, a level of {' and of '.join(facet.id for facet, _ in having)}",
+            f"{quote(text)}, a level of {' and of '.join(facet.id for facet, _ in having)}",
             "write the address of the other grid in its place",
         )
     other = results.neighbour(grid, first.id, having[0][1].key)
@@ -381,9 +381,9 @@ def _level_at(fence: Fence, axis: Axis, grid: Grid) -> Level:
         near = nearest(text, known)
         raise fence.error(
             axis,
-            f"no level {shown(text)} of {factor.id}" + (f"; did you mean {near}?" if near else ""),
+            f"no level {quote(text)} of {factor.id}" + (f"; did you mean {near}?" if near else ""),
             f"write `{axis}: {near or known[0]}`",
-            f"one of {listed(known)}",
+            f"one of {join_names(known)}",
         )
     return level
 
@@ -403,7 +403,7 @@ def _line_caption(line: Line, together: int) -> str:
     said = "Bars: 95 % intervals." if known else _why_without(line)
     gaps = [level.label for level, cell, _ in cells if cell.value is None]
     if gaps:
-        said += f" No value at {line.along.label} {listed(gaps)}."
+        said += f" No value at {line.along.label} {join_names(gaps)}."
     scale = f"Vertical axis shared by these {together} lines" if together > 1 else "Own axis"
     return f"{said} {scale}; it need not begin at 0.".strip()
 

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from gridatlas.assessment.uncertainty import by_point, ranges_by_point
-from gridatlas.charts.heatmap import Picture, rows_from_top
+from gridatlas.charts.heatmap import Heatmap, rows_from_top
 from gridatlas.charts.line import Line
 from gridatlas.checks.words import is_are, many
 from gridatlas.model.format import between, cell_text, format_difference
@@ -27,7 +27,7 @@ from gridatlas.results.grids import (
     trials,
 )
 
-TABLE_UP_TO = 2_500
+MAX_TABLE_CELLS = 2_500
 """Cells of a grid up to which its page has a table of them; that of more helps nobody."""
 NOTES_UP_TO = 20
 """Notes of a grid's cells, and places that values are from, up to which a page has them all."""
@@ -64,11 +64,11 @@ class TableCell:
 def data_table(panel: Panel) -> dict[str, Any]:
     """The values of a heatmap as rows of texts, laid out like the picture.
 
-    Of more than `TABLE_UP_TO` cells there are no rows, and `too_many` says how many cells.
+    Of more than `MAX_TABLE_CELLS` cells there are no rows, and `too_many` says how many cells.
     """
     study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
     number = len(study.x.levels) * len(study.y.levels)
-    if number > TABLE_UP_TO:
+    if number > MAX_TABLE_CELLS:
         return _no_table(panel, study, number)
     cells: dict[Point, TableCell] = {}
     trials_of: set[int] = set()
@@ -246,7 +246,7 @@ def grid_path(grid: Grid) -> str:
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
 
 
-def with_cell_ids(svg: str, picture: Picture, grid: Grid, seen: set[str]) -> str:
+def with_cell_ids(svg: str, picture: Heatmap, grid: Grid, seen: set[str]) -> str:
     """Give each cell its permalink's id; cells are drawn in order, those without value last."""
     marks = sorted(picture.marks, key=lambda mark: mark.value is None)
     keys = iter([f"{grid.address}/{mark.key}" for mark in marks])

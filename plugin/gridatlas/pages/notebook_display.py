@@ -7,7 +7,7 @@ from html import escape
 
 from gridatlas.charts.heatmap import best_at, rows_from_top
 from gridatlas.model.format import format_value
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study
 from gridatlas.pages.figure_context import responsive
 from gridatlas.results.grids import Results, summarise
@@ -114,9 +114,9 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
     unit = f" ({study.metric.unit})" if study.metric.unit else ""
     yield "metric", f"{study.metric.name}{unit}, {study.metric.better} is better"
     for name, axis in (("x", study.x), ("y", study.y)):
-        yield name, f"{axis.title}: {listed((level.label for level in axis.levels), 10)}"
+        yield name, f"{axis.title}: {join_names((level.label for level in axis.levels), 10)}"
     for facet in study.facets:
-        yield f"facet {facet.id}", listed(level.key for level in facet.levels)
+        yield f"facet {facet.id}", join_names(level.key for level in facet.levels)
     for reading in study.readings:
         yield f"reading {reading.id}", f"{reading.label}, {_number(len(reading.cells), 'cell')}"
     for problem in results.problems:

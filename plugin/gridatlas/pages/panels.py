@@ -13,7 +13,7 @@ from gridatlas.charts.heatmap import (
     NOT_COMPARED,
     NOT_RUN,
     RUNNING,
-    Picture,
+    Heatmap,
     difference_domain,
     draw_again,
     draw_difference,
@@ -45,7 +45,7 @@ class Panel:
         before: Whether it shows something that was, which has no address and no cards here.
     """
 
-    picture: Picture
+    picture: Heatmap
     caption: str
     shows: Grid | Difference
     compact: bool = False
@@ -166,7 +166,7 @@ def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
     told = list(
         dict.fromkeys(cell.verdict for cell in rerun.cells.values() if cell.verdict in SIGNS)
     )
-    pictures: tuple[tuple[Picture, Grid | Difference, bool], ...] = (
+    pictures: tuple[tuple[Heatmap, Grid | Difference, bool], ...] = (
         (draw_again(draw_grid(grid, domain), f"{grid.label}, published"), grid, False),
         (
             draw_again(draw_grid(again, domain), f"{grid.label}, measured again", reasons),
@@ -204,7 +204,7 @@ def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
     )
 
 
-def _signs_told(picture: Picture, told: Sequence[Verdict]) -> str:
+def _signs_told(picture: Heatmap, told: Sequence[Verdict]) -> str:
     """What the signs of a heatmap stand for; where there is no room for them, that."""
     if not picture.printed:
         return "Verdicts have no room in its cells: they are told below it, or in the JSON."
@@ -226,6 +226,6 @@ def difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def _captioned(caption: str, picture: Picture) -> str:
+def _captioned(caption: str, picture: Heatmap) -> str:
     """A caption with what the picture itself has to say of its marks."""
     return f"{caption} {picture.note}".strip()

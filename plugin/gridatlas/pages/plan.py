@@ -12,7 +12,7 @@ from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
-from gridatlas.charts.heatmap import Picture, rows_from_top
+from gridatlas.charts.heatmap import Heatmap, rows_from_top
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged
 from gridatlas.data.validate import slug
@@ -65,7 +65,7 @@ class PagePlan:
         return tuple(gallery for part in self.parts for gallery in part.galleries)
 
     @property
-    def pictures(self) -> tuple[Picture, ...]:
+    def pictures(self) -> tuple[Heatmap, ...]:
         """All pictures of the page."""
         return tuple(panel.picture for gallery in self.galleries for panel in gallery.panels)
 

@@ -27,13 +27,13 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Reproduction
-from gridatlas.charts.heatmap import Picture
+from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import LinePicture
 from gridatlas.charts.render import Drawing
 from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.model.problems import Problem, listed, nearest, shortened
+from gridatlas.model.problems import Problem, join_names, nearest, truncate_list
 from gridatlas.pages.citation import bibtex
 from gridatlas.pages.fence import FenceFigures, LinePanel
 from gridatlas.pages.figure_context import (
@@ -127,8 +127,8 @@ def placeholder(key: str) -> str:
     return f'<div data-gridatlas="{escape(key)}"></div>'
 
 
-Drawings = Mapping[Picture, Drawing]
-FenceDrawings = Mapping[Picture | LinePicture, Drawing]
+Drawings = Mapping[Heatmap, Drawing]
+FenceDrawings = Mapping[Heatmap | LinePicture, Drawing]
 Plan = TypeVar("Plan", PagePlan, EmbedPlan)
 Written = TypeVar("Written")
 
@@ -425,7 +425,9 @@ class Templates:
         if not problems:
             return {}
         template = self._html.get_template("problems.html.jinja")
-        return {"problems": template.render(problems=problems, told=shortened(problems)).strip()}
+        return {
+            "problems": template.render(problems=problems, told=truncate_list(problems)).strip()
+        }
 
 
 @cache
@@ -489,7 +491,7 @@ def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
                     "unknown-template",
                     f"{folder.name}/{name}",
                     "a template that overrides none",
-                    f"the name of one of ours: {listed(sorted(known), 20)}",
+                    f"the name of one of ours: {join_names(sorted(known), 20)}",
                     f"rename it to {near}" if near else "rename it, or remove it",
                     severity="note",
                 )
@@ -517,7 +519,7 @@ def _front_matter(text: str) -> str:
 
 def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
     if key not in figures:
-        raise LookupError(f'no figure "{key}" on this page; there are {listed(figures)}')
+        raise LookupError(f'no figure "{key}" on this page; there are {join_names(figures)}')
     return Markup(placeholder(key))
 
 

@@ -9,7 +9,7 @@ from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.format import cell_text, difference_ends, format_difference, value_with_unit
 from gridatlas.model.study import Cell, Grid, Level, Run, Study
-from gridatlas.pages.figure_context import TABLE_UP_TO
+from gridatlas.pages.figure_context import MAX_TABLE_CELLS
 from gridatlas.pages.filters import in_units
 from gridatlas.results.grids import trials
 
@@ -34,7 +34,7 @@ class RerunRow:
 def rerun_rows(rerun: Rerun) -> list[RerunRow]:
     """The cells of a grid in reading order; none where there are too many for a table."""
     study = rerun.grid.study
-    if len(rerun.cells) > TABLE_UP_TO:
+    if len(rerun.cells) > MAX_TABLE_CELLS:
         return []
     points = [(x, y) for y in rows_from_top(study.y) for x in study.x.levels]
     return [

@@ -13,7 +13,7 @@ from itertools import combinations, product
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from gridatlas.model.problems import Problem, listed, nearest, shown
+from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import (
     MISSING,
@@ -67,8 +67,8 @@ class Results:
             near = nearest(wrong[0], ids) if wrong else None
             raise UnknownName(
                 f"{study.id} has "
-                + (f"the facets {listed(ids)}" if ids else "no facets")
-                + f", not {listed(given) or 'none'}"
+                + (f"the facets {join_names(ids)}" if ids else "no facets")
+                + f", not {join_names(given) or 'none'}"
                 + (f"; did you mean {near}?" if near else "")
             )
         levels = []
@@ -77,13 +77,13 @@ class Results:
             if key not in known:
                 near = nearest(key, known)
                 raise UnknownName(
-                    f"{name} has no level {shown(key)}"
+                    f"{name} has no level {quote(key)}"
                     + (f"; did you mean {near}?" if near else "")
-                    + f" (there are {listed(known)})"
+                    + f" (there are {join_names(known)})"
                 )
             levels.append(key)
         if tuple(levels) not in self.grids:
-            there = listed(grid.address for grid in self.grids.values())
+            there = join_names(grid.address for grid in self.grids.values())
             raise UnknownName(f"no grid {'/'.join(levels)} in {study.id}; there are {there}")
         return self.grids[tuple(levels)]
 
@@ -225,7 +225,7 @@ def _why_alone(given: Sequence[tuple[Reading, Cell]]) -> str:
     others = [(reading, cell) for reading, cell in given if cell.value is None]
     if not others:
         return "Disputed only for want of a second reading: one reading gives this value."
-    without = listed(
+    without = join_names(
         (f'"{reading.label}" ({STATE_LABELS[cell.state]})' for reading, cell in others), 3
     )
     return f"Disputed: one reading gives this value; no value in {without}."

@@ -6,7 +6,7 @@ from mkdocs.config import Config
 from mkdocs.config import config_options as c
 from mkdocs.config.base import ConfigErrors, ConfigWarnings, ValidationError
 
-from gridatlas.model.problems import listed, nearest, printable
+from gridatlas.model.problems import join_names, nearest, printable
 
 
 class FolderInSite(c.Type[str]):
@@ -63,5 +63,5 @@ class GridAtlasConfig(Config):
     def _unknown(self, name: str) -> str:
         options = [known for known, _ in self._schema]
         near = nearest(name, options)
-        right = f"did you mean {near}?" if near else f"the options are {listed(options)}"
+        right = f"did you mean {near}?" if near else f"the options are {join_names(options)}"
         return f"Unrecognised configuration name: {printable(name)}; {right}"

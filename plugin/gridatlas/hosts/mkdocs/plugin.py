@@ -27,15 +27,15 @@ from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
 from gridatlas.csp.site import add_policy
-from gridatlas.diff.snapshot import Side
+from gridatlas.diff.snapshot import Snapshot
 from gridatlas.diff.sources import SideError, load_base
 from gridatlas.files.staged_site import StagedSite
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.markdown import (
-    Asked,
     AskedFences,
     GridAtlasExtension,
     HiddenNumbers,
+    PendingFence,
     figures_of,
     number,
     place,
@@ -49,7 +49,7 @@ from gridatlas.hosts.mkdocs.watching import Watching
 from gridatlas.hosts.throttled import from_two_seconds_on
 from gridatlas.hosts.write_errors import is_of_disk, not_written
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET
-from gridatlas.model.problems import listed, only_problems, shortened
+from gridatlas.model.problems import join_names, only_problems, truncate_list
 from gridatlas.pages.embeds import Fences, error_box
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.figure_context import GRIDS
@@ -320,7 +320,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 "A hook or plugin finds the site that is being built in config.site_dir",
                 "files were" if len(others) > 1 else "a file was",
                 staged.site,
-                listed(others, 5),
+                join_names(others, 5),
             )
         log.info("gridatlas: the site is in %s", staged.site)
 
@@ -366,14 +366,14 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 if problem.kind == "no-such-file"
             )
         problems = only_problems(site.problems)
-        for problem in shortened(site.problems):
+        for problem in truncate_list(site.problems):
             log.log(logging.WARNING if problem.severity == "problem" else logging.INFO, problem)
         if problems and self.config.strict and not self.serving:
             count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
             raise PluginError(f"gridatlas: {count} in the data (listed above), and strict is set")
         return site
 
-    def _base(self, config: MkDocsConfig) -> Side | None:
+    def _base(self, config: MkDocsConfig) -> Snapshot | None:
         """What to compare with; None where nothing is asked for, or it can't be had."""
         if not self.config.compare_to:
             return None
@@ -399,7 +399,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     ) -> list[str]:
         """What stands in the place of a page's fences; those that can't be shown are told."""
 
-        def failed(error: FenceError, asked: Asked, before: int) -> str:
+        def failed(error: FenceError, asked: PendingFence, before: int) -> str:
             text = page.file.content_string
             log.warning(error.told(place(page.file.src_uri, text, error, asked, before)))
             return error_box(error)

@@ -8,7 +8,7 @@ import re
 
 from gridatlas.data.tables import unguarded
 from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
@@ -81,7 +81,7 @@ def read_delimited(text: str, name: str, said: str) -> RawTable:
         header = header[:-1]  # separators at the end of each line
     if len(header) < 2:
         raise CannotImport(
-            f"{name} with one column, {shown(header[0] if header else '')}",
+            f"{name} with one column, {quote(header[0] if header else '')}",
             "columns that are separated by commas, semicolons, tabs or bars",
             "export it as CSV",
         )
@@ -101,7 +101,7 @@ def read_delimited(text: str, name: str, said: str) -> RawTable:
             kept.append(found)
         else:
             reported.append(found)
-    form = f"text table, {_SEPARATORS.get(separator, shown(separator))} between values"
+    form = f"text table, {_SEPARATORS.get(separator, quote(separator))} between values"
     return RawTable(
         f"{form}, {said}" if said else form,
         columns,
@@ -140,7 +140,7 @@ def _row(
     if values == header:
         return Reported(place, "the header again")
     if len(values) < width or any(values[width:]):
-        why = f"{len(values)} values in {width} columns: {shown(separator.join(values))}"
+        why = f"{len(values)} values in {width} columns: {quote(separator.join(values))}"
         return Reported(place, why, bad=True)
     return RawRow(place, tuple(values[:width]))
 

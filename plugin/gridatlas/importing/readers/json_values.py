@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Any
 
 from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
-from gridatlas.model.problems import listed, shown
+from gridatlas.model.problems import join_names, quote
 
 JOIN = "+"
 """What stands between the parts of a list that is a level."""
@@ -33,7 +33,7 @@ def parse_json(text: str, name: str, line: int = 0) -> Any:
         return _DECODER.decode(text)
     except KeyError as error:
         raise CannotImport(
-            f"{name}: the key {shown(error.args[0])} twice in one object",
+            f"{name}: the key {quote(error.args[0])} twice in one object",
             "each key once",
             "write the file again",
         ) from None
@@ -107,7 +107,7 @@ def table_of(records: Sequence[tuple[str, Any]], form: str) -> RawTable:
         elif isinstance(one, Mapping) or one is None:
             reported.append(Reported(place, "an empty object" if one is not None else "null"))
         else:
-            why = f"{'a list' if isinstance(one, list) else shown(one)} instead of an object"
+            why = f"{'a list' if isinstance(one, list) else quote(one)} instead of an object"
             reported.append(Reported(place, why, bad=True))
     if not flats:
         raise CannotImport(f"{form} without an object", "a list of objects", "name another file")
@@ -146,7 +146,7 @@ def _lists(
         if value is not None and joined.setdefault(text, value) != value:
             raise CannotImport(
                 f"{name} at {place}: {json.dumps(value)} and {json.dumps(joined[text])}, "
-                f"which both become {shown(text)}",
+                f"which both become {quote(text)}",
                 "lists that can be told apart when their parts are joined",
                 "write the levels as texts",
             )
@@ -186,7 +186,7 @@ def read_json(tree: Any, name: str) -> RawTable:
             [(where, tree)] = lists.items()
         elif len(lists) > 1:
             raise CannotImport(
-                f"{name} with the lists {listed(lists)}",
+                f"{name} with the lists {join_names(lists)}",
                 "one list of objects",
                 "write one of them to a file of its own",
             )
@@ -209,7 +209,7 @@ def _columns(tree: Mapping[str, list[Any]], name: str) -> RawTable:
     lengths = {len(one) for one in tree.values()}
     if len(lengths) != 1:
         raise CannotImport(
-            f"{name} with columns of {listed(sorted(lengths))} values",
+            f"{name} with columns of {join_names(sorted(lengths))} values",
             "as many values in each column",
             "write one object per row",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
-from gridatlas.model.problems import listed, shown
+from gridatlas.model.problems import join_names, quote
 
 _RULE = re.compile(r"\s*+\|?\s*+:?-+:?\s*+(\|\s*+:?-+:?\s*+)*+\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
@@ -33,7 +33,7 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
             f"{at + 1} ({', '.join(_cells(rows[0][1]))[:60]})" for at, rows in enumerate(found)
         )
         raise CannotImport(
-            f"{name} with {len(found)} tables: {listed(first)}",
+            f"{name} with {len(found)} tables: {join_names(first)}",
             "the number of one of them",
             "add --table 1, or another number",
             usage=True,
@@ -53,7 +53,7 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
         if not any(values):
             reported.append(Reported(place, "an empty row"))
         elif len(values) != len(columns):
-            why = f"{len(values)} values in {len(columns)} columns: {shown(source.strip())}"
+            why = f"{len(values)} values in {len(columns)} columns: {quote(source.strip())}"
             reported.append(Reported(place, why, bad=True))
         else:
             rows.append(RawRow(place, tuple(values)))

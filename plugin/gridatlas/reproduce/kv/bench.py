@@ -22,7 +22,7 @@ from gridatlas.reproduce.kv.scorers import new_scorer
 from gridatlas.reproduce.kv.selection import Budget, Protect
 from gridatlas.reproduce.runner.devices import choose_device
 from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.files import digest, indented, write_whole
+from gridatlas.reproduce.runner.files import digest, indented, write_atomic
 from gridatlas.reproduce.runner.records import SettingsDiffer
 from gridatlas.reproduce.runner.runs import differences, environment, utc_now
 
@@ -171,7 +171,7 @@ def measure(
             _timed(replace(bench, new_tokens=bench.warm_up), model, None)
             for budget in left:
                 results.append(_timed(bench, model, budget))
-                write_whole(folder / FILE, indented(there))
+                write_atomic(folder / FILE, indented(there))
                 told(results[-1])
         except torch.cuda.OutOfMemoryError as error:
             raise out_of_memory(error, bench.batch, "--batch") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.files import indented, write_whole
+from gridatlas.reproduce.runner.files import indented, write_atomic
 
 WEIGHTS = "predictor.safetensors"
 ABOUT = "predictor.json"
@@ -52,9 +52,9 @@ def save_predictor(
 
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in _named(predictor)}
     data = save(weights)
-    write_whole(folder / WEIGHTS, data)
+    write_atomic(folder / WEIGHTS, data)
     digest = hashlib.sha256(data).hexdigest()
-    write_whole(folder / ABOUT, indented({**about, "size": asdict(size), "sha256": digest}))
+    write_atomic(folder / ABOUT, indented({**about, "size": asdict(size), "sha256": digest}))
 
 
 def _named(predictor: Any) -> list[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 from gridatlas.reproduce.kv.models import Reaching
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.runner.files import digest
@@ -147,7 +147,7 @@ def _question(content: Any) -> Question:
         if key not in content:
             raise ValueError(f"{key} is missing")
         if not isinstance(content[key], str | int) or isinstance(content[key], bool):
-            raise ValueError(f"{key} is {shown(content[key])}")
+            raise ValueError(f"{key} is {quote(content[key])}")
         if not str(content[key]).strip():
             raise ValueError(f"{key} is empty")
     choices = content.get("choices") or []
@@ -160,7 +160,7 @@ def _question(content: Any) -> Question:
         letters = LETTERS[: len(choices)]
         if answer not in tuple(letters):
             if choices.count(answer) != 1:
-                raise ValueError(f"the answer is {shown(answer)}, which is none of the choices")
+                raise ValueError(f"the answer is {quote(answer)}, which is none of the choices")
             answer = letters[choices.index(answer)]
     return Question(str(content["id"]), str(content["question"]), answer, tuple(choices))
 
@@ -170,7 +170,7 @@ def _checked(questions: Sequence[Question], source: str) -> tuple[Question, ...]
     twice = sorted({one for one in ids if ids.count(one) > 1})
     if twice or not questions:
         raise CannotRun(
-            f"{source} has the id {shown(twice[0])} twice"
+            f"{source} has the id {quote(twice[0])} twice"
             if twice
             else f"{source} has no question",
             "questions, each with an id of its own",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 from gridatlas.reproduce.kv.questions import Profile, Question, prompt_ids
 from gridatlas.reproduce.kv.training import Trace
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
@@ -38,7 +38,7 @@ def traces_of_file(path: Path, tokenizer: Any, profile: Profile) -> list[Trace]:
             asked = Question(name, question, "", tuple(content.get("choices") or ()))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise CannotRun(
-                f"{path}, line {number}: {shown(line)}",
+                f"{path}, line {number}: {quote(line)}",
                 '{"id": "1", "question": "…", "text": "thought</think>answer"}',
                 "correct the line",
             ) from error

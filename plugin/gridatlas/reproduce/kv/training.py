@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gridatlas.reproduce.kv.labels import Labelled, labelled
 from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.files import write_whole
+from gridatlas.reproduce.runner.files import write_atomic
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -87,7 +87,7 @@ def labels_of(
             found.append(Labelled(there["hidden"], there["received"]))
         elif (one := labelled(model, ids, len(trace.prompt), thought_end)) is not None:
             one = Labelled(one.hidden.cpu().contiguous(), one.received.cpu().contiguous())
-            write_whole(path, save({"hidden": one.hidden, "received": one.received}))
+            write_atomic(path, save({"hidden": one.hidden, "received": one.received}))
             found.append(one)
         told(number)
     if not found:

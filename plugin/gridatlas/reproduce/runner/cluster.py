@@ -27,7 +27,7 @@ _SEEN_WITHIN = 60.0
 """Seconds within which a file written by another machine is seen here."""
 _ANSWERS_WITHIN = 10.0
 """Seconds within which a cluster answers."""
-_PATIENCE = 300.0
+_STALL_WARNING = 300.0
 """Seconds without a worker that is ready after which that is told."""
 
 
@@ -122,11 +122,11 @@ class _Pool:
                 self.count(group)
             if self.working:
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since > _PATIENCE:
+            elif time.monotonic() - idle_since > _STALL_WARNING:
                 idle_since = time.monotonic()
                 self.folder.tell(
-                    f"No worker is ready for {duration(_PATIENCE)}: they are loading, or wait for "
-                    "Ray to have room for them. What is done is kept; the run may be stopped and "
+                    f"No worker is ready for {duration(_STALL_WARNING)}: they are loading, or wait "
+                    "for Ray to have room for them. What is done is kept; the run may be stopped and "
                     "taken up later."
                 )
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
 from gridatlas.data.tables import guarded, read_table
 from gridatlas.data.text import outside
-from gridatlas.model.problems import listed, nearest, shown
+from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.schema import level_number
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
-from gridatlas.reproduce.runner.files import compact, indented, write_whole
+from gridatlas.reproduce.runner.files import compact, indented, write_atomic
 from gridatlas.reproduce.runner.records import RunFolder
 from gridatlas.reproduce.runner.runs import differences
 from gridatlas.reproduce.runner.tally import (
@@ -84,11 +84,11 @@ def collect(
     lines = _lines(found, target)
     for run in found:
         base = target.folder / RUNS / run.run
-        write_whole(base.with_name(f"{run.run}.json"), indented(manifest_as_json(run)))
+        write_atomic(base.with_name(f"{run.run}.json"), indented(manifest_as_json(run)))
         content = f"{compact(outcomes_as_json(run))}\n"
-        write_whole(base.with_name(f"{run.run}.outcomes.json"), content.encode())
+        write_atomic(base.with_name(f"{run.run}.outcomes.json"), content.encode())
     if lines:
-        write_whole(target.folder / target.file, _csv(lines, target.columns))
+        write_atomic(target.folder / target.file, _csv(lines, target.columns))
     yield from _report(found, target, label, bool(lines))
 
 
@@ -99,7 +99,7 @@ def _target(data: Path, study: str, reading: str) -> _Target:
     folder, name = data / study, f"{data.as_posix()}/{study}"
     if not _ID.fullmatch(reading):
         raise WrongUsage(
-            f"the reading's id {shown(reading)}",
+            f"the reading's id {quote(reading)}",
             "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit",
             "correct --reading",
         )
@@ -108,7 +108,7 @@ def _target(data: Path, study: str, reading: str) -> _Target:
         near = nearest(study, there)
         raise WrongUsage(
             f"there is no {name}/{STUDY_FILE}",
-            f"one of the studies: {listed(sorted(there))}" if there else f"a study in {data}",
+            f"one of the studies: {join_names(sorted(there))}" if there else f"a study in {data}",
             f"write --study {near}" if near else f"write {STUDY_FILE} first, or correct --data",
         )
     _within(folder, data, name)
@@ -122,7 +122,7 @@ def _target(data: Path, study: str, reading: str) -> _Target:
     file = entry.file if entry else f"{reading}.csv"
     if not file.endswith(".csv") or Path(file).is_absolute() or ".." in Path(file).parts:
         raise CannotRun(
-            f"the reading {reading} has the file {shown(file)}",
+            f"the reading {reading} has the file {quote(file)}",
             "a CSV file in the study's folder",
             f"give it such a file in {name}/{STUDY_FILE}, or collect into another reading",
         )
@@ -145,25 +145,25 @@ def _within(path: Path, data: Path, name: str) -> None:
 def _check(run: CollectedRun, target: _Target, study: str) -> None:
     if run.manifest["study"] != study:
         raise WrongUsage(
-            f"the run {run.run} measures the study {shown(run.manifest['study'])}",
+            f"the run {run.run} measures the study {quote(run.manifest['study'])}",
             f"runs of the study {study}",
             f"correct --study, or leave the run out: its arguments were "
-            f"{shown(' '.join(run.manifest['arguments']))}",
+            f"{quote(' '.join(run.manifest['arguments']))}",
         )
     for tally in run.tallies:
         factors = [factor for factor, _ in tally.cell]
         if sorted(target.factors) != factors:
             raise CannotRun(
-                f"the run {run.run} varies {listed(factors)}",
-                f"the study's factors: {listed(target.factors)}",
+                f"the run {run.run} varies {join_names(factors)}",
+                f"the study's factors: {join_names(target.factors)}",
                 f"correct facets, x and y in {target.name}/{STUDY_FILE}",
             )
         for factor, level in tally.cell:
             levels = _levels(target, factor)
             if levels is not None and level not in levels:
                 raise CannotRun(
-                    f"the run {run.run} has cells at {factor} {shown(level)}",
-                    f"one of its levels: {listed(levels, 30)}",
+                    f"the run {run.run} has cells at {factor} {quote(level)}",
+                    f"one of its levels: {join_names(levels, 30)}",
                     f"add the level in {target.name}/{STUDY_FILE}",
                 )
 
@@ -220,11 +220,12 @@ def _kept(runs: Sequence[CollectedRun], target: _Target) -> Iterator[Line]:
     table, problems = read_table(path, f"{target.name}/{target.file}")
     if table is None or problems or table.columns != target.columns:
         found = "\n".join(map(str, problems)) or (
-            f"{target.name}/{target.file} has the columns {listed(table.columns if table else ())}"
+            f"{target.name}/{target.file} has the columns "
+            f"{join_names(table.columns if table else ())}"
         )
         raise CannotRun(
             found,
-            f"a file that this command wrote, with the columns {listed(target.columns)}",
+            f"a file that this command wrote, with the columns {join_names(target.columns)}",
             "remove it to begin anew, or collect into another reading",
         )
     now = {run.run for run in runs}
@@ -330,4 +331,4 @@ def _yaml(value: str) -> str:
 
 
 def _words(cell: Cell) -> str:
-    return listed((f"{factor} {level}" for factor, level in cell), 20)
+    return join_names((f"{factor} {level}" for factor, level in cell), 20)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.files.staging import beside
-from gridatlas.model.problems import shown
+from gridatlas.model.problems import quote
 from gridatlas.reproduce.runner.errors import not_written
 
 _COMPACT = json.JSONEncoder(
@@ -51,7 +51,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise NotStrict(f"the key {shown(next(key for key in keys if keys.count(key) > 1))} twice")
+        raise NotStrict(f"the key {quote(next(key for key in keys if keys.count(key) > 1))} twice")
     return content
 
 
@@ -89,7 +89,7 @@ def digest(value: Any) -> str:
     return hashlib.sha256(compact(value).encode()).hexdigest()
 
 
-def write_whole(path: Path, data: bytes, *, replace: bool = True) -> bool:
+def write_atomic(path: Path, data: bytes, *, replace: bool = True) -> bool:
     """Write a file so that after a crash at any moment it is there whole, or as it was before.
 
     It is written under another name in the same folder, brought to the disk, and renamed.

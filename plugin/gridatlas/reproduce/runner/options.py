@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 from gridatlas.model.schema import level_key
 from gridatlas.reproduce.runner.engine import Engine, Shard, run_units
 from gridatlas.reproduce.runner.records import RunFolder
@@ -53,11 +53,11 @@ class RunOptions:
         for factor, levels in wanted.items():
             there = dict.fromkeys(unit.levels.get(factor) for unit in units)
             if None in there:
-                names = listed(units[0].levels)
+                names = join_names(units[0].levels)
                 raise click.UsageError(f"--only {factor}=…: the run's factors are {names}")
             for level in levels - there.keys():
                 raise click.UsageError(
-                    f"--only {factor}={level}: the run's levels of {factor} are {listed(there)}"
+                    f"--only {factor}={level}: the run's levels of {factor} are {join_names(there)}"
                 )
         return [
             unit

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.data.runs import OUTCOMES
-from gridatlas.model.problems import shown, visible
+from gridatlas.model.problems import quote, visible
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage, not_written
 from gridatlas.reproduce.runner.files import (
     NotStrict,
@@ -23,7 +23,7 @@ from gridatlas.reproduce.runner.files import (
     digest,
     indented,
     strict_json,
-    write_whole,
+    write_atomic,
 )
 from gridatlas.reproduce.runner.progress import tell
 from gridatlas.reproduce.runner.runs import Manifest, differences, flat
@@ -216,7 +216,7 @@ class RunFolder:
         content = {key: now.get(key) for key, _, _ in found}
         name = f"{digest(content)[:10]}.json"
         entry = {"at": at, "differs": content}
-        if write_whole(self.folder / RESUMED / name, indented(entry), replace=False):
+        if write_atomic(self.folder / RESUMED / name, indented(entry), replace=False):
             self.tell(
                 f"The run goes on with other than it was started with:\n{difference_table(found)}"
             )
@@ -261,7 +261,7 @@ class RunFolder:
             raise ValueError(f"the unit {why}")
         head = {"run": self.run, "settings": self.settings, "unit": unit.as_json()}
         lines = [compact(head), *(compact(asdict(row)) for row in rows)]
-        write_whole(self.path(unit), "".join(f"{line}\n" for line in lines).encode())
+        write_atomic(self.path(unit), "".join(f"{line}\n" for line in lines).encode())
 
     def read(self, unit: Unit) -> list[Row]:
         """The rows of a unit that is done.
@@ -331,10 +331,10 @@ class RunFolder:
         seen: set[tuple[str, int]] = set()
         for row in rows:
             if (row.item, row.sample) in seen:
-                return f"has sample {row.sample} of item {shown(row.item)} twice"
+                return f"has sample {row.sample} of item {quote(row.item)} twice"
             seen.add((row.item, row.sample))
             if self.stderr_over == "items" and unit.item not in (None, row.item):
-                return f"has a row of item {shown(row.item)}, and is of {shown(unit.item)}"
+                return f"has a row of item {quote(row.item)}, and is of {quote(unit.item)}"
         return ""
 
 
@@ -368,7 +368,7 @@ def _row(content: Any) -> Row:
     for key, types in _TYPES.items():
         value = content[key]
         if not isinstance(value, types) or (isinstance(value, bool) and types != (bool,)):
-            raise BrokenRecord(f"has a row whose {key} is {shown(value)}")
+            raise BrokenRecord(f"has a row whose {key} is {quote(value)}")
     return Row(**content)
 
 
@@ -384,8 +384,8 @@ def _write_first(folder: Path, manifest: Manifest) -> None:
         )
     # The plan first: where the manifest is, everything is. Of several processes that start
     # together one writes, and the others compare.
-    write_whole(folder / PLAN_FILE, f"{compact(manifest.plan)}\n".encode())
-    write_whole(folder / RUN_FILE, indented(manifest.as_json()), replace=False)
+    write_atomic(folder / PLAN_FILE, f"{compact(manifest.plan)}\n".encode())
+    write_atomic(folder / RUN_FILE, indented(manifest.as_json()), replace=False)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -413,7 +413,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     wrong = [key for key, holds in _KEYS.items() if not holds(manifest.get(key))]
     if wrong:
         key = wrong[0]
-        found = f"the {key} {shown(manifest[key])}" if key in manifest else f"no key {key}"
+        found = f"the {key} {quote(manifest[key])}" if key in manifest else f"no key {key}"
         raise CannotRun(
             f"{path} has {found}",
             "the manifest of a run, as the script wrote it",
@@ -453,7 +453,7 @@ def _read_resumed(path: Path) -> dict[str, Any]:
     try:
         entry: dict[str, Any] = strict_json(path.read_bytes())
         if not _text(entry["at"]):
-            raise ValueError(f"at is {shown(entry['at'])}")
+            raise ValueError(f"at is {quote(entry['at'])}")
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise CannotRun(
             f"{path} can't be read: {error}",

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from gridatlas.data.runs import manifest_problems
-from gridatlas.model.problems import listed
+from gridatlas.model.problems import join_names
 from gridatlas.reproduce.runner.errors import CannotRun
 from gridatlas.reproduce.runner.records import RUN_FILE, BrokenRecord, Over, Row, RunFolder
 from gridatlas.reproduce.runner.units import Cell, Unit
@@ -236,4 +236,4 @@ def _absent(grid: str, cells: Sequence[Tally]) -> Iterator[str]:
 
 def _words(cell: Cell, factors: Collection[str] | None = None) -> str:
     names = (f"{name} {level}" for name, level in cell if factors is None or name in factors)
-    return listed(names, 20)
+    return join_names(names, 20)
