@@ -126,8 +126,8 @@ class _Pool:
                 idle_since = time.monotonic()
                 self.folder.tell(
                     f"No worker is ready for {duration(_STALL_WARNING)}: they are loading, or wait "
-                    "for Ray to have room for them. What is done is kept; the run may be stopped and "
-                    "taken up later."
+                    "for Ray to have room for them. What is done is kept; the run may be stopped "
+                    "and taken up later."
                 )
 
     def add(self) -> None:
