@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.tidy import columns, to_frame
 from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty, assess
@@ -69,11 +70,11 @@ class OpenGrid(Grid):
         from gridatlas.charts.heatmap import draw_grid
         from gridatlas.charts.pool import draw
 
-        picture = draw_grid(self, kept=self.assessed.uncertainty.kept(self))
+        picture = draw_grid(self, kept=GridCells(self, self.uncertainty).best_set)
         return draw([picture], self.assessed.cache)[picture].svg
 
     def _columns(self) -> dict[str, list[Any]]:
-        return columns(self.study, [(self, self.uncertainty)])
+        return columns(self.study, [GridCells(self, self.uncertainty)])
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import grid_html
@@ -113,7 +114,7 @@ class OpenStudy(Results):
         """All cells of all grids as tidy pandas, in the columns of `OpenGrid.frame`."""
         known = self.assessed.uncertainty
         return to_frame(
-            columns(self.study, ((grid, known.of(grid)) for grid in self.grids.values()))
+            columns(self.study, (GridCells(grid, known.of(grid)) for grid in self.grids.values()))
         )
 
     def _repr_html_(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from studies import MakeStudy, table
 
+from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import assess
 from gridatlas.charts.heatmap import draw_difference, draw_disagreement, draw_grid
 from gridatlas.pages.panels import Panel
@@ -34,7 +35,7 @@ def _results(make_study: MakeStudy, more: str, *rows: str, **files: str) -> Resu
 def _data(results: Results) -> dict[str, Any]:
     grid = results.grid()
     known = assess(results)
-    picture = draw_grid(grid, kept=known.kept(grid))
+    picture = draw_grid(grid, kept=GridCells(grid, known.of(grid)).best_set)
     return _read(Panel(picture, "", grid, uncertainty=known.of(grid)))
 
 

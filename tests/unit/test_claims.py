@@ -1322,7 +1322,7 @@ def test_each_test_of_a_grid_can_tell_its_cells_apart(tmp_path: Path) -> None:
     known = assess(results)
     found = {
         name: (
-            known.of(results.grid(model=name)).kept,
+            known.of(results.grid(model=name)).best_set_size,
             known.of(results.grid(model=name)).y_p < 0.05,
         )
         for name in SHARE_ROWS

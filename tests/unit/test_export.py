@@ -15,6 +15,7 @@ import pytest
 from studies import HEAD, Checked, MakeStudy, table
 
 from gridatlas.assessment import tidy
+from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.tidy import columns, to_frame
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, assess
 from gridatlas.charts.heatmap import draw_grid
@@ -207,7 +208,7 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
 
 def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None:
     study = make_study("", table("rate,depth,value", "1,1,50", "2,1,40"))
-    known = GridUncertainty(cells={"1,0": CellUncertainty(low=30.12345, high=50, kept=True)})
+    known = GridUncertainty(cells={"1,0": CellUncertainty(low=30.12345, high=50, in_best_set=True)})
     content = json.loads(to_json(analyse(study).grid(), known))
     assert content["not_testable"] is None
     assert content["cells"] == [
@@ -261,7 +262,7 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
         known = assess(results).of(grid)
         cells = json.loads(to_json(grid, known))["cells"]
         assert [cell["may_be_best"] for cell in cells] == [told, told]
-        frame = to_frame(columns(study, [(grid, known)]))
+        frame = to_frame(columns(study, [GridCells(grid, known)]))
         assert frame.to_csv(columns=["may_be_best"], index=False).split() == [
             "may_be_best", text, text
         ]  # fmt: skip
@@ -306,7 +307,7 @@ def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
     assert only_problems(problems) == ()
     grid = analyse(study).grid()
     known = GridUncertainty(
-        cells={"0,0": CellUncertainty(low=0.3, high=0.7, kept=True)}, ranges={"0,0": (0, 1)}
+        cells={"0,0": CellUncertainty(low=0.3, high=0.7, in_best_set=True)}, ranges={"0,0": (0, 1)}
     )
     (cell,) = json.loads(to_json(grid, known))["cells"]
     assert cell["levels"] == {name: 8, "depth": 1}
@@ -315,7 +316,7 @@ def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
     header, row = csv.reader(io.StringIO(to_csv(grid)))
     assert [header.count(column) for column in header] == [1] * len(header)
     assert row[header.index(name)] == "8"
-    assert columns(study, [(grid, known)])[name] == [8]
+    assert columns(study, [GridCells(grid, known)])[name] == [8]
 
 
 @pytest.mark.parametrize("name", _written_names())

@@ -10,6 +10,7 @@ from statistics import mean, stdev
 import pytest
 from studies import REPOSITORY, MakeStudy, table
 
+from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.profiles import CELL_METHODS, METHODS, profiles
 from gridatlas.assessment.tidy import columns
@@ -99,7 +100,9 @@ def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: Make
     (cell,) = content["cells"]
     assert cell["interval_95"] == [0, 97.3815]
     assert content["profiles"]["x"][0]["interval_95"] == [0, 97.3815]
-    assert columns(results.study, [(grid, told)])["interval_high"] == [pytest.approx(97.3815)]
+    assert columns(results.study, [GridCells(grid, told)])["interval_high"] == [
+        pytest.approx(97.3815)
+    ]
     line = Line(grid, "row", grid.study.y.levels[0], told)
     assert [one and (one.low, round(one.high, 4)) for _, _, one in line.cells()] == [(0, 97.3815)]
 
@@ -221,7 +224,7 @@ def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStu
     assert (cells["2", "1"].low, cells["2", "1"].high) == pytest.approx((52 - reach, 52 + reach))
     assert told.basis == "repeats"
     assert told.reason == "each value is a mean of repeats, whose trials are not independent"
-    assert [cell.kept for cell in cells.values()] == [None, None]
+    assert [cell.in_best_set for cell in cells.values()] == [None, None]
     # Whether the cells' repeats are the same seeds isn't known, so they may be off together.
     both = (by_point(grid, told)["2", "1"].high - 52 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3)) / 2
     assert profiles(grid, told).y[0].interval == (0, pytest.approx(41 + both))
@@ -250,7 +253,7 @@ def test_repeats_of_which_each_cell_has_one_are_as_without(make_study: MakeStudy
     cell = by_point(grid, told)["1", "1"]
     trials = wilson(50, 100)
     assert (cell.low, cell.high) == pytest.approx((100 * trials.low, 100 * trials.high))
-    assert (told.basis, told.reason, cell.kept) == ("trials", "", True)
+    assert (told.basis, told.reason, cell.in_best_set) == ("trials", "", True)
 
 
 def test_no_default_is_found_by_trials_of_repeats(make_study: MakeStudy) -> None:
@@ -320,12 +323,12 @@ def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(
 ) -> None:
     counts = ("1,1,70,200,", "2,1,50,200,")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *counts)))
-    assert [one.kept for one in by_point(*known(results)).values()] == [True, False]
+    assert [one.in_best_set for one in by_point(*known(results)).values()] == [True, False]
     results = analyse(
         make_study(SHARES, table("rate,depth,value,n,stderr", "1,1,70,200,9", "2,1,50,200,9"))
     )
     grid, told = known(results)
-    assert [one.kept for one in by_point(grid, told).values()] == [True, True]
+    assert [one.in_best_set for one in by_point(grid, told).values()] == [True, True]
     assert told.test == (
         "Fisher's exact test, one-sided, and Welch's t test of the standard errors, whichever p is "
         "larger"

@@ -265,7 +265,7 @@ def test_cells_of_a_grid_are_compared_item_by_item(compared: Any) -> None:
     done = dict.fromkeys(outcomes, (40, 40))
     results = compared("", rows, [], done, outcomes_file(outcomes))
     (one,) = assess(results).grids.values()
-    assert (one.paired, one.kept, one.test) == (True, 1, "McNemar's exact test")
+    assert (one.paired, one.best_set_size, one.test) == (True, 1, "McNemar's exact test")
 
 
 # --- what is said -------------------------------------------------------------------------------

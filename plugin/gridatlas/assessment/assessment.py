@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.assessment.agreement import Comparison, compare
+from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
 from gridatlas.assessment.reruns import Reproduction, reproduction
 from gridatlas.assessment.uncertainty import Uncertainty, assess
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
-from gridatlas.model.study import Study
+from gridatlas.model.study import Grid, Study
 from gridatlas.results.grids import Results
 
 
@@ -30,6 +31,11 @@ class Assessment:
     def study(self) -> Study:
         """The study itself."""
         return self.results.study
+
+    def cells(self, grid: Grid) -> GridCells:
+        """The cells of one of its grids, each with all that is known of it."""
+        rerun = self.reproduction.of(grid.levels) if self.reproduction else None
+        return GridCells(grid, self.uncertainty.of(grid), rerun)
 
 
 def assess_study(

@@ -40,7 +40,7 @@ def with_noise(
 
 def alike(known: GridUncertainty) -> bool:
     """Whether no test of a grid tells one of its cells, or of its rows and columns, from others."""
-    if known.reason or known.p is None or known.kept < len(known.cells):
+    if known.reason or known.p is None or known.best_set_size < len(known.cells):
         return False
     return all(p is None or p > ALPHA for p in (known.p, known.x_p, known.y_p))
 

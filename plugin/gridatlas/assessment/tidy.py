@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.assessment.uncertainty import GridUncertainty, by_point
-from gridatlas.model.study import Factor, Grid, Study
-from gridatlas.results.grids import trials
+from gridatlas.assessment.cells import GridCells
+from gridatlas.model.study import Factor, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +16,7 @@ _REAL = ("value", "stderr", "interval_low", "interval_high")
 _TEXT = ("state", "reading", "place", "note", "run")
 
 
-def columns(study: Study, grids: Iterable[tuple[Grid, GridUncertainty]]) -> dict[str, list[Any]]:
+def columns(study: Study, grids: Iterable[GridCells]) -> dict[str, list[Any]]:
     """The cells of grids as columns by their names; what isn't known is None.
 
     A level is a number where all levels of its factor are; else it is the level's id.
@@ -32,20 +31,18 @@ def columns(study: Study, grids: Iterable[tuple[Grid, GridUncertainty]]) -> dict
             *("interval_low", "interval_high", "may_be_best", "reading", "place", "note", "run"),
         )
     }
-    for grid, known in grids:
-        intervals = by_point(grid, known)
-        for x, y, cell in grid.points():
-            one = intervals.get((x.key, y.key))
-            row = [
-                *(of[key] for of, key in zip(keys, (*grid.levels, x.key, y.key), strict=True)),
-                *(None if cell.value is None else float(cell.value), cell.state),
-                *(trials(grid, cell), cell.successes),
-                None if cell.stderr is None else float(cell.stderr),
-                *((one.low, one.high, one.kept) if one else (None, None, None)),
-                *(cell.reading, cell.place, cell.note, cell.run),
-            ]
-            for column, entry in zip(found.values(), row, strict=True):
-                column.append(entry)
+    for view in (view for cells in grids for view in cells.values()):
+        cell, interval = view.cell, view.interval
+        row = [
+            *(of[key] for of, key in zip(keys, (*view.levels, *view.point), strict=True)),
+            *(None if cell.value is None else float(cell.value), cell.state),
+            *(view.n, cell.successes),
+            None if cell.stderr is None else float(cell.stderr),
+            *((interval.low, interval.high) if interval else (None, None)),
+            *(view.in_best_set, cell.reading, cell.place, cell.note, cell.run),
+        ]
+        for column, entry in zip(found.values(), row, strict=True):
+            column.append(entry)
     return found
 
 

@@ -68,7 +68,8 @@ class CellUncertainty:
         trials_low, trials_high: The one as if n trials were independent; None where n is unknown.
         items_low, items_high: The one for other items of the kind, from the standard error or the
             number of items; None where neither is known.
-        kept: Whether the cell is in the confidence set for the best; None where that isn't tested.
+        in_best_set: Whether the cell is in the confidence set for the best; None where that isn't
+            tested.
     """
 
     low: float
@@ -77,7 +78,7 @@ class CellUncertainty:
     trials_high: float | None = None
     items_low: float | None = None
     items_high: float | None = None
-    kept: bool | None = None
+    in_best_set: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,9 @@ class GridUncertainty:
     same_items: bool | None = None
 
     @property
-    def kept(self) -> int:
+    def best_set_size(self) -> int:
         """Number of cells in the confidence set for the best."""
-        return sum(bool(cell.kept) for cell in self.cells.values())
+        return sum(bool(cell.in_best_set) for cell in self.cells.values())
 
     @property
     def tested_by(self) -> str:
@@ -212,12 +213,6 @@ class Uncertainty:
     def of(self, grid: Grid) -> GridUncertainty:
         """What is known of a grid."""
         return self.grids[key_of_levels(grid.levels)]
-
-    def kept(self, grid: Grid) -> frozenset[Point]:
-        """The points of a grid in the confidence set for the best."""
-        return frozenset(
-            point for point, cell in by_point(grid, self.of(grid)).items() if cell.kept
-        )
 
     def defaults_alone(self) -> Defaults | None:
         """The standing of all settings in a study without a further facet."""
@@ -547,7 +542,7 @@ class _Intervals:
     known: Evidence
     limits: Ends
 
-    def cells(self, kept: Mapping[str, bool]) -> dict[str, CellUncertainty]:
+    def cells(self, in_best_set: Mapping[str, bool]) -> dict[str, CellUncertainty]:
         """By the places of the cells that have one, with whether they may be the best."""
         found = {}
         for place in self.known.places:
@@ -563,7 +558,7 @@ class _Intervals:
                 trials_high=high,
                 items_low=items_low,
                 items_high=items_high,
-                kept=kept.get(place),
+                in_best_set=in_best_set.get(place),
             )
         return found
 
@@ -612,12 +607,12 @@ def _grid(
     if known is None:
         return GridUncertainty(reason)
     found = _Intervals(grid, known, _limits(grid, bool(counts)))
-    tested, kept = (
+    tested, in_best_set = (
         _tests(grid, counts, _spreads(known))
         if not reason
         else (GridUncertainty(reason), dict[str, bool]())
     )
-    cells = found.cells(kept)
+    cells = found.cells(in_best_set)
     return replace(
         tested,
         cells=cells,

@@ -45,8 +45,8 @@ def best_badge(grid: Grid, known: GridUncertainty) -> str:
     ).partition("; ")
     # A badge has no room for doubt; its title has.
     doubt = f"; {undisputed}" if undisputed else ""
-    if known.kept:
-        doubt += f". {known.kept} of {many(len(known.cells), 'cell')} may be the best"
+    if known.best_set_size:
+        doubt += f". {known.best_set_size} of {many(len(known.cells), 'cell')} may be the best"
     return _badge(grid, label, message, VALUE, doubt)
 
 

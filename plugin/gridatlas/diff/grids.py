@@ -248,7 +248,7 @@ def _tested(
             "an aggregate is not tested itself" if new.aggregate else "nothing is known of it"
         )
         return replace(best, reason=reason)
-    kept = {at for at, cell in by_point(new, after).items() if cell.kept}
+    kept = {at for at, cell in by_point(new, after).items() if cell.in_best_set}
     test = f"95 % confidence set for the best: {after.test}"
     return replace(best, differs=not kept & set(there), test=test)
 

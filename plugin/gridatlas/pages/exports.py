@@ -119,7 +119,10 @@ def _interval(cell: CellUncertainty | None) -> dict[str, Any]:
     """The 95 % interval, rounded as no reader can use more."""
     if cell is None:
         return {}
-    return {"interval_95": [round(cell.low, 4), round(cell.high, 4)], "may_be_best": cell.kept}
+    return {
+        "interval_95": [round(cell.low, 4), round(cell.high, 4)],
+        "may_be_best": cell.in_best_set,
+    }
 
 
 def _range(ends: Ends | None) -> dict[str, Any]:

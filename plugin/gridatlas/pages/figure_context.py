@@ -85,7 +85,7 @@ def data_table(panel: Panel) -> dict[str, Any]:
         summary = summarise(grid)
         best = {(x.key, y.key) for x, y in summary.best} if summary else set()
         undisputed = _best_undisputed(summary) if summary else set()
-        kept = {point for point, interval in intervals.items() if interval.kept}
+        kept = {point for point, interval in intervals.items() if interval.in_best_set}
         for x, y, cell in grid.points():
             point = (x.key, y.key)
             one = intervals.get(point)

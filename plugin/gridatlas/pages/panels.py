@@ -123,7 +123,7 @@ def panels_of(
     shared = shared and len(grids) > 1
     domain = own_domain(grids) if shared else None
     caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
-    drawn = [draw_grid(grid, domain, known.uncertainty.kept(grid)) for known, grid in chosen]
+    drawn = [draw_grid(grid, domain, known.cells(grid).best_set) for known, grid in chosen]
     return tuple(
         Panel(
             picture,

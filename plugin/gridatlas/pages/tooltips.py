@@ -136,7 +136,7 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
     intervals, ranges = by_point(grid, known), ranges_by_point(grid, known)
     summary = summarise(grid)
     best = frozenset((x.key, y.key) for x, y in summary.best) if summary else frozenset()
-    kept = frozenset(point for point, interval in intervals.items() if interval.kept)
+    kept = frozenset(point for point, interval in intervals.items() if interval.in_best_set)
     return {
         "grid": grid.address,
         "unit": value_with_unit("", study.metric.unit),
