@@ -171,7 +171,7 @@ def swap_digits(rng: random.Random, values: Values, levels: Levels, point: Point
         return None
     tens, ones, _, tenths = text
     changed = [f"{ones}{tens}.{tenths}", f"{tens}{tenths}.{ones}"]
-    other = [one for one in changed if one != text]
+    other = [wrong for wrong in changed if wrong != text]
     return values | {(levels, point): Decimal(rng.choice(other))} if other else None
 
 
@@ -231,7 +231,7 @@ def take_from_another(
 ) -> Values | None:
     """The value of another benchmark in the place of this one's."""
     model, benchmark = levels
-    others = {values[(model, one), point] for one in BENCHMARKS if one != benchmark}
+    others = {values[(model, name), point] for name in BENCHMARKS if name != benchmark}
     others.discard(values[levels, point])
     return values | {(levels, point): rng.choice(sorted(others))} if others else None
 
@@ -281,7 +281,9 @@ def measure(studies: int, seed: int = SEED) -> tuple[Counter[tuple[str, str, boo
                     continue
                 new = problems_of(as_study(changed)) - before
                 caught[name, benchmark, True] += bool(new)
-                caught[name, benchmark, False] += any(one.kind != "aggregate" for one in new)
+                caught[name, benchmark, False] += any(
+                    finding.kind != "aggregate" for finding in new
+                )
     return caught, alarms
 
 
@@ -304,7 +306,7 @@ class Planted:
 def measure_dynts(every: int = 1, seed: int = SEED) -> dict[str, Planted]:
     """Each mistake at every cell of DynTS where it can be made, or at every so many cells."""
     read = load_data(REPOSITORY / "data").results
-    study = next(one.study for one in read if one.study.id == "dynts-window-ratio")
+    study = next(results.study for results in read if results.study.id == "dynts-window-ratio")
     study = replace(study, readings=study.readings[:3], claims=(), accepted=(), agreement=())
     values = {
         at: cell.value
@@ -323,7 +325,9 @@ def measure_dynts(every: int = 1, seed: int = SEED) -> dict[str, Planted]:
             new = problems_of(_with_values(study, changed)) - before
             planted[name].tries += 1
             planted[name].with_document += bool(new)
-            planted[name].without_document += any(one.kind != "transcription" for one in new)
+            planted[name].without_document += any(
+                finding.kind != "transcription" for finding in new
+            )
     return planted
 
 
@@ -388,7 +392,7 @@ def _can_be_made(mistake: str, benchmark: str) -> bool:
 def _dynts_table(planted: Mapping[str, Planted]) -> list[str]:
     total = Planted(
         *(
-            sum(getattr(one, name) for one in planted.values())
+            sum(getattr(counts, name) for counts in planted.values())
             for name in ("tries", "without_document", "with_document")
         )
     )
@@ -398,13 +402,13 @@ def _dynts_table(planted: Mapping[str, Planted]) -> list[str]:
         "| Mistake | Planted | Without documents | With documents |",
         "|---|---:|---:|---:|",
     ]
-    for name, one in [*planted.items(), ("all", total)]:
+    for name, counts in [*planted.items(), ("all", total)]:
         shares = (
-            f"{100 * number / one.tries:.1f} %"
-            for number in (one.without_document, one.with_document)
+            f"{100 * number / counts.tries:.1f} %"
+            for number in (counts.without_document, counts.with_document)
         )
-        if one.tries:
-            lines.append(f"| {name} | {one.tries:,} | {' | '.join(shares)} |")
+        if counts.tries:
+            lines.append(f"| {name} | {counts.tries:,} | {' | '.join(shares)} |")
     return lines
 
 

@@ -84,11 +84,11 @@ def spent(command: list[str], folder: Path) -> Spent:
         stderr=subprocess.PIPE,
     )
     assert process.stderr is not None
-    said = process.stderr.read().decode()
+    log = process.stderr.read().decode()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{said}")
+        raise RuntimeError(f"{' '.join(command)} failed:\n{log}")
     # Linux counts memory in kB.
     return Spent(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 

@@ -50,7 +50,7 @@ def row(*cells: str) -> str:
 
 def table(head: list[str], rows: Iterator[tuple[str, ...]]) -> str:
     """A Markdown table."""
-    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*one) for one in rows)])
+    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*cells) for cells in rows)])
 
 
 # --- study.yml ----------------------------------------------------------------------------------
@@ -65,8 +65,8 @@ def kind(schema: Mapping[str, Any]) -> str:
             return " or ".join(kind(option) for option in options if option != {"type": "null"})
         case {"enum": choices}:
             return " or ".join(f"`{choice}`".lower() for choice in choices)
-        case {"const": one}:
-            return f"`{one}`"
+        case {"const": value}:
+            return f"`{value}`"
         case {"type": "array", "prefixItems": [first, _]}:
             return f"two {plural(kind(first))}"
         case {"type": "array", "minItems": 2, "maxItems": 2}:
@@ -127,8 +127,8 @@ def keys(name: str) -> str:
     return table(
         ["key", "what it is", "default", "meaning"],
         (
-            (f"`{key}`", kind(one), "required" if key in required else default(one), texts[key])
-            for key, one in schema["properties"].items()
+            (f"`{key}`", kind(value), "required" if key in required else default(value), texts[key])
+            for key, value in schema["properties"].items()
         ),
     )
 
@@ -142,8 +142,8 @@ def options() -> str:
     return table(
         ["option", "default", "meaning"],
         (
-            (f"[`{name}`](#{name})", default({"default": one.default}), texts[name])
-            for name, one in GridAtlasConfig._schema
+            (f"[`{name}`](#{name})", default({"default": option.default}), texts[name])
+            for name, option in GridAtlasConfig._schema
         ),
     )
 

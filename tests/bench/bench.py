@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--only-print", action="store_true", help="leave the docs as they are")
     given = parser.parse_args()
     rounds = ["--rounds", str(given.rounds)]
-    of_builds = [one for one in given.only if one in builds.PARTS]
+    of_builds = [part for part in given.only if part in builds.PARTS]
     commands = [["pages.py", *rounds]] if "pages" in given.only else []
     commands += [["weights.py"]] if "weights" in given.only else []
     commands += [["builds.py", "--only", *of_builds, *rounds]] if of_builds else []

@@ -142,9 +142,9 @@ def of(builds: Iterable[Build], what: str, size: int) -> Build:
     return Build(
         what,
         size,
-        median(one.wall for one in here),
-        median(one.processor for one in here),
-        median(one.memory for one in here),
+        median(measured.wall for measured in here),
+        median(measured.processor for measured in here),
+        median(measured.memory for measured in here),
     )
 
 
@@ -162,13 +162,13 @@ def per_page(builds: Sequence[Build]) -> Build:
     sizes = sorted({build.size for build in builds if build.what == "jupyter"})
     if len(sizes) != 2:
         raise ValueError("expected mkdocs-jupyter with two numbers of notebooks")
-    one, many = (of(builds, "jupyter", size) for size in sizes)
+    single, many = (of(builds, "jupyter", size) for size in sizes)
     more = sizes[1] - sizes[0]
     return Build(
         "jupyter",
         1,
-        (many.wall - one.wall) / more,
-        (many.processor - one.processor) / more,
+        (many.wall - single.wall) / more,
+        (many.processor - single.processor) / more,
         many.memory,
     )
 
@@ -193,15 +193,15 @@ def build_table(builds: Sequence[Build], grids: int) -> str:
     bare = of(builds, "bare", grids)
     rows = []
     for what, label in BUILDS.items():
-        one = of(builds, what, grids)
+        runs = of(builds, what, grids)
         rows.append(
             [
                 label,
-                seconds(one.processor),
-                ratio2(one.processor, bare.processor),
-                seconds(one.wall),
-                seconds(one.processor / grids),
-                megabytes(one.memory),
+                seconds(runs.processor),
+                ratio2(runs.processor, bare.processor),
+                seconds(runs.wall),
+                seconds(runs.processor / grids),
+                megabytes(runs.memory),
             ]
         )
     page = per_page(builds)
@@ -226,9 +226,9 @@ def build_table(builds: Sequence[Build], grids: int) -> str:
     return table(head, rows)
 
 
-def ratio2(one: float, other: float) -> str:
+def ratio2(value: float, other: float) -> str:
     """How many times as much, with two decimals: goals are that near to one another."""
-    return f"{one / other:.2f}×" if one < 10 * other else ratio(one, other)
+    return f"{value / other:.2f}×" if value < 10 * other else ratio(value, other)
 
 
 def build_goals(builds: Sequence[Build], grids: int, most: int) -> list[Goal]:
@@ -265,12 +265,12 @@ def edit_table(edits: Sequence[Edit]) -> str:
             ("first", [edit for edit in edits if edit.what == what and edit.number == 1]),
             ("later", [edit for edit in edits if edit.what == what and edit.number > 1]),
         ):
-            drawn = sorted({one.drawn for one in here})
+            drawn = sorted({measured.drawn for measured in here})
             rows.append(
                 [
                     f"{BUILDS[what]}, {label} edit{'s' if label == 'later' else ''}",
-                    seconds(median(one.processor for one in here)),
-                    seconds(median(one.wall for one in here)),
+                    seconds(median(measured.processor for measured in here)),
+                    seconds(median(measured.wall for measured in here)),
                     " or ".join(map(str, drawn)),
                 ]
             )
@@ -293,7 +293,9 @@ def edit_goal(edits: Sequence[Edit]) -> Goal:
 def check_goal(builds: Sequence[Build]) -> Goal:
     """Whether `gridatlas check` is as quick as was aimed at."""
     here = [build for build in builds if build.what == "check"]
-    wall, processor = (median(getattr(one, key) for one in here) for key in ("wall", "processor"))
+    wall, processor = (
+        median(getattr(measured, key) for measured in here) for key in ("wall", "processor")
+    )
     return Goal(
         f"`gridatlas check` of this repository's data takes {seconds(processor)} of the processor, "
         f"{seconds(wall)} on the clock (goal: {CHECK:g} s)",
@@ -353,7 +355,7 @@ def growth_goals(builds: Sequence[Build]) -> list[Goal]:
             ),
             default=1.0,
         )
-        written = ", ".join(f"{one:.2f}× with {size:,}" for size, one in ratios.items())
+        written = ", ".join(f"{times:.2f}× with {size:,}" for size, times in ratios.items())
         found.append(
             Goal(
                 f"{name.capitalize()} against MkDocs alone: {written} grids; it grows by at most "
@@ -367,17 +369,21 @@ def growth_goals(builds: Sequence[Build]) -> list[Goal]:
 def large_table(found: Sequence[Large]) -> str:
     """Large studies."""
     rows = []
-    for what in dict.fromkeys(one.what for one in found):
+    for what in dict.fromkeys(measured.what for measured in found):
         cells = [what]
         for command in ("check", "cold", "warm"):
-            here = [one for one in found if (one.what, one.command) == (what, command)]
+            here = [
+                measured
+                for measured in found
+                if (measured.what, measured.command) == (what, command)
+            ]
             if not here:
                 cells.append("–")
                 continue
-            spent = seconds(median(one.processor for one in here))
-            memory = megabytes(median(one.memory for one in here))
+            spent = seconds(median(measured.processor for measured in here))
+            memory = megabytes(median(measured.memory for measured in here))
             cells.append(f"{spent}, {memory} ({len(here)}×)")
-        page = max(one.page for one in found if one.what == what)
+        page = max(measured.page for measured in found if measured.what == what)
         rows.append([*cells, f"{page / 1000:,.0f} kB" if page else "–"])
     return table(
         ["One study", "`gridatlas check` (runs)", "Cold (runs)", "Warm (runs)", "Pages, gzip"], rows
@@ -387,13 +393,17 @@ def large_table(found: Sequence[Large]) -> str:
 def import_table(found: Sequence[Import]) -> str:
     """Imports beside pandas, with the ratio of the times of the processor."""
     rows = []
-    for what in dict.fromkeys(one.what for one in found):
+    for what in dict.fromkeys(measured.what for measured in found):
         of = {
-            command: [one for one in found if (one.what, one.command) == (what, command)]
+            command: [
+                measured
+                for measured in found
+                if (measured.what, measured.command) == (what, command)
+            ]
             for command in ("import", "pandas")
         }
-        spent = {name: median(one.processor for one in here) for name, here in of.items()}
-        memory = {name: median(one.memory for one in here) for name, here in of.items()}
+        spent = {name: median(measured.processor for measured in here) for name, here in of.items()}
+        memory = {name: median(measured.memory for measured in here) for name, here in of.items()}
         cells = [f"{seconds(spent[name])}, {megabytes(memory[name])}" for name in of]
         rows.append([what, *cells, ratio(spent["import"], spent["pandas"])])
     return table(["One table", "`gridatlas import`", "Read with pandas", "× pandas"], rows)
@@ -401,9 +411,11 @@ def import_table(found: Sequence[Import]) -> str:
 
 def steps_table(found: Sequence[Steps]) -> str:
     """Where the time goes, as shares of all of it."""
-    kinds = dict.fromkeys(one.what for one in found)
+    kinds = dict.fromkeys(measured.what for measured in found)
     spent = {
-        (kind, step): median(one.spent.get(step, 0) for one in found if one.what == kind)
+        (kind, step): median(
+            measured.spent.get(step, 0) for measured in found if measured.what == kind
+        )
         for kind in kinds
         for step in STEPS
     }
@@ -481,7 +493,7 @@ def large_part(figures: Mapping[str, Any]) -> str:
 def imports_part(figures: Mapping[str, Any]) -> str:
     """Imports, as the page has it."""
     found = [Import(**figure) for figure in figures["imports"]]
-    count = sum(one.what == found[0].what for one in found) // 2
+    count = sum(measured.what == found[0].what for measured in found) // 2
     return (
         f"Medians of {count} runs each, in processes of their own.\n\n"
         f"{import_table(found).strip()}\n\n{_measured(figures)}"
@@ -491,7 +503,7 @@ def imports_part(figures: Mapping[str, Any]) -> str:
 def steps_part(figures: Mapping[str, Any]) -> str:
     """Where the time goes, as the page has it."""
     found = [Steps(**figure) for figure in figures["steps"]]
-    count = len(found) // len({one.what for one in found})
+    count = len(found) // len({measured.what for measured in found})
     return (
         f"Medians of {count} builds each.\n\n{steps_table(found).strip()}\n\n{_measured(figures)}"
     )

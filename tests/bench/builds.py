@@ -183,18 +183,18 @@ def compare(projects: Projects, given: argparse.Namespace) -> list[Build]:
                     continue
                 if what == "cold":
                     shutil.rmtree(project.folder / ".cache", ignore_errors=True)
-                one = spent(BUILD, project.folder)
+                run = spent(BUILD, project.folder)
                 say(
                     f"{'warm-up' if number == 0 else f'round {number} of {rounds}'}: {what}, "
-                    f"{count}: {one.processor:.2f} s, {one.wall:.2f} s on the clock, "
-                    f"{one.memory:.0f} MB"
+                    f"{count}: {run.processor:.2f} s, {run.wall:.2f} s on the clock, "
+                    f"{run.memory:.0f} MB"
                 )
                 if number:
-                    found.append(Build(what, count, one.wall, one.processor, one.memory))
+                    found.append(Build(what, count, run.wall, run.processor, run.memory))
     for number in range(1, given.rounds + 1):
-        one = spent(CHECK, ROOT)
-        say(f"round {number}: check: {one.processor:.2f} s, {one.wall:.2f} s on the clock")
-        found.append(Build("check", 0, one.wall, one.processor, one.memory))
+        run = spent(CHECK, ROOT)
+        say(f"round {number}: check: {run.processor:.2f} s, {run.wall:.2f} s on the clock")
+        found.append(Build("check", 0, run.wall, run.processor, run.memory))
     return found
 
 
@@ -209,19 +209,20 @@ class Served:
             free.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{free.getsockname()[1]}"
         self.log = project.folder / "log"
-        self._said = self.log.open("wb")
+        self._log_file = self.log.open("wb")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", address],
             cwd=project.folder,
             env=environ(),
-            stdout=self._said,
-            stderr=self._said,
+            stdout=self._log_file,
+            stderr=self._log_file,
         )
 
     def builds(self) -> list[float]:
         """Seconds of the builds so far, as MkDocs says them."""
         return [
-            float(one) for one in re.findall(r"built in ([\d.]+) seconds", self.log.read_text())
+            float(seconds)
+            for seconds in re.findall(r"built in ([\d.]+) seconds", self.log.read_text())
         ]
 
     def wait(self, number: int) -> float:
@@ -245,7 +246,7 @@ class Served:
     def end(self) -> None:
         self._process.terminate()
         self._process.wait(20)
-        self._said.close()
+        self._log_file.close()
 
 
 def edit(projects: Projects, given: argparse.Namespace) -> list[Edit]:
@@ -318,9 +319,9 @@ def steps(projects: Projects, given: argparse.Namespace) -> list[Steps]:
             )
             if done.returncode:
                 raise SystemExit(f"steps.py failed:\n{done.stderr.decode()}")
-            one = json.loads(done.stdout)
-            say(f"steps, round {number}: {kind}: {sum(one.values()):.2f} s")
-            found.append(Steps(kind, one))
+            run = json.loads(done.stdout)
+            say(f"steps, round {number}: {kind}: {sum(run.values()):.2f} s")
+            found.append(Steps(kind, run))
     return found
 
 
@@ -346,14 +347,14 @@ def measure_large(rounds: int) -> list[Large]:
             for again in range(rounds):
                 if command == "cold":
                     shutil.rmtree(project.folder / ".cache", ignore_errors=True)
-                one = spent(CHECK if command == "check" else BUILD, project.folder)
+                run = spent(CHECK if command == "check" else BUILD, project.folder)
                 page = 0 if command == "check" else zipped(project.folder / "site/studies")
                 say(
-                    f"{what}: {command}: {one.processor:.1f} s, {one.wall:.1f} s on the clock, "
-                    f"{one.memory:.0f} MB"
+                    f"{what}: {command}: {run.processor:.1f} s, {run.wall:.1f} s on the clock, "
+                    f"{run.memory:.0f} MB"
                 )
-                found.append(Large(what, command, one.wall, one.processor, one.memory, page))
-                if one.processor > LONG and again == 0:
+                found.append(Large(what, command, run.wall, run.processor, run.memory, page))
+                if run.processor > LONG and again == 0:
                     break
         shutil.rmtree(project.folder)
     return found
@@ -376,12 +377,12 @@ def measure_imports(rounds: int) -> list[Import]:
         }
         for _ in range(rounds):
             for command, words in commands.items():
-                one = spent(words, folder)
+                run = spent(words, folder)
                 say(
-                    f"{what}: {command}: {one.processor:.2f} s, {one.wall:.2f} s on the clock, "
-                    f"{one.memory:.0f} MB"
+                    f"{what}: {command}: {run.processor:.2f} s, {run.wall:.2f} s on the clock, "
+                    f"{run.memory:.0f} MB"
                 )
-                found.append(Import(what, command, one.wall, one.processor, one.memory))
+                found.append(Import(what, command, run.wall, run.processor, run.memory))
     shutil.rmtree(folder)
     return found
 

@@ -146,11 +146,11 @@ def medians(loads: Iterable[Load], tool: str, heatmaps: int) -> Load:
     return Load(
         tool,
         heatmaps,
-        median(one.visible for one in here),
-        round(median(one.bytes for one in here)),
-        round(median(one.requests for one in here)),
-        median(one.shift for one in here),
-        median(one.largest for one in here),
+        median(measured.visible for measured in here),
+        round(median(measured.bytes for measured in here)),
+        round(median(measured.requests for measured in here)),
+        median(measured.shift for measured in here),
+        median(measured.largest for measured in here),
     )
 
 
@@ -172,7 +172,7 @@ def kilobytes(count: int) -> str:
     return f"{count / 1000:,.{0 if count >= 10_000 else 1}f} kB"
 
 
-def ratio(one: float, other: float) -> str:
+def ratio(value: float, other: float) -> str:
     """How many times as much one is as the other.
 
     Raises:
@@ -180,7 +180,7 @@ def ratio(one: float, other: float) -> str:
     """
     if other <= 0:
         raise ValueError(f"no ratio to {other}")
-    return f"{one / other:.{1 if one < 100 * other else 0}f}×"
+    return f"{value / other:.{1 if value < 100 * other else 0}f}×"
 
 
 def shift(value: float) -> str:
@@ -301,13 +301,13 @@ def weights(found: Iterable[Weight]) -> str:
         ["Page of this site", "HTML", "HTML with gzip", "All with gzip", "Requests"],
         [
             [
-                f"{one.name} (`{one.path}`)",
-                kilobytes(one.plain),
-                kilobytes(one.html),
-                kilobytes(one.bytes),
-                str(one.requests),
+                f"{measured.name} (`{measured.path}`)",
+                kilobytes(measured.plain),
+                kilobytes(measured.html),
+                kilobytes(measured.bytes),
+                str(measured.requests),
             ]
-            for one in found
+            for measured in found
         ],
     )
 
@@ -318,12 +318,12 @@ def parts_table(found: Iterable[Part]) -> str:
         ["Part of a page, with gzip", "Weighs", "Goal, at most", ""],
         [
             [
-                one.name,
-                kilobytes(one.bytes),
-                kilobytes(one.goal),
-                "met" if one.bytes <= one.goal else "**missed**",
+                measured.name,
+                kilobytes(measured.bytes),
+                kilobytes(measured.goal),
+                "met" if measured.bytes <= measured.goal else "**missed**",
             ]
-            for one in found
+            for measured in found
         ],
     )
 
@@ -334,7 +334,7 @@ def scores(runs: Sequence[Score]) -> str:
     rows = []
     for name, path in pages:
         here = [run.scores for run in runs if run.path == path]
-        cells = [str(round(median(one[key] for one in here))) for key in CATEGORIES]
+        cells = [str(round(median(measured[key] for measured in here))) for key in CATEGORIES]
         rows.append([f"{name} (`{path}`)", *cells])
     return table(["Page", *CATEGORIES.values()], rows)
 
@@ -426,7 +426,7 @@ def keep(
     page = page or PAGE
     figures = json.loads(FIGURES.read_text("utf-8")) if FIGURES.is_file() else {}
     figures[key] = {
-        name: [asdict(one) for one in value] if isinstance(value, list) else asdict(value)
+        name: [asdict(entry) for entry in value] if isinstance(value, list) else asdict(value)
         for name, value in found.items()
     }
     FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

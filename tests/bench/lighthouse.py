@@ -58,7 +58,7 @@ class Audit:
 def main() -> int:
     """Judge, print and keep the scores; return the exit status."""
     arguments = _parser().parse_args()
-    pages = {name: path for name, path in PAGES.items() if there(path)}
+    pages = {name: path for name, path in PAGES.items() if on_site(path)}
     if not pages:
         print("Nothing to judge: make site", file=sys.stderr)
         return 1
@@ -95,7 +95,7 @@ def main() -> int:
     return 0
 
 
-def there(path: str) -> bool:
+def on_site(path: str) -> bool:
     """Whether the site has a page; says so where it hasn't."""
     if (SITE / path).is_file() or (SITE / path / "index.html").is_file():
         return True
@@ -146,15 +146,17 @@ def below_full(report: Mapping[str, Any]) -> list[Audit]:
     """What lowered a report's scores, or might be better; what weighs most first."""
     found = []
     for category in CATEGORIES:
-        for one in report["categories"][category]["auditRefs"]:
-            audit = report["audits"][one["id"]]
+        for reference in report["categories"][category]["auditRefs"]:
+            audit = report["audits"][reference["id"]]
             if audit["score"] is None or audit["score"] >= 1:
                 continue
             details = audit.get("details") or {}
             where = [place for item in details.get("items", []) if (place := _place(item))]
             text = " ".join([audit["title"], audit.get("displayValue") or "", *where[:4]])
-            found.append(Audit(category, one["id"], one["weight"], " ".join(text.split())))
-    return sorted(found, key=lambda one: (list(CATEGORIES).index(one.category), -one.weight))
+            found.append(
+                Audit(category, reference["id"], reference["weight"], " ".join(text.split()))
+            )
+    return sorted(found, key=lambda audit: (list(CATEGORIES).index(audit.category), -audit.weight))
 
 
 def _place(item: Mapping[str, Any]) -> str:

@@ -75,7 +75,7 @@ def main() -> int:
         with serve(folder) as host:
             loads = compare(browser, host, throttle, arguments.rounds)
         with serve(SITE) as host:
-            heavy = [weigh(browser, host, page) for page in PAGES if there(page)]
+            heavy = [weigh(browser, host, page) for page in PAGES if on_site(page)]
         browser.close()
     found = {"setting": where, "throttle": throttle, "loads": loads, "weights": heavy}
     report(where, throttle, loads, heavy)
@@ -85,7 +85,7 @@ def main() -> int:
     return 0
 
 
-def there(page: PageOfSite) -> bool:
+def on_site(page: PageOfSite) -> bool:
     """Whether the site has a page; says so where it hasn't."""
     file = SITE / page.path
     if (file / "index.html").is_file() or file.is_file():

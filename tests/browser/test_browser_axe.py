@@ -70,7 +70,7 @@ def features_home(browser: Browser, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def rules(found: list[str]) -> set[str]:
-    return {one.partition(":")[0] for one in found}
+    return {violation.partition(":")[0] for violation in found}
 
 
 @pytest.mark.parametrize("name", ATLAS)

@@ -41,7 +41,7 @@ def page(context: BrowserContext, home: str) -> Iterator[Page]:
     opened.set_viewport_size(WIDE)
     yield opened
     opened.close()
-    assert visit.said == []
+    assert visit.messages == []
 
 
 def cell(page: Page, key: str) -> Locator:
@@ -73,8 +73,8 @@ def focus(page: Page) -> str:
 def marked(page: Page, name: str) -> list[str]:
     """The heatmaps in which a ring of this name is to be seen."""
     return [
-        str(one).partition(": ")[0]
-        for one in page.locator(f"svg:has(.ga-ring-{name}.ga-on)").evaluate_all(
+        str(element).partition(": ")[0]
+        for element in page.locator(f"svg:has(.ga-ring-{name}.ga-on)").evaluate_all(
             "(all) => all.map((one) => one.getAttribute('aria-label'))"
         )
     ]
@@ -138,8 +138,8 @@ def test_the_row_the_column_and_the_same_cell_elsewhere_are_marked(page: Page, h
     assert page.locator("text.ga-on").all_text_contents() == ["0.2", "1000"]
     # Printed values stay as they are: the rings have no fill, and lie on the edges.
     assert {
-        page.evaluate("(one) => getComputedStyle(one).fill", one.element_handle())
-        for one in page.locator(".ga-ring-row.ga-on rect, .ga-ring-cell.ga-on rect").all()
+        page.evaluate("(one) => getComputedStyle(one).fill", element.element_handle())
+        for element in page.locator(".ga-ring-row.ga-on rect, .ga-ring-cell.ga-on rect").all()
     } == {"none"}
     cell(page, "r1-qwen/aime24/0.3,500").hover()
     shown(page, "R1-Qwen | AIME24")
@@ -251,10 +251,10 @@ def test_a_tap_opens_the_card_within_a_phone(browser: Browser, home: str) -> Non
     page = context.new_page()
     page.goto(home + MODEL)
     for key in ("0.1,3000", "0.5,3000", "0.3,1000", "0.1,500", "0.5,500"):
-        one = cell(page, f"r1-qwen/aime25/{key}")
-        one.tap()
+        target = cell(page, f"r1-qwen/aime25/{key}")
+        target.tap()
         shown(page, "R1-Qwen | AIME25")
-        box, of = card(page).bounding_box(), one.bounding_box()
+        box, of = card(page).bounding_box(), target.bounding_box()
         assert box is not None
         assert of is not None
         assert box["x"] >= 0
@@ -294,19 +294,19 @@ def in_sight(page: Page, key: str) -> bool:
 
 
 def test_permalinks_lead_to_their_cells_back_and_forward(page: Page, home: str) -> None:
-    one, other = "r1-qwen/aime24/0.1,500", "r1-qwen/average/0.5,3000"
+    first, other = "r1-qwen/aime24/0.1,500", "r1-qwen/average/0.5,3000"
     where = "(id) => document.querySelector('.ga-target')?.id === id"
     page.set_viewport_size(PHONE)
-    page.goto(f"{home}{MODEL}#{one}")
-    until(page, where, one)
-    assert in_sight(page, one)
+    page.goto(f"{home}{MODEL}#{first}")
+    until(page, where, first)
+    assert in_sight(page, first)
     gone(page)
     page.evaluate("(id) => { location.hash = id; }", other)
     until(page, where, other)
     assert in_sight(page, other)
     page.go_back()
-    until(page, where, one)
-    assert in_sight(page, one)
+    until(page, where, first)
+    assert in_sight(page, first)
     page.go_forward()
     until(page, where, other)
     assert in_sight(page, other)
@@ -454,7 +454,7 @@ def test_a_screen_reader_hears_the_heatmap_and_its_cells(page: Page, home: str) 
     page.goto(f"{home}studies/{GRPO}/setting/after_t100/")
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
-    told = {node["nodeId"]: node for node in nodes}
+    by_id = {node["nodeId"]: node for node in nodes}
 
     def heard(node: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """Roles and names in the order in which they are read."""
@@ -462,7 +462,7 @@ def test_a_screen_reader_hears_the_heatmap_and_its_cells(page: Page, home: str) 
         if name and not node["ignored"]:
             yield node["role"]["value"], name
         for child in node["childIds"]:
-            yield from heard(told[child])
+            yield from heard(by_id[child])
 
     everything = list(heard(nodes[0]))
     assert not [name for _, name in everything if "text '" in name or "container" in name]
@@ -508,7 +508,7 @@ def test_forced_colours_leave_fills_and_what_is_printed_on_them(
     try:
         assert page.evaluate("() => matchMedia('(forced-colors: active)').matches")
         forced = page.evaluate(style)
-        absent = [one for one, two in zip(plain, forced, strict=True) if one != two]
+        absent = [color for color, two in zip(plain, forced, strict=True) if color != two]
         assert absent == []
         frame = page.locator(".ga-figure .role-axis-label text").first
         ink = {"light": (0, 0, 0), "dark": (255, 255, 255)}[scheme]

@@ -35,7 +35,7 @@ def page(browser: Browser, home: str) -> Iterator[Page]:
     opened.goto(home + PAGE)
     yield opened
     opened.close()
-    assert (visit.said, visit.elsewhere, visit.failed) == ([], [], [])
+    assert (visit.messages, visit.elsewhere, visit.failed) == ([], [], [])
 
 
 @pytest.mark.parametrize("width", [1280, 360])

@@ -77,7 +77,7 @@ def clean(visit: Visit, address: str) -> None:
     """Nothing was stopped, and nothing asked for elsewhere."""
     visit.page.wait_for_load_state("networkidle")
     missing = "error: Failed to load resource: the server responded with a status of 404"
-    assert [one for one in visit.said if not one.startswith(missing)] == []
+    assert [line for line in visit.messages if not line.startswith(missing)] == []
     host = urlsplit(address).netloc
     assert [url for url in visit.elsewhere if urlsplit(url).netloc != host] == []
 
@@ -151,7 +151,7 @@ def test_a_script_that_no_hash_allows_is_stopped_and_noticed(
     site = site_builds.atlas(base).site
     with site_builds.serving(site, PREFIX, {HEADER: policy([])}) as address:
         visit.page.goto(address, wait_until="load")
-        stopped = [one for one in visit.said if "stopped: script-src-elem inline" in one]
+        stopped = [line for line in visit.messages if "stopped: script-src-elem inline" in line]
         assert len(stopped) >= 3
 
 

@@ -197,7 +197,7 @@ def test_a_frame_keeps_the_strict_policy(page: Page, hosts: Hosts) -> None:
     frame.locator("details >> nth=0 >> summary").click()
     assert frame.locator("td").first.is_visible()
     page.evaluate("() => new Promise(requestAnimationFrame)")
-    assert (visit.said, visit.failed, visit.elsewhere) == ([], [], [])
+    assert (visit.messages, visit.failed, visit.elsewhere) == ([], [], [])
     assert sorted(loaded) == ["aime24.html", "around.html", "gridatlas.css", "gridatlas.js"]
     assert frame.evaluate("() => document.styleSheets[0].cssRules.length") > 10
 
@@ -259,14 +259,14 @@ def test_badges_are_drawn_as_wide_as_their_texts(page: Page, home: str) -> None:
         assert image.evaluate("(one) => one.decode().then(() => one.naturalHeight)") == 20
     for ending in ("best", "reproduced"):
         page.goto(f"{home}{GRID}.{ending}.svg")
-        for said, natural in page.evaluate(
+        for text, natural in page.evaluate(
             """() => [...document.querySelectorAll("text")].map((text) => {
               const said = text.textLength.baseVal.value;
               text.removeAttribute("textLength");
               return [said, text.getComputedTextLength()];
             })"""
         ):
-            assert said == pytest.approx(natural, rel=0.25)
+            assert text == pytest.approx(natural, rel=0.25)
 
 
 # --- copy buttons -------------------------------------------------------------------------------
@@ -295,8 +295,8 @@ def test_a_button_copies_exactly_the_text(browser: Browser, hosts: Hosts) -> Non
             else:
                 button.focus()
                 page.keyboard.press("Enter")
-            said = share.get_by_role("status").nth(index)
-            said.filter(has_text="Copied").wait_for()
+            status = share.get_by_role("status").nth(index)
+            status.filter(has_text="Copied").wait_for()
             text = share.locator("pre").nth(index).text_content()
             assert page.evaluate("navigator.clipboard.readText()") == text
         # Closed and opened again, there is still one button for each.

@@ -39,8 +39,8 @@ CELLS = '.ga-explore-chart [aria-roledescription="rect mark"]'
 
 def _policy(html: bytes) -> dict[str, str]:
     inline = BeautifulSoup(html, "html.parser").select("script:not([src])")
-    hashes = {hashlib.sha256(one.text.encode()).digest() for one in inline}
-    allowed = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in sorted(hashes))
+    hashes = {hashlib.sha256(script.text.encode()).digest() for script in inline}
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in sorted(hashes))
     policy = (
         f"default-src 'self'; script-src 'self' {allowed}; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:"
@@ -69,7 +69,7 @@ def visit(context: BrowserContext, home: str) -> Iterator[Visit]:
     """A page in which nothing may go wrong unsaid: a broken policy is an error on the console."""
     seen = Visit(context.new_page(), urlsplit(home).netloc)
     yield seen
-    assert seen.said == []
+    assert seen.messages == []
     assert seen.elsewhere == []
     seen.page.close()
 
@@ -127,7 +127,7 @@ def test_nothing_of_it_is_loaded_before_a_click(visit: Visit, home: str, site: P
     page.goto(home + MODEL, wait_until="networkidle")
     bundle = next(site.glob("assets/gridatlas/vega-*.js")).name
     assert {"explore.js", bundle} & set(asked) == set()
-    assert not [one for one in asked if one.endswith(".json") and one != "search_index.json"]
+    assert not [url for url in asked if url.endswith(".json") and url != "search_index.json"]
     with_files = page.locator('.ga-figure:has(a[href$=".vl.json"])').count()
     assert page.get_by_role("button", name="Explore").count() == with_files == 5
     for grid in (AIME24, f"{DYNTS}/r1-qwen/aime25"):
@@ -189,8 +189,8 @@ def test_the_slider_fades_what_is_further_from_the_best(
     panel = _explore(visit.page, home + address, grid)
     slider = panel.get_by_role("slider")
     assert Decimal(str(slider.get_attribute("max"))) == max(values) - min(values)
-    told = panel.get_by_role("status")
-    assert told.inner_text().startswith(f"{len(values)} of {len(values)} cells are within")
+    status = panel.get_by_role("status")
+    assert status.inner_text().startswith(f"{len(values)} of {len(values)} cells are within")
     for delta in deltas:
         slider.fill(delta)
         near = sum(max(values) - value <= Decimal(delta) for value in values)
@@ -200,7 +200,7 @@ def test_the_slider_fades_what_is_further_from_the_best(
             "(one) => Number(one.getAttribute('opacity')) < 0.5).length === far",
             [CELLS, len(values) - near],
         )
-        text = told.inner_text()
+        text = status.inner_text()
         verb = "is" if near == 1 else "are"
         assert text.startswith(f"{near} of {len(values)} cells {verb} within ")
         assert ("faded" in text) == (near < len(values))
@@ -352,7 +352,7 @@ def test_the_chart_can_be_saved(visit: Visit, home: str, site: Path, tmp_path: P
     ids=["bundle", "module", "data", "offline"],
 )
 def test_where_it_cannot_be_loaded_the_picture_stays_and_it_can_be_tried_again(
-    browser: Browser, home: str, missing: str | None, said: str
+    browser: Browser, home: str, missing: str | None, message: str
 ) -> None:
     context = browser.new_context(viewport=WIDE)
     page = context.new_page()
@@ -368,7 +368,7 @@ def test_where_it_cannot_be_loaded_the_picture_stays_and_it_can_be_tried_again(
     again.wait_for()
     text = panel.get_by_role("status").inner_text()
     assert text.startswith("The chart can't be shown. ")
-    assert said in text
+    assert message in text
     assert "The heatmap and its data table are whole without it." in text
     assert figure.locator('> svg path[role="button"]').first.is_visible()
     context.set_offline(False)
@@ -526,7 +526,7 @@ def test_instant_navigation_ends_the_charts_of_the_page_before(
     until(page, "() => location.pathname.endsWith('model/small/')")
     until(page, "() => !document.querySelector('.ga-explore')")
     assert _domains(page, home) == []
-    assert visit.said == []
+    assert visit.messages == []
     context.close()
 
 
@@ -560,6 +560,6 @@ def test_no_string_from_data_runs_in_a_chart(
         assert panel.locator("img, script, iframe, b").count() == 0
         panel.get_by_label("ranks").check()
         panel.get_by_text("Rank (1 is the best)").wait_for()
-        assert visit.said == []
+        assert visit.messages == []
         assert visit.elsewhere == []
         page.close()

@@ -36,5 +36,5 @@ def test_an_old_address_leads_to_the_new_page(
     page.goto(renamed + OLD)
     page.wait_for_url(renamed + NEW + part)
     assert page.locator("h1").first.inner_text().startswith("Small")
-    assert [one for one in stopped if "Content Security" in one] == []
+    assert [line for line in stopped if "Content Security" in line] == []
     context.close()

@@ -97,7 +97,7 @@ def test_a_large_heatmap_is_drawn_whole_and_without_numbers(
     view: View, request: pytest.FixtureRequest
 ) -> None:
     name, width, _ = request.node.callspec.params["view"]
-    assert view.visit.said == []
+    assert view.visit.messages == []
     assert view.visit.failed == []
     assert view.measured["width"] <= view.measured["inner"]
     (heatmap,) = view.heatmaps
@@ -119,9 +119,9 @@ def test_labels_of_a_large_heatmap_lie_apart(view: View) -> None:
         assert text["size"] >= 8, text["text"]
         assert beyond(text["corners"], heatmap["box"]) <= 1, text["text"]
     bad = [
-        (one["text"], other["text"])
-        for one, other in combinations(texts, 2)
-        if overlap(one["corners"], other["corners"]) > 1
+        (text["text"], other["text"])
+        for text, other in combinations(texts, 2)
+        if overlap(text["corners"], other["corners"]) > 1
     ]
     assert bad == []
 
@@ -144,13 +144,13 @@ def test_the_first_and_the_last_level_are_labelled(
 def test_blocks_name_their_rule_on_the_page(build: site_builds.Build) -> None:
     page = build.page("studies/150-by-150/")
     (figure,) = site_builds.figures(page)
-    said = site_builds.text_of(figure.find("figcaption"))
+    caption = site_builds.text_of(figure.find("figcaption"))
     rule = (
         "The 22,500 cells are drawn in 900 blocks of 5 × 5; the colour of a block is the mean of "
         "its values."
     )
-    assert rule in said
-    assert "Outlined: the block with the best cell (" in said
+    assert rule in caption
+    assert "Outlined: the block with the best cell (" in caption
     assert rule in str(figure.select("svg")[0]["aria-label"])
     assert "Accuracy (%), mean of 5 × 5 cells" in figure.select("svg")[0].get_text()
     labels = [str(cell["aria-label"]) for cell in site_builds.drawn_cells(figure)]

@@ -78,7 +78,7 @@ def test_pages_are_changed_in_place_with_their_styles_and_scripts_once(
     shown = page.locator("article").inner_text()
     page.reload(wait_until="networkidle")
     assert page.locator("article").inner_text() == shown
-    assert visit.said == []
+    assert visit.messages == []
     assert visit.failed == []
 
 
@@ -106,7 +106,7 @@ def test_back_and_forward_return_to_the_page_and_the_place(visit: Visit, home: s
     at(page, f"{home}studies/{DYNTS}/model/")
     assert page.locator("figure.ga-figure > svg").count() == 15
     assert page.evaluate("() => window.sameDocument") is True
-    assert visit.said == []
+    assert visit.messages == []
 
 
 @pytest.mark.parametrize("cards", [True, False], ids=["cards", "no cards"])
@@ -141,7 +141,7 @@ def test_a_cell_of_another_page_is_marked_where_the_address_alone_does_not(
     assert page.evaluate(SEEN, CELL)
     follow(page, "Model compared", f"{home}studies/{DYNTS}/model/")
     assert page.locator(".ga-target").count() == 0
-    assert visit.said == []
+    assert visit.messages == []
 
 
 def test_the_palette_is_kept_from_page_to_page(visit: Visit, home: str) -> None:
@@ -205,9 +205,11 @@ def test_the_index_holds_words_and_no_charts(
     ]
     assert len(generated) > 60
     assert not [
-        one["location"] for one in generated if "vega" in one["text"] or "<svg" in one["text"]
+        entry["location"]
+        for entry in generated
+        if "vega" in entry["text"] or "<svg" in entry["text"]
     ]
-    assert not [one for one in generated if "data-gridatlas" in one["text"]]
+    assert not [entry for entry in generated if "data-gridatlas" in entry["text"]]
 
 
 # --- tabs and notes -----------------------------------------------------------------------------
@@ -217,14 +219,14 @@ def test_heatmaps_in_tabs_and_notes_are_drawn_as_elsewhere(visit: Visit, rich: s
     page = visit.page
     page.goto(f"{rich}studies/tiny/", wait_until="networkidle")
     figures = page.locator(".tabbed-block figure.ga-figure")
-    sizes = [one.bounding_box() for one in figures.all()]
+    sizes = [figure.bounding_box() for figure in figures.all()]
     assert len(sizes) == 2
     assert all(size and size["width"] > 200 and size["height"] > 150 for size in sizes)
     page.get_by_text("Words", exact=True).click()
     assert page.get_by_text("No heatmap in this tab.").is_visible()
     assert not figures.first.is_visible()
     page.get_by_text("Heatmaps 1", exact=True).click()
-    assert [one.bounding_box() for one in figures.all()] == sizes
+    assert [figure.bounding_box() for figure in figures.all()] == sizes
     page.goto(f"{rich}studies/tiny/model/large/", wait_until="networkidle")
     note = page.locator(".admonition")
     figure = note.locator("figure.ga-figure")
@@ -237,7 +239,7 @@ def test_heatmaps_in_tabs_and_notes_are_drawn_as_elsewhere(visit: Visit, rich: s
     assert figure.locator("table").first.is_visible()
     page.locator(".md-annotation__index").first.click(force=True)
     page.get_by_text("What the annotation says.").wait_for()
-    assert visit.said == []
+    assert visit.messages == []
 
 
 # --- the drawer ---------------------------------------------------------------------------------
@@ -251,7 +253,9 @@ ON_TOP = """(element) => {
 
 def on_top(locator: Locator) -> list[Locator]:
     """Those that a finger reaches: the levels of the navigation lie on top of one another."""
-    return [one for one in locator.all() if one.is_visible() and one.evaluate(ON_TOP)]
+    return [
+        element for element in locator.all() if element.is_visible() and element.evaluate(ON_TOP)
+    ]
 
 
 def test_on_a_phone_the_drawer_leads_to_every_page(browser: Browser, home: str) -> None:

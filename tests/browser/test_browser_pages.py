@@ -87,7 +87,7 @@ def named(heatmap: dict[str, Any]) -> str:
 
 @every_view
 def test_nothing_is_said_on_the_console(view: View) -> None:
-    assert view.visit.said == []
+    assert view.visit.messages == []
 
 
 @every_view
@@ -153,9 +153,9 @@ def test_no_text_in_a_heatmap_lies_on_another_or_is_cut(view: View) -> None:
                 bad.append(f"{named(heatmap)}: {text['text']!r} is cut")
             if text["text"].endswith("…"):
                 bad.append(f"{named(heatmap)}: {text['text']!r} is shortened")
-        for one, other in combinations(heatmap["texts"], 2):
-            if overlap(one["corners"], other["corners"]) > 1:
-                bad.append(f"{named(heatmap)}: {one['text']!r} and {other['text']!r}")
+        for first, other in combinations(heatmap["texts"], 2):
+            if overlap(first["corners"], other["corners"]) > 1:
+                bad.append(f"{named(heatmap)}: {first['text']!r} and {other['text']!r}")
     assert bad == []
 
 
@@ -194,7 +194,7 @@ def test_texts_around_the_cells_follow_the_palette(
                 for part in ("fill", "stroke")
                 if symbol[part].startswith("rgb")
             ]
-            assert max(contrast(one, behind) for one in drawn) >= 3, (named(heatmap), symbol)
+            assert max(contrast(color, behind) for color in drawn) >= 3, (named(heatmap), symbol)
 
 
 @every_view

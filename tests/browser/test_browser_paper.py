@@ -208,16 +208,16 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
             # Within the lines between cells and their outlines, left of the value.
             fill = part([left + 4, (top + bottom) / 2 - 1, left + 5, (top + bottom) / 2 + 1])[0]
             assert max(abs(a - b) for a, b in zip(fill, asked, strict=True)) <= 2, text
-            ink = max(contrast(one, fill) for one in set(part(text["box"])))
+            ink = max(contrast(color, fill) for color in set(part(text["box"])))
             assert ink >= 4.5, (text, fill)
         for text in heatmap["frame"]:
             seen = Counter(part(text["box"]))
             paper = seen.most_common(1)[0][0]
-            assert max(contrast(one, paper) for one in seen) >= 4.5, text
+            assert max(contrast(color, paper) for color in seen) >= 4.5, text
         for left, top, _, bottom in heatmap["best"]:
             outline = set(part([left - 1, top + 6, left + 4, bottom - 6]))
-            light = max(contrast(one, (0, 0, 0)) for one in outline)
-            dark = max(contrast(one, (255, 255, 255)) for one in outline)
+            light = max(contrast(color, (0, 0, 0)) for color in outline)
+            dark = max(contrast(color, (255, 255, 255)) for color in outline)
             assert min(light, dark) > 15, "black and white, so that one stands out on every fill"
     context.close()
 
@@ -248,7 +248,7 @@ def test_the_focus_can_be_seen(browser: Browser, home: str, forced: Any) -> None
         assert focused.evaluate("(one) => one === document.activeElement")
         seen = _around(page, focused.bounding_box())
         pairs = zip(_pixels(plain), _pixels(seen), strict=True)
-        changed = sum(one != other and contrast(one, other) >= 3 for one, other in pairs)
+        changed = sum(before != other and contrast(before, other) >= 3 for before, other in pairs)
         assert changed > 60, f"{focused} in forced colours {forced}"
     context.close()
 
@@ -309,15 +309,15 @@ def test_enlarged_pages_keep_everything_apart_and_in_sight(
     for heatmap in seen["heatmaps"]:
         for text in heatmap["texts"]:
             assert beyond(text["corners"], heatmap["box"]) <= 1, text["text"]
-        for one, other in combinations(heatmap["texts"], 2):
-            assert overlap(one["corners"], other["corners"]) <= 1, (one["text"], other["text"])
+        for first, other in combinations(heatmap["texts"], 2):
+            assert overlap(first["corners"], other["corners"]) <= 1, (first["text"], other["text"])
     groups = page.evaluate(STACKED)
     assert len(groups) > 2
     for group in groups:
-        for (one, *first), (other, *second) in combinations(group, 2):
+        for (text, *first), (other, *second) in combinations(group, 2):
             across = min(first[2], second[2]) - max(first[0], second[0])
             down = min(first[3], second[3]) - max(first[1], second[1])
-            assert min(across, down) <= 1, (one, other)
+            assert min(across, down) <= 1, (text, other)
     page.close()
 
 

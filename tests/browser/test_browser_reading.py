@@ -101,21 +101,21 @@ _CELL = re.compile(
 
 def bare(texts: dict[str, list[str]], grid: str) -> dict[str, list[str]]:
     """A data table as it can be held against `cell_texts`: an average loses its intervals."""
-    found = {y: [_CELL.fullmatch(one) for one in row] for y, row in texts.items()}
+    found = {y: [_CELL.fullmatch(text) for text in row] for y, row in texts.items()}
     for y, row in found.items():
         assert all(row), (grid, y, texts[y])
-        assert {bool(one["interval"]) for one in row if one} == {study_of(grid) == DYNTS}
+        assert {bool(match["interval"]) for match in row if match} == {study_of(grid) == DYNTS}
     # Cells that are no best ones, but may be, are a matter of the tests.
     marks = [
-        one["mark"] if one["mark"] != "may be best" else None
+        match["mark"] if match["mark"] != "may be best" else None
         for row in found.values()
-        for one in row
-        if one
+        for match in row
+        if match
     ]
     assert marks == [_mark(grid, point) for point in shown(grid)], grid
     average = grid.endswith("/average")
     return {
-        y: [one["text"] + ("" if average else one["interval"] or "") for one in row if one]
+        y: [match["text"] + ("" if average else match["interval"] or "") for match in row if match]
         for y, row in found.items()
     }
 
@@ -204,7 +204,7 @@ def test_without_javascript_every_value_interval_and_source_can_be_opened(
             page.keyboard.press("Enter")
         else:
             summary.click()
-    figures = {one["id"].removeprefix(FIGURE): one for one in page.evaluate(SEEN) if one["id"]}
+    figures = {seen["id"].removeprefix(FIGURE): seen for seen in page.evaluate(SEEN) if seen["id"]}
     assert list(figures) == TABLES[path]
     for grid, figure in figures.items():
         head, *body = figure["tables"][0]
@@ -223,10 +223,10 @@ def test_without_javascript_the_best_cell_is_said_and_seen(
 ) -> None:
     page = plain.new_page()
     page.goto(home + path, wait_until="load")
-    labels = {one["id"].removeprefix(FIGURE): one["label"] for one in page.evaluate(SEEN)}
+    labels = {seen["id"].removeprefix(FIGURE): seen["label"] for seen in page.evaluate(SEEN)}
     for grid in (TABLES | LEADS)[path]:
-        said = labels[grid].partition("Best: ")[2]
-        assert f"{said} ".partition(". ")[0] == best_said(grid)
+        best = labels[grid].partition("Best: ")[2]
+        assert f"{best} ".partition(". ")[0] == best_said(grid)
         marked = page.locator(f'[id="{FIGURE}{grid}"] .best_marks path:visible')
         # Outlines of one form are one path, with a part for each.
         assert str(marked.get_attribute("d")).count("M") == len(best_of(grid)[1])
@@ -276,8 +276,8 @@ def reduced(page: BeautifulSoup, *, drawings: bool) -> BeautifulSoup:
     for element in found("br"):
         element.replace_with("\n")
     for element in found.find_all(True):
-        kept = ("href", "src", "alt", "scope", "aria-label", "viewBox", "d")
-        for name in set(element.attrs) - set(kept):
+        attributes = ("href", "src", "alt", "scope", "aria-label", "viewBox", "d")
+        for name in set(element.attrs) - set(attributes):
             del element[name]
     return found
 
@@ -294,7 +294,11 @@ def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
     built: Build, path: str, drawings: bool
 ) -> None:
     left = reduced(built.page(path), drawings=drawings)
-    figures = [one for one in left.select("figure") if "Where the values come from" in text_of(one)]
+    figures = [
+        figure
+        for figure in left.select("figure")
+        if "Where the values come from" in text_of(figure)
+    ]
     assert len(figures) == len(TABLES[path])
     for grid, figure in zip(TABLES[path], figures, strict=True):
         table = figure.select("table")[0]
@@ -318,9 +322,9 @@ def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
         if drawings:
             assert f"Best: {best_said(grid)}. " in f"{figure.select('svg')[0]['aria-label']} "
     # What the best cells are stands in the text too.
-    summary = next(one for one in left.select("table") if "Spread" in text_of(one.tr))
-    said = {text_of(row.td): text_of(row.select("td")[1]) for row in summary.select("tbody tr")}
-    for name, best in said.items():
+    summary = next(table for table in left.select("table") if "Spread" in text_of(table.tr))
+    spread = {text_of(row.td): text_of(row.select("td")[1]) for row in summary.select("tbody tr")}
+    for name, best in spread.items():
         grid = next(table for table in TABLES[path] if name_of(table) == name)
         assert best == extreme(grid, max)
 
@@ -365,8 +369,8 @@ def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
     until(page, "() => document.body.dataset.mdColorScheme === 'slate'")
     # The theme asks for its icon, and on a slow machine for its search index.
     ours = re.compile(r"/(studies|grids|assets/gridatlas)/")
-    assert [one for one in visit.failed if ours.search(one)] == []
-    assert [one for one in visit.said if one.startswith("pageerror")] == []
+    assert [url for url in visit.failed if ours.search(url)] == []
+    assert [line for line in visit.messages if line.startswith("pageerror")] == []
     with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
         page.reload()
     context.close()
@@ -451,9 +455,9 @@ def tiny_home(
 def test_back_leads_to_the_cell_again(tiny_home: tuple[Page, str, bool]) -> None:
     page, address, instant = tiny_home
     cell = "large/0.2,16"
-    there = f"{address}studies/tiny/model/large/index.html#{cell}"
+    link = f"{address}studies/tiny/model/large/index.html#{cell}"
     other = f"{address}studies/tiny/model/small/index.html"
-    page.goto(there, wait_until="networkidle")
+    page.goto(link, wait_until="networkidle")
     until(page, MARKED, cell)
     first = page.evaluate(PLACE, cell)
     assert 0 <= first["top"] < 500
@@ -462,7 +466,7 @@ def test_back_leads_to_the_cell_again(tiny_home: tuple[Page, str, bool]) -> None
         page.wait_for_url(other)
         page.locator("article h1", has_text="small").wait_for()
         page.go_back()
-        page.wait_for_url(there)
+        page.wait_for_url(link)
         page.locator(f'[id="{cell}"]').wait_for()
         until(page, AT, [cell, first["top"]])
         assert page.evaluate(PLACE, cell)["visits"] == (visits if instant else None)

@@ -24,7 +24,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         opened.goto(home + PAGE)
         yield opened
         opened.close()
-        assert visit.said == []
+        assert visit.messages == []
 
 
 def test_cards_say_the_verdict_and_what_it_rests_on(page: Page) -> None:
@@ -34,12 +34,12 @@ def test_cards_say_the_verdict_and_what_it_rests_on(page: Page) -> None:
         page,
         "() => !!document.querySelector('.ga-card:not([hidden])')",
     )
-    said = page.locator(".ga-card").inner_text()
-    assert "+17.5 points" in said
-    assert "Differs. 95 % interval of the difference: +16.4 to +18.6 (Newcombe's interval)." in said
-    assert "12.5, n = 10000" in said
-    assert "30.0, n = 10000" in said
-    assert "python docs/tune.py small 0.2 8" in said
+    text = page.locator(".ga-card").inner_text()
+    assert "+17.5 points" in text
+    assert "Differs. 95 % interval of the difference: +16.4 to +18.6 (Newcombe's interval)." in text
+    assert "12.5, n = 10000" in text
+    assert "30.0, n = 10000" in text
+    assert "python docs/tune.py small 0.2 8" in text
     page.keyboard.press("Escape")
 
 

@@ -181,7 +181,7 @@ def test_no_string_from_data_runs(page: Page, hostile_home: str) -> None:
     visit = Visit(page, urlsplit(hostile_home).netloc)
     for study in STRINGS:
         visit.page.goto(f"{hostile_home}studies/{study}/", wait_until="load")
-    assert visit.said == []
+    assert visit.messages == []
     visit.page.locator("[data-md-component=search-query]").click()
     visit.page.keyboard.type("summary")
     results = visit.page.locator(".md-search-result__item")
@@ -190,7 +190,7 @@ def test_no_string_from_data_runs(page: Page, hostile_home: str) -> None:
     titles = {title for title in results.locator("h1, h2").all_inner_texts() if "title" in title}
     assert len(titles) >= 8
     visit.page.wait_for_load_state("networkidle")
-    assert visit.said == []
+    assert visit.messages == []
     assert visit.elsewhere == []
     assert visit.failed == []
 

@@ -30,21 +30,21 @@ class Visit:
     Attributes:
         elsewhere: Requests to other hosts.
         failed: Requests that were answered with an error, or not at all.
-        said: Errors and warnings on the console, and errors that nothing caught.
+        messages: Errors and warnings on the console, and errors that nothing caught.
     """
 
     page: Page
     host: str
     elsewhere: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.page.on("request", self._request)
         self.page.on("response", self._response)
         self.page.on("requestfailed", self._request_failed)
         self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.said.append(f"pageerror: {error}"))
+        self.page.on("pageerror", lambda error: self.messages.append(f"pageerror: {error}"))
         self.page.on("dialog", self._dialog)
 
     def _request(self, request: Request) -> None:
@@ -63,10 +63,10 @@ class Visit:
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning", "assert"):
-            self.said.append(f"{message.type}: {message.text}")
+            self.messages.append(f"{message.type}: {message.text}")
 
     def _dialog(self, dialog: Any) -> None:
-        self.said.append(f"dialog: {dialog.message}")
+        self.messages.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
 
@@ -120,7 +120,7 @@ def until(page: Page, condition: str, argument: object = None, patience: float =
 
 def colour(css: str, opacity: float, behind: Colour) -> Colour:
     """A computed colour as it is seen on what lies behind it."""
-    numbers = [float(one) for one in re.findall(r"[\d.]+", css)]
+    numbers = [float(number) for number in re.findall(r"[\d.]+", css)]
     assert css.startswith("rgb"), css
     assert len(numbers) in (3, 4), css
     alpha = (numbers[3] if len(numbers) == 4 else 1.0) * opacity
@@ -133,38 +133,38 @@ def colour(css: str, opacity: float, behind: Colour) -> Colour:
 def luminance(of: Colour) -> float:
     """Relative luminance, 0 (black) to 1 (white), by WCAG 2."""
     linear = [
-        one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4
-        for one in (part / 255 for part in of)
+        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+        for share in (part / 255 for part in of)
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: Colour, other: Colour) -> float:
+def contrast(first: Colour, other: Colour) -> float:
     """Contrast ratio, 1 to 21, by WCAG 2."""
-    low, high = sorted((luminance(one), luminance(other)))
+    low, high = sorted((luminance(first), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 # --- places -------------------------------------------------------------------------------------
 
 
-def overlap(one: Sequence[Point], other: Sequence[Point]) -> float:
+def overlap(shape: Sequence[Point], other: Sequence[Point]) -> float:
     """How far two convex shapes reach into each other, in pixels; 0 where they don't.
 
     The least distance by which one would have to move, by the theorem of separating axes.
     """
     for side in (0, 1):  # Most are far apart; this is quick.
-        first, second = [point[side] for point in one], [point[side] for point in other]
+        first, second = [point[side] for point in shape], [point[side] for point in other]
         if min(first) >= max(second) or min(second) >= max(first):
             return 0.0
     least = float("inf")
-    for shape in (one, other):
-        for (x, y), (x2, y2) in pairwise([*shape, shape[0]]):
+    for corners in (shape, other):
+        for (x, y), (x2, y2) in pairwise([*corners, corners[0]]):
             length = ((x2 - x) ** 2 + (y2 - y) ** 2) ** 0.5
             if not length:
                 continue
             axis = ((y - y2) / length, (x2 - x) / length)
-            first = [axis[0] * px + axis[1] * py for px, py in one]
+            first = [axis[0] * px + axis[1] * py for px, py in shape]
             second = [axis[0] * px + axis[1] * py for px, py in other]
             least = min(least, max(first) - min(second), max(second) - min(first))
     return max(0.0, least) if least < float("inf") else 0.0

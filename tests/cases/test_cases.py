@@ -126,8 +126,8 @@ def test_every_kind_of_problem_has_a_case() -> None:
             kind = call.args[0]
             if called in ("Problem", "problem", "unknown") and isinstance(kind, ast.Constant):
                 kinds.add(kind.value)
-    said = {
+    written = {
         kind for case in CASES for kind in re.findall(r": (?:problem|note) \[(.+)\]", case.output)
     }
     assert len(kinds) > 30
-    assert kinds - IN_UNIT_TESTS == said
+    assert kinds - IN_UNIT_TESTS == written

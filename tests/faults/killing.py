@@ -77,10 +77,10 @@ def _temporary(folder: Path) -> Path:
 def finish(case: Case, folder: Path) -> None:
     """The command in a folder, to its end."""
     process = start(case, folder)
-    assert process.wait(120) == 0, said(folder)
+    assert process.wait(120) == 0, log_of(folder)
 
 
-def said(folder: Path) -> str:
+def log_of(folder: Path) -> str:
     return folder.with_name(f"{folder.name}.log").read_text("utf-8", "replace")
 
 
@@ -108,29 +108,32 @@ def killed_and_done_again(case: Case, folder: Path, share: int = 2) -> None:
     Args:
         share: Kills with `make test`; there are 50 with `make soak`.
     """
-    known = undisturbed(case, folder / "undisturbed")
+    reference = undisturbed(case, folder / "undisturbed")
     for number in range(amount(share, 50)):
         place = folder / f"kill-{number}"
         copied(case.template, place)
         chance = random.Random(f"{SEED} {case.command} {number}")
         if number % 2:
-            at = chance.randrange(known.changes) + 1
-            told = f"killed before change {at} of {known.changes}"
+            at = chance.randrange(reference.changes) + 1
+            description = f"killed before change {at} of {reference.changes}"
             status = start(case, place, at).wait(120)
         else:
-            moment = chance.uniform(0, known.seconds)
+            moment = chance.uniform(0, reference.seconds)
             how = chance.choice([signal.SIGKILL] * 3 + [signal.SIGTERM, signal.SIGINT])
-            told = f"{how.name} after {moment:.3f} s of {known.seconds:.3f} s"
+            description = f"{how.name} after {moment:.3f} s of {reference.seconds:.3f} s"
             status = _killed(start(case, place), moment, how)
-        told = f"kill {number} of seed {SEED}: {told}, status {status}, in {place}\n{said(place)}"
+        description = (
+            f"kill {number} of seed {SEED}: {description}, status {status}, in {place}\n"
+            f"{log_of(place)}"
+        )
         try:
-            case.whole(place, known.before, known.after)
+            case.whole(place, reference.before, reference.after)
             whole_caches(place)
             finish(case, place)
-            assert_same(case.result(place), known.after)
+            assert_same(case.result(place), reference.after)
             nothing_left(place)
         except AssertionError as error:
-            raise AssertionError(f"{told}\n{error}") from error
+            raise AssertionError(f"{description}\n{error}") from error
         shutil.rmtree(place)
 
 

@@ -58,7 +58,7 @@ def _whole(folder: Path, command: Sequence[str]) -> None:
     assert done.status == 0, done.log
 
 
-def _told(log: str, error: str) -> None:
+def _refused(log: str, error: str) -> None:
     """The error, what is expected, and how to fix it; no traceback."""
     assert error in log
     assert "expected: " in log
@@ -81,11 +81,13 @@ def test_a_full_disk(project: Path, tmp_path: Path, name: str) -> None:
         done = on_disk_with(pages, folder, place, command)
         try:
             assert done.status != 0
-            _told(done.log, "o space")
+            _refused(done.log, "o space")
             _as_it_was(name, done, before, whole)
         except AssertionError as error:
-            told = f"{name} with {pages} pages free, of {needed} needed, seed {SEED}\n{done.log}"
-            raise AssertionError(f"{told}\n{error}") from error
+            description = (
+                f"{name} with {pages} pages free, of {needed} needed, seed {SEED}\n{done.log}"
+            )
+            raise AssertionError(f"{description}\n{error}") from error
 
 
 def _as_it_was(name: str, done: Done, before: Files, whole: Done) -> None:
@@ -99,9 +101,9 @@ def _as_it_was(name: str, done: Done, before: Files, whole: Done) -> None:
     elif ".cache" not in COMMANDS[name]:
         assert_same(done.files, before)
     left = [
-        one
-        for one in done.hidden
-        if one.startswith((".gridatlas-", ".import-")) or one.endswith(".new")
+        hidden
+        for hidden in done.hidden
+        if hidden.startswith((".gridatlas-", ".import-")) or hidden.endswith(".new")
     ]
     assert left == []
 
@@ -114,5 +116,5 @@ def test_a_disk_that_cannot_be_written_to(project: Path, tmp_path: Path, name: s
     before = files(folder / place) if (folder / place).exists() else {}
     done = on_read_only(folder, place, command)
     assert done.status != 0, done.log
-    _told(done.log, "Read-only file system")
+    _refused(done.log, "Read-only file system")
     assert_same(done.files, before)

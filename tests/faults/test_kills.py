@@ -176,10 +176,10 @@ def site_of_example(folder: Path) -> Files:
 
 
 @pytest.mark.parametrize("there", [{}, {"mkdocs.yml": EXISTING}], ids=["whole", "added"])
-def test_new(tmp_path: Path, there: dict[str, str]) -> None:
+def test_new(tmp_path: Path, existing: dict[str, str]) -> None:
     project = Project(tmp_path / "project")
     (project.folder / "mine").mkdir(parents=True)
-    for path, text in there.items():
+    for path, text in existing.items():
         project.write(f"mine/{path}", text)
 
     def whole(folder: Path, before: Files, after: Files) -> None:
@@ -230,8 +230,8 @@ def records(folder: Path) -> Files:
     for path, content in files(folder / "run").items():
         if path.startswith("records/"):
             head, *rows = (json.loads(line) for line in content.splitlines())
-            kept = [{key: row[key] for key in row if key != "seconds"} for row in rows]
-            found[path] = json.dumps([head, *kept]).encode()
+            compared = [{key: row[key] for key in row if key != "seconds"} for row in rows]
+            found[path] = json.dumps([head, *compared]).encode()
         elif path == "plan.json":
             found[path] = content
     return found

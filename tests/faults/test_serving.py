@@ -85,24 +85,24 @@ def test_a_fixed_file_is_on_the_page_again(served: Served, name: str, tmp_path: 
     assert good is not None
     study = served.project.folder / "data/tiny"
     path, fault = FAULTS[name]
-    kept = {file.name: file.read_bytes() for file in study.iterdir()}
+    intact = {file.name: file.read_bytes() for file in study.iterdir()}
     fault(study / path)
     _until(served, lambda: _shown(served) != good, f"{name} is seen")
     # All else goes on.
     assert "Learning rate and batch size" in (_shown(served, "studies/other/") or "")
-    _fix(study, kept)
+    _fix(study, intact)
     _until(served, lambda: _shown(served) == good, f"{name} is fixed")
     assert "Traceback" not in served.log.read_text()
 
 
-def _fix(study: Path, kept: dict[str, bytes]) -> None:
+def _fix(study: Path, intact: dict[str, bytes]) -> None:
     away = study.parents[1] / "away"
     if away.exists():
         away.rename(study)
     for file in study.iterdir():
-        if file.name not in kept or file.is_symlink():
+        if file.name not in intact or file.is_symlink():
             file.unlink()
-    for name, content in kept.items():
+    for name, content in intact.items():
         if not (study / name).exists() or (study / name).read_bytes() != content:
             (study / name).write_bytes(content)
 
@@ -115,8 +115,8 @@ def test_pages_stay_where_the_cache_cannot_be_written(served: Served) -> None:
     cache.rename(cache.with_name("kept"))
     cache.write_text("a file in the place of the folder")
     cells.write_text(before.replace("small,8,0.1,11.5", "small,8,0.1,17.5"), "utf-8")
-    told = "gridatlas: the pages stay as they were"
-    _until(served, lambda: told in served.log.read_text(), told)
+    message = "gridatlas: the pages stay as they were"
+    _until(served, lambda: message in served.log.read_text(), message)
     _until(served, lambda: _shown(served) == good, "the page of before")
     cache.unlink()
     cache.with_name("kept").rename(cache)
@@ -135,8 +135,8 @@ def test_a_fence_is_drawn_where_the_cache_cannot_be_written(served: Served) -> N
     # A title is drawn: this one isn't kept yet.
     served.project.write("docs/fence.md", FENCE.replace("Before", "After"))
     _until(served, lambda: "After" in (_shown(served, "fence/") or ""), "the new title")
-    told = "gridatlas: the grids of fence.md are drawn, and not kept"
-    assert told in served.log.read_text()
+    message = "gridatlas: the grids of fence.md are drawn, and not kept"
+    assert message in served.log.read_text()
     drawings.unlink()
     drawings.with_name("kept").rename(drawings)
     served.project.write("docs/fence.md", FENCE)

@@ -33,9 +33,9 @@ def _start(project: Project, into: str, **environment: str) -> subprocess.Popen[
 
 
 def _end(build: subprocess.Popen[str]) -> str:
-    said, _ = build.communicate(timeout=120)
-    assert build.returncode == 0, said
-    return said
+    output, _ = build.communicate(timeout=120)
+    assert build.returncode == 0, output
+    return output
 
 
 def test_two_builds_share_a_cache(tmp_path: Path) -> None:
@@ -44,13 +44,13 @@ def test_two_builds_share_a_cache(tmp_path: Path) -> None:
     expected: Files | None = None
     for number in range(ROUNDS):
         shutil.rmtree(project.folder / ".cache", ignore_errors=True)
-        builds = [_start(project, f"site-{number}-{one}") for one in "ab"]
+        builds = [_start(project, f"site-{number}-{letter}") for letter in "ab"]
         for build in builds:
             _end(build)
-        one, other = (files(project.folder / f"site-{number}-{one}") for one in "ab")
-        assert_same(one, other)
-        assert_same(one, expected or one)
-        expected = one
+        first, other = (files(project.folder / f"site-{number}-{letter}") for letter in "ab")
+        assert_same(first, other)
+        assert_same(first, expected or first)
+        expected = first
         whole_caches(project.folder)
         assert not list((project.folder / ".cache").rglob("*.new"))
 
@@ -92,10 +92,14 @@ def pictures(folder: Path) -> list[Heatmap]:
     from gridatlas.pages.plan import plan_study
 
     loaded = load_data(folder)
-    [one] = loaded.results
-    known = assess_study(one, loaded.checks[one.study.id], loaded.claims[one.study.id])
+    [results] = loaded.results
+    assessment = assess_study(
+        results, loaded.checks[results.study.id], loaded.claims[results.study.id]
+    )
     return list(
-        dict.fromkeys(picture for plan in plan_study(known, "studies") for picture in plan.pictures)
+        dict.fromkeys(
+            picture for plan in plan_study(assessment, "studies") for picture in plan.pictures
+        )
     )
 
 
@@ -155,12 +159,12 @@ def test_times_of_files_say_nothing(tmp_path: Path) -> None:
     project = site_builds.make_project(tmp_path / "project", **PLAIN)
     site_builds.add_tiny_study(project)
     expected = project.built().files()
-    kept = {file: file.stat().st_ino for file in (project.folder / ".cache").rglob("*")}
+    inodes = {file: file.stat().st_ino for file in (project.folder / ".cache").rglob("*")}
     for time in (0, 2**31 + 5, 1)[: amount(1, 3)]:
         _set_all(project.folder, time)
         assert_same(project.built().files(), expected)
         now = {file: file.stat().st_ino for file in (project.folder / ".cache").rglob("*")}
-        assert now == kept
+        assert now == inodes
     # Another value of the same length, in a file with the same time.
     cells = project.folder / "data/tiny/cells.csv"
     cells.write_text(TINY_CELLS.replace("11.5", "19.5"), "utf-8")

@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).parent)]
 
 FOUND = Path(__file__).parent / "found"
 SIGNS = [
-    *(bytes([one]) for one in range(256)),
+    *(bytes([byte]) for byte in range(256)),
     *("\ufeff \u2028 é e\u0301 İ ß 😀 \u202e ٣ ½ −".encode().split()),
     *b"0x1f 1e999 -0.0 NaN inf .. / \\ *a &a !!x <<: ? | > --- ... {} [] ()".split(),
     *b"'' \"\" , ; : # %".split(),
@@ -131,5 +131,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "--led":
         _lead(sys.argv[2], sys.argv[3:])
     else:
-        for one in look(sys.argv[1], int(sys.argv[2])):
-            print(keep(sys.argv[1], one))
+        for finding in look(sys.argv[1], int(sys.argv[2])):
+            print(keep(sys.argv[1], finding))

@@ -219,7 +219,9 @@ class Naughty(Texts):
 
     def fence(self) -> str:
         """A fence on a page of its own, with the address of the second level's grid."""
-        one_line = {one: " ".join(self[one].split()) for one in ("fence title", "fence caption")}
+        one_line = {
+            place: " ".join(self[place].split()) for place in ("fence title", "fence caption")
+        }
         title, caption = one_line.values()
         return f"# Fence\n\n````grid\n{self.study}/two\ntitle: {title}\ncaption: {caption}\n````\n"
 

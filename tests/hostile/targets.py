@@ -137,8 +137,8 @@ COLLECTED: Mapping[str, bytes] = {
     ).encode(),
     "plan.json": json.dumps(plan_as_json([UNIT])).encode(),
     f"records/{UNIT.path}": "".join(
-        f"{json.dumps(one)}\n"
-        for one in (
+        f"{json.dumps(content)}\n"
+        for content in (
             {"run": "r-1", "settings": "0123456789abcdef", "unit": UNIT.as_json()},
             asdict(Row("q", 0, 1, "4", 1, "stop", "4", "4", True, 0.5)),
         )
@@ -157,14 +157,14 @@ def collect(file: str, data: bytes) -> None:
             target = Path(name) / "run" / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        there = set(Path(name).rglob("*"))
+        before = set(Path(name).rglob("*"))
         command = ["collect", f"{name}/run", "--data", str(study.parent), "--study", "demo"]
         done = CliRunner().invoke(main, [*command, "--reading", "ours"])
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         assert all(line.isprintable() for line in done.output.split("\n")), done.output
-        new = set(Path(name).rglob("*")) - there
-        assert all(one.is_relative_to(study) for one in new), new
+        new = set(Path(name).rglob("*")) - before
+        assert all(path.is_relative_to(study) for path in new), new
         if done.exit_code == 0:
             _reproduced(load_data(study.parent, "data"))
 
@@ -172,10 +172,10 @@ def collect(file: str, data: bytes) -> None:
 def _reproduced(loaded: Loaded) -> None:
     """What the page Reproduction says can stand on a page."""
     for results in loaded.results:
-        known = reproduction(results)
-        if known is not None:
-            facts = [text for one in known.runs for fact in run_facts(one) for text in fact]
-            rows = [row.run for rerun in known.reruns for row in rerun_rows(rerun)]
+        reproduced = reproduction(results)
+        if reproduced is not None:
+            facts = [text for run in reproduced.runs for fact in run_facts(run) for text in fact]
+            rows = [row.run for rerun in reproduced.reruns for row in rerun_rows(rerun)]
             assert [text for text in facts + rows if unprintable(text)] == []
 
 
@@ -199,29 +199,29 @@ def claim(data: bytes) -> None:
         try:
             evaluated(text, studies, "demo")  # type: ignore[operator]
         except ClaimError as error:
-            told = error
+            refusal = error
         else:
             continue
-        assert 0 <= told.start <= told.end <= len(text), told
-        assert told.pointer
+        assert 0 <= refusal.start <= refusal.end <= len(text), refusal
+        assert refusal.pointer
 
 
 def fence(data: bytes) -> None:
     try:
         figures(parse(data.decode("utf-8", "replace")), _assessed())
     except FenceError as error:
-        told = error.told("a.md:1")
+        message = error.told("a.md:1")
     else:
         return
-    assert told.count("\n") == 3
+    assert message.count("\n") == 3
 
 
 def page(data: bytes) -> None:
     """The lines of a Markdown page, and what becomes of them."""
     text = data.decode("utf-8", "replace")
     lines = text.split("\n")
-    for one in fence_lines.fences(lines):
-        assert 1 <= one.line <= len(lines)
+    for fence in fence_lines.fences(lines):
+        assert 1 <= fence.line <= len(lines)
     fence_lines.told(lines)
     Markdown(extensions=["pymdownx.superfences"]).convert("\n".join(fence_lines.told(lines)))
 

@@ -82,17 +82,19 @@ def test_each_row_is_a_cell_a_repeat_or_a_problem(
     text = table(rows)
     study = STUDY | ({"repeats": repeats} if repeats else {})
     found = loaded({"study.yml": json.dumps(study), "cells.csv": text})
-    told = {problem.line for problem in found.problems if problem.file.endswith("cells.csv")}
+    lines_with_problems = {
+        problem.line for problem in found.problems if problem.file.endswith("cells.csv")
+    }
     whole = [problem for problem in found.problems if problem.file.endswith("study.yml")]
     if not found.results:
-        assert whole or told
+        assert whole or lines_with_problems
         return
     [results] = found.results
     [reading] = results.study.readings
     cells = sum(cell.repeats for cell in reading.cells.values())
     if not repeats:
         shown = {cell.line for cell in reading.cells.values()}
-        assert lines_of(text) <= told | shown
+        assert lines_of(text) <= lines_with_problems | shown
     else:
         assert cells <= len(rows)
     for grid in results.grids.values():
@@ -133,17 +135,17 @@ def test_each_value_of_each_reading_is_told(
         assert only_problems(found.problems) or not any(row[3] for row in first + second)
         return
     [results] = found.results
-    said: dict[tuple[str, ...], dict[str, Decimal | None]] = {}
+    values_by_reading: dict[tuple[str, ...], dict[str, Decimal | None]] = {}
     for levels, grid in results.grids.items():
         for x, y, cell in grid.points():
             accounts = readings_at(grid, (x.key, y.key))
-            values = {reading.id: one.value for reading, one in accounts}
-            said[*levels, x.key, y.key] = values
+            values = {reading.id: account.value for reading, account in accounts}
+            values_by_reading[*levels, x.key, y.key] = values
             if cell.value is not None:
                 assert cell.value in values.values() or rule == "median"
     for name, rows in (("one", first), ("two", second)):
         for model, rate, depth, value in rows:
-            given_value = said[model, rate, depth].get(name)
+            given_value = values_by_reading[model, rate, depth].get(name)
             assert given_value == (Decimal(value) if value else None)
 
 
@@ -156,19 +158,19 @@ def test_a_diff_tells_each_change_and_nothing_else(
         as_side(_side(rows, base, rule), "data", name, None)
         for name, rows in (("base", base), ("head", head))
     )
-    told = report(compare_sides(before, after))
+    changes_report = report(compare_sides(before, after))
     alike = {row[:3]: row[3] and Decimal(row[3]) for row in base} == {
         row[:3]: row[3] and Decimal(row[3]) for row in head
     }
     assert not report(compare_sides(before, before)).changed
     if alike and {row[3] for row in base} == {row[3] for row in head}:
-        assert not told.changed
+        assert not changes_report.changed
     if not alike:
-        assert told.changed
+        assert changes_report.changed
     changes = compare_sides(before, after)
-    assert json.loads(to_json(changes, told, ""))
-    assert to_markdown(told, "")
-    assert re.search("<html", to_html(told, ""), re.IGNORECASE)
+    assert json.loads(to_json(changes, changes_report, ""))
+    assert to_markdown(changes_report, "")
+    assert re.search("<html", to_html(changes_report, ""), re.IGNORECASE)
 
 
 @given(st.lists(st.text(min_size=1, max_size=6).filter(str.strip), min_size=2, unique=True))

@@ -46,8 +46,8 @@ def _heading(page: BeautifulSoup) -> str:
 
 
 def _missing(texts: list[str], page: Tag) -> list[str]:
-    said = text_of(page)
-    return [text for text in texts if plain(text) not in said]
+    page_text = text_of(page)
+    return [text for text in texts if plain(text) not in page_text]
 
 
 @pytest.mark.parametrize("build", BUILDS | WRITTEN, indirect=True)
@@ -60,7 +60,9 @@ def test_nothing_is_evaluated_in_any_file(build: Build) -> None:
         assert b"Macro Rendering Error" not in text, path
     assert found == []
     assert "Error" not in build.log
-    scripts = [one for path in build.site.rglob("*.html") for one in parse(path).select("script")]
+    scripts = [
+        script for path in build.site.rglob("*.html") for script in parse(path).select("script")
+    ]
     assert [script for script in scripts if script.get_text().startswith("alert")] == []
 
 
@@ -72,8 +74,8 @@ def test_pages_show_each_string_as_it_is(build: Build, study: str) -> None:
     assert _missing(texts.everywhere(), article(build.page(home))) == []
     assert _missing(texts.on_checks_page(), article(build.page(f"{home}checks/"))) == []
     reproduction = article(build.page(f"{home}reproduction/"))
-    said = [*texts.on_reproduction_page(), shlex.quote(texts["argument"])]
-    assert _missing(said, reproduction) == []
+    expected = [*texts.on_reproduction_page(), shlex.quote(texts["argument"])]
+    assert _missing(expected, reproduction) == []
     assert _missing([texts["title"], texts["summary"]], article(build.page("studies/"))) == []
     changed = [texts[field] for field in ("title", "facet one", "x two", "y two")]
     assert _missing(changed, article(build.page("studies/changes/"))) == []
@@ -95,9 +97,9 @@ def test_headings_tables_and_drawings_show_it(build: Build, study: str) -> None:
         assert list(rows) == [plain(texts["y two"]), plain(texts["y one"])]
         label = plain(str(figure.select("svg")[0]["aria-label"]))
         assert label.startswith(plain(f"{texts['facet two']}: {texts['metric']} from"))
-        said = [plain(str(cell["aria-label"])) for cell in drawn_cells(figure)]
+        labels = [plain(str(cell["aria-label"])) for cell in drawn_cells(figure)]
         where = f"{texts['x']} {texts['x two']}, {texts['y']} {texts['y two']}"
-        assert len([one for one in said if one.startswith(plain(where))]) == 1
+        assert len([line for line in labels if line.startswith(plain(where))]) == 1
         notes = [plain(str(cell["title"])) for cell in figure.select("td[title]")]
         assert notes == []
     noted = build.page(f"studies/{study}/").select("figcaption")
@@ -123,10 +125,10 @@ def test_titles_and_navigation_show_it(build: Build, study: str) -> None:
             found = page.select_one(f'meta[name="{name}"], meta[property="{name}"]')
             assert found is not None
             assert plain(over) in plain(str(found["content"]))
-        titles = [text_of(one) for one in page.select(".md-nav--primary .md-ellipsis")]
+        titles = [text_of(element) for element in page.select(".md-nav--primary .md-ellipsis")]
         assert [plain(texts[field]) for field in ("title", "facet", "facet one", "facet two")
                 if plain(texts[field]) not in titles] == []  # fmt: skip
-        crumbs = [text_of(one) for one in page.select(".md-path .md-ellipsis")]
+        crumbs = [text_of(element) for element in page.select(".md-path .md-ellipsis")]
         assert plain(texts[crumb]) in crumbs or path == ""
 
 
@@ -142,9 +144,9 @@ def test_the_search_index_has_the_text(build: Build, study: str) -> None:
         if load["location"].startswith(f"studies/{study}/")
     ]
     read = [BeautifulSoup(entry["title"] + " " + entry["text"], "html.parser") for entry in entries]
-    said = plain(" ".join(one.get_text() for one in read))
+    text = plain(" ".join(element.get_text() for element in read))
     for field in ("title", "summary", "facet two", "source", "reading"):
-        assert plain(texts[field]) in said, field
+        assert plain(texts[field]) in text, field
 
 
 @every_build
@@ -160,7 +162,7 @@ def test_frames_and_old_addresses_show_it(build: Build, study: str) -> None:
     assert text_of(moved.select_one("title")).startswith(f"Moved: {plain(texts['title'])}")
 
 
-@pytest.mark.parametrize("build", [one for one in BUILDS if "lax" in one], indirect=True)
+@pytest.mark.parametrize("build", [name for name in BUILDS if "lax" in name], indirect=True)
 def test_a_problem_shows_what_was_found(build: Build) -> None:
     page = article(build.page("studies/broken/"))
     assert plain(f'"{TEMPLATES["expression"]}"') in text_of(page)
@@ -208,7 +210,7 @@ def test_written_pages_show_each_string_as_it_is(build: Build, study: str) -> No
     assert _heading(page) == plain(texts["title"])
     over = f"{texts['metric']} over {texts['x']} and {texts['y']}"
     assert text_of(page.select_one("title")) == plain(f"{texts['title']}: {over} - Tiny")
-    titles = [text_of(one) for one in page.select(".md-nav--primary .md-ellipsis")]
+    titles = [text_of(element) for element in page.select(".md-nav--primary .md-ellipsis")]
     assert [plain(texts[field]) for field in ("title", "facet", "facet one", "facet two")
             if plain(texts[field]) not in titles] == []  # fmt: skip
     columns, rows = data_table(figures(build.page(f"{home}facet/two/"))[0])
@@ -229,6 +231,6 @@ def test_no_written_page_has_a_template(base: Path, tmp_path: Path, form: str) -
     # What people copy into pages of their own.
     frame = (tmp_path / "studies/shell/facet/two/index.md") if form == "mkdocs" else None
     if frame:
-        copied = [one.get_text() for one in parse(frame).select(".ga-share pre")]
+        copied = [element.get_text() for element in parse(frame).select(".ga-share pre")]
         assert len(copied) == 3
         assert [re.findall(r"\{[{%#]", text) for text in copied[:2]] == [[], []]

@@ -96,7 +96,7 @@ def test_pages_tell_it_and_nothing_runs(
     page = context.new_page()
     folders = sorted(path.parent for path in (site.site / "studies").glob("*/index.html"))
     assert len(folders) >= len(FOLDERS) + 1
-    said = ""
+    text = ""
     with site_builds.serving(site.site, site_builds.PREFIX) as home:
         addresses = [f"studies/{folder.name}/" for folder in folders]
         for address in ["studies/", "studies/values-0/checks/", *addresses]:
@@ -104,10 +104,10 @@ def test_pages_tell_it_and_nothing_runs(
             assert page.evaluate("window.seen") == [], address
             assert page.locator("main article h1").count() == 1
             assert page.locator("footer").count() == 1
-            said += plain(page.locator("article").evaluate("element => element.textContent"))
+            text += plain(page.locator("article").evaluate("element => element.textContent"))
     context.close()
-    assert [problem.found for problem in problems if plain(problem.found) not in said] == []
-    assert [problem.place for problem in problems if plain(problem.place) not in said] == []
+    assert [problem.found for problem in problems if plain(problem.found) not in text] == []
+    assert [problem.place for problem in problems if plain(problem.place) not in text] == []
 
 
 def test_the_log_tells_each_on_lines_of_its_own(site: Build, problems: tuple[Problem, ...]) -> None:
@@ -129,9 +129,9 @@ def _check(project: Project, form: str) -> Result:
 
 def test_annotations_are_one_line_each(project: Project, problems: tuple[Problem, ...]) -> None:
     lines = _check(project, "github").output.split("\n")
-    told = [line for line in lines if line.startswith("::")]
-    assert len(told) == len(problems)
-    for line, problem in zip(told, problems, strict=True):
+    annotations = [line for line in lines if line.startswith("::")]
+    assert len(annotations) == len(problems)
+    for line, problem in zip(annotations, problems, strict=True):
         found = re.fullmatch(r"::(error|notice) ([^:]*)::(.*)", line)
         assert found, line
         fields = dict(field.split("=", 1) for field in found[2].split(","))
@@ -146,28 +146,32 @@ def test_annotations_are_one_line_each(project: Project, problems: tuple[Problem
 
 def test_json_has_each(project: Project, problems: tuple[Problem, ...]) -> None:
     content = json.loads(_check(project, "json").output)
-    assert [one["found"] for one in content["problems"]] == [problem.found for problem in problems]
+    assert [entry["found"] for entry in content["problems"]] == [
+        problem.found for problem in problems
+    ]
 
 
 # --- changes ------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def told(project: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, str, str]:
+def comparison(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Report, str, str]:
     before = Project(tmp_path_factory.mktemp("before"))
     for study in ("values-0", "keys-0"):
         site_builds.add_tiny_study(before, study)
     sides = [
-        as_side(load_data(one.folder / "data", "data"), "data", name, None)
-        for one, name in ((before, "before"), (project, "after"))
+        as_side(load_data(build.folder / "data", "data"), "data", name, None)
+        for build, name in ((before, "before"), (project, "after"))
     ]
     changes = compare_sides(*sides)
-    told = report(changes)
-    return told, to_json(changes, told), to_html(told)
+    result = report(changes)
+    return result, to_json(changes, result), to_html(result)
 
 
-def test_a_comment_shows_it(told: tuple[Report, str, str]) -> None:
-    elements, said = shape(to_markdown(told[0]))
+def test_a_comment_shows_it(comparison: tuple[Report, str, str]) -> None:
+    elements, text = shape(to_markdown(comparison[0]))
     assert {element.split()[0] for element in elements} <= {
         *(
             "h1",
@@ -186,26 +190,26 @@ def test_a_comment_shows_it(told: tuple[Report, str, str]) -> None:
         ),
         *("blockquote", "code", "a", "hr", "sub", "table", "thead", "tbody", "tr", "th", "td"),
     }
-    assert '"<script>window.ran=1;alert(1)</script> value"' in said
+    assert '"<script>window.ran=1;alert(1)</script> value"' in text
 
 
 def test_a_page_of_changes_shows_it(
-    told: tuple[Report, str, str], browser: Browser, tmp_path: Path
+    comparison: tuple[Report, str, str], browser: Browser, tmp_path: Path
 ) -> None:
     page = browser.new_page()
     page.add_init_script(HOOKS)
-    (tmp_path / "changes.html").write_text(told[2], "utf-8")
+    (tmp_path / "changes.html").write_text(comparison[2], "utf-8")
     page.goto((tmp_path / "changes.html").as_uri())
     assert page.evaluate("window.seen") == []
-    said = plain(page.locator("main").evaluate("element => element.textContent"))
+    text = plain(page.locator("main").evaluate("element => element.textContent"))
     page.close()
-    found = BeautifulSoup(told[2], "html.parser")
+    found = BeautifulSoup(comparison[2], "html.parser")
     assert found.select("script, img, svg, iframe, object, embed, base") == []
-    assert '"<script>window.ran=1;alert(1)</script> value"' in said
+    assert '"<script>window.ran=1;alert(1)</script> value"' in text
 
 
-def test_changes_as_json_have_it(told: tuple[Report, str, str]) -> None:
-    told[1].encode()
-    content = json.loads(told[1])
+def test_changes_as_json_have_it(comparison: tuple[Report, str, str]) -> None:
+    comparison[1].encode()
+    content = json.loads(comparison[1])
     texts = [item["text"] for section in content["sections"] for item in section["items"]]
     assert any("<script>window.ran=1;alert(1)</script> value" in text for text in texts)

@@ -65,29 +65,29 @@ def faults(page: Page) -> Iterator[list[str]]:
     """What a page did that it should not have."""
     found: list[str] = []
 
-    def dialog(one: Any) -> None:
-        found.append(f"dialog {one.message}")
-        one.dismiss()
+    def dialog(event: Any) -> None:
+        found.append(f"dialog {event.message}")
+        event.dismiss()
 
-    def said(one: Any) -> None:
+    def on_console(event: Any) -> None:
         # Chromium asks for a picture of the site's beside a drawing of its own.
-        if one.type in ("error", "warning") and "favicon" not in one.location["url"]:
-            found.append(f"console {one.text}")
+        if event.type in ("error", "warning") and "favicon" not in event.location["url"]:
+            found.append(f"console {event.text}")
 
-    def failed(one: Any) -> None:
-        found.append(f"error {one}")
+    def failed(event: Any) -> None:
+        found.append(f"error {event}")
 
-    def asked(one: Any) -> None:
-        if not one.url.startswith(("http://127.0.0.1", "http://localhost", "data:", "blob:")):
-            found.append(f"request {one.url}")
+    def asked(event: Any) -> None:
+        if not event.url.startswith(("http://127.0.0.1", "http://localhost", "data:", "blob:")):
+            found.append(f"request {event.url}")
 
     for event, handler in (
-        ("dialog", dialog), ("console", said), ("pageerror", failed), ("request", asked)
+        ("dialog", dialog), ("console", on_console), ("pageerror", failed), ("request", asked)
     ):  # fmt: skip
         page.on(event, handler)  # type: ignore[call-overload]
     yield found
     for event, handler in (
-        ("dialog", dialog), ("console", said), ("pageerror", failed), ("request", asked)
+        ("dialog", dialog), ("console", on_console), ("pageerror", failed), ("request", asked)
     ):  # fmt: skip
         page.remove_listener(event, handler)
 
@@ -96,7 +96,7 @@ def pages_of(site: Build, study: str) -> list[str]:
     """The addresses of a study's pages, and of the files that are pages."""
     folder = site.site / "studies" / study
     pages = sorted(file.parent for file in folder.rglob("index.html"))
-    return [f"{one.relative_to(site.site).as_posix()}/" for one in pages]
+    return [f"{page.relative_to(site.site).as_posix()}/" for page in pages]
 
 
 def frames_of(site: Build, study: str) -> list[str]:
@@ -119,7 +119,7 @@ def test_nothing_runs_and_all_is_shown(
     texts = STUDIES[study]
     addresses = pages_of(site, study)
     assert len(addresses) == len(pages_of(site, "plain")) == 6
-    said = {}
+    labels = {}
     for address, twin in zip(
         [*addresses, f"fence-{study}/"], [*pages_of(site, "plain"), "fence-plain/"], strict=True
     ):
@@ -128,17 +128,17 @@ def test_nothing_runs_and_all_is_shown(
         page.goto(home + address)
         assert page.evaluate(LANDMARKS) == landmarks, address
         assert page.evaluate("window.seen") == [], address
-        said[address] = text_of(page, "article")
-    on_study = said[f"studies/{study}/"]
-    missing = [one for one in everywhere(texts) if plain(one) not in on_study]
+        labels[address] = text_of(page, "article")
+    on_study = labels[f"studies/{study}/"]
+    missing = [text for text in everywhere(texts) if plain(text) not in on_study]
     assert missing == []
-    checks = said[f"studies/{study}/checks/"]
-    assert [one for one in texts.on_checks_page() if plain(one) not in checks] == []
-    reproduction = said[f"studies/{study}/reproduction/"]
-    missing = [one for one in texts.on_reproduction_page() if plain(one) not in reproduction]
+    checks = labels[f"studies/{study}/checks/"]
+    assert [text for text in texts.on_checks_page() if plain(text) not in checks] == []
+    reproduction = labels[f"studies/{study}/reproduction/"]
+    missing = [text for text in texts.on_reproduction_page() if plain(text) not in reproduction]
     assert missing == []
     assert plain(shlex.quote(texts["argument"])) in reproduction
-    assert plain(texts["fence caption"]) in said[f"fence-{study}/"]
+    assert plain(texts["fence caption"]) in labels[f"fence-{study}/"]
     assert faults == []
 
 
@@ -155,8 +155,8 @@ def test_frames_and_drawings_show_it_too(
     for frame in frames_of(site, study):
         page.goto(home + frame)
         assert page.evaluate("window.seen") == []
-        said = text_of(page)
-        assert plain(texts["x one"]) in said
+        text = text_of(page)
+        assert plain(texts["x one"]) in text
         drawing = home + frame.removesuffix(".html")
         for ending in (".svg", ".best.svg", ".reproduced.svg"):
             page.goto(drawing + ending)
@@ -183,7 +183,9 @@ def test_explore_shows_it_too(
 @every_attack
 def test_the_search_finds_text_only(home: str, site: Build, study: str) -> None:
     index = json.loads((site.site / "search/search_index.json").read_text("utf-8"))
-    entries = [one for one in index["docs"] if one["location"].startswith(f"studies/{study}/")]
+    entries = [
+        entry for entry in index["docs"] if entry["location"].startswith(f"studies/{study}/")
+    ]
     assert entries
     for entry in entries:
         found = BeautifulSoup(entry["title"] + entry["text"], "html.parser")
@@ -218,7 +220,7 @@ def test_downloads_hold_it_unchanged(site: Build, study: str) -> None:
         assert content["x"] == {"id": texts["x id"], "label": texts["x"], "unit": "ms"}
         for ending in (".svg", ".best.svg", ".reproduced.svg"):
             tree = ElementTree.fromstring(Path(f"{stem}{ending}").read_text("utf-8"))
-            tags = {one.tag.rpartition("}")[2] for one in tree.iter()}
+            tags = {element.tag.rpartition("}")[2] for element in tree.iter()}
             assert tags <= {
                 "svg",
                 "g",
@@ -235,7 +237,7 @@ def test_downloads_hold_it_unchanged(site: Build, study: str) -> None:
                 "linearGradient",
                 "defs",
             }
-            names = {name for one in tree.iter() for name in one.attrib}
+            names = {name for element in tree.iter() for name in element.attrib}
             assert [name for name in names if name.lower().startswith("on")] == []
 
 
@@ -269,9 +271,9 @@ def test_plain_pages_show_it_on_a_forge(made: Site, names: Callable[..., Any]) -
     homes = {study: names(f"studies/{study}/index.md")[0] for study in STUDIES}
     expected, _ = shape(files[homes["plain"]].decode())
     for study in ATTACKS:
-        elements, said = shape(files[homes[study]].decode())
+        elements, page_text = shape(files[homes[study]].decode())
         assert elements == expected, study
-        missing = [one for one in everywhere(STUDIES[study])[:6] if plain(one) not in said]
+        missing = [text for text in everywhere(STUDIES[study])[:6] if plain(text) not in page_text]
         assert missing == []
 
 
@@ -293,13 +295,13 @@ def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) ->
             (folder / "cells.csv").write_text(cells, "utf-8")
             loaded = load_data(folder.parent, "data")
             sides.append(as_side(loaded, "data", f"side {number}", None))
-        told = report(compare_sides(*sides))
-        return shape(to_markdown(told, "https://atlas.example/"))
+        result = report(compare_sides(*sides))
+        return shape(to_markdown(result, "https://atlas.example/"))
 
     expected, _ = comment("plain")
-    elements, said = comment(study)
+    elements, text = comment(study)
     assert elements == expected
     # White space that is none of a line's is escaped; \u200b keeps a name from being a link.
-    said = re.sub(r"\\x(2028|2029|85|09|a0|3000)", " ", said).replace("\u200b", "")
+    text = re.sub(r"\\x(2028|2029|85|09|a0|3000)", " ", text).replace("\u200b", "")
     claim = printable(plain(STUDIES[study]["claim"]))[:200]  # longer ones are cut
-    assert plain(claim.replace("\u200b", "")) in plain(said)
+    assert plain(claim.replace("\u200b", "")) in plain(text)

@@ -71,8 +71,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _html(folder: Path, text: str, *extensions: str, **options: object) -> BeautifulSoup:
     """A page as plain Python-Markdown makes it, with the extension by its name."""
-    names = [one if isinstance(one, str) else next(iter(one)) for one in NESTING]
-    configs = {name: one[name] for one in NESTING if isinstance(one, dict) for name in one}
+    names = [
+        extension if isinstance(extension, str) else next(iter(extension)) for extension in NESTING
+    ]
+    configs = {
+        name: extension[name]
+        for extension in NESTING
+        if isinstance(extension, dict)
+        for name in extension
+    }
     configs["gridatlas"] = {
         "data": str(folder / "data"),
         "cache": str(folder / "cache"),
@@ -162,11 +169,11 @@ def _figures(folder: Path, *lines: str) -> list[Tag]:
 def test_grids_in_a_row_have_their_own_scale_or_share_one(folder: Path) -> None:
     both = ("tune/small/before", "tune/large/before")
     own = _figures(folder, *both)
-    assert [figure_name(one) for one in own] == ["Small | before", "Large | before"]
-    assert all("Own colour scale" in text_of(one.figcaption) for one in own)
+    assert [figure_name(figure) for figure in own] == ["Small | before", "Large | before"]
+    assert all("Own colour scale" in text_of(figure.figcaption) for figure in own)
     shared = _figures(folder, *both, "scale: shared")
-    assert all("shared by these 2 grids" in text_of(one.figcaption) for one in shared)
-    ends = [_numbers(one) for one in (*own, *shared)]
+    assert all("shared by these 2 grids" in text_of(figure.figcaption) for figure in shared)
+    ends = [_numbers(figure) for figure in (*own, *shared)]
     assert ends[0] != ends[1]
     assert ends[2] == ends[3] != ends[0]
 
@@ -216,8 +223,8 @@ def test_a_column_is_named_by_its_number_however_it_is_written(folder: Path) -> 
 
 def test_lines_share_their_axis_if_asked(folder: Path) -> None:
     found = _figures(folder, "tune/small/before", "tune/large/before", "row: 8", "scale: shared")
-    assert all("shared by these 2 lines" in text_of(one.figcaption) for one in found)
-    axes = [[text_of(one) for one in figure.select("svg text")] for figure in found]
+    assert all("shared by these 2 lines" in text_of(figure.figcaption) for figure in found)
+    axes = [[text_of(element) for element in figure.select("svg text")] for figure in found]
     assert [label for label in axes[0] if label == "40.0"] == ["40.0"]
     assert "40.0" in axes[1]
 
@@ -250,7 +257,7 @@ def test_without_the_files_there_is_no_link_to_them(folder: Path) -> None:
 
 def test_ids_are_unique_where_a_grid_stands_twice(folder: Path) -> None:
     twice = _html(folder, f"{FENCE}\n\n{FENCE}\n\n{FENCE}")
-    ids = [str(one["id"]) for one in twice.select("[id]")]
+    ids = [str(element["id"]) for element in twice.select("[id]")]
     assert len(ids) == len(set(ids))
     assert ids.count("grid/small/after") == 1
     assert ids.count("small/after/0.1,16") == 1
@@ -441,7 +448,7 @@ def test_mkdocs_shows_figures_and_what_is_wrong_in_place(built: site_builds.Buil
     page = built.page("below/page/")
     assert [bool(figure.get("id")) for figure in figures(page)] == [True, False]
     found = site_builds.article(page).select("figure.ga-figure, .ga-fence-error")
-    assert ["figure" if one.name == "figure" else "error" for one in found] == [
+    assert ["figure" if element.name == "figure" else "error" for element in found] == [
         "figure", "figure", "error", "error", "error",
     ]  # fmt: skip
     assert text_of(found[3]) == (
@@ -466,7 +473,7 @@ def test_mkdocs_fails_strictly_on_a_fault_only(built: site_builds.Build) -> None
 
 
 def test_downloads_of_a_figure_lead_to_files(built: site_builds.Build) -> None:
-    links = [str(one["href"]) for one in built.page("below/page/").select(".ga-downloads a")]
+    links = [str(link["href"]) for link in built.page("below/page/").select(".ga-downloads a")]
     assert len(links) == 10
     assert all((built.site / "below/page" / link).resolve().is_file() for link in links)
 

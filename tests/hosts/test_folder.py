@@ -79,9 +79,9 @@ def test_a_changed_file_that_is_not_needed_any_more_stays(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("there", "path"), [("s", "s/a.md"), ("s/a.md/x", "s/a.md"), ("s", "s/t/a.md")]
 )
-def test_files_and_folders_in_the_way_are_told(tmp_path: Path, there: str, path: str) -> None:
-    (tmp_path / there).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / there).write_text("mine", "utf-8")
+def test_files_and_folders_in_the_way_are_told(tmp_path: Path, kind: str, path: str) -> None:
+    (tmp_path / kind).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / kind).write_text("mine", "utf-8")
     before = _files(tmp_path)
     with pytest.raises(FolderError, match="nothing was written, since a folder stands where"):
         write({path: b"1"}, tmp_path)
@@ -228,11 +228,11 @@ def test_build_with_problems_writes_and_fails(project: Path) -> None:
         ([], "Missing option '--into'"),
     ],
 )
-def test_wrong_usage_is_told(project: Path, arguments: list[str], said: str) -> None:
+def test_wrong_usage_is_told(project: Path, arguments: list[str], message: str) -> None:
     before = _files(project / "docs")
     result = _run(*arguments)
     assert result.exit_code == 2
-    assert said in " ".join(result.output.split())
+    assert message in " ".join(result.output.split())
     assert _files(project / "docs") == before
 
 
@@ -287,8 +287,8 @@ def test_plain_pages_hold_only_what_a_forge_shows(project: Path, form: str, page
     assert text.startswith("# Model compared: Accuracy over learning rate and batch size\n")
     assert not re.search(r"^---$", text, re.MULTILINE)
     assert len(re.findall(r"!\[[^]]+\]\([^)]+\.svg\)", text)) == 2
-    for path, one in pages.items():
-        for target in re.findall(r"\]\(([^)]+)\)", one):
+    for path, content in pages.items():
+        for target in re.findall(r"\]\(([^)]+)\)", content):
             name = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
             led = name if form == "markdown" or "." in name.rpartition("/")[2] else f"{name}.md"
             assert led in files, (path, target)

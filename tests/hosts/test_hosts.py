@@ -187,9 +187,9 @@ def test_each_host_has_the_files_that_pages_lead_to(builds: Mapping[str, Build],
     build = builds[host]
     for page in PAGES:
         soup = build.page(page)
-        links = [str(one["href"]) for one in soup.select(".ga-downloads a, .ga-share a")]
-        links += [str(one["href"]) for one in soup.select('link[href*="gridatlas.css"]')]
-        links += [str(one["src"]) for one in soup.select('script[src*="gridatlas.js"]')]
+        links = [str(link["href"]) for link in soup.select(".ga-downloads a, .ga-share a")]
+        links += [str(element["href"]) for element in soup.select('link[href*="gridatlas.css"]')]
+        links += [str(element["src"]) for element in soup.select('script[src*="gridatlas.js"]')]
         assert len(links) >= 2
         folder = build.site / page
         missing = [
@@ -200,7 +200,7 @@ def test_each_host_has_the_files_that_pages_lead_to(builds: Mapping[str, Build],
 
 def test_zensical_has_the_pages_in_its_navigation(builds: Mapping[str, Build]) -> None:
     found = site_builds.navigation(builds["zensical"].page("studies/"))
-    [studies] = [one for one in found if one[0] == "Studies"]
+    [studies] = [section for section in found if section[0] == "Studies"]
     [study] = [study for study in studies[2] if study[0] == "Learning rate and batch size"]
     assert [(title, address) for title, address, _ in study[2]] == [
         ("Model", "./tiny/model/"), ("Checks", "./tiny/checks/"),

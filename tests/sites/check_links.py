@@ -26,8 +26,8 @@ def complaints(site: Path, address: str) -> Iterator[str]:
     prefix = f"/{urlsplit(address).path.strip('/')}/".replace("//", "/")
     with serving(site.resolve(), prefix) as home:
         found = crawl(home, "404.html", missing=MISSING)
-    yield from (f"leads nowhere: {one}" for one in found.broken)
-    yield from (f"loaded from another host: {one}" for one in found.foreign)
+    yield from (f"leads nowhere: {link}" for link in found.broken)
+    yield from (f"loaded from another host: {link}" for link in found.foreign)
     if not found.broken:
         print(f"{len(found.pages)} pages and {len(found.files)} files below {prefix}")
 
@@ -39,8 +39,8 @@ def main(arguments: list[str]) -> int:
         print(f"there is no site in {site}; build it first: make site", file=sys.stderr)
         return 2
     wrong = list(complaints(site, os.environ.get("SITE_URL", "")))
-    for one in wrong:
-        print(one, file=sys.stderr)
+    for line in wrong:
+        print(line, file=sys.stderr)
     return 1 if wrong else 0
 
 

@@ -132,11 +132,11 @@ def crawl(home: str, *more: str, missing: Collection[str] = ()) -> Crawl:
             somewhere from there.
     """
     found = Crawl(home)
-    expected = {urljoin(home, one): 404 for one in missing}
+    expected = {urljoin(home, path): 404 for path in missing}
     more = (*more, *missing)
     host = urlsplit(home).netloc
     connection = HTTPConnection(host, timeout=10)
-    waiting = [(home, "start"), *((urljoin(home, one), "start") for one in more)]
+    waiting = [(home, "start"), *((urljoin(home, path), "start") for path in more)]
     seen = {url for url, _ in waiting}
     fragments: list[tuple[str, str, str]] = []
     while waiting:
@@ -190,10 +190,10 @@ def _addresses(
             links, loads = parser.links, parser.loads
     for tag, address in [*links, *loads]:
         target, fragment = urldefrag(urljoin(url, address))
-        scheme, there = urlsplit(target)[:2]
+        scheme, target_host = urlsplit(target)[:2]
         if scheme == "data" or (tag == "a" and scheme == "mailto"):
             continue
-        if there == host and scheme == "http":
+        if target_host == host and scheme == "http":
             if target.startswith(found.home):
                 yield target, unquote(fragment), f"{where} <{tag}>"
             else:

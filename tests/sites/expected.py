@@ -92,7 +92,9 @@ def shown(grid: str) -> dict[Point, Shown]:
     others = [_reading(name, grid) for name in ("nemotron", "gemini-flash")]
     found = {}
     for point, text in first.items():
-        values = [one for one in (text, *(other.get(point) for other in others)) if one is not None]
+        values = [
+            value for value in (text, *(other.get(point) for other in others)) if value is not None
+        ]
         agreed = [value for value in values if values.count(value) > 1]
         found[point] = Shown((agreed or values)[0], disputed=not agreed)
     return found
@@ -134,7 +136,7 @@ def differences(second: str, first: str) -> dict[str, list[str]]:
     """The texts of a difference, second minus first, by level of y from the top."""
     a, b = rows(first), rows(second)
     return {
-        y: [_signed(Decimal(two.text) - Decimal(one.text)) for one, two in pairs]
+        y: [_signed(Decimal(two.text) - Decimal(first.text)) for first, two in pairs]
         for y in a
         for pairs in [zip(a[y], b[y], strict=True)]
     }

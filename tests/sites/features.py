@@ -224,7 +224,7 @@ def _png(width: int, height: int) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
 
     rows = (
-        b"\0" + bytes(one for x in range(width) for one in (10 * x, 20 * y, 160))
+        b"\0" + bytes(channel for x in range(width) for channel in (10 * x, 20 * y, 160))
         for y in range(height)
     )
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)

@@ -22,11 +22,11 @@ def once(make: Callable[[Path], Made]) -> Callable[[Path], Made]:
     @functools.cache
     def made(base: Path) -> Made:
         folder = common(base)
-        kept = folder / f"{make.__name__}.pickle"
+        pickled = folder / f"{make.__name__}.pickle"
         with (folder / f"{make.__name__}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not kept.exists():
-                kept.write_bytes(pickle.dumps(make(folder)))
-        return pickle.loads(kept.read_bytes())
+            if not pickled.exists():
+                pickled.write_bytes(pickle.dumps(make(folder)))
+        return pickle.loads(pickled.read_bytes())
 
     return made

@@ -43,7 +43,9 @@ def _html(text: str) -> BeautifulSoup:
 
 @pytest.mark.parametrize("text", STARTS)
 def test_a_known_start_of_a_block_is_text(text: str) -> None:
-    assert [(one.name, one.get_text()) for one in _html(text).find_all(True)] == [("p", text)]
+    assert [(element.name, element.get_text()) for element in _html(text).find_all(True)] == [
+        ("p", text)
+    ]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -53,7 +55,7 @@ def test_what_an_extension_looks_for_is_text(pattern: str, data: st.DataObject) 
     text = data.draw(st.from_regex(PATTERNS[pattern]))
     assume(not unprintable(text) and text.strip())
     html = _html(text)
-    assert [one.name for one in html.find_all(True)] == ["p"]
+    assert [element.name for element in html.find_all(True)] == ["p"]
     assert " ".join(html.get_text().split()) == " ".join(text.split())
 
 

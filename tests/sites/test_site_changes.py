@@ -63,7 +63,7 @@ def changed(project: Project) -> Build:
 
 def test_sections_are_told_the_important_first(changed: Build) -> None:
     page = article(changed.page(PAGE))
-    assert [text_of(one).rstrip("¶") for one in page.select("h1, h2")] == [
+    assert [text_of(element).rstrip("¶") for element in page.select("h1, h2")] == [
         "Changes since before",
         "Claims that flipped, are recorded otherwise, or were removed",
         "Best cells that changed",
@@ -71,12 +71,12 @@ def test_sections_are_told_the_important_first(changed: Build) -> None:
         "Readings whose cells changed",
     ]
     assert "1 claim flipped; 1 cell changed in 1 grid (1 by more than noise)" in text_of(page)
-    items = [text_of(one) for one in page.select(".ga-changes > ul > li")]
+    items = [text_of(element) for element in page.select(".ga-changes > ul > li")]
     assert items[0].startswith(
         "tiny: Flipped from true to false, not as recorded: “Large is ahead.”"
     )
     (row,) = page.select('[aria-label^="tiny: Small"] tbody tr')
-    assert [text_of(one) for one in row.select("td")][:2] == ["0.1", "8"]
+    assert [text_of(element) for element in row.select("td")][:2] == ["0.1", "8"]
     assert "yes, p < 0.001" in text_of(row)
     for link in page.select(".ga-changes a"):
         assert (changed.site / PAGE / str(link["href"]) / "index.html").resolve() == (
@@ -90,11 +90,13 @@ def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
         "Small, before", "Small, after", "Small, after − before",
     ]  # fmt: skip
     # What was, has neither an address nor cards on this page.
-    assert [bool(one.get("id")) for one in found] == [False, True, False]
-    assert [bool(one.get("data-cells")) for one in found] == [False, True, False]
-    said = [str(one["aria-label"]) for one in found[2].select('path[role="graphics-symbol"]')]
-    assert "Learning rate 0.1, Batch size 8: +20.0 points, told apart from noise" in said
-    assert "Learning rate 0.2, Batch size 8: 0.0 points" in said
+    assert [bool(figure.get("id")) for figure in found] == [False, True, False]
+    assert [bool(figure.get("data-cells")) for figure in found] == [False, True, False]
+    labels = [
+        str(element["aria-label"]) for element in found[2].select('path[role="graphics-symbol"]')
+    ]
+    assert "Learning rate 0.1, Batch size 8: +20.0 points, told apart from noise" in labels
+    assert "Learning rate 0.2, Batch size 8: 0.0 points" in labels
 
 
 @pytest.mark.parametrize(
@@ -108,11 +110,11 @@ def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
         ("studies/same/", ""),
     ],
 )
-def test_pages_concerned_lead_to_it(changed: Build, address: str, said: str) -> None:
+def test_pages_concerned_lead_to_it(changed: Build, address: str, text: str) -> None:
     page = changed.page(address)
-    links = [one for one in article(page).select("a") if one.text == "Changed since before"]
-    assert len(links) == bool(said)
-    assert f"Changed since before: {said}" in text_of(article(page)) or not said
+    links = [link for link in article(page).select("a") if link.text == "Changed since before"]
+    assert len(links) == bool(text)
+    assert f"Changed since before: {text}" in text_of(article(page)) or not text
     for link in links:
         assert (changed.site / address / str(link["href"])).resolve() == changed.site / PAGE.strip(
             "/"

@@ -104,10 +104,10 @@ def test_what_the_policy_stops_is_told_once_with_its_pages(
     build = project.build("--strict")
     assert build.status == 1
     site = project.built().site
-    told = [line for line in build.log.splitlines() if "csp: " in line]
+    warnings = [line for line in build.log.splitlines() if "csp: " in line]
     # Pages for frames have none of the theme.
     pages = len([path for path in site.rglob("*.html") if site / "grids" not in path.parents]) - 1
-    assert [re.sub(r"^.*?csp: ", "", line) for line in told] == [
+    assert [re.sub(r"^.*?csp: ", "", line) for line in warnings] == [
         f"404.html and {pages - 1} more: a stylesheet from fonts.googleapis.com is stopped by the "
         "policy. Fix: set font: false under theme in mkdocs.yml",
         "demo/own.html: a script from cdn.example is stopped by the policy. "
@@ -117,7 +117,7 @@ def test_what_the_policy_stops_is_told_once_with_its_pages(
         'more/index.html: onclick="run()" of <button> is stopped by the policy. '
         "Fix: call addEventListener in a script instead",
     ]
-    assert all(line.startswith("WARNING") for line in told)
+    assert all(line.startswith("WARNING") for line in warnings)
 
 
 # --- notebooks ----------------------------------------------------------------------------------

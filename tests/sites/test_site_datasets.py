@@ -50,13 +50,13 @@ def _faults(dataset: mlcroissant.Dataset) -> list[str]:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_croissant_is_valid_and_its_records_are_the_cells(atlas: Build, study: str) -> None:
-    said, dataset = _croissant(atlas, study)
+    croissant, dataset = _croissant(atlas, study)
     assert _faults(dataset) == []
     records = list(dataset.records("cells"))
     with (atlas.site / f"studies/{study}/cells.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(records) == len(rows)
-    fields = [field["name"] for field in said["recordSet"][0]["field"]]
+    fields = [field["name"] for field in croissant["recordSet"][0]["field"]]
     assert fields == list(rows[0])
     for record, row in zip(records, rows, strict=True):
         for name in fields:
@@ -86,14 +86,14 @@ def test_all_cells_are_those_of_the_grids(atlas: Build, study: str) -> None:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_files_are_named_with_their_hashes(atlas: Build, study: str) -> None:
-    said, _ = _croissant(atlas, study)
+    croissant, _ = _croissant(atlas, study)
     paths = set()
-    for one in said["distribution"]:
-        path = one["contentUrl"].removeprefix(SITE_URL)
-        assert path != one["contentUrl"]
+    for file in croissant["distribution"]:
+        path = file["contentUrl"].removeprefix(SITE_URL)
+        assert path != file["contentUrl"]
         content = (atlas.site / path).read_bytes()
-        assert one["sha256"] == hashlib.sha256(content).hexdigest()
-        assert one["contentSize"] == f"{len(content)} B"
+        assert file["sha256"] == hashlib.sha256(content).hexdigest()
+        assert file["contentSize"] == f"{len(content)} B"
         paths.add(path)
     files = (atlas.site / "grids" / study).rglob("*.*")
     tables = {file for file in files if file.name.endswith((".csv", ".json"))}
@@ -103,10 +103,10 @@ def test_files_are_named_with_their_hashes(atlas: Build, study: str) -> None:
 
 
 def test_a_study_s_page_says_what_its_data_is(atlas: Build) -> None:
-    said = _dataset(atlas, f"studies/{DYNTS}/")
+    dataset = _dataset(atlas, f"studies/{DYNTS}/")
     cells = (atlas.site / f"studies/{DYNTS}/cells.csv").read_bytes()
-    assert said.pop("description").startswith("Pass@1 of two reasoning models that keep only")
-    assert said == {
+    assert dataset.pop("description").startswith("Pass@1 of two reasoning models that keep only")
+    assert dataset == {
         "@context": "https://schema.org",
         "@type": "Dataset",
         "name": "DynTS: local window size and retention ratio",
@@ -156,13 +156,15 @@ def test_licence_and_authors_are_said_where_the_study_says_them(
     project.write("data/tiny/study.yml", study)
     build = project.built("--strict")
     people = [{"@type": "Person", "name": name} for name in ("A. Author", "B. Author")]
-    for said in (_dataset(build, "studies/tiny/"), _croissant(build, "tiny")[0]):
-        assert said["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
-        assert said["creator"] == people
+    for dataset in (_dataset(build, "studies/tiny/"), _croissant(build, "tiny")[0]):
+        assert dataset["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+        assert dataset["creator"] == people
     assert "@misc{tiny," in _croissant(build, "tiny")[0]["citeAs"]
     page = build.page("studies/tiny/")
     assert "Licence: CC-BY-4.0." in page.get_text()
-    [cite] = [one for one in page.select("details") if "Cite this study" in one.get_text()]
+    [cite] = [
+        details for details in page.select("details") if "Cite this study" in details.get_text()
+    ]
     assert "author = {A. Author and B. Author}" in cite.get_text()
     assert "Cite this study" not in build.page("studies/tiny/model/").get_text()
 
@@ -173,8 +175,8 @@ def test_a_study_without_source_and_address_says_no_more_than_there_is(
     build = tiny().built()
     assert "Cite this study" not in build.page("studies/tiny/").get_text()
     assert not {"url", "license", "creator", "citation"} & _dataset(build, "studies/tiny/").keys()
-    said, _ = _croissant(build, "tiny")
-    assert [one["contentUrl"] for one in said["distribution"][:2]] == [
+    croissant, _ = _croissant(build, "tiny")
+    assert [file["contentUrl"] for file in croissant["distribution"][:2]] == [
         "cells.csv",
         "../../grids/tiny/small.csv",
     ]
@@ -190,7 +192,7 @@ def test_strings_stay_strings(base: Path) -> None:
     assert len(pages) > 10
     for folder in pages:
         study = folder.name
-        said = _dataset(build, f"studies/{study}/")
+        described = _dataset(build, f"studies/{study}/")
         croissant, dataset = _croissant(build, study)
-        assert croissant["name"] == said["name"]
+        assert croissant["name"] == described["name"]
         assert _faults(dataset) == []

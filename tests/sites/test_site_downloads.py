@@ -97,9 +97,9 @@ def test_svg(atlas: Build, study: str, grid: str) -> None:
     tree = ElementTree.fromstring(read(atlas, study, grid, "svg").decode("utf-8"))
     assert tree.tag == "{http://www.w3.org/2000/svg}svg"
     labels = [
-        one.attrib["aria-label"]
-        for one in tree.iter("{http://www.w3.org/2000/svg}path")
-        if one.get("role") == "graphics-symbol"
+        element.attrib["aria-label"]
+        for element in tree.iter("{http://www.w3.org/2000/svg}path")
+        if element.get("role") == "graphics-symbol"
     ]
     found = {}
     for label in labels:

@@ -93,9 +93,9 @@ def test_a_page_for_frames_is_light(atlas: Build, study: str, grid: str) -> None
     """The page as it is; all of it, with stylesheet and script, as it is sent."""
     path = atlas.site / f"grids/{study}/{grid}.html"
     page = parse(path)
-    loaded = [str(one["href"]) for one in page.select("link[rel=stylesheet]")]
-    loaded += [str(one["src"]) for one in page.select("script, img, iframe")]
-    files = [path, *(path.parent / one for one in loaded)]
+    loaded = [str(element["href"]) for element in page.select("link[rel=stylesheet]")]
+    loaded += [str(element["src"]) for element in page.select("script, img, iframe")]
+    files = [path, *(path.parent / name for name in loaded)]
     assert [file.name for file in files[1:]] == ["gridatlas.css", "gridatlas.js"]
     assert path.stat().st_size < 60_000
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) < 30_000
@@ -119,16 +119,16 @@ def test_a_page_for_frames_shows_the_drawing_of_the_other_pages(
 
 
 def test_slim_leaves_texts_alone() -> None:
-    said = 'fill="rgb(1, 2, 3)" opacity="1" &lt;text x="1"'
+    harmless = 'fill="rgb(1, 2, 3)" opacity="1" &lt;text x="1"'
     svg = (
         '<svg class="marks"><g class="mark-text a"><text fill="rgb(1, 2, 3)" '
-        f'transform="translate(1.23456,2)" aria-label="a > b opacity=">{said}</text>'
-        f'<text fill="rgb(1, 2, 3)">{said}</text></g></svg>'
+        f'transform="translate(1.23456,2)" aria-label="a > b opacity=">{harmless}</text>'
+        f'<text fill="rgb(1, 2, 3)">{harmless}</text></g></svg>'
     )
     assert slim(svg) == (
         '<svg font-family="sans-serif" class="marks"><g class="mark-text a" fill="#010203">'
-        f'<text aria-label="a > b opacity=" x="1.23456" y="2">{said}</text>'
-        f"<text>{said}</text></g></svg>"
+        f'<text aria-label="a > b opacity=" x="1.23456" y="2">{harmless}</text>'
+        f"<text>{harmless}</text></g></svg>"
     )
 
 
@@ -148,10 +148,10 @@ def test_texts_to_copy_have_the_addresses_of_the_published_site(atlas: Build) ->
             facet = "model" if "/" in grid else "setting"
             home = f"{SITE_URL}studies/{study_of(grid)}/{facet}/{name}/#grid/{grid}"
             image = BeautifulSoup(markdown.markdown(found["Markdown"]), "html.parser")
-            assert [str(one["href"]) for one in image.select("a")] == [home]
-            assert [str(one["src"]) for one in image.select("a > img")] == [f"{base}.png"]
-            said = str(figure.select("svg")[0]["aria-label"])
-            assert image.select("img")[0]["alt"] == said
+            assert [str(link["href"]) for link in image.select("a")] == [home]
+            assert [str(link["src"]) for link in image.select("a > img")] == [f"{base}.png"]
+            label = str(figure.select("svg")[0]["aria-label"])
+            assert image.select("img")[0]["alt"] == label
             frame = BeautifulSoup(found["HTML"], "html.parser").select("iframe")[0]
             assert frame["src"] == f"{base}.html"
             assert str(frame["title"]).startswith(f"{name_of(grid)}: ")
@@ -240,14 +240,19 @@ def test_hostile_strings_are_text_in_all_that_is_copied(base: Path, study: str) 
     title = " ".join(f"{texts[level]}: {texts['metric']} over".split())
     assert text_of(page.select_one("h1")).startswith(title)
     assert " ".join(texts["author"].split()) in text_of(page.select_one(".ga-source"))
-    assert {one.name for one in page.find_all(True)} - {"br", "title"} == {
+    assert {element.name for element in page.find_all(True)} - {"br", "title"} == {
         "html", "head", "meta", "link", "script", "body", "main", "h1", "a", "figure",
         "figcaption", "details", "summary", "span", "div", "table", "thead", "tbody", "tr", "th",
-        "td", "p", "ul", "li", "strong", *(one.name for one in page.select("svg, svg *")),
+        "td", "p", "ul", "li", "strong", *(element.name for element in page.select("svg, svg *")),
     }  # fmt: skip
-    assert not [one for one in page.find_all(True) for name in one.attrs if name.startswith("on")]
-    addresses = [str(one[name]) for one in page.find_all(True) for name in ("href", "src")
-                 if name in one.attrs]  # fmt: skip
+    assert not [
+        element
+        for element in page.find_all(True)
+        for name in element.attrs
+        if name.startswith("on")
+    ]
+    addresses = [str(element[name]) for element in page.find_all(True) for name in ("href", "src")
+                 if name in element.attrs]  # fmt: skip
     # The icon is none, so that no browser asks for one.
     others = [
         address for address in addresses if address.partition(":")[0] not in ("https", address)
@@ -257,13 +262,13 @@ def test_hostile_strings_are_text_in_all_that_is_copied(base: Path, study: str) 
     outer = build.page(f"studies/{study}/facet/{_slug(build, study)}/")
     figure = figures(outer)[0]
     found = copies(figure)
-    said = str(figure.select("svg")[0]["aria-label"])
+    label = str(figure.select("svg")[0]["aria-label"])
     image = BeautifulSoup(markdown.markdown(found["Markdown"]), "html.parser")
     alt = str(image.select("a > img")[0]["alt"])
-    assert " ".join(alt.split()) == " ".join(said.split())
-    assert {one.name for one in image.find_all(True)} == {"p", "a", "img"}
+    assert " ".join(alt.split()) == " ".join(label.split())
+    assert {element.name for element in image.find_all(True)} == {"p", "a", "img"}
     frame = BeautifulSoup(found["HTML"], "html.parser")
-    assert [one.name for one in frame.find_all(True)] == ["iframe"]
+    assert [element.name for element in frame.find_all(True)] == ["iframe"]
     assert str(frame.select("iframe")[0]["title"]).startswith(title)
     entry = found["BibTeX"]
     assert entry.count("{") == entry.count("}")
@@ -274,14 +279,17 @@ def test_hostile_strings_are_text_in_all_that_is_copied(base: Path, study: str) 
     for name in ("best", "reproduced"):
         file = next((build.site / "grids" / study).glob(f"{_slug(build, study)}.{name}.svg"))
         tree = ElementTree.parse(file).getroot()
-        assert {one.tag for one in tree.iter()} == {
+        assert {element.tag for element in tree.iter()} == {
             f"{SVG}{tag}" for tag in ("svg", "title", "path", "g", "text")
         }
         assert (tree.findtext(f"{SVG}title") or "").startswith(" ".join(texts[level].split()))
 
     head = outer.head
     assert head is not None
-    tags = {str(one["property"]): str(one["content"]) for one in head.select("meta[property]")}
+    tags = {
+        str(element["property"]): str(element["content"])
+        for element in head.select("meta[property]")
+    }
     assert tags["og:title"].startswith(title)
     assert tags["og:description"].startswith(title)
 
@@ -382,20 +390,20 @@ def test_badges(atlas: Build, study: str, grid: str) -> None:
     cells = [(point, cell) for point, cell in shown(grid).items() if cell.text == highest]
     at = [f"{x} × {y}" for (x, y), _ in cells]
     doubt = " (disputed)" if all(cell.disputed for _, cell in cells) else ""
-    label, message = [one.text or "" for one in best.iter(f"{SVG}text")]
+    label, message = [element.text or "" for element in best.iter(f"{SVG}text")]
     assert label == ("best Pass@1" if study == DYNTS else "best Score")
     unit = " %" if study == DYNTS else ""
     more = f" and {len(at) - 1} more" if len(at) > 1 else ""
-    assert message in [f"{highest}{unit}{doubt} at {one}{more}" for one in at]
+    assert message in [f"{highest}{unit}{doubt} at {place}{more}" for place in at]
     run = ElementTree.parse(folder / f"{grid}.reproduced.svg").getroot()
-    assert [one.text for one in run.iter(f"{SVG}text")] == ["reproduced", "not run"]
+    assert [element.text for element in run.iter(f"{SVG}text")] == ["reproduced", "not run"]
     for badge in (best, run):
         assert badge.attrib["role"] == "img"
         title = badge.findtext(f"{SVG}title") or ""
         assert title == badge.attrib["aria-label"]
         assert title.startswith(f"{name_of(grid)}: ")
-        ends = [float(one.attrib["x"]) + float(one.attrib["textLength"]) / 2
-                for one in badge.iter(f"{SVG}text")]  # fmt: skip
+        ends = [float(element.attrib["x"]) + float(element.attrib["textLength"]) / 2
+                for element in badge.iter(f"{SVG}text")]  # fmt: skip
         assert ends[1] == float(badge.attrib["width"]) - 6
 
 
@@ -411,16 +419,16 @@ def test_badges(atlas: Build, study: str, grid: str) -> None:
     ],
     ids=["no-value", "lower", "ties-and-a-run"],
 )  # fmt: skip
-def test_badges_of_other_grids(tmp_path: Path, cells: str, said: list[str]) -> None:
+def test_badges_of_other_grids(tmp_path: Path, cells: str, messages: list[str]) -> None:
     project = site_builds.make_project(tmp_path / "s")
     study = site_builds.TINY_STUDY.replace("decimals: 1", "decimals: 1, better: lower")
     project.write("data/s/study.yml", study)
     project.write("data/s/cells.csv", f"model,batch,rate,accuracy,state,run\n{cells}")
     grid = load(project.folder / "data")["s"].grid(model="small")
     badges = [best_badge(grid, GridUncertainty()), reproduced_badge(grid, None)]
-    found = [[one.text for one in ElementTree.fromstring(badge).iter(f"{SVG}text")][1]
+    found = [[element.text for element in ElementTree.fromstring(badge).iter(f"{SVG}text")][1]
              for badge in badges]  # fmt: skip
-    assert found == said
+    assert found == messages
 
 
 def test_a_badge_is_readable_and_never_too_long(atlas: Build) -> None:

@@ -22,5 +22,5 @@ def test_examples_of_the_page_are_shown(atlas: Build) -> None:
 
 
 def test_ids_of_the_page_are_unique(atlas: Build) -> None:
-    ids = [str(one["id"]) for one in atlas.page("fence/").select("[id]")]
+    ids = [str(element["id"]) for element in atlas.page("fence/").select("[id]")]
     assert sorted(ids) == sorted(set(ids))

@@ -59,13 +59,15 @@ def plain(text: str) -> str:
 def test_each_string_is_shown_as_it_is(site: Build, study: str) -> None:
     texts = Texts(study)
     page = article(site.page(f"studies/{study}/"))
-    said = text_of(page)
-    assert [text for text in texts.everywhere() if plain(text) not in said] == []
+    page_text = text_of(page)
+    assert [text for text in texts.everywhere() if plain(text) not in page_text] == []
     assert _heading(page) == plain(texts["title"])
     checks = text_of(article(site.page(f"studies/{study}/checks/")))
     assert [text for text in texts.on_checks_page() if plain(text) not in checks] == []
     overview = article(site.page("studies/"))
-    assert plain(texts["title"]) in [text_of(one).rstrip("¶") for one in overview.find_all("h2")]
+    assert plain(texts["title"]) in [
+        text_of(element).rstrip("¶") for element in overview.find_all("h2")
+    ]
     assert plain(texts["summary"]) in text_of(overview)
 
 
@@ -99,10 +101,10 @@ def test_drawings_say_it_too(site: Build, study: str) -> None:
     assert plain(str(figure.select("svg")[0]["aria-label"])).startswith(
         plain(f"{texts['facet one']}: {texts['metric']} from 1 to 4 {texts['unit']} over")
     )
-    said = [plain(str(cell["aria-label"])) for cell in drawn_cells(figure)]
+    labels = [plain(str(cell["aria-label"])) for cell in drawn_cells(figure)]
     where = f"{texts['x']} {texts['x one']}, {texts['y']} {texts['y one']}"
-    assert plain(f"{where}: 1 {texts['unit']}") in said
-    assert len(said) == 4
+    assert plain(f"{where}: 1 {texts['unit']}") in labels
+    assert len(labels) == 4
 
 
 @every_attack
@@ -114,7 +116,7 @@ def test_titles_and_navigation_say_it_too(site: Build, study: str) -> None:
     description = page.select_one('meta[name="description"]')
     assert description is not None
     assert plain(str(description["content"])).startswith(plain(f"{over}, by {texts['facet']}"))
-    titles = [text_of(one) for one in page.select("nav.md-nav--primary .md-ellipsis")]
+    titles = [text_of(element) for element in page.select("nav.md-nav--primary .md-ellipsis")]
     for field in ("title", "facet", *texts.levels):
         assert plain(texts[field]) in titles
     # The page after next in the footer is the facet's.
@@ -184,7 +186,7 @@ def test_a_level_called_like_a_heading_keeps_its_address(tiny: Callable[..., Pro
         project.write(f"data/tiny/{name}", renamed)
     page = project.built("--strict").page("studies/tiny/model/source/")
     ids = [str(element["id"]) for element in page.select("[id]")]
-    assert sorted({one for one in ids if ids.count(one) > 1}) == []
+    assert sorted({id_ for id_ in ids if ids.count(id_) > 1}) == []
     assert grid_of(figures(page)[0]) == "source"
     cells = [str(cell["id"]) for cell in drawn_cells(figures(page)[0])]
     assert cells == [f"source/{x},{y}" for y in (16, 8) for x in (0.1, 0.2)]
@@ -208,7 +210,7 @@ def _svg_elements(site: Build, study: str) -> set[str]:
 
 @every_attack
 def test_addresses_lead_where_they_say(site: Build, study: str) -> None:
-    links = [str(one["href"]) for one in article(site.page(f"studies/{study}/")).select("a")]
+    links = [str(link["href"]) for link in article(site.page(f"studies/{study}/")).select("a")]
     outward = [link for link in links if ":" in link]
     assert [unquote(link) for link in outward] == [f"https://x.example/{Texts(study)['url']}"] * 2
     assert not set("".join(outward)) & set('<>" \\`')
@@ -219,19 +221,21 @@ def test_the_search_index_holds_text(site: Build, study: str) -> None:
     """The theme puts it into the page as HTML."""
     index = json.loads((site.site / "search/search_index.json").read_text(encoding="utf-8"))
     texts = Texts(study)
-    entries = [one for one in index["docs"] if one["location"].startswith(f"studies/{study}/")]
+    entries = [
+        entry for entry in index["docs"] if entry["location"].startswith(f"studies/{study}/")
+    ]
     assert len(entries) >= 4
     titles = [BeautifulSoup(entry["title"], "html.parser") for entry in entries]
     assert plain(texts["title"]) in [plain(title.get_text()) for title in titles]
-    assert [one for title in titles for one in title.find_all(True)] == []
+    assert [element for title in titles for element in title.find_all(True)] == []
     bodies = [BeautifulSoup(entry["text"], "html.parser") for entry in entries]
     assert plain(texts["summary"]) in plain(" ".join(body.get_text() for body in bodies))
     used = {element.name for body in bodies for element in body.find_all(True)}
     benign = {
         element.name
-        for one in index["docs"]
-        if one["location"].startswith(f"studies/{TWINS[study]}/")
-        for element in BeautifulSoup(one["text"], "html.parser").find_all(True)
+        for entry in index["docs"]
+        if entry["location"].startswith(f"studies/{TWINS[study]}/")
+        for element in BeautifulSoup(entry["text"], "html.parser").find_all(True)
     }
     assert used <= benign
     assert [name for body in bodies for name in _names(body, "")] == []
@@ -258,6 +262,6 @@ def test_downloads_hold_it_unchanged(site: Build, study: str) -> None:
     spec = json.loads(read("vl.json"))
     assert {row["x"] for row in spec["data"]["values"]} == {texts["x one"], texts["x two"]}
     tree = ElementTree.fromstring(read("svg"))
-    elements = {one.tag.rpartition("}")[2] for one in tree.iter()}
+    elements = {element.tag.rpartition("}")[2] for element in tree.iter()}
     assert not elements & {"script", "image", "foreignObject", "a"}
     assert tree.attrib["aria-label"].startswith(texts[texts.levels[-1]])

@@ -65,8 +65,8 @@ def test_every_link_and_anchor_leads_somewhere(found: Crawl) -> None:
 def test_the_page_for_what_is_missing_has_styles_and_links_at_any_depth(found: Crawl) -> None:
     shown = found.loads[found.home + "404.html"]
     assert any(url.endswith(".css") for url in shown)
-    for one in MISSING:
-        assert found.loads[found.home + one] == shown
+    for path in MISSING:
+        assert found.loads[found.home + path] == shown
 
 
 def test_nothing_is_loaded_from_another_host(found: Crawl) -> None:
@@ -115,7 +115,7 @@ def test_study_pages_are_reached_from_the_overview_by_links_in_the_text(found: C
 
 def test_ids_are_unique_on_each_page(found: Crawl) -> None:
     repeated = {
-        found.path(url): sorted({one for one in ids if ids.count(one) > 1})
+        found.path(url): sorted({id_ for id_ in ids if ids.count(id_) > 1})
         for url, ids in found.pages.items()
         if len(set(ids)) < len(ids)
     }

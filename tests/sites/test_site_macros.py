@@ -65,14 +65,14 @@ def test_numbers_and_macros_are_given_in_one_page(build: Build) -> None:
     page = article(build.page("numbers/"))
     best = "Learning rate {{ 7919*7907 }}, batch size 16"
     assert text_of(page.select_one("h1")) == "Best of Tiny: 24.5"
-    assert [text_of(one) for one in page.find_all("p", recursive=False)] == [
+    assert [text_of(element) for element in page.find_all("p", recursive=False)] == [
         "In Tiny, the best is 24.5.",
         f"At {best[0].lower()}{best[1:]}.",
         "Raw: 21.5 and {{ word }}.",
         f"Code: {{{{ {LARGE}.max }}}} and the.",
         "Included: 24.5.",
     ]
-    assert [text_of(one) for one in page.select("li")] == ["small: 14.5", "large: 14.5"]
+    assert [text_of(element) for element in page.select("li")] == ["small: 14.5", "large: 14.5"]
     assert text_of(page.select_one("pre")) == f"{{{{ {LARGE}.max }}}} the"
     # The title is the heading's, wherever it is shown.
     assert text_of(build.page("numbers/").select_one("title")) == "Best of Tiny: 24.5 - Tiny"
@@ -99,9 +99,9 @@ def test_zensical_gives_both_too(base: Path, tmp_path: Path) -> None:
     page = Build(0, "", project.folder / "site").page("numbers/")
     assert text_of(page.select_one("h1")).removesuffix("¶") == "Best of Tiny: 24.5"
     assert text_of(page.select_one("title")) == "Numbers - Tiny"
-    said = [text_of(one) for one in article(page).find_all("p", recursive=False)]
-    assert said[0] == "In Tiny, the best is 24.5."
-    assert said[-2:] == [f"Code: {{{{ {LARGE}.max }}}} and the.", "Included: 24.5."]
+    paragraphs = [text_of(element) for element in article(page).find_all("p", recursive=False)]
+    assert paragraphs[0] == "In Tiny, the best is 24.5."
+    assert paragraphs[-2:] == [f"Code: {{{{ {LARGE}.max }}}} and the.", "Included: 24.5."]
 
 
 @both_orders
@@ -118,8 +118,8 @@ def test_a_number_that_is_wrong_is_a_message_of_ours(
         '  grid(study="tin").max\n'
     ) in build.log
     assert "Macro Rendering Error" not in build.log
-    said = text_of(article(build.page("numbers/")))
-    assert said == 'Numbers A (there is no study "tin"; did you mean tiny?) the'
+    text = text_of(article(build.page("numbers/")))
+    assert text == 'Numbers A (there is no study "tin"; did you mean tiny?) the'
 
 
 @both_orders

@@ -24,13 +24,13 @@ SHOWN = "p, li, td, th, dd, dt, summary, figcaption"
 def left(page: Tag) -> list[tuple[str, str]]:
     """Markdown in the texts of a page, as (what, text); code, drawings and scripts may have it."""
     page = BeautifulSoup(str(page), "html.parser")
-    for one in page.select(
+    for element in page.select(
         "code, pre, kbd, svg, script, style, .ga-share, .jp-Notebook .highlight"
     ):
-        one.replace_with("x")
+        element.replace_with("x")
     found = []
-    for one in page.select(SHOWN):
-        texts = "".join(one.find_all(string=True, recursive=False))
+    for element in page.select(SHOWN):
+        texts = "".join(element.find_all(string=True, recursive=False))
         # A line's end in the source, in a paragraph, begins no block.
         for what, pattern in RAW.items():
             found += [(what, match[0].strip()) for match in re.finditer(pattern, texts, re.M)]

@@ -38,12 +38,12 @@ def measured(title: str, home: str) -> list[Any]:
             [
                 "GRPO setting",
                 f"{home}setting/",
-                [[name, f"{home}setting/{one}/", []] for one, name in OUR_SETTINGS.items()],
+                [[name, f"{home}setting/{level}/", []] for level, name in OUR_SETTINGS.items()],
             ],
             [
                 "Training seed",
                 f"{home}seed/",
-                [[name, f"{home}seed/{one}/", []] for one, name in SEEDS.items()],
+                [[name, f"{home}seed/{level}/", []] for level, name in SEEDS.items()],
             ],
             ["Checks", f"{home}checks/", []],
             ["Runs", f"{home}reproduction/", []],

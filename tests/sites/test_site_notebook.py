@@ -16,7 +16,7 @@ def page(atlas: Build) -> BeautifulSoup:
 def test_a_grid_is_in_the_page_as_on_its_own(atlas: Build, page: BeautifulSoup) -> None:
     [drawing] = page.select(".ga-notebook svg")
     assert str(drawing["aria-label"]).startswith("R1-Qwen | AIME24: Pass@1 from 40.0 to 52.0 %")
-    cells = [str(one["aria-label"]) for one in drawing.select('[role="graphics-symbol"]')]
+    cells = [str(element["aria-label"]) for element in drawing.select('[role="graphics-symbol"]')]
     assert len(cells) == 20
     figure = site_builds.figure_of(atlas.page(f"studies/{DYNTS}/model/r1-qwen/"), "r1-qwen/aime24")
     assert cells == [str(cell["aria-label"]) for cell in site_builds.drawn_cells(figure)]
@@ -36,7 +36,8 @@ def test_altair_s_chart_is_there_without_a_script(page: BeautifulSoup) -> None:
     charts = page.select(".jupyter-wrapper svg.marks:not(.ga-notebook svg)")
     assert len(charts) == 1
     labels = [
-        str(one["aria-label"]) for one in charts[0].select("[aria-roledescription=rect\\ mark]")
+        str(element["aria-label"])
+        for element in charts[0].select("[aria-roledescription=rect\\ mark]")
     ]
     assert len(labels) == 20
     assert "Ratio: 0.4; Local window size (tokens): 2000; Pass@1 (%): 52" in labels

@@ -29,7 +29,7 @@ ON_THE_PAGE = [
 
 
 def problems_on(build: Build, address: str) -> list[str]:
-    return [text_of(one) for one in build.page(address).select("article .ga-problems li")]
+    return [text_of(element) for element in build.page(address).select("article .ga-problems li")]
 
 
 def assert_log(build: Build, status: int, text: str) -> None:
@@ -37,10 +37,10 @@ def assert_log(build: Build, status: int, text: str) -> None:
     begin = "INFO    -  Building documentation to directory: "
     assert build.status == status, build.log
     assert "Traceback" not in build.log
-    _, _, said = build.log.partition(begin)
-    said = said.partition("\n")[2]
+    _, _, message = build.log.partition(begin)
+    message = message.partition("\n")[2]
     times = ("INFO    -  Documentation ", "INFO    -  gridatlas: ")  # the second: how far it is
-    lines = [line for line in said.splitlines() if not line.startswith(times)]
+    lines = [line for line in message.splitlines() if not line.startswith(times)]
     assert "\n".join(lines).strip() == text.strip()
 
 

@@ -96,9 +96,9 @@ def test_a_build_in_which_nothing_changed_imports_no_slow_library(warm: Again) -
     assert warm.imported == "end"
 
 
-def assert_same(one: dict[str, bytes], other: dict[str, bytes]) -> None:
-    assert sorted(one) == sorted(other)
-    assert [path for path in one if one[path] != other[path]] == []
+def assert_same(first: dict[str, bytes], other: dict[str, bytes]) -> None:
+    assert sorted(first) == sorted(other)
+    assert [path for path in first if first[path] != other[path]] == []
 
 
 def test_a_site_says_nothing_of_the_folder_it_was_built_in(second: Project, cold: Build) -> None:
@@ -117,14 +117,14 @@ def cached(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Build]:
 def test_what_is_damaged_in_the_cache_is_made_again(cached: tuple[Project, Build]) -> None:
     project, first = cached
     whole = first.files()
-    kept = {file: content for file, (_, content) in entries(project.folder / ".cache").items()}
-    assert len(kept) >= len(damaged(b""))
-    for number, (file, content) in enumerate(sorted(kept.items())):
+    contents = {file: content for file, (_, content) in entries(project.folder / ".cache").items()}
+    assert len(contents) >= len(damaged(b""))
+    for number, (file, content) in enumerate(sorted(contents.items())):
         kinds = damaged(content)
         file.write_bytes(kinds[number % len(kinds)])
         assert file.read_bytes() != content
     assert_same(whole, project.built("--strict").files())
-    assert {file: file.read_bytes() for file in kept} == kept
+    assert {file: file.read_bytes() for file in contents} == contents
 
 
 def damaged(content: bytes) -> list[bytes]:

@@ -43,8 +43,10 @@ def test_published_measured_and_their_difference_stand_side_by_side(run: Build) 
     assert [figure_name(figure) for figure in found] == [
         "Small, published", "Small, measured again", "Small, measured again − published",
     ]  # fmt: skip
-    said = [str(one["aria-label"]) for one in found[2].select('path[role="graphics-symbol"]')]
-    assert sorted(said) == [
+    labels = [
+        str(element["aria-label"]) for element in found[2].select('path[role="graphics-symbol"]')
+    ]
+    assert sorted(labels) == [
         "Learning rate 0.1, Batch size 16: running",
         "Learning rate 0.1, Batch size 8: −0.5 points, agrees",
         "Learning rate 0.2, Batch size 16: not run",
@@ -57,7 +59,7 @@ def test_runs_and_commands_are_told_as_texts(run: Build) -> None:
     (facts,) = page.select('[aria-label="The run tune-1"] table')
     assert "id org/<b>small</b>" in text_of(facts)
     assert "none: it ran on the CPU" in text_of(facts)
-    commands = [one.text.split("\n") for one in page.select(".ga-rerun pre")]
+    commands = [block.text.split("\n") for block in page.select(".ga-rerun pre")]
     assert commands[0] == [
         f"python docs/tune.py small {rate} {batch}" for batch in (16, 8) for rate in (0.1, 0.2)
     ]
@@ -66,15 +68,17 @@ def test_runs_and_commands_are_told_as_texts(run: Build) -> None:
 
 
 def test_other_pages_lead_to_it_and_say_how_far_it_is(run: Build) -> None:
-    for path, said in (
+    for path, texts in (
         ("studies/again/", "1 agree, 1 differ, 1 running, 5 not run of 8 cells"),
         ("studies/again/model/small/", "1 agree, 1 differ, 1 running, 1 not run of 4 cells"),
         ("studies/again/model/large/", "not run"),
     ):
-        links = [one for one in article(run.page(path)).select("a") if one.text == "Reproduction"]
+        links = [
+            link for link in article(run.page(path)).select("a") if link.text == "Reproduction"
+        ]
         assert len(links) == 1
         assert (run.site / path / str(links[0]["href"])).resolve() == run.site / PAGE.rstrip("/")
-        assert f"Reproduction: {said}" in text_of(article(run.page(path)))
+        assert f"Reproduction: {texts}" in text_of(article(run.page(path)))
 
 
 def test_a_study_without_script_and_runs_has_no_such_page(run: Build) -> None:
@@ -85,14 +89,14 @@ def test_a_study_without_script_and_runs_has_no_such_page(run: Build) -> None:
 def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None:
     page = article(atlas.page(f"studies/{DYNTS}/reproduction/"))
     text = text_of(page)
-    links = [str(one["href"]) for one in page.select("a") if one.text.endswith("kv_sweep.py")]
+    links = [str(link["href"]) for link in page.select("a") if link.text.endswith("kv_sweep.py")]
     assert links == ["../../../reproduce/kv_sweep/"]
     assert "not run. No cell was measured again yet." in text
     # 298 questions × 5 samples × 20 cells × 2 models.
     assert "takes 59,600 trials" in text
     assert "In 160 of 160 cells the published value alone is less sure than the margin" in text
     assert figures(page) == []
-    commands = [line for one in page.select(".ga-rerun pre") for line in one.text.split("\n")]
+    commands = [line for block in page.select(".ga-rerun pre") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == 160
     assert not any("average" in line for line in commands)
     assert commands[0] == (
@@ -117,18 +121,18 @@ def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build, study:
     text = text_of(page)
     assert text.startswith(f"Runs of Digits before and after GRPO, {how}: our own runs")
     assert "It has no published value, so it is no reproduction of a published figure" in text
-    links = [str(one["href"]) for one in page.select("a") if one.text.endswith("grpo_digits.py")]
+    links = [str(link["href"]) for link in page.select("a") if link.text.endswith("grpo_digits.py")]
     assert links == ["../../../reproduce/grpo_digits/"]
-    commands = [line for one in page.select(".ga-rerun pre") for line in one.text.split("\n")]
+    commands = [line for block in page.select(".ga-rerun pre") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == 324
     assert commands[0] == (
         f"python docs/reproduce/grpo_digits.py{options} --only setting=before --only seed=1"
         " --only x_digits=1 --only y_digits=1"
     )
     for path in (f"studies/{study}/", f"studies/{study}/seed/3/"):
-        said = text_of(article(atlas.page(path)))
-        assert "Runs: what measured these values, and with what settings" in said
-        assert "in the style of the published digit grids" in said
+        text = text_of(article(atlas.page(path)))
+        assert "Runs: what measured these values, and with what settings" in text
+        assert "in the style of the published digit grids" in text
 
 
 def test_the_studies_of_one_set_of_models_link_to_each_other(atlas: Build) -> None:
@@ -141,24 +145,26 @@ def test_the_studies_of_one_set_of_models_link_to_each_other(atlas: Build) -> No
         for below in ("", "setting/", "seed/", "setting/after_t100/", "seed/mean/"):
             page = article(atlas.page(f"studies/{study}/{below}"))
             up = "../" * (below.count("/") + 1)
-            [link] = [one for one in page.select("a") if one.get("href") == f"{up}{other}/"]
+            [link] = [link for link in page.select("a") if link.get("href") == f"{up}{other}/"]
             assert text_of(link.find_parent("p")) == texts[other]
 
 
 def test_measured_values_stand_with_their_intervals_and_the_region(atlas: Build) -> None:
     page = article(atlas.page(f"studies/{OURS}/seed/1/"))
     found = figure_of(page, "after_t100/1")
-    said = [str(one["aria-label"]) for one in found.select('path[role="graphics-symbol"]')]
+    labels = [
+        str(element["aria-label"]) for element in found.select('path[role="graphics-symbol"]')
+    ]
     path = Path(f"{site_builds.ROOT}/data/{OURS}/ours.csv")
     rows = [
         row
         for row in csv.DictReader(path.read_text().splitlines())
         if (row["setting"], row["seed"]) == ("after_t100", "1")
     ]
-    assert len(said) == len(rows) == 36
+    assert len(labels) == len(rows) == 36
     for row in rows:
         head = f"Number of x's digits {row['x_digits']}, Number of y's digits {row['y_digits']}: "
-        (one,) = [text for text in said if text.startswith(head)]
-        assert one.removeprefix(head).startswith(f"{float(row['value']):.1f} %")
+        (label,) = [text for text in labels if text.startswith(head)]
+        assert label.removeprefix(head).startswith(f"{float(row['value']):.1f} %")
     assert "In GRPO's problems" in text_of(found)
     assert "67.0 to 79.1" in text_of(article(atlas.page(f"studies/{OURS}/")))  # 147 of 200

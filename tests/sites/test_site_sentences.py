@@ -64,13 +64,13 @@ def counts(of: Mapping[str, Mapping[str, int]], n: int) -> str:
 
 def test_no_single_cell_differs_although_all_are_higher(pages: Callable[..., Pages]) -> None:
     cells = counts({"a": {"1": 40, "2": 42, "3": 44}, "b": {"1": 50, "2": 52, "3": 54}}, 100)
-    said = (
+    sentences = (
         "b minus a: +10.00 points on average over 3 cells; b is higher in all 3 cells. "
         "By an unpaired test, no single cell's difference is significant "
         "(two-sided Fisher exact tests, Holm's correction)."
     )
     found = pages(COMPARED, cells)
-    assert said in found["model/"]
+    assert sentences in found["model/"]
     assert "none of the 3 cells differ" not in found["model/"]
 
 
@@ -107,13 +107,13 @@ def test_cells_that_vary_less_than_independent_trials_would_are_said_to(
 ) -> None:
     alike = {str(rate): 50 for rate in range(20)}
     found = pages(COMPARED, counts({"a": alike | {"1": 51}, "b": alike | {"1": 52}}, 100))
-    said = (
+    sentences = (
         "Cells vary less than independent trials would: χ² = 0.2 on 38 degrees of freedom, over "
         "2 grids of this study (p < 0.001). The reason may be that cells share their items. An "
         "unpaired test of one cell against another is then too cautious."
     )
     for page in ("", "model/", "model/a/"):
-        assert found[page].count(said) == 1
+        assert found[page].count(sentences) == 1
 
 
 def test_of_cells_as_far_apart_as_independent_trials_nothing_is_said(

@@ -91,7 +91,7 @@ def test_a_mistake_stands_on_the_page_until_it_is_fixed(
     served: Served, path: str, before: str, after: str, problem: str
 ) -> None:
     def problems(page: BeautifulSoup) -> str:
-        return " ".join(text_of(one) for one in page.select(".ga-problems li"))
+        return " ".join(text_of(element) for element in page.select(".ga-problems li"))
 
     served.edit(path, before, after)
     try:

@@ -162,8 +162,8 @@ def test_what_other_plugins_write_last_is_in_the_site(project: Project) -> None:
     assert build.files()["late.txt"] == b"late"
     assert build.files()["by-name.txt"] == b"by name"
     assert b"lost" not in build.files()["index.html"]
-    [told] = [line for line in build.log.splitlines() if line.startswith("WARNING")]
-    assert told.endswith(
+    [warning] = [line for line in build.log.splitlines() if line.startswith("WARNING")]
+    assert warning.endswith(
         "a file was written in "
         f"{build.site} while the site was built, and not by the build: index.html. "
         "A hook or plugin finds the site that is being built in config.site_dir"

@@ -63,7 +63,7 @@ def test_a_template_takes_the_place_of_ours_with_its_name(project: Project) -> N
     site = project.built("--strict")
     assert heading(site, "studies/") == "Our grids"
     page = site_builds.article(site.page("studies/"))
-    assert [text_of(one) for one in page.find_all("h2")] == ["Learning rate and batch size"]
+    assert [text_of(element) for element in page.find_all("h2")] == ["Learning rate and batch size"]
     assert len(page.select(".ours > svg")) == 2
     assert heading(site, "studies/tiny/") == "Learning rate and batch size"
 

@@ -43,7 +43,7 @@ def test_readings_are_held_against_each_other_cell_by_cell(atlas: Build) -> None
     assert "121 of 200, up to 20 apart" in text
     assert "14 of 14" in text
     page = atlas.page(f"{GRPO}/checks/")
-    (table,) = [one for one in page.select("article table") if "Apart" in one.get_text()]
+    (table,) = [table for table in page.select("article table") if "Apart" in table.get_text()]
     rows = [[cell.get_text(strip=True) for cell in row.select("td")] for row in table.select("tr")]
     assert len(rows) == 1 + 79
     assert ["After GRPO, temperature 1.25", "2 × 2", "49", "56", "56", "7", "56"] in rows
@@ -54,13 +54,13 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
     atlas: Build, study: str
 ) -> None:
     page = atlas.page(f"{study}/checks/")
-    told = page.select("li.ga-claim")
+    claims = page.select("li.ga-claim")
     results = next(
         result for result in load_data(ROOT / "data").results if result.study.id in study
     )
-    assert len(told) == len(results.study.claims)
+    assert len(claims) == len(results.study.claims)
     refuted = 0
-    for item in told:
+    for item in claims:
         outcome = item.select_one("summary strong").get_text()
         assert outcome in (
             "Holds", "Holds as printed, within noise", "Doesn't hold", "Not checkable",
@@ -70,7 +70,7 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
             assert item.select_one("details").has_attr("open")
     assert refuted == sum(claim.holds is False for claim in results.study.claims)
     linked = [
-        item for item in told if "Against it:" in item.get_text() and item.select("p a[href]")
+        item for item in claims if "Against it:" in item.get_text() and item.select("p a[href]")
     ]
     assert len(linked) > refuted // 2
 
@@ -90,13 +90,13 @@ def test_statements_are_those_of_machine_made_descriptions_and_not_the_papers(
         (f"{DYNTS}/benchmark/gpqa_d/", ("Healer", "Llama", "Gemma"), 36),
     ):
         text = _text(atlas, path)
-        names = "; ".join(described[one] for one in of)
+        names = "; ".join(described[reading] for reading in of)
         assert (
             f"These {count} statements are sentences of {len(of)} machine-made descriptions of "
             f"figures: {names}. No sentence of the paper itself is checked."
         ) in text
         assert "sources say" not in text
-        headings = [one.get_text() for one in atlas.page(path).select("article h2")]
+        headings = [heading.get_text() for heading in atlas.page(path).select("article h2")]
         assert [heading for heading in headings if heading.startswith("Claims")] == []
     # Where the heading "Claims" was, links still lead to.
     assert (
@@ -118,37 +118,43 @@ def _statements(build: Build, path: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for item in build.page(path).select("li.ga-claim"):
         verdict, sentence = item.select_one("summary").get_text().split(": “", 1)
-        said = [re.sub(r"\s+", " ", one.get_text()).strip() for one in item.select("p")]
-        found.setdefault(sentence.removesuffix("”"), [verdict, *said])
+        paragraphs = [
+            re.sub(r"\s+", " ", paragraph.get_text()).strip() for paragraph in item.select("p")
+        ]
+        found.setdefault(sentence.removesuffix("”"), [verdict, *paragraphs])
     return found
 
 
 def test_a_statement_is_judged_on_the_cells_that_its_own_reading_has(atlas: Build) -> None:
-    said = _statements(atlas, f"{DYNTS}/checks/")
-    verdict, *told = said["Generally, performance increases with … decreasing 'Ratio'."]
+    statements = _statements(atlas, f"{DYNTS}/checks/")
+    verdict, *details = statements["Generally, performance increases with … decreasing 'Ratio'."]
     assert verdict == "Doesn't hold"
-    assert told[-1] == (
+    assert details[-1] == (
         "In the shown values: doesn't hold; in its own reading: doesn't hold on the 8 of 20 cells "
         "that it gives. It is on record as wrong."
     )
-    verdict, *told = said["The scale ranges from approximately -52 to -88."]
+    verdict, *details = statements["The scale ranges from approximately -52 to -88."]
     assert verdict == "Doesn't hold"
-    assert told[0] == (
+    assert details[0] == (
         "Read as: At least one value of the four benchmarks lies on this scale. Its ends are "
         "approximate, but a share can't be negative, so no value has a colour on it."
     )
-    said = _statements(atlas, f"{GRPO}/checks/")
-    assert said["The highest values form a broad plateau in the center …"] == [
+    statements = _statements(atlas, f"{GRPO}/checks/")
+    assert statements["The highest values form a broad plateau in the center …"] == [
         "Holds",
         "Read as: The mean of the middle, where both have four to seven digits, is above that of "
         "the whole grid.",
         "In the shown values: holds; in its own reading: holds on the 90 of 100 cells that it "
         "gives.",
     ]
-    [corner] = [one for one in said if "lower-right regions (higher digit counts)" in one]
-    assert said[corner][0] == "Doesn't hold"
+    [corner] = [
+        statement
+        for statement in statements
+        if "lower-right regions (higher digit counts)" in statement
+    ]
+    assert statements[corner][0] == "Doesn't hold"
     quadrant = "The top-right quadrant (high x digits, low y digits) shows many zeros"
-    assert (said[quadrant][0], said["indicating complete failure."][0]) == (
+    assert (statements[quadrant][0], statements["indicating complete failure."][0]) == (
         "Holds", "Not checkable",
     )  # fmt: skip
     undecidable = [
@@ -161,10 +167,10 @@ def test_a_statement_is_judged_on_the_cells_that_its_own_reading_has(atlas: Buil
 
 
 def test_what_chance_may_have_printed_is_called_so(atlas: Build) -> None:
-    said = _statements(atlas, f"{DYNTS}/checks/")
-    verdict, *told = said["The global peak (49.7) is at (Window=2000, Ratio=0.3)."]
+    statements = _statements(atlas, f"{DYNTS}/checks/")
+    verdict, *details = statements["The global peak (49.7) is at (Window=2000, Ratio=0.3)."]
     assert verdict == "Holds as printed, within noise"
-    assert told == [
+    assert details == [
         "Every cell of this grid may be the best (95 % confidence set), and no test tells its "
         "cells, rows or columns apart: what is printed may be chance alone.",
         "So it is in the shown values and in its own reading.",
@@ -195,7 +201,9 @@ def test_it_says_how_sure_the_numbers_are(atlas: Build) -> None:
 
 def test_the_json_says_it_too(atlas: Build) -> None:
     grid = json.loads((atlas.site / "grids/dynts-window-ratio/r1-qwen/aime24.json").read_text())
-    (cell,) = [one for one in grid["cells"] if (one["ratio"], one["local_window"]) == (0.4, 2000)]
+    (cell,) = [
+        entry for entry in grid["cells"] if (entry["ratio"], entry["local_window"]) == (0.4, 2000)
+    ]
     assert (cell["value"], cell["n"], cell["may_be_best"]) == (52.0, 150, True)
     low, high = cell["interval_95"]
     # That of 30 questions: the 150 trials are five samples of each.
@@ -207,7 +215,7 @@ def test_the_json_says_it_too(atlas: Build) -> None:
     (cell,) = [
         digit for digit in digits["cells"] if (digit["x_digits"], digit["y_digits"]) == (2, 2)
     ]
-    assert [(one["reading"], one["value"]) for one in cell["read"]] == [
+    assert [(reading["reading"], reading["value"]) for reading in cell["read"]] == [
         ("healer-alpha", 49.0),
         ("nemotron", 56.0),
         ("gemini-flash", 56.0),

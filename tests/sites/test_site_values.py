@@ -85,8 +85,8 @@ def read_cell(text: str, grid: str) -> Shown:
 @pytest.mark.parametrize("path", PLACES)
 def test_a_page_has_the_data_tables_of_its_grids_and_no_others(atlas: Build, path: str) -> None:
     page = atlas.page(path)
-    there = [grid for figure in figures(page) if (grid := grid_of(figure))]
-    assert sorted(there) == sorted(PLACES[path])
+    grids = [grid for figure in figures(page) if (grid := grid_of(figure))]
+    assert sorted(grids) == sorted(PLACES[path])
     for grid in PLACES[path]:
         columns, found = data_table(figure_of(page, grid))
         assert columns == X_LEVELS[study_of(grid)]
@@ -100,17 +100,17 @@ def test_each_printed_number_is_shown_or_stands_beside_what_is(atlas: Build, pat
     page = atlas.page(path)
     for grid in PLACES[path]:
         figure = figure_of(page, grid)
-        said = readings_table(figure)
+        table = readings_table(figure)
         for point, text in printed(grid).items():
             if shown(grid)[point].text != text:
-                assert said[point][0] == (text or "disputed"), (grid, point)
-            elif point in said:
-                assert said[point][0] == text, (grid, point)
+                assert table[point][0] == (text or "disputed"), (grid, point)
+            elif point in table:
+                assert table[point][0] == text, (grid, point)
 
 
 def readings_table(figure: Tag) -> dict[tuple[str, str], list[str]]:
     """What each reading says of the cells that several give, the document's first."""
-    tables = [one for one in figure.select("table") if one.find_parent("details")][1:]
+    tables = [table for table in figure.select("table") if table.find_parent("details")][1:]
     found = {}
     for row in (row for table in tables for row in table.select("tbody tr")):
         where, *texts, agree = [text_of(cell) for cell in row.find_all(["th", "td"])]
@@ -130,15 +130,15 @@ def test_each_drawn_cell_says_its_value_and_carries_its_own_address(
     for grid in (PLACES | LEADS)[path]:
         figure = figure_of(page, grid)
         assert figure_name(figure) == name_of(grid)
-        said = {str(cell["id"]): str(cell["aria-label"]) for cell in drawn_cells(figure)}
+        labels = {str(cell["id"]): str(cell["aria-label"]) for cell in drawn_cells(figure)}
         best = max(Decimal(cell.text) for cell in shown(grid).values())
-        assert said == {
-            f"{grid}/{x},{y}": _said(x, y, cell, grid, Decimal(cell.text) == best)
+        assert labels == {
+            f"{grid}/{x},{y}": _label(x, y, cell, grid, Decimal(cell.text) == best)
             for (x, y), cell in shown(grid).items()
         }
 
 
-def _said(x: str, y: str, cell: Shown, grid: str, best: bool) -> str:
+def _label(x: str, y: str, cell: Shown, grid: str, best: bool) -> str:
     dynts = study_of(grid) == DYNTS
     value = f"{cell.text} %" if dynts else cell.text
     end = (" (disputed)" if cell.disputed else "") + (", best" if best else "")
@@ -175,9 +175,9 @@ def test_the_row_with_eleven_values_is_disputed_and_none_of_them_is_placed(
     _, found = data_table(figure)
     row = [read_cell(text, DISPUTED[1]) for text in found[DISPUTED[2]]]
     assert [cell.disputed for cell in row] == [True] * 10
-    said = readings_table(figure)
+    table = readings_table(figure)
     for x, cell in zip(X_LEVELS[GRPO], row, strict=True):
-        assert said[x, DISPUTED[2]][:2] == ["disputed", cell.text]
+        assert table[x, DISPUTED[2]][:2] == ["disputed", cell.text]
     legend = [text_of(text) for text in figure.select("svg text")]
     assert [text for text in legend if text.startswith("disputed")] == ["disputed value"]
 
@@ -192,11 +192,11 @@ def test_why_a_reading_gives_no_value_is_said_where_it_is_shown(atlas: Build) ->
 
 
 BETWEEN_MODELS = {
-    f"R1-Qwen − R1-Llama | {label}": (f"r1-qwen/{one}", f"r1-llama/{one}")
-    for one, label in BENCHMARKS.items()
+    f"R1-Qwen − R1-Llama | {label}": (f"r1-qwen/{level}", f"r1-llama/{level}")
+    for level, label in BENCHMARKS.items()
 }
 TO_BEFORE = {
-    f"{SETTINGS[one]} − Before GRPO": (one, "before") for one in ("after_t125", "after_t100")
+    f"{SETTINGS[level]} − Before GRPO": (level, "before") for level in ("after_t125", "after_t100")
 }
 DIFFERENCES = {
     **{path: {} for path in PLACES},
@@ -214,9 +214,9 @@ DIFFERENCES = {
 
 @pytest.mark.parametrize("path", DIFFERENCES)
 def test_differences_are_the_second_minus_the_first(atlas: Build, path: str) -> None:
-    there = [figure for figure in figures(atlas.page(path)) if not grid_of(figure)]
-    found = {figure_name(figure): figure for figure in there}
-    assert len(found) == len(there)
+    others = [figure for figure in figures(atlas.page(path)) if not grid_of(figure)]
+    found = {figure_name(figure): figure for figure in others}
+    assert len(found) == len(others)
     assert sorted(found) == sorted(DIFFERENCES[path])
     for name, (second, first) in DIFFERENCES[path].items():
         columns, texts = data_table(found[name])
@@ -245,7 +245,9 @@ def test_every_number_of_the_summary_table_is_that_of_its_grid(atlas: Build) -> 
     for path in PLACES:
         page = atlas.page(path)
         tables = [
-            one for one in page.select("article table") if "Spread" in text_of(one.select_one("tr"))
+            table
+            for table in page.select("article table")
+            if "Spread" in text_of(table.select_one("tr"))
         ]
         assert len(tables) == 1
         for row in tables[0].select("tbody tr"):
@@ -274,10 +276,10 @@ def test_the_page_of_checks_draws_where_readings_differ(atlas: Build) -> None:
         for figure in figures(page):
             grid = grid_of(figure)
             assert figure_name(figure) == name_of(grid)
-            said = readings_table(figure_of(_level_page(atlas, grid), grid))
+            table = readings_table(figure_of(_level_page(atlas, grid), grid))
             apart = {
                 f"{grid}/{x},{y}": max(values) - min(values)
-                for (x, y), texts in said.items()
+                for (x, y), texts in table.items()
                 if len(values := [Decimal(text) for text in texts if text not in ("", "disputed")])
                 > 1
             }

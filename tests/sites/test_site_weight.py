@@ -34,7 +34,7 @@ def test_a_model_page_weighs_little(atlas: Build) -> None:
 @pytest.mark.parametrize("page", [MODEL, SETTING])
 def test_a_page_loads_one_script_of_ours_and_no_picture(atlas: Build, page: str) -> None:
     soup = atlas.page(page)
-    scripts = [str(one["src"]) for one in soup.select("script[src]")]
+    scripts = [str(element["src"]) for element in soup.select("script[src]")]
     ours = [script for script in scripts if "assets/gridatlas/" in script]
     assert [our.rpartition("/")[2] for our in ours] == ["gridatlas.js"]
     theirs = [script for script in scripts if script not in ours]

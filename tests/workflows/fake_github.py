@@ -38,10 +38,10 @@ class GitHub:
     store: str = ""
 
     def bodies(self, number: int = 12) -> list[str]:
-        return [one["body"] or "" for one in self.comments.get(number, [])]
+        return [comment["body"] or "" for comment in self.comments.get(number, [])]
 
     def writes(self) -> list[tuple[str, str]]:
-        return [one for one in self.asked if one[0] != "GET"]
+        return [request for request in self.asked if request[0] != "GET"]
 
     def answer(self, method: str, path: str, query: dict[str, str], body: Any) -> Any:
         """What a request is answered with: a status and JSON, or a place to go to."""
@@ -136,8 +136,8 @@ def serving(github: GitHub) -> Iterator[GitHub]:
         ThreadingHTTPServer(("127.0.0.1", 0), Api) as api,
         ThreadingHTTPServer(("127.0.0.1", 0), Store) as store,
     ):
-        for one in (api, store):
-            threading.Thread(target=one.serve_forever, args=(0.02,), daemon=True).start()
+        for server in (api, store):
+            threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         github.api = f"http://127.0.0.1:{api.server_port}"
         github.store = f"http://127.0.0.1:{store.server_port}"
         try:

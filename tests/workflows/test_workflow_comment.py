@@ -149,7 +149,7 @@ def test_the_comment_says_all_that_changed_the_important_first(
         "To look at the site with these results: download gridatlas-preview-site",
         "was made by the code of this pull request.",
     ]
-    places = [shown.find(one) for one in expected]
+    places = [shown.find(text) for text in expected]
     assert -1 not in places, expected[places.index(-1)]
     assert places == sorted(places)
     assert links(text) == ["https://github.com/atlas-owner/results/actions/runs/7001#artifacts"]
@@ -467,10 +467,10 @@ def changed(path: str, value: Any) -> Any:
     """The recorded diff with one value replaced: `sections.0.items`."""
     diff = copy.deepcopy(event("diff"))
     *parents, last = path.split(".")
-    one: Any = diff
+    parent: Any = diff
     for name in parents:
-        one = one[int(name) if isinstance(one, list) else name]
-    one[last] = value
+        parent = parent[int(name) if isinstance(parent, list) else name]
+    parent[last] = value
     return diff
 
 

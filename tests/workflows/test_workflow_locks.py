@@ -34,7 +34,7 @@ def test_hashed_versions_are_those_of_the_lock() -> None:
         plain.setdefault(package, set()).add(version)
     hashed = pins("requirements-hashed.lock")
     assert len(hashed) > 150
-    assert [one for (one, _), version in hashed.items() if version not in plain[one]] == []
+    assert [name for (name, _), version in hashed.items() if version not in plain[name]] == []
     for _, marker in hashed:
         assert not marker or Marker(marker)
 
@@ -51,24 +51,26 @@ def test_every_file_of_the_hashed_lock_has_a_hash() -> None:
 def _asked() -> list[tuple[str, str]]:
     """What pyproject.toml asks for, and by which name."""
     project, groups = PROJECT["project"], PROJECT["dependency-groups"]
-    asked = [("the package", one) for one in project["dependencies"]]
+    asked = [("the package", requirement) for requirement in project["dependencies"]]
     for extra, those in project["optional-dependencies"].items():
-        asked += [(extra, one) for one in those]
+        asked += [(extra, requirement) for requirement in those]
     for group, those in groups.items():
-        asked += [(group, one) for one in those]
+        asked += [(group, requirement) for requirement in those]
     return asked
 
 
 @pytest.mark.parametrize(("of", "requirement"), _asked())
 def test_what_is_asked_for_is_locked_in_a_version_that_fits(of: str, requirement: str) -> None:
-    one = Requirement(requirement)
+    parsed = Requirement(requirement)
     files = ["requirements.lock"] + (["requirements-hashed.lock"] if of not in NO_HASH else [])
     for file in files:
         found = [
-            Version(v) for (package, _), v in pins(file).items() if package == canonical(one.name)
+            Version(v)
+            for (package, _), v in pins(file).items()
+            if package == canonical(parsed.name)
         ]
-        assert found, f"make lock: {one.name} isn't in {file}"
-        assert all(one.specifier.contains(version, prereleases=True) for version in found)
+        assert found, f"make lock: {parsed.name} isn't in {file}"
+        assert all(parsed.specifier.contains(version, prereleases=True) for version in found)
 
 
 def installations(file: Path) -> list[str]:
@@ -118,13 +120,16 @@ def test_all_that_has_a_hash_is_installed_by_it() -> None:
 
 
 def test_dependencies_are_those_of_the_package_and_its_extras() -> None:
-    def said(*extras: str) -> subprocess.CompletedProcess[str]:
+    def requirements_of(*extras: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, ".github/scripts/dependencies.py", *extras]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     project = PROJECT["project"]
     extras = project["optional-dependencies"]
     expected = [*project["dependencies"], *extras["mkdocs"], *extras["parquet"]]
-    assert said("mkdocs", "parquet").stdout.splitlines() == expected
-    assert said().stdout.splitlines() == project["dependencies"]
-    assert said("nothing").stderr == "no extra nothing (there are mkdocs, parquet, reproduce)\n"
+    assert requirements_of("mkdocs", "parquet").stdout.splitlines() == expected
+    assert requirements_of().stdout.splitlines() == project["dependencies"]
+    assert (
+        requirements_of("nothing").stderr
+        == "no extra nothing (there are mkdocs, parquet, reproduce)\n"
+    )

@@ -110,7 +110,7 @@ def context(checkout: Checkout, name: str = "own", **inputs: str) -> dict[str, A
     given = event(f"pull_request.{name}")
     given["pull_request"]["head"]["sha"] = checkout.head
     defaults = {
-        key: one["default"] for key, one in workflow(ACTION / "action.yml")["inputs"].items()
+        key: value["default"] for key, value in workflow(ACTION / "action.yml")["inputs"].items()
     }
     return {"github": {"event": given}, "inputs": defaults | inputs}
 
@@ -145,10 +145,10 @@ def test_what_a_pull_request_changes_is_in_the_diff_the_site_and_the_run(
     diff = json.loads((out / "diff.json").read_text())
     assert diff["base"] == {"name": "main", "commit": project.base}
     assert diff["head"] == {"name": "pull request 12", "commit": project.head}
-    said = [item["text"] for section in diff["sections"] for item in section["items"]]
+    texts = [item["text"] for section in diff["sections"] for item in section["items"]]
     assert (
         "Accuracy: the best is now 75 at rate 0.2, batch 16; before 72.5 at rate 0.2, batch 8"
-        in said
+        in texts
     )
     changes = (out / "site/studies/changes/index.html").read_text()
     assert f"Changes since {project.base}" in changes
@@ -181,9 +181,9 @@ def test_the_preview_has_the_diff_and_a_site_that_opens_from_the_disk(
     assert 'href="studies/index.html"' in home
     assert "Content-Security-Policy" not in home
     assert "75" in (out / "site/studies/tuning/index.html").read_text()
-    kept = [one for one in workflow(ACTION / "action.yml")["runs"]["steps"] if "uses" in one]
+    pinned = [step for step in workflow(ACTION / "action.yml")["runs"]["steps"] if "uses" in step]
     given = {"runner": {"temp": str(project.folder.parent / "runner")}, **context(project)}
-    paths = [evaluate(one["with"]["path"], given).split() for one in kept]
+    paths = [evaluate(step["with"]["path"], given).split() for step in pinned]
     assert paths == [[str(out / "diff.json"), str(out / "preview.json")], [str(out / "site")]]
 
 
@@ -320,10 +320,10 @@ def test_a_copied_action_must_be_told_what_to_install(project: Checkout, tmp_pat
 
 
 def test_the_copied_workflow_gives_the_action_what_it_takes() -> None:
-    known = set(workflow(ACTION / "action.yml")["inputs"])
+    inputs = set(workflow(ACTION / "action.yml")["inputs"])
     for file in (COPIED / "preview.yml", ROOT / ".github/workflows/preview.yml"):
         content = yaml.safe_load(file.read_text())
-        [used] = [one for one in content["jobs"]["preview"]["steps"] if one["uses"][0] == "$"]
+        [used] = [step for step in content["jobs"]["preview"]["steps"] if step["uses"][0] == "$"]
         assert used["uses"] == "$/.github/actions/gridatlas"
-        assert set(used["with"]) <= known
+        assert set(used["with"]) <= inputs
         assert (ROOT / used["uses"].removeprefix("$/") / "action.yml").is_file()

@@ -61,7 +61,7 @@ def test_who_runs_code_of_a_pull_request_may_only_read() -> None:
         assert "pull_request_target" not in events
         if "pull_request" in events:
             allowed = [job["permissions"] for job in content["jobs"].values()]
-            assert all(one == {"contents": "read"} for one in allowed)
+            assert all(permissions == {"contents": "read"} for permissions in allowed)
             assert "secrets." not in file.read_text("utf-8")
 
 

@@ -44,15 +44,19 @@ def test_the_parts_of_the_bundle_are_listed_with_their_versions(tmp_path: Path) 
     done = added(tmp_path, sbom(), bundle().script)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads((tmp_path / "sbom.json").read_text("utf-8"))
-    parts = {one["name"]: one["version"] for one in found["components"] if "purl" in one}
+    parts = {
+        component["name"]: component["version"]
+        for component in found["components"]
+        if "purl" in component
+    }
     assert parts.pop("vega-lite").rpartition(".")[0] == vl_convert.get_vegalite_versions()[-1]
     assert parts == {
         "vega": vl_convert.get_vega_version(),
         "vega-embed": vl_convert.get_vega_embed_version(),
     }
-    refs = {one["bom-ref"] for one in found["components"]}
-    assert {one["ref"] for one in found["dependencies"]} == refs
-    [maker] = [one for one in found["dependencies"] if one["ref"] == "maker"]
+    refs = {component["bom-ref"] for component in found["components"]}
+    assert {dependency["ref"] for dependency in found["dependencies"]} == refs
+    [maker] = [dependency for dependency in found["dependencies"] if dependency["ref"] == "maker"]
     assert set(maker["dependsOn"]) == refs - {"altair", "maker"}
 
 

@@ -72,10 +72,10 @@ def evaluate(text: str, context: Mapping[str, Any]) -> str:
     """
 
     def value(found: re.Match[str]) -> str:
-        one: Any = context
+        value: Any = context
         for name in found[1].split("."):
-            one = one.get(name) if isinstance(one, Mapping) else None
-        return "" if one is None else str(one)
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return "" if value is None else str(value)
 
     assert text.count("${{") == len(_EXPRESSION.findall(text)), text
     return _EXPRESSION.sub(value, text)
