@@ -10,11 +10,11 @@ from studies import HEAD, MakeStudy, table
 
 from gridatlas.assessment.agreement import (
     Alone,
-    Comparison,
     Disagreement,
     Hint,
     Outside,
     Pair,
+    ReadingAgreement,
     compare,
 )
 
@@ -40,7 +40,7 @@ def rows(grid: str, *before: str) -> list[str]:
     ]
 
 
-def compared(make_study: MakeStudy, *grids: str, more: str = "") -> Comparison:
+def compared(make_study: MakeStudy, *grids: str, more: str = "") -> ReadingAgreement:
     """Compare readings a, b, c, … of the least study."""
     names = "abcdef"[: len(grids)]
     files = {
@@ -102,7 +102,7 @@ def test_readings_without_a_cell_in_common_have_no_share(make_study: MakeStudy) 
 
 
 def test_one_reading_has_nothing_to_be_compared_with(make_study: MakeStudy) -> None:
-    assert compared(make_study, "1 2") == Comparison(("a",), (), (), (), (), ())
+    assert compared(make_study, "1 2") == ReadingAgreement(("a",), (), (), (), (), ())
 
 
 def test_a_derived_reading_is_no_second_witness(make_study: MakeStudy) -> None:

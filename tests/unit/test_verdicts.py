@@ -7,8 +7,8 @@ from math import sqrt
 import pytest
 
 from gridatlas.statistics.interval import Interval
-from gridatlas.statistics.rerun import BY_CLUSTERS, BY_TRIALS, Account, difference_interval
-from gridatlas.statistics.rerun import interval_of as interval_of_account
+from gridatlas.statistics.rerun import BY_CLUSTERS, BY_TRIALS, Estimate, difference_interval
+from gridatlas.statistics.rerun import interval_of as interval_of_estimate
 from gridatlas.statistics.verdicts import Told, verdict
 
 Z = 1.959963984540054
@@ -45,7 +45,7 @@ def test_wrong_margins_and_intervals(low: float, high: float, margin: float) -> 
         verdict(Interval(low, high), margin)
 
 
-def told_at(published: Account, again: Account, margin: float) -> Told:
+def told_at(published: Estimate, again: Estimate, margin: float) -> Told:
     found = difference_interval(published, again)
     assert found is not None
     return verdict(found[0], margin)
@@ -56,52 +56,52 @@ def test_few_trials_never_agree() -> None:
     assert pytest.approx(124.21, abs=0.01) == Z**2 * 0.97 / 0.03
     for n in range(1, 125):
         for k in range(0, n + 1, max(1, n // 7)):
-            equal = Account(k / n, n)
+            equal = Estimate(k / n, n)
             assert told_at(equal, equal, 0.03) == "too few to tell", (k, n)
-    assert told_at(Account(0.0, 125), Account(0.0, 125), 0.03) == "agrees"
+    assert told_at(Estimate(0.0, 125), Estimate(0.0, 125), 0.03) == "agrees"
     # In the middle it takes 2 · (z/0.03)² · 0.25 = 2,134 or so: at p = ½ each half width adds up.
-    assert told_at(Account(0.5, 2100), Account(0.5, 2100), 0.03) == "too few to tell"
-    assert told_at(Account(0.5, 2200), Account(0.5, 2200), 0.03) == "agrees"
+    assert told_at(Estimate(0.5, 2100), Estimate(0.5, 2100), 0.03) == "too few to tell"
+    assert told_at(Estimate(0.5, 2200), Estimate(0.5, 2200), 0.03) == "agrees"
     # However many trials one side has, the other stays as it is.
-    assert told_at(Account(0.5, 150), Account(0.5, 10**6), 0.03) == "too few to tell"
+    assert told_at(Estimate(0.5, 150), Estimate(0.5, 10**6), 0.03) == "too few to tell"
 
 
 @pytest.mark.parametrize(
-    ("account", "low", "high"),
+    ("estimate", "low", "high"),
     [
-        (Account(1.0, 1), 1 / (1 + Z**2), 1),
-        (Account(0.0, 30), 0, Z**2 / (30 + Z**2)),
+        (Estimate(1.0, 1), 1 / (1 + Z**2), 1),
+        (Estimate(0.0, 30), 0, Z**2 / (30 + Z**2)),
         # 5 items: t = 2.776, wider than Wilson's of 1,000 trials …
-        (Account(0.5, 1000, 0.02, 5), 0.5 - 0.02 * T4, 0.5 + 0.02 * T4),
+        (Estimate(0.5, 1000, 0.02, 5), 0.5 - 0.02 * T4, 0.5 + 0.02 * T4),
         # … and not than that of 20: ½ ± z √(¼/20 + z²/1600)/(1 + z²/20).
         (
-            Account(0.5, 20, 0.02, 5),
+            Estimate(0.5, 20, 0.02, 5),
             0.5 - Z * sqrt(0.0125 + Z**2 / 1600) / (1 + Z**2 / 20),
             0.5 + Z * sqrt(0.0125 + Z**2 / 1600) / (1 + Z**2 / 20),
         ),
         # A standard error alone, of unknown items: normal.
-        (Account(0.5, None, 0.02), 0.5 - 0.02 * Z, 0.5 + 0.02 * Z),
+        (Estimate(0.5, None, 0.02), 0.5 - 0.02 * Z, 0.5 + 0.02 * Z),
         # All 30 items alike, 5 samples each: as 30 trials, not as 150.
-        (Account(1.0, 150, None, 30), 30 / (30 + Z**2), 1),
+        (Estimate(1.0, 150, None, 30), 30 / (30 + Z**2), 1),
         # One training seed is one trial, whatever its standard error says.
-        (Account(1.0, 600, None, 1), 1 / (1 + Z**2), 1),
-        (Account(1.0, 600, 0.001, 1), 1 / (1 + Z**2), 1),
+        (Estimate(1.0, 600, None, 1), 1 / (1 + Z**2), 1),
+        (Estimate(1.0, 600, 0.001, 1), 1 / (1 + Z**2), 1),
     ],
 )
-def test_intervals_of_one_value(account: Account, low: float, high: float) -> None:
-    found = interval_of_account(account)
+def test_intervals_of_one_value(estimate: Estimate, low: float, high: float) -> None:
+    found = interval_of_estimate(estimate)
     assert found is not None
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
 
 
 def test_the_difference_is_newcombes() -> None:
     # Newcombe (1998), table II, (a): 56/70 and 48/80, method 10.
-    found = difference_interval(Account(48 / 80, 80), Account(56 / 70, 70))
+    found = difference_interval(Estimate(48 / 80, 80), Estimate(56 / 70, 70))
     assert found is not None
     assert (found[0].low, found[0].high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
     assert found[1] == BY_TRIALS
     # Two standard errors: the squares of their reaches add up.
-    both = difference_interval(Account(2.0, None, 0.3), Account(2.5, None, 0.4))
+    both = difference_interval(Estimate(2.0, None, 0.3), Estimate(2.5, None, 0.4))
     assert both is not None
     assert (both[0].low, both[0].high) == pytest.approx((0.5 - Z / 2, 0.5 + Z / 2))
     assert both[1] == BY_CLUSTERS
@@ -110,13 +110,13 @@ def test_the_difference_is_newcombes() -> None:
 @pytest.mark.parametrize(
     ("published", "again"),
     [
-        (Account(0.5), Account(0.5, 100)),
-        (Account(0.5, 100), Account(0.5)),
-        (Account(0.5, None, 0.0), Account(0.5, 100)),  # a standard error of 0 says nothing
-        (Account(0.5, None, 0.1, 1), Account(0.5, 100)),
+        (Estimate(0.5), Estimate(0.5, 100)),
+        (Estimate(0.5, 100), Estimate(0.5)),
+        (Estimate(0.5, None, 0.0), Estimate(0.5, 100)),  # a standard error of 0 says nothing
+        (Estimate(0.5, None, 0.1, 1), Estimate(0.5, 100)),
     ],
 )
 def test_without_trials_or_standard_errors_there_is_no_interval(
-    published: Account, again: Account
+    published: Estimate, again: Estimate
 ) -> None:
     assert difference_interval(published, again) is None

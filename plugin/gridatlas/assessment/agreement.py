@@ -123,7 +123,7 @@ class Hint:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ReadingAgreement:
     """All readings of a study against each other.
 
     Attributes:
@@ -150,11 +150,11 @@ class Comparison:
         )
 
 
-def compare(study: Study) -> Comparison:
-    """Compare every account with every other one, cell by cell, as numbers (47.0 is 47)."""
+def compare(study: Study) -> ReadingAgreement:
+    """Compare every reading with every other one, cell by cell, as numbers (47.0 is 47)."""
     outside = tuple(one for reading in study.readings for one in _outside(study, reading))
     if len(study.accounts) == 1:
-        return Comparison((study.accounts[0].id,), (), (), (), outside, ())
+        return ReadingAgreement((study.accounts[0].id,), (), (), (), outside, ())
     values = {reading.id: _values(reading) for reading in study.accounts}
     order = {at: place for place, at in enumerate(_places(study))}
     every = sorted({at for given in values.values() for at in given}, key=order.__getitem__)
@@ -166,7 +166,7 @@ def compare(study: Study) -> Comparison:
         if len({value for _, value in given}) > 1:
             disagreements.append(Disagreement(levels, point, tuple(given)))
     pairs = list(combinations(study.accounts, 2))
-    return Comparison(
+    return ReadingAgreement(
         tuple(values),
         tuple(_pair(study, first, second, values) for first, second in pairs),
         tuple(disagreements),

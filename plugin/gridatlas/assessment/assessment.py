@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridatlas.assessment.agreement import Comparison, compare
+from gridatlas.assessment.agreement import ReadingAgreement, compare
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
 from gridatlas.assessment.reruns import Reproduction, reproduction
@@ -23,7 +23,7 @@ class Assessment:
     results: Results
     checks: StudyChecks
     claims: tuple[Judged, ...]
-    comparison: Comparison
+    comparison: ReadingAgreement
     uncertainty: Uncertainty
     reproduction: Reproduction | None = None
 

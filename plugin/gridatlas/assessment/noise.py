@@ -62,7 +62,7 @@ def tested_grid(claim: Judged, results: Results) -> Levels | None:
 
 
 def _compares_cells(node: tree.Node) -> bool:
-    if isinstance(node, tree.Comparison):
+    if isinstance(node, tree.CompareOp):
         return all(_kind(operand) in ("cells", "cell") for operand in node.operands)
     return isinstance(node, tree.Attribute) and node.name in ("all_at", "any_at")
 
@@ -75,7 +75,7 @@ def _kind(node: tree.Node) -> Kind:
             return "number"
         case tree.Attribute():
             return _kind_of_attribute(node)
-        case tree.Comparison(operands=(left, right)):
+        case tree.CompareOp(operands=(left, right)):
             return _kind_of_comparison(_kind(left), node.operators[0], _kind(right))
         case tree.Logic():
             return "truth" if _kind(node.left) == _kind(node.right) == "truth" else "other"

@@ -39,7 +39,7 @@ class CellRerun:
 
     Attributes:
         reason: Why nothing can be tested, where that is so.
-        published, again: What both accounts say; without a value where one has none.
+        published, again: What both give; without a value where one has none.
         difference: Measured again minus published.
         interval: 95 % of the difference, in the metric's unit.
         method: Name of the interval.
@@ -283,8 +283,8 @@ def _intervals(
     """
     inputs = {
         (grid.levels, point): [
-            _account(grid, cell, point),
-            _account(again, again.at(*point), point),
+            _estimate(grid, cell, point),
+            _estimate(again, again.at(*point), point),
         ]
         for grid, again in pairs
         if len(study.x.levels) * len(study.y.levels) <= CELLS_UP_TO
@@ -314,7 +314,7 @@ def _scale(study: Study) -> int | None:
     return 1 if study.metric.range == (Decimal(0), Decimal(1)) else None
 
 
-def _account(grid: Grid, cell: Cell, point: Point) -> Any:
+def _estimate(grid: Grid, cell: Cell, point: Point) -> Any:
     """Value, trials, standard error, and what that is taken over; None without a value."""
     if cell.value is None:
         return None
@@ -326,16 +326,16 @@ def _account(grid: Grid, cell: Cell, point: Point) -> Any:
 def _computed(kind: Any, scale: int | None) -> dict[str, Any]:
     """One published cell, with what was measured again where it was."""
     from gridatlas.statistics.counts import successes_from
-    from gridatlas.statistics.rerun import Account, difference_interval, interval_of
+    from gridatlas.statistics.rerun import Estimate, difference_interval, interval_of
 
-    def account(value: str, n: int | None, stderr: str | None, clusters: int | None) -> Account:
+    def estimate(value: str, n: int | None, stderr: str | None, clusters: int | None) -> Estimate:
         share = float(Decimal(value)) / (scale or 1)
         error = None if stderr is None else float(stderr) / (scale or 1)
         within = scale is not None and 0 <= share <= 1
-        return Account(share, n if within else None, error, clusters)
+        return Estimate(share, n if within else None, error, clusters)
 
     published, again = kind
-    first = account(*published)
+    first = estimate(*published)
     value = Decimal(published[0])
     reason = ""
     if first.n is not None and first.stderr is None:
@@ -351,7 +351,7 @@ def _computed(kind: Any, scale: int | None) -> dict[str, Any]:
         found["width"] = (own.high - own.low) * (scale or 1)
     if again is None or reason:
         return found
-    told = difference_interval(first, account(*again))
+    told = difference_interval(first, estimate(*again))
     if told is None:
         return found | {"reason": "the number of trials behind the value of the run is unknown"}
     interval, method = told

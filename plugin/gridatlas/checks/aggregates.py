@@ -10,7 +10,7 @@ from gridatlas.checks.averages import FROM_SHARES, Average, Outliers, Part, aver
 from gridatlas.checks.chance import CHANCE, odds_text
 from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.printed import half_unit, is_computed, plain, short
-from gridatlas.checks.reading import Account, Sheet, ends_of, points_of
+from gridatlas.checks.reading import ReadingView, Sheet, ends_of, points_of
 from gridatlas.checks.words import cells_text, is_are, many, of_values
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Cell, Levels, Point, Study
@@ -20,7 +20,7 @@ CellAt = Callable[[Levels, Point], Cell | None]
 
 
 def check_aggregates(
-    account: Account,
+    view: ReadingView,
     part: CellAt,
     blame: str = "The aggregate or one of its parts is wrong",
     compared: bool = True,
@@ -32,15 +32,15 @@ def check_aggregates(
         blame: What is wrong where one isn't that mean.
         compared: Whether they are also compared with how the others were computed.
     """
-    scale = share_scale(account.study)
+    scale = share_scale(view.study)
     averages: list[Average] = []
     coarse: set[tuple[Levels, Point]] = set()
     looked: list[Levels] = []
     findings = []
     untested: dict[Levels, list[Point]] = {}
     fine, count, widest = 0, 0, Decimal(0)
-    for sheet in account.sheets:
-        for index, factor in enumerate(account.study.facets):
+    for sheet in view.sheets:
+        for index, factor in enumerate(view.study.facets):
             if not factor.level(sheet.levels[index]).aggregate:
                 continue
             looked.append(sheet.levels)
@@ -63,7 +63,7 @@ def check_aggregates(
                 room = count * half_unit(value) + sum(map(half_unit, parts), Decimal(0))
                 widest = max(widest, room / count)
                 printed = [
-                    _part(account.study, levels, cell)
+                    _part(view.study, levels, cell)
                     for levels, cell in zip(others, cells, strict=True)
                 ]
                 averages.append(average_of(sheet.levels, point, value, printed, scale))
@@ -74,12 +74,12 @@ def check_aggregates(
             fine += tested - len(off)
             if off:
                 findings.append(
-                    account.finding(
+                    view.finding(
                         "aggregate",
                         sheet.levels,
                         [point for point, _ in off],
                         f"{of_values(len(off), tested)} not the mean of "
-                        f"{many(len(others), 'part')}: {cells_text(account.study, off)}",
+                        f"{many(len(others), 'part')}: {cells_text(view.study, off)}",
                         f"{blame}; or it isn't their plain mean.",
                         f"Certain, if it is: rounding explains {short(widest)} at most.",
                     )
@@ -90,7 +90,7 @@ def check_aggregates(
     if not tested:
         statement = "No aggregate can be checked: parts of each are absent."
         return [
-            account.result(
+            view.result(
                 "aggregate", looked, statement, "", outcome="not testable", untested=untested
             )
         ]
@@ -104,13 +104,13 @@ def check_aggregates(
     apart = outliers(averages) if compared else None
     if apart:
         statement += f" {apart.fitting} of {apart.tested} are also {apart.way}."
-        findings += _outlier_findings(account, apart, coarse)
+        findings += _outlier_findings(view, apart, coarse)
     strength = (
         f"An aggregate that is off by more than {short(2 * widest)} shows, and so does a part "
         f"that is off by more than {short(2 * count * widest)}. Smaller mistakes may not, and "
         "several can cancel out."
     )
-    return [account.result("aggregate", looked, statement, strength, findings, untested=untested)]
+    return [view.result("aggregate", looked, statement, strength, findings, untested=untested)]
 
 
 def _part(study: Study, levels: Levels, cell: Cell | None) -> Part:
@@ -124,7 +124,7 @@ def _part(study: Study, levels: Levels, cell: Cell | None) -> Part:
 
 
 def _outlier_findings(
-    account: Account, apart: Outliers, reported: Container[tuple[Levels, Point]]
+    view: ReadingView, apart: Outliers, reported: Container[tuple[Levels, Point]]
 ) -> list[Finding]:
     """Aggregates that were computed in another way than the others.
 
@@ -139,13 +139,13 @@ def _outlier_findings(
     for levels, averages in off.items():
         shown = [(average.point, _off_by(average, apart.way)) for average in averages]
         findings.append(
-            account.finding(
+            view.finding(
                 "aggregate",
                 levels,
                 [average.point for average in averages],
                 f"{apart.fitting} of {apart.tested} aggregates are {apart.way}; "
                 f"{'this one is' if len(averages) == 1 else 'these are'} not: "
-                f"{cells_text(account.study, shown)}",
+                f"{cells_text(view.study, shown)}",
                 "The aggregate or one of its parts is wrong; or it was computed in another way "
                 "than the others.",
                 _how_sure(apart),
@@ -183,9 +183,7 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
     for index, factor in enumerate(study.facets):
         if len(study.accounts) < 2 or not any(level.aggregate for level in factor.levels):
             continue
-        for levels, point in dict.fromkeys(
-            at for account in study.accounts for at in account.cells
-        ):
+        for levels, point in dict.fromkeys(at for view in study.accounts for at in view.cells):
             if not factor.level(levels[index]).aggregate:
                 continue
             shown = choose(study, levels, point)
@@ -209,8 +207,8 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
         for levels, points in wanted.items()
     )
     # A note: that readings disagree is told where they are compared.
-    account = Account(study, "", sheets, "note", ends_of(study))
+    view = ReadingView(study, "", sheets, "note", ends_of(study))
     blame = "The shown values come from readings that disagree"
     return check_aggregates(
-        account, lambda levels, point: choose(study, levels, point), blame, compared=False
+        view, lambda levels, point: choose(study, levels, point), blame, compared=False
     )

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import is_computed, percent, places_of, plain
-from gridatlas.checks.reading import Account
+from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.words import cells_text, decimals_text, is_are, many, of_values, span
 from gridatlas.model.study import Cell, Levels, Point
 from gridatlas.results.grids import share_scale
@@ -38,17 +38,17 @@ class _Share:
     passing: Fraction
 
 
-def check_counts(account: Account) -> list[CheckResult]:
+def check_counts(view: ReadingView) -> list[CheckResult]:
     """Values that no number of successes among n trials gives."""
-    scale = share_scale(account.study)
+    scale = share_scale(view.study)
     if scale is None:
         return []
     shares: list[_Share] = []
     unknown: dict[Levels, list[Point]] = {}
-    for sheet in account.sheets:
-        if any(level.aggregate for level in account.study.levels_of(sheet.levels)):
+    for sheet in view.sheets:
+        if any(level.aggregate for level in view.study.levels_of(sheet.levels)):
             continue
-        by_trials = account.study.trials_at(sheet.levels)
+        by_trials = view.study.trials_at(sheet.levels)
         for point, cell, value in sheet.cells():
             n = cell.n if cell.n is not None else by_trials
             if not 0 <= value <= scale:
@@ -64,18 +64,16 @@ def check_counts(account: Account) -> list[CheckResult]:
         number = sum(map(len, unknown.values()))
         statement = f"The number of trials behind {many(number, 'value')} is unknown."
         results.append(
-            account.result(
-                "k-of-n", unknown, statement, "", outcome="not testable", untested=unknown
-            )
+            view.result("k-of-n", unknown, statement, "", outcome="not testable", untested=unknown)
         )
     few = len({share.n for share in shares}) <= MAX_TRIAL_NUMBERS
     groups: dict[int, list[_Share]] = {}
     for share in shares:
         groups.setdefault(share.n if few else share.passing > SAYS_NOTHING, []).append(share)
-    return results + [_counts_of(account, scale, groups[key]) for key in sorted(groups)]
+    return results + [_counts_of(view, scale, groups[key]) for key in sorted(groups)]
 
 
-def _counts_of(account: Account, scale: int, shares: Sequence[_Share]) -> CheckResult:
+def _counts_of(view: ReadingView, scale: int, shares: Sequence[_Share]) -> CheckResult:
     number = span([share.n for share in shares])
     trials = f"{number} {'trial' if number == '1' else 'trials'}"
     rates = Counter(share.passing for share in shares)
@@ -89,12 +87,12 @@ def _counts_of(account: Account, scale: int, shares: Sequence[_Share]) -> CheckR
             wrong.setdefault(share.levels, []).append((share.point, text))
     totals = Counter(share.levels for share in shares)
     findings = [
-        account.finding(
+        view.finding(
             "k-of-n",
             levels,
             [point for point, _ in cells],
             f"{of_values(len(cells), totals[levels])} no count of {trials}: "
-            f"{cells_text(account.study, cells)}",
+            f"{cells_text(view.study, cells)}",
             "A digit is wrong; or there were not so many trials, or this is no plain share of "
             "successes.",
             f"Certain, if it is a share of {trials}, rounded. A wrong value needn't show: "
@@ -107,7 +105,7 @@ def _counts_of(account: Account, scale: int, shares: Sequence[_Share]) -> CheckR
         f"{fine} of {many(len(shares), 'value')} {is_are(fine)} a count of {trials}, rounded."
     )
     nothing = passing > SAYS_NOTHING
-    return account.result(
+    return view.result(
         "k-of-n",
         [share.levels for share in shares],
         statement,

@@ -10,18 +10,18 @@ from fractions import Fraction
 from gridatlas.checks.chance import CHANCE
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import is_computed, places_of, plain
-from gridatlas.checks.reading import Account
+from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.words import cells_text, decimals_text, many, of_values
 from gridatlas.model.study import Point
 
 
-def check_decimals(account: Account) -> list[CheckResult]:
+def check_decimals(view: ReadingView) -> list[CheckResult]:
     """Values printed with other decimals than the rest of their grid or reading."""
     printed = {
         sheet.levels: [
             (p, v, places_of(v)) for p, cell, v in sheet.cells() if not is_computed(cell)
         ]
-        for sheet in account.sheets
+        for sheet in view.sheets
     }
     every = [cell for cells in printed.values() for cell in cells]
     if len(every) < 3:
@@ -39,9 +39,9 @@ def check_decimals(account: Account) -> list[CheckResult]:
         span = decimals_text(places for *_, places in every)
         statement = f"The {len(every)} values have {span}."
         strength = "With so many that differ there is no usual number to compare with."
-        return [account.result("decimals", printed, statement, strength, outcome="not testable")]
+        return [view.result("decimals", printed, statement, strength, outcome="not testable")]
     findings = [
-        account.finding(
+        view.finding(
             "decimals",
             levels,
             [point for point, *_ in printed[levels]],
@@ -61,7 +61,7 @@ def check_decimals(account: Account) -> list[CheckResult]:
     statement = f"{len(full)} of {many(len(every), 'value')} have {decimals_text([usual])}."
     if dropped and Fraction(9, 10) ** len(full) < CHANCE:
         statement += " None of them ends in 0, so zeros at the end were left out of the others."
-        return [account.result("decimals", printed, statement, strength, findings)]
+        return [view.result("decimals", printed, statement, strength, findings)]
     for levels, cells in odd.items():
         if not cells:
             continue
@@ -73,18 +73,18 @@ def check_decimals(account: Account) -> list[CheckResult]:
                 "in 0, so zeros at the end may have been left out."
             )
         findings.append(
-            account.finding(
+            view.finding(
                 "decimals",
                 levels,
                 [point for point, *_ in cells],
                 f"{of_values(len(cells), len(printed[levels]))} not printed with {text}: "
-                + cells_text(account.study, [(point, plain(value)) for point, value, _ in cells]),
+                + cells_text(view.study, [(point, plain(value)) for point, value, _ in cells]),
                 "A digit or the point may have been lost or added.",
                 sure,
                 note=dropped,
             )
         )
-    return [account.result("decimals", printed, statement, strength, findings)]
+    return [view.result("decimals", printed, statement, strength, findings)]
 
 
 def _usual(printed: Iterable[tuple[Point, Decimal, int]]) -> int:

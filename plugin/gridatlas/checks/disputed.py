@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.reading import Account
+from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.words import is_are, many
 from gridatlas.model.study import Levels, Point, Reading
 
 
-def check_disputed(account: Account, reading: Reading) -> list[CheckResult]:
+def check_disputed(view: ReadingView, reading: Reading) -> list[CheckResult]:
     """Disputed cells without a value, those of one grid with one note together."""
     groups: dict[tuple[Levels, str], list[Point]] = {}
     for (levels, point), cell in reading.cells.items():
@@ -17,7 +17,7 @@ def check_disputed(account: Account, reading: Reading) -> list[CheckResult]:
     if not groups:
         return []
     findings = [
-        account.finding(
+        view.finding(
             "disputed",
             levels,
             points,
@@ -31,7 +31,5 @@ def check_disputed(account: Account, reading: Reading) -> list[CheckResult]:
     number = sum(map(len, groups.values()))
     statement = f"{many(number, 'cell')} {is_are(number)} disputed and without a value."
     return [
-        account.result(
-            "disputed", [finding.levels for finding in findings], statement, "", findings
-        )
+        view.result("disputed", [finding.levels for finding in findings], statement, "", findings)
     ]

@@ -11,7 +11,7 @@ from gridatlas.checks.decimals import check_decimals
 from gridatlas.checks.disputed import check_disputed
 from gridatlas.checks.findings import CheckResult, Finding, StudyChecks
 from gridatlas.checks.ranges import check_stated_ranges
-from gridatlas.checks.reading import account_of, supplying
+from gridatlas.checks.reading import supplying, view_of
 from gridatlas.checks.repeats import check_repeats
 from gridatlas.checks.runs import check_runs
 from gridatlas.checks.transcription import check_transcription
@@ -51,20 +51,20 @@ def reading_results(
         shown: Ids of the readings that supply shown values, where they are known.
     """
     supplies = reading.id in (supplying(study) if shown is None else shown)
-    account = account_of(study, reading, "problem" if supplies else "note")
+    view = view_of(study, reading, "problem" if supplies else "note")
 
     def part(levels: Levels, point: Point) -> Cell | None:
         own = reading.cells.get((levels, point))
         return own if own and own.value is not None else choose(study, levels, point)
 
     return (
-        *check_aggregates(account, part),
-        *check_counts(account),
-        *check_repeats(account, "row"),
-        *check_repeats(account, "column"),
-        *check_runs(account),
-        *check_decimals(account),
-        *check_disputed(account, reading),
-        *check_stated_ranges(account, reading),
-        *check_transcription(account, reading),
+        *check_aggregates(view, part),
+        *check_counts(view),
+        *check_repeats(view, "row"),
+        *check_repeats(view, "column"),
+        *check_runs(view),
+        *check_decimals(view),
+        *check_disputed(view, reading),
+        *check_stated_ranges(view, reading),
+        *check_transcription(view, reading),
     )

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import plain
-from gridatlas.checks.reading import Account
+from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.words import cells_text, many, of_values
 from gridatlas.model.study import Levels, Reading
 
 
-def check_stated_ranges(account: Account, reading: Reading) -> list[CheckResult]:
+def check_stated_ranges(view: ReadingView, reading: Reading) -> list[CheckResult]:
     """Values outside the ends of the colour bar that the reading states."""
-    ids = [facet.id for facet in account.study.facets]
+    ids = [facet.id for facet in view.study.facets]
     looked: list[Levels] = []
     findings = []
     inside, total = 0, 0
     for stated in reading.entry.stated_range:
         low, high = stated.range
         named = (stated.model_extra or {}).items()
-        for sheet in account.sheets:
+        for sheet in view.sheets:
             at = dict(zip(ids, sheet.levels, strict=True))
             if any(at.get(facet) != key for facet, key in named):
                 continue
@@ -29,13 +29,13 @@ def check_stated_ranges(account: Account, reading: Reading) -> list[CheckResult]
             inside += len(values) - len(beyond)
             if beyond:
                 findings.append(
-                    account.finding(
+                    view.finding(
                         "stated-range",
                         sheet.levels,
                         [point for point, _ in beyond],
                         f"{of_values(len(beyond), len(values))} outside {plain(low)} to "
                         f"{plain(high)}, the stated range of the colour bar: "
-                        f"{cells_text(account.study, beyond)}",
+                        f"{cells_text(view.study, beyond)}",
                         "The stated ends may be those of the ticks. Or the values or the range "
                         "are wrong.",
                         "Not certain: ticks needn't reach to the ends of a colour bar.",
@@ -46,4 +46,4 @@ def check_stated_ranges(account: Account, reading: Reading) -> list[CheckResult]
         return []
     statement = f"{inside} of {many(total, 'value')} lie within the stated ranges."
     strength = "Only gross mistakes show."
-    return [account.result("stated-range", looked, statement, strength, findings)]
+    return [view.result("stated-range", looked, statement, strength, findings)]

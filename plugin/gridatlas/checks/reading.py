@@ -37,7 +37,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ReadingView:
     """A reading as the checks see it; `ends` are the ends of the metric's range."""
 
     study: Study
@@ -94,8 +94,8 @@ def supplying(study: Study) -> frozenset[str]:
     return frozenset(cell.reading for cell in shown if cell.value is not None)
 
 
-def account_of(study: Study, reading: Reading, severity: Severity) -> Account:
-    """The account of a reading, its grids in the order of the facets' levels."""
+def view_of(study: Study, reading: Reading, severity: Severity) -> ReadingView:
+    """What the checks see of a reading, its grids in the order of the facets' levels."""
     orders = [{level.key: i for i, level in enumerate(facet.levels)} for facet in study.facets]
     found = sorted(
         {levels for levels, _ in reading.cells},
@@ -111,7 +111,7 @@ def account_of(study: Study, reading: Reading, severity: Severity) -> Account:
         )
         for levels in found
     )
-    return Account(study, reading.id, sheets, severity, ends_of(study))
+    return ReadingView(study, reading.id, sheets, severity, ends_of(study))
 
 
 def points_of(study: Study) -> list[list[Point]]:

@@ -12,7 +12,7 @@ from functools import cache
 from gridatlas.checks.chance import CHANCE, how_sure, times_text
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import plain
-from gridatlas.checks.reading import Account, Axis, Line
+from gridatlas.checks.reading import Axis, Line, ReadingView
 from gridatlas.checks.words import is_are, many
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import inline
@@ -31,13 +31,13 @@ CONSTANT = (
 """What lines and runs of one value may mean, where they are only a note."""
 
 
-def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
+def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
     """Rows, or columns, that stand twice in a grid, more often than chance explains."""
     kind = f"repeated-{axis}"
-    factor = account.study.y if axis == "row" else account.study.x
-    limit = CHANCE / max(1, len(account.sheets))
+    factor = view.study.y if axis == "row" else view.study.x
+    limit = CHANCE / max(1, len(view.sheets))
     looked, findings, by_chance, constant = [], [], 0, 0
-    for sheet in account.sheets:
+    for sheet in view.sheets:
         lines = sheet.lines(axis)
         whole = [line for line in lines if len(line) >= 3 and all(v is not None for _, v in line)]
         if len(whole) < 2:
@@ -48,9 +48,9 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
             groups.setdefault(tuple(v for _, v in line if v is not None), []).append(line)
         chances = None
         for values, group in groups.items():
-            if len(group) < 2 or account.ends.issuperset(values):
+            if len(group) < 2 or view.ends.issuperset(values):
                 continue
-            chances = chances or _Chances(account.ends, lines, whole)
+            chances = chances or _Chances(view.ends, lines, whole)
             shuffled, alike, seen = chances.of_repeat(group)
             if max(shuffled, alike) >= limit:
                 by_chance += 1
@@ -73,7 +73,7 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
                 found = f"{lines_named} are constant: {plain(values[0])} in every cell"
                 means = CONSTANT
             findings.append(
-                account.finding(
+                view.finding(
                     kind,
                     sheet.levels,
                     (point for line in group for point, _ in line),
@@ -99,7 +99,7 @@ def check_repeats(account: Account, axis: Axis) -> list[CheckResult]:
         f"A {axis} that was copied over another shows, unless chance explains it. Two {axis}s "
         "that were swapped don't."
     )
-    return [account.result(kind, looked, statement, strength, findings)]
+    return [view.result(kind, looked, statement, strength, findings)]
 
 
 def _names(names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from gridatlas.checks.chance import CHANCE, how_sure, times_text
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.printed import plain
-from gridatlas.checks.reading import Account, Axis, Line
+from gridatlas.checks.reading import Axis, Line, ReadingView
 from gridatlas.checks.repeats import CONSTANT
 from gridatlas.checks.words import at_level, is_are, many
 from gridatlas.model.study import Point
@@ -27,13 +27,13 @@ CARRIED_ON = (
 )
 
 
-def check_runs(account: Account) -> list[CheckResult]:
+def check_runs(view: ReadingView) -> list[CheckResult]:
     """One value in more neighbouring cells of a row or column than chance explains."""
-    limit = CHANCE / max(1, len(account.sheets))
-    scale_ends = _observed_ends(account)
+    limit = CHANCE / max(1, len(view.sheets))
+    scale_ends = _observed_ends(view)
     looked, findings, longest = [], [], 0
-    for sheet in account.sheets:
-        stretches = {axis: _stretches(account.ends, sheet.lines(axis)) for axis in _AXES}
+    for sheet in view.sheets:
+        stretches = {axis: _stretches(view.ends, sheet.lines(axis)) for axis in _AXES}
         runs = [
             (axis, run)
             for axis, found in stretches.items()
@@ -55,16 +55,16 @@ def check_runs(account: Account) -> list[CheckResult]:
                 continue
             first, last = (x if axis == "row" else y for (x, y), _ in (run[0], run[-1]))
             (x, y), value = run[0]
-            along, across = (account.study.x, at_level(account.study.y, y))
+            along, across = (view.study.x, at_level(view.study.y, y))
             if axis == "column":
-                along, across = (account.study.y, at_level(account.study.x, x))
+                along, across = (view.study.y, at_level(view.study.x, x))
             by_second = (
                 f"neighbours in a {axis} are equal as often as elsewhere in it "
                 f"({times_text(*seen)})"
             )
             saturated = len(run) == len(along.levels) or value in scale_ends
             findings.append(
-                account.finding(
+                view.finding(
                     "constant-run",
                     sheet.levels,
                     (point for point, _ in run),
@@ -89,16 +89,16 @@ def check_runs(account: Account) -> list[CheckResult]:
         "A value that was carried on over many cells shows; how many it takes depends on how often "
         "neighbours are equal elsewhere in the grid."
     )
-    return [account.result("constant-run", looked, statement, strength, findings)]
+    return [view.result("constant-run", looked, statement, strength, findings)]
 
 
-def _observed_ends(account: Account) -> frozenset[Decimal]:
+def _observed_ends(view: ReadingView) -> frozenset[Decimal]:
     """The lowest and highest value of a reading whose metric has no known range.
 
     Many cells at such a value are most often at an end of the scale, as all 10 of 10 are.
     """
-    values = [value for sheet in account.sheets for _, _, value in sheet.cells()]
-    return frozenset() if account.ends or not values else frozenset((min(values), max(values)))
+    values = [value for sheet in view.sheets for _, _, value in sheet.cells()]
+    return frozenset() if view.ends or not values else frozenset((min(values), max(values)))
 
 
 def _stretches(ends: frozenset[Decimal], lines: Iterable[Line]) -> list[Stretch]:

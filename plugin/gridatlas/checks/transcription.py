@@ -18,7 +18,7 @@ from gridatlas.checks.document import (
 )
 from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.printed import is_computed, plain
-from gridatlas.checks.reading import Account, Sheet
+from gridatlas.checks.reading import ReadingView, Sheet
 from gridatlas.checks.words import cells_text, is_are, many
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Factor, Levels, Point, Reading, Study, inline
@@ -43,14 +43,14 @@ Placed = Mapping[Point, Printed]
 """Numbers of a block by the points of the grid that they are for."""
 
 
-def check_transcription(account: Account, reading: Reading) -> list[CheckResult]:
+def check_transcription(view: ReadingView, reading: Reading) -> list[CheckResult]:
     """Every value against the document, cell by cell where its tables are recognised."""
     if reading.document is None:
         return []
     document = parse_document(reading.document)
     name = reading.entry.text or ""
-    sheets = [sheet for sheet in account.sheets if any(_typed(sheet))]
-    placed, unplaced = _place(account.study, sheets, document)
+    sheets = [sheet for sheet in view.sheets if any(_typed(sheet))]
+    placed, unplaced = _place(view.study, sheets, document)
     left = _numbers_left(document, placed)
     findings: list[Finding] = []
     total, by_cell, wrong = 0, 0, 0
@@ -61,7 +61,7 @@ def check_transcription(account: Account, reading: Reading) -> list[CheckResult]
         total += len(values)
         by_cell += sum(point in at for point in values)
         wrong += len(texts)
-        findings += _findings(account, sheet, values, texts, at, name)
+        findings += _findings(view, sheet, values, texts, at, name)
     if not total:
         return []
     statement = (
@@ -78,7 +78,7 @@ def check_transcription(account: Account, reading: Reading) -> list[CheckResult]
         "table is recognised. A mistake in the document itself doesn't."
     )
     looked = [sheet.levels for sheet in sheets]
-    return [account.result(KIND, looked, statement, strength, findings)]
+    return [view.result(KIND, looked, statement, strength, findings)]
 
 
 def _typed(sheet: Sheet) -> Iterator[tuple[Point, Decimal]]:
@@ -87,18 +87,18 @@ def _typed(sheet: Sheet) -> Iterator[tuple[Point, Decimal]]:
 
 
 def _findings(
-    account: Account,
+    view: ReadingView,
     sheet: Sheet,
     values: Mapping[Point, Decimal],
     texts: Mapping[Point, str],
     placed: Placed,
     name: str,
 ) -> Iterator[Finding]:
-    study = account.study
+    study = view.study
     points = [point for row in sheet.rows for point, _ in row]
     wrong = [(point, texts[point]) for point in points if point in texts]
     if wrong:
-        yield account.finding(
+        yield view.finding(
             KIND,
             sheet.levels,
             [point for point, _ in wrong],
@@ -114,7 +114,7 @@ def _findings(
         if point in placed and point not in values
     ]
     if absent:
-        yield account.finding(
+        yield view.finding(
             KIND,
             sheet.levels,
             [point for point, _ in absent],

@@ -96,7 +96,7 @@ class Evaluation:
             case tree.Arithmetic():
                 left, right = self._numeric(node.left), self._numeric(node.right)
                 return calculate(node.operator, left, right)
-            case tree.Comparison():
+            case tree.CompareOp():
                 return self._comparison(node)
             case tree.Logic():
                 left_truth = self._truth(node.left, node.word, node.word_start)
@@ -124,7 +124,7 @@ class Evaluation:
         message = f"only numbers can be calculated with and compared; this is {kind_of(value)}"
         raise self._error(node, message, expected)
 
-    def _comparison(self, node: tree.Comparison) -> Value:
+    def _comparison(self, node: tree.CompareOp) -> Value:
         values = [self._numeric(operand) for operand in node.operands]
         if len(values) == 2:
             return compare(node.operators[0], values[0], values[1])

@@ -19,7 +19,7 @@ from gridatlas.claims.tree import (
     Arithmetic,
     Attribute,
     ClaimError,
-    Comparison,
+    CompareOp,
     GridCall,
     Items,
     Literal,
@@ -195,7 +195,7 @@ class _Reader:
             case ast.Compare():
                 operands = tuple(map(self.read, (node.left, *node.comparators)))
                 operators = tuple(_COMPARISONS[type(operator)] for operator in node.ops)
-                return Comparison(start, end, operators, operands)
+                return CompareOp(start, end, operators, operands)
             case ast.List():
                 message = "a list stands only for several levels of a factor"
                 example = ".where(ratio=[0.1, 0.2])"

@@ -123,7 +123,7 @@ class Arithmetic(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Node):
+class CompareOp(Node):
     """`a < b`, or a chain `a < b < c`: one operand more than operators."""
 
     operators: tuple[str, ...]

@@ -99,19 +99,18 @@ def _by_items(old: Account, new: Account) -> Told | None:
 
 def _by_errors(old: Account, new: Account) -> Told | None:
     """By standard errors, where a side has one and the other has that or trials."""
-    from gridatlas.statistics.rerun import Account as Measured
-    from gridatlas.statistics.rerun import difference_interval
+    from gridatlas.statistics.rerun import Estimate, difference_interval
 
     if old.cell.stderr is None and new.cell.stderr is None:
         return None
 
-    def measured(one: Account) -> Measured:
+    def measured(one: Account) -> Estimate:
         scale = share_scale(one.grid.study)
         value = float(one.cell.value or 0) / (scale or 1)
         n = trials(one.grid, one.cell) if scale and 0 <= value <= 1 else None
         error = None if one.cell.stderr is None else float(one.cell.stderr) / (scale or 1)
         over = clusters(one.grid.study, one.grid.levels, one.point, one.cell)
-        return Measured(value, n, error, over)
+        return Estimate(value, n, error, over)
 
     scale = share_scale(new.grid.study) or 1
     given = difference_interval(measured(old), measured(new))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.assessment.agreement import Comparison, Disagreement, Hint, Pair
+from gridatlas.assessment.agreement import Disagreement, Hint, Pair, ReadingAgreement
 from gridatlas.data.tables import guarded
 from gridatlas.model.format import cell_text
 from gridatlas.model.study import Study
@@ -75,7 +75,7 @@ class Agreement:
     causes: tuple[Cause, ...]
 
 
-def agreement(comparison: Comparison) -> Agreement | None:
+def agreement(comparison: ReadingAgreement) -> Agreement | None:
     """All pairs in short; None where a table has room for them."""
     if len(comparison.readings) <= MATRIX_UP_TO:
         return None
@@ -94,7 +94,7 @@ def _nearness(pair: Pair) -> tuple[object, Decimal]:
     return pair.share, -(pair.largest or Decimal(0))
 
 
-def _causes(comparison: Comparison) -> Iterable[Cause]:
+def _causes(comparison: ReadingAgreement) -> Iterable[Cause]:
     alike: dict[str, list[Hint]] = {}
     for hint in comparison.hints:
         alike.setdefault(hint.looks, []).append(hint)
@@ -136,7 +136,7 @@ def spread(study: Study, one: Disagreement) -> Spread:
     return Spread(said(min(given)), said(max(given)), most if times > 1 else "")
 
 
-def pairs_csv(comparison: Comparison) -> str:
+def pairs_csv(comparison: ReadingAgreement) -> str:
     """All pairs as a table."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")

@@ -30,7 +30,7 @@ class ChiSquared:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ShareDifference:
     """A difference of two shares (−1 to 1), its interval, and the two-sided p-value of equality."""
 
     value: float
@@ -123,7 +123,7 @@ def _chi_squared(chi2: float, df: int) -> ChiSquared:
     return ChiSquared(chi2, df, float(special.chdtrc(df, chi2)), float(special.chdtr(df, chi2)))
 
 
-def difference(k1: int, n1: int, k2: int, n2: int, confidence: float = 0.95) -> Comparison:
+def difference(k1: int, n1: int, k2: int, n2: int, confidence: float = 0.95) -> ShareDifference:
     """First share minus second: hybrid score interval, and Fisher's exact test, two-sided.
 
     The interval is method 10 of Newcombe (1998), Statistics in Medicine 17, 873–890. Its coverage
@@ -144,7 +144,7 @@ def difference(k1: int, n1: int, k2: int, n2: int, confidence: float = 0.95) -> 
     share1, share2 = k1 / n1, k2 / n2
     test = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]])
     interval = combined(share1, first, share2, second)
-    return Comparison(share1 - share2, interval, float(test.pvalue))
+    return ShareDifference(share1 - share2, interval, float(test.pvalue))
 
 
 def combined(value1: float, first: Interval, value2: float, second: Interval) -> Interval:

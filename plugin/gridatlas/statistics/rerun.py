@@ -16,8 +16,8 @@ BY_CLUSTERS = "Newcombe's interval, with standard errors over items"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """One account of a cell: a share from 0 to 1, or, where n isn't given, any mean.
+class Estimate:
+    """A value of a cell: a share from 0 to 1, or, where n isn't given, any mean.
 
     Attributes:
         n: Trials; None where they aren't known.
@@ -32,8 +32,8 @@ class Account:
     clusters: int | None = None
 
 
-def interval_of(one: Account, confidence: float = 0.95) -> Interval | None:
-    """Interval of one account's value; None where nothing tells how sure it is.
+def interval_of(estimate: Estimate, confidence: float = 0.95) -> Interval | None:
+    """Interval of an estimate; None where nothing tells how sure it is.
 
     From trials it is Wilson's; from a standard error that of Student's t with clusters − 1 degrees
     of freedom (normal where the clusters aren't known). Where both are known it reaches as far as
@@ -43,21 +43,23 @@ def interval_of(one: Account, confidence: float = 0.95) -> Interval | None:
     Raises:
         ValueError: For impossible counts or a confidence outside 0 to 1.
     """
-    trials = None if one.n is None else wilson(one.value * one.n, one.n, confidence)
-    return widest(trials, _of_clusters(one, confidence))
+    trials = (
+        None if estimate.n is None else wilson(estimate.value * estimate.n, estimate.n, confidence)
+    )
+    return widest(trials, _of_clusters(estimate, confidence))
 
 
-def _of_clusters(one: Account, confidence: float) -> Interval | None:
+def _of_clusters(estimate: Estimate, confidence: float) -> Interval | None:
     """The interval for other clusters of the kind; None where nothing is known of them."""
-    if one.stderr and (one.clusters is None or one.clusters > 1):
-        return t_interval(one.value, Spread(one.stderr, one.clusters), confidence)
-    if one.n is not None and one.clusters is not None and one.clusters < one.n:
-        return wilson(one.value * one.clusters, one.clusters, confidence)
+    if estimate.stderr and (estimate.clusters is None or estimate.clusters > 1):
+        return t_interval(estimate.value, Spread(estimate.stderr, estimate.clusters), confidence)
+    if estimate.n is not None and estimate.clusters is not None and estimate.clusters < estimate.n:
+        return wilson(estimate.value * estimate.clusters, estimate.clusters, confidence)
     return None
 
 
 def difference_interval(
-    published: Account, again: Account, confidence: float = 0.95
+    published: Estimate, again: Estimate, confidence: float = 0.95
 ) -> tuple[Interval, str] | None:
     """Interval of the value measured again minus the published one, and its name.
 
@@ -70,6 +72,6 @@ def difference_interval(
     first, second = interval_of(again, confidence), interval_of(published, confidence)
     if first is None or second is None:
         return None
-    by_trials = not any(one.stderr or one.clusters for one in (published, again))
+    by_trials = not any(estimate.stderr or estimate.clusters for estimate in (published, again))
     interval = combined(again.value, first, published.value, second)
     return interval, BY_TRIALS if by_trials else BY_CLUSTERS
