@@ -61,17 +61,17 @@ class OpenGrid(Grid):
 
         It has no configuration of its own, so that it can be layered, joined and saved.
         """
-        from gridatlas.charts.vegalite import heatmap
+        from gridatlas.charts.vegalite import altair_chart
 
-        return heatmap(self.study, self._columns(), self.label)
+        return altair_chart(self.study, self._columns(), self.label)
 
     def svg(self) -> str:
         """The drawing as a text: SVG whose letters have the colour of the text around it."""
         from gridatlas.charts.heatmap import draw_grid
         from gridatlas.charts.pool import draw
 
-        picture = draw_grid(self, kept=GridCells(self, self.uncertainty).best_set)
-        return draw([picture], self.assessed.cache)[picture].svg
+        heatmap = draw_grid(self, best_set=GridCells(self, self.uncertainty).best_set)
+        return draw([heatmap], self.assessed.cache)[heatmap].svg
 
     def _columns(self) -> dict[str, list[Any]]:
         return columns(self.study, [GridCells(self, self.uncertainty)])

@@ -98,7 +98,7 @@ def pictures(folder: Path) -> list[Heatmap]:
     )
     return list(
         dict.fromkeys(
-            picture for plan in plan_study(assessment, "studies") for picture in plan.pictures
+            picture for plan in plan_study(assessment, "studies") for picture in plan.heatmaps
         )
     )
 

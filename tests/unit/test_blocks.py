@@ -142,16 +142,16 @@ def _states(x: int, y: int) -> str:
 
 def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
     grid = _grid(make_study, 100, 100, _states)
-    picture = draw_grid(grid, kept=frozenset({("1", "1"), ("2", "1")}))
-    assert picture.block == (4, 4)
-    assert len(picture.marks) == 625
-    assert picture.cells == 623
-    assert (picture.x_labels[0], picture.x_labels[-1]) == ("0 to 3", "96 to 99")
-    assert (picture.y_labels[0], picture.y_labels[-1]) == ("96 to 99", "0 to 3")
-    assert picture.legend == "Accuracy, mean of 4 × 4 cells"
+    heatmap = draw_grid(grid, best_set=frozenset({("1", "1"), ("2", "1")}))
+    assert heatmap.block == (4, 4)
+    assert len(heatmap.marks) == 625
+    assert heatmap.cells == 623
+    assert (heatmap.x_labels[0], heatmap.x_labels[-1]) == ("0 to 3", "96 to 99")
+    assert (heatmap.y_labels[0], heatmap.y_labels[-1]) == ("96 to 99", "0 to 3")
+    assert heatmap.legend == "Accuracy, mean of 4 × 4 cells"
     # From the top left.
-    assert [mark.key for mark in picture.marks[:2]] == ["0,96", "4,96"]
-    by_key = {mark.key: mark for mark in picture.marks}
+    assert [mark.key for mark in heatmap.marks[:2]] == ["0,96", "4,96"]
+    by_key = {mark.key: mark for mark in heatmap.marks}
     said = {key: mark.label.partition(": ")[2] for key, mark in by_key.items()}
     assert by_key["0,0"].label.startswith("Rate 0 to 3, Depth 0 to 3: ")
     assert said["0,0"] == "no value in 16 cells (16 out of memory)"
@@ -160,26 +160,26 @@ def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
     assert said["96,96"] == "mean 7, from 0 to 90, 16 cells, has the best"
     assert by_key["0,0"].absent == ABSENT["oom"]
     assert by_key["0,4"].absent == SEVERAL
-    assert [mark.key for mark in picture.marks if mark.best] == ["96,96"]
-    assert not any(mark.kept or mark.disputed for mark in picture.marks)
-    assert picture.note == (
+    assert [mark.key for mark in heatmap.marks if mark.best] == ["96,96"]
+    assert not any(mark.in_best_set or mark.disputed for mark in heatmap.marks)
+    assert heatmap.note == (
         "The 10,000 cells are drawn in 625 blocks of 4 × 4; the colour of a block is the mean of "
         "its values. Outlined: the block with the best cell (90 at Rate 99, Depth 99). Not marked "
         "in blocks, but told in the downloads: 1 disputed value, 2 cells that may be the best."
     )
     # The scale is that of the blocks, and the drawing has a mark for each.
-    assert picture.domain == own_domain([grid]) == (19 / 14, 6.9375)
-    drawing = draw_one(picture)
+    assert heatmap.domain == own_domain([grid]) == (19 / 14, 6.9375)
+    drawing = draw_one(heatmap)
     assert drawing.svg.count('role="graphics-symbol"') == 625
     assert len(json.loads(drawing.spec)["data"]["values"]) == 625
 
 
 def test_a_y_axis_of_blocks_may_point_down(make_study: MakeStudy) -> None:
     more = "factors: {depth: {direction: down}}\n"
-    picture = draw_grid(_grid(make_study, 1, 20_000, lambda _x, y: f"{y},", more))
-    assert picture.y_labels[0] == "0 to 199"
-    assert [mark.text for mark in picture.marks[:2]] == ["100", "300"]
-    assert [mark.key for mark in picture.marks if mark.best] == ["0,19800"]
+    heatmap = draw_grid(_grid(make_study, 1, 20_000, lambda _x, y: f"{y},", more))
+    assert heatmap.y_labels[0] == "0 to 199"
+    assert [mark.text for mark in heatmap.marks[:2]] == ["100", "300"]
+    assert [mark.key for mark in heatmap.marks if mark.best] == ["0,19800"]
 
 
 def test_levels_that_are_texts_are_told_apart(make_study: MakeStudy) -> None:
@@ -187,21 +187,21 @@ def test_levels_that_are_texts_are_told_apart(make_study: MakeStudy) -> None:
     levels = ["a", "b", "a to b", *(f"t{x}" for x in range(199))]
     lines = [f"{level},1,{place}" for place, level in enumerate(levels)]
     study = make_study("", table("rate,depth,value", *lines))
-    picture = draw_grid(analyse(study).grid())
-    assert picture.block == (3, 1)
-    assert picture.x_labels[:2] == ("a to a to b", "t0 to t2")
+    heatmap = draw_grid(analyse(study).grid())
+    assert heatmap.block == (3, 1)
+    assert heatmap.x_labels[:2] == ("a to a to b", "t0 to t2")
     levels = [*levels[:2], *(f"t{x}" for x in range(202)), "a to b"]
     more = f"factors: {{rate: {{levels: {json.dumps(levels)}}}}}\n"
     lines = [f"{level},1,1" for level in levels]
-    picture = draw_grid(analyse(make_study(more, table("rate,depth,value", *lines))).grid())
-    assert len(set(picture.x_labels)) == len(picture.x_labels)
+    heatmap = draw_grid(analyse(make_study(more, table("rate,depth,value", *lines))).grid())
+    assert len(set(heatmap.x_labels)) == len(heatmap.x_labels)
 
 
 def test_many_best_cells_are_not_outlined(make_study: MakeStudy) -> None:
     for columns, rows, what in ((100, 100, "blocks with a best cell"), (30, 30, "best cells")):
-        picture = draw_grid(_grid(make_study, columns, rows, lambda x, _: f"{x // 10},"))
-        assert not any(mark.best for mark in picture.marks)
-        assert re.search(rf"The \d+ {what} .*are not outlined\.", picture.note)
+        heatmap = draw_grid(_grid(make_study, columns, rows, lambda x, _: f"{x // 10},"))
+        assert not any(mark.best for mark in heatmap.marks)
+        assert re.search(rf"The \d+ {what} .*are not outlined\.", heatmap.note)
     few = draw_grid(_grid(make_study, OUTLINED_UP_TO, 30, lambda _, y: f"{y},"))
     assert sum(mark.best for mark in few.marks) == OUTLINED_UP_TO
     assert few.note == ""
@@ -212,13 +212,13 @@ def test_small_marks_stand_on_printed_values_only(make_study: MakeStudy) -> None
         return "5,disputed" if (x, y) == (1, 1) else f"{x},"
 
     grid = _grid(make_study, 21, 20, value)
-    picture = draw_grid(grid, kept=frozenset({("3", "3")}))
-    assert not any(mark.kept or mark.disputed for mark in picture.marks)
-    assert picture.note == (
+    heatmap = draw_grid(grid, best_set=frozenset({("3", "3")}))
+    assert not any(mark.in_best_set or mark.disputed for mark in heatmap.marks)
+    assert heatmap.note == (
         "Not marked on cells so small, but told in the downloads: 1 disputed value, "
         "1 cell that may be the best."
     )
-    labels = {mark.key: mark.label for mark in picture.marks}
+    labels = {mark.key: mark.label for mark in heatmap.marks}
     assert labels["1,1"].endswith("5 (disputed)")
     assert labels["3,3"].endswith(", may be the best")
 
@@ -226,9 +226,9 @@ def test_small_marks_stand_on_printed_values_only(make_study: MakeStudy) -> None
 def test_a_region_is_outlined_on_blocks(make_study: MakeStudy) -> None:
     boxes = f"[{{rate: {list(range(8))}, depth: {list(range(2, 101))}}}]"
     more = f"regions: [{{label: seen, boxes: {boxes}}}]\n"
-    picture = draw_grid(_grid(make_study, 100, 101, _plain, more))
+    heatmap = draw_grid(_grid(make_study, 100, 101, _plain, more))
     # 26 blocks up; the one at the top has one row of cells, and the box begins in mid-block.
-    assert picture.outline == (
+    assert heatmap.outline == (
         Segment(0, 0, 2, 0),
         Segment(0, 25.5, 2, 25.5),
         Segment(0, 0, 0, 25.5),
@@ -249,12 +249,12 @@ def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy
     )
     results = analyse(study)
     (difference,) = differences(results, study.facet("model"))
-    picture = draw_difference(difference)
-    assert len(picture.marks) == 625
-    assert {mark.text for mark in picture.marks} == {"+3"}
-    first = next(mark for mark in picture.marks if mark.key == "0,0")
+    heatmap = draw_difference(difference)
+    assert len(heatmap.marks) == 625
+    assert {mark.text for mark in heatmap.marks} == {"+3"}
+    first = next(mark for mark in heatmap.marks if mark.key == "0,0")
     assert first.label.endswith(": mean +3, from 0 to +6, 16 cells (1 out of memory)")
-    assert difference_domain([difference]) == picture.domain == (-3.2, 3.2)
+    assert difference_domain([difference]) == heatmap.domain == (-3.2, 3.2)
     (panel,) = difference_panels((difference,))
     assert panel.caption.endswith("the colour of a block is the mean of its values.")
     apart = draw_disagreement(results.grid(model="a"), {("0", "0"): Decimal(2)}, (0, 2))

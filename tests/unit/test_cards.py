@@ -35,7 +35,7 @@ def _results(make_study: MakeStudy, more: str, *rows: str, **files: str) -> Resu
 def _data(results: Results) -> dict[str, Any]:
     grid = results.grid()
     known = assess(results)
-    picture = draw_grid(grid, kept=GridCells(grid, known.of(grid)).best_set)
+    heatmap = draw_grid(grid, best_set=GridCells(grid, known.of(grid)).best_set)
     return _read(Panel(picture, "", grid, uncertainty=known.of(grid)))
 
 
@@ -114,8 +114,8 @@ def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -
     two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
     grid = _results(make_study, COUNTED + READINGS, "1,1,5,,,,", "2,1,6,,,,", **two).grid()
     apart = {("1", "1"): Decimal(0), ("2", "1"): Decimal(1)}
-    picture = draw_disagreement(grid, apart, (0, 1))
-    data = _read(Panel(picture, "", grid, compact=True))
+    heatmap = draw_disagreement(grid, apart, (0, 1))
+    data = _read(Panel(heatmap, "", grid, compact=True))
     assert [entry(data["value"], at) for at in range(2)] == ["0", "1"]
     assert data["unit"] == " points apart"
 
@@ -150,6 +150,6 @@ def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
 def test_too_many_cells_have_no_cards(make_study: MakeStudy) -> None:
     results = _results(make_study, COUNTED, "1,1,5,,,,")
     grid = results.grid()
-    picture = draw_grid(grid)
-    many = replace(picture, marks=picture.marks * (CARDS_UP_TO + 1))
+    heatmap = draw_grid(grid)
+    many = replace(heatmap, marks=heatmap.marks * (CARDS_UP_TO + 1))
     assert card_data(Panel(many, "", grid, uncertainty=assess(results).of(grid))) == ""

@@ -115,14 +115,14 @@ def _difference(make_study: MakeStudy, *rows: str) -> Any:
 def test_a_grid_is_drawn_from_the_top_left(make_study: MakeStudy) -> None:
     rows = ("1,500,10.5,", "2,500,30,", "1,1000,30.0,", "2,1000,,oom", "1,2000,5,disputed")
     grid = _grid(make_study, *rows, more="factors: {depth: {unit: tokens}}\n")
-    picture = draw_grid(grid)
-    assert (picture.x_labels, picture.y_labels) == (("1", "2"), ("2000", "1000", "500"))
-    assert (picture.x_title, picture.y_title) == ("Rate", "Depth (tokens)")
-    assert (picture.title, picture.legend) == ("Pass@1", "Pass@1 (%)")
-    assert picture.domain == (5, 30)
-    assert picture.decimals == 1
-    assert picture.cells == 4
-    assert [(m.key, m.text, m.best, m.absent, m.disputed, m.label) for m in picture.marks] == [
+    heatmap = draw_grid(grid)
+    assert (heatmap.x_labels, heatmap.y_labels) == (("1", "2"), ("2000", "1000", "500"))
+    assert (heatmap.x_title, heatmap.y_title) == ("Rate", "Depth (tokens)")
+    assert (heatmap.title, heatmap.legend) == ("Pass@1", "Pass@1 (%)")
+    assert heatmap.domain == (5, 30)
+    assert heatmap.decimals == 1
+    assert heatmap.cells == 4
+    assert [(m.key, m.text, m.best, m.absent, m.disputed, m.label) for m in heatmap.marks] == [
         ("1,2000", "5.0", False, "", True, "Rate 1, Depth 2000: 5.0 % (disputed)"),
         ("2,2000", "", False, ABSENT["missing"], False, "Rate 2, Depth 2000: no value (missing)"),
         ("1,1000", "30.0", True, "", False, "Rate 1, Depth 1000: 30.0 %, best"),
@@ -134,9 +134,9 @@ def test_a_grid_is_drawn_from_the_top_left(make_study: MakeStudy) -> None:
 
 def test_a_y_axis_may_point_down(make_study: MakeStudy) -> None:
     grid = _grid(make_study, "1,1,1,", "1,2,2,", more="factors: {depth: {direction: down}}\n")
-    picture = draw_grid(grid)
-    assert picture.y_labels == ("1", "2")
-    assert [mark.text for mark in picture.marks] == ["1", "2"]
+    heatmap = draw_grid(grid)
+    assert heatmap.y_labels == ("1", "2")
+    assert [mark.text for mark in heatmap.marks] == ["1", "2"]
 
 
 def test_a_grid_is_described_in_words(make_study: MakeStudy) -> None:
@@ -167,11 +167,11 @@ def test_a_difference_is_drawn_about_nothing(make_study: MakeStudy) -> None:
         *("a,1,1,50,", "a,2,1,40.5,", "a,1,2,7,", "a,2,2,,failed"),
         *("b,1,1,52.5,", "b,2,1,36,", "b,1,2,7,", "b,2,2,3,"),
     )
-    picture = draw_difference(difference)
-    assert picture.kind == "difference"
-    assert picture.domain == (-4.5, 4.5)
-    assert (picture.title, picture.legend) == ("b − a", "Difference of Pass@1 (points)")
-    assert [(m.key, m.value, m.text, m.absent, m.label) for m in picture.marks] == [
+    heatmap = draw_difference(difference)
+    assert heatmap.kind == "difference"
+    assert heatmap.domain == (-4.5, 4.5)
+    assert (heatmap.title, heatmap.legend) == ("b − a", "Difference of Pass@1 (points)")
+    assert [(m.key, m.value, m.text, m.absent, m.label) for m in heatmap.marks] == [
         ("1,2", 0, "0.0", "", "Rate 1, Depth 2: 0.0 points"),
         ("2,2", None, "", ABSENT["failed"], "Rate 2, Depth 2: no value (run failed)"),
         ("1,1", 2.5, "+2.5", "", "Rate 1, Depth 1: +2.5 points"),
@@ -226,8 +226,8 @@ def test_an_outline_follows_an_l_shape(make_study: MakeStudy, direction: str) ->
         "    boxes: [{rate: [1], depth: [1, 2]}, {rate: [1, 2], depth: [2]}]\n"
     )
     rows = [f"{x},{y},1," for x in (1, 2, 3) for y in (1, 2, 3)]
-    picture = draw_grid(_grid(make_study, *rows, more=more))
-    assert picture.outline_label == "trained on"
+    heatmap = draw_grid(_grid(make_study, *rows, more=more))
+    assert heatmap.outline_label == "trained on"
     # Rows from the top: 1, 2, 3 (down) or 3, 2, 1 (up). The cells in it, and the edges around:
     #   #..   ...
     #   ##.   ##.
@@ -244,8 +244,8 @@ def test_an_outline_follows_an_l_shape(make_study: MakeStudy, direction: str) ->
         *{Segment(0, 1, 0, 2), Segment(0, 2, 0, 3)},
         *{Segment(2, 1, 2, 2), Segment(1, 2, 1, 3)},
     }
-    assert len(picture.outline) == 8
-    assert set(picture.outline) == (down if direction == "down" else up)
+    assert len(heatmap.outline) == 8
+    assert set(heatmap.outline) == (down if direction == "down" else up)
 
 
 def test_an_outline_is_drawn_in_pixels_of_the_cells(make_study: MakeStudy) -> None:
@@ -309,9 +309,9 @@ def test_layers_are_there_for_what_the_grid_has(make_study: MakeStudy) -> None:
 
 def test_cells_that_may_be_the_best_have_a_mark_of_their_own(make_study: MakeStudy) -> None:
     grid = _grid(make_study, "1,1,1,", "2,1,2,")
-    picture = draw_grid(grid, kept=frozenset({("2", "1")}))
-    assert [mark.kept for mark in picture.marks] == [False, True]
-    spec = specification(picture)
+    heatmap = draw_grid(grid, best_set=frozenset({("2", "1")}))
+    assert [mark.in_best_set for mark in heatmap.marks] == [False, True]
+    spec = specification(heatmap)
     assert _layers(spec)["kept"]["encoding"]["shape"]["scale"] == {
         "domain": [BEST_SET],
         "range": ["diamond"],
@@ -398,13 +398,13 @@ def test_the_outline_of_a_small_cell_lies_around_it(make_study: MakeStudy) -> No
 
 
 def test_two_specifications_share_nothing(make_study: MakeStudy) -> None:
-    picture = draw_grid(_grid(make_study, *ALL_STATES))
-    first = specification(picture)
+    heatmap = draw_grid(_grid(make_study, *ALL_STATES))
+    first = specification(heatmap)
     before = json.dumps(first)
-    second = specification(picture)
+    second = specification(heatmap)
     second["layer"][0]["encoding"]["color"]["scale"]["domain"] = "changed"
     second["config"]["axis"]["labelColor"] = "changed"
-    assert json.dumps(specification(picture)) == before == json.dumps(first)
+    assert json.dumps(specification(heatmap)) == before == json.dumps(first)
 
 
 def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -443,8 +443,8 @@ def _hostile(make_study: MakeStudy) -> list[Heatmap]:
 
 
 def test_data_is_inline_and_names_no_address(make_study: MakeStudy) -> None:
-    for picture in _hostile(make_study):
-        spec = specification(picture)
+    for heatmap in _hostile(make_study):
+        spec = specification(heatmap)
         keys = {key for path, _ in _walk(spec) for key in path}
         assert not keys & {"url", "href", "usermeta", "datasets", "params", "signal", "expr"}
         addresses = [
@@ -471,8 +471,8 @@ def test_strings_of_data_are_never_expressions(make_study: MakeStudy) -> None:
         ("encoding", "y", "scale", "domain", "[]"),
     }
     found = set()
-    for picture in _hostile(make_study):
-        spec = specification(picture)
+    for heatmap in _hostile(make_study):
+        spec = specification(heatmap)
         found |= {path for path, node in _walk(spec) if isinstance(node, str) and "alert" in node}
         assert not [path for path, _ in _walk(spec) if any("alert" in key for key in path)]
     # The x axis has numbers for levels; all else that can be named is named so.
@@ -480,15 +480,15 @@ def test_strings_of_data_are_never_expressions(make_study: MakeStudy) -> None:
 
 
 def test_expressions_are_the_same_for_all_data(make_study: MakeStudy) -> None:
-    def expressions(picture: Heatmap) -> set[str]:
+    def expressions(heatmap: Heatmap) -> set[str]:
         return {
             node
-            for path, node in _walk(specification(picture))
+            for path, node in _walk(specification(heatmap))
             if isinstance(node, str) and path[-1] in ("filter", "test", "calculate", "labelExpr")
         }
 
-    for picture in _hostile(make_study):
-        assert expressions(picture) <= {
+    for heatmap in _hostile(make_study):
+        assert expressions(heatmap) <= {
             "isValid(datum.value)",
             "isValid(datum.absent)",
             "isValid(datum.doubt)",
@@ -496,4 +496,4 @@ def test_expressions_are_the_same_for_all_data(make_study: MakeStudy) -> None:
             "isValid(datum.kept)",
             "luminance(scale('color', datum.value)) > 0.179",
         }
-        assert "isValid(datum.value)" in expressions(picture)
+        assert "isValid(datum.value)" in expressions(heatmap)

@@ -303,12 +303,12 @@ def test_heatmaps_mark_verdicts_by_signs(six: Results) -> None:
     assessed = assess_study(six, checks, ())
     assert assessed.reproduction is not None
     published, again, difference = rerun_panels(assessed, assessed.reproduction.reruns[0])
-    assert published.picture.domain == again.picture.domain == (50.0, 60.0)
-    assert [mark.text for mark in difference.picture.marks] == [
+    assert published.heatmap.domain == again.heatmap.domain == (50.0, 60.0)
+    assert [mark.text for mark in difference.heatmap.marks] == [
         "+0.5 =", "+10.0 ≠", "0.0 ?", "0.0", "", "",
     ]  # fmt: skip
-    assert [mark.absent for mark in difference.picture.marks][4:] == ["running", "not run"]
-    assert difference.picture.marks[1].label == "Rate 2, Depth 1: +10.0 points, differs"
+    assert [mark.absent for mark in difference.heatmap.marks][4:] == ["running", "not run"]
+    assert difference.heatmap.marks[1].label == "Rate 2, Depth 1: +10.0 points, differs"
     assert difference.caption == (
         "Colour scale centred on 0. = agrees, ≠ differs, ? too few to tell."
     )

@@ -67,7 +67,7 @@ def plain_files(site: Site, names: Names) -> dict[str, bytes]:
     own = {content: path for path, content in files.items() if path.endswith(".svg")}
     places: dict[Heatmap, str] = {}
     for page in site.pages:
-        for picture in page.plan.pictures:
+        for picture in page.plan.heatmaps:
             svg = to_svg(site.drawings[picture].svg).encode()
             # A grid on its own scale has its file already.
             places[picture] = own.get(svg) or _picture_path(page, picture)
@@ -149,7 +149,7 @@ def readable(markdown: str) -> str:
 def _figure(panel: Panel, path: str, places: Mapping[Heatmap, str]) -> str:
     """A heatmap as a picture, with its caption, its values and its files."""
     here = posixpath.dirname(path) or "."
-    picture = panel.picture
+    picture = panel.heatmap
     parts = [
         f"![{markdown_text(picture.description)}]({posixpath.relpath(places[picture], here)})",
         readable(str(escape_markdown(panel.caption))),

@@ -133,7 +133,7 @@ def build(
         overview = plans[0]
         others = [plan for plan in plans[1:] if "study" not in plan.context]
         works.begin_overview(known, overview)
-        drawers.ask(picture for other in others for picture in other.pictures)
+        drawers.ask(picture for other in others for picture in other.heatmaps)
         files = Files()
         files.add(assets(cache))
         embeds = [embed for study in studies for embed in study.embeds]
@@ -144,14 +144,14 @@ def build(
             written |= {plan.path: there.page(plan) for plan in study.plans}
             files.add(there.files)
         written[overview.path] = works.end_overview(overview, writer).page(overview)
-        drawers.wait(picture for other in others for picture in other.pictures)
+        drawers.wait(picture for other in others for picture in other.heatmaps)
         written |= {other.path: writer.page(other) for other in others}
     step(f"wrote {many(len(plans), 'page')}")
     data_of = _data_files(known, into, site, files)
     of = tuple(result.study for result in loaded.results)
     files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))
     described = {
-        f"{grid_path(embed.grid)}.png": embed.panel.picture.description for embed in embeds
+        f"{grid_path(embed.grid)}.png": embed.panel.heatmap.description for embed in embeds
     }
     return Site(
         tuple(
@@ -172,8 +172,8 @@ def build(
 
 
 def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Heatmap, None]:
-    found = dict.fromkeys(picture for plan in plans for picture in plan.pictures)
-    return found | dict.fromkeys(embed.panel.picture for embed in embeds)
+    found = dict.fromkeys(picture for plan in plans for picture in plan.heatmaps)
+    return found | dict.fromkeys(embed.panel.heatmap for embed in embeds)
 
 
 def _planned(

@@ -56,7 +56,7 @@ class StudyWriter:
 
     def begin_overview(self, known: Iterable[Assessment], overview: PagePlan) -> None:
         """The same of the page that leads to all studies."""
-        self._begin(_OVERVIEW, self._shelf.of_overview(known, overview), overview.pictures)
+        self._begin(_OVERVIEW, self._shelf.of_overview(known, overview), overview.heatmaps)
 
     def _begin(self, name: str, made: bytes | None, pictures: Iterable[Heatmap]) -> None:
         self._made[name] = made
@@ -80,7 +80,7 @@ class StudyWriter:
             for one in study.plans:
                 files |= _beside(one, study.known)
             for embed in study.embeds:
-                drawing = self._drawers.drawings[embed.panel.picture]
+                drawing = self._drawers.drawings[embed.panel.heatmap]
                 files |= _downloads(embed, drawing, study.known.reproduction)
                 step(f"wrote the files of {grid_path(embed.grid)}")
             self._end(study.id, pack_study(pages, files), writer)
@@ -89,7 +89,7 @@ class StudyWriter:
     def end_overview(self, overview: PagePlan, writer: Writer) -> Written:
         """The page that leads to all studies, which was begun."""
         if _OVERVIEW not in self._there:
-            self._drawers.wait(overview.pictures)
+            self._drawers.wait(overview.heatmaps)
             self._end(_OVERVIEW, pack_study([writer.page(overview)], {}), writer)
         return self._there[_OVERVIEW]
 
@@ -101,8 +101,8 @@ class StudyWriter:
 def _pictures(study: StudyPlan) -> list[Heatmap]:
     """Those of its pages, and of its grids for themselves."""
     return [
-        *(picture for plan in study.plans for picture in plan.pictures),
-        *(embed.panel.picture for embed in study.embeds),
+        *(picture for plan in study.plans for picture in plan.heatmaps),
+        *(embed.panel.heatmap for embed in study.embeds),
     ]
 
 

@@ -47,7 +47,7 @@ BEST_SET = "may be the best (95 % set)"
 
 @dataclass(frozen=True, slots=True)
 class CellMark:
-    """One cell of a picture, or one block of neighbouring cells.
+    """One cell of a heatmap, or one block of neighbouring cells.
 
     Attributes:
         key: Address of the cell within its grid, `<x>,<y>`; of a block, that of its first cell.
@@ -56,7 +56,7 @@ class CellMark:
         best: Whether it is outlined as a best cell.
         absent: Why there is no value, as the legend says it; empty with a value.
         disputed: Whether it has a value that is disputed (drawn with a corner).
-        kept: Whether it is in the confidence set for the best (drawn with a diamond).
+        in_best_set: Whether it is in the confidence set for the best (drawn with a diamond).
     """
 
     key: str
@@ -68,7 +68,7 @@ class CellMark:
     best: bool = False
     absent: str = ""
     disputed: bool = False
-    kept: bool = False
+    in_best_set: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Heatmap:
-    """All that a heatmap shows; equal pictures give equal drawings.
+    """All that a heatmap shows; equal heatmaps give equal drawings.
 
     Attributes:
         x_labels: From left to right.
@@ -112,7 +112,7 @@ class Heatmap:
     note: str = ""
 
     def to_json(self) -> str:
-        """The picture as canonical JSON: what its drawing depends on."""
+        """The heatmap as canonical JSON: what its drawing depends on."""
         return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
 
     @property
@@ -151,12 +151,12 @@ def _widened(low: Decimal, high: Decimal) -> tuple[float, float]:
 def draw_grid(
     grid: Grid,
     domain: tuple[float, float] | None = None,
-    kept: frozenset[Point] = frozenset(),
+    best_set: frozenset[Point] = frozenset(),
 ) -> Heatmap:
     """The heatmap of a grid, on its own scale unless a shared `domain` is given.
 
     Args:
-        kept: The points in the confidence set for the best, which are marked.
+        best_set: The points in the confidence set for the best, which are marked.
     """
     study = grid.study
     metric = study.metric
@@ -173,7 +173,7 @@ def draw_grid(
             of,
             blocks,
             with_best if len(with_best) <= OUTLINED_UP_TO else set(),
-            told=lambda value: format_value(value, decimals),
+            text_of=lambda value: format_value(value, decimals),
             unit=metric.unit,
             kind="values",
             title=grid.label,
@@ -181,7 +181,7 @@ def draw_grid(
             legend=legend,
             domain=domain or own_domain([grid]),
             decimals=decimals,
-            note=_best_note(grid, len(with_best)) + _unmarked_note(grid, kept, "in blocks"),
+            note=_best_note(grid, len(with_best)) + _unmarked_note(grid, best_set, "in blocks"),
         )
     many = not _has_room(len(study.x.levels), len(study.y.levels))
     outlined = set() if many and len(best) > OUTLINED_UP_TO else best
@@ -198,22 +198,22 @@ def draw_grid(
                 text,
                 f"{_where(study, x, y)}: {_said(cell, text, metric.unit)}"
                 + (", best" if is_best else "")
-                + (", may be the best" if (x.key, y.key) in kept - best else ""),
+                + (", may be the best" if (x.key, y.key) in best_set - best else ""),
                 best=(x.key, y.key) in outlined,
                 absent=ABSENT[cell.state] if cell.value is None else "",
                 disputed=cell.value is not None and cell.state == "disputed" and not many,
-                kept=(x.key, y.key) in kept and not many,
+                in_best_set=(x.key, y.key) in best_set and not many,
             )
         )
     note = ""
     if many:
-        note = _unmarked_note(grid, kept, "on cells so small")
+        note = _unmarked_note(grid, best_set, "on cells so small")
         if len(best) > OUTLINED_UP_TO:
             note = f"The {len(best):,} best cells are not outlined. {note}"
     return Heatmap(
         kind="values",
         title=grid.label,
-        description=describe_grid(grid, kept),
+        description=describe_grid(grid, best_set),
         legend=legend,
         note=note.strip(),
         domain=domain or own_domain([grid]),
@@ -236,7 +236,7 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
             study,
             of,
             gather(_difference_entries(difference), of),
-            told=lambda value: format_difference(value, decimals),
+            text_of=lambda value: format_difference(value, decimals),
             unit=unit,
             kind="difference",
             title=difference.label,
@@ -303,7 +303,7 @@ def draw_disagreement(
             study,
             of,
             gather(([(one, ONE_READING) for one in row] for row in values), of),
-            told=lambda value: format_value(value, decimals),
+            text_of=lambda value: format_value(value, decimals),
             unit=unit,
             kind="values",
             title=grid.label,
@@ -342,8 +342,8 @@ def draw_disagreement(
     )
 
 
-def draw_again(
-    picture: Heatmap,
+def with_overrides(
+    heatmap: Heatmap,
     title: str,
     absent: Mapping[str, str] = MappingProxyType({}),
     signs: Mapping[str, str] = MappingProxyType({}),
@@ -351,14 +351,14 @@ def draw_again(
     """A heatmap with another title, other reasons for missing values, and signs after values.
 
     Args:
-        picture: Of cells, or of blocks, to which signs and reasons don't apply.
+        heatmap: Of cells, or of blocks, to which signs and reasons don't apply.
         absent: Why there is no value, as the legend says it, by the key of the mark.
         signs: A sign and, after a space, what it says in words, by the key of the mark.
     """
-    described = title + picture.description.removeprefix(picture.title)
-    picture = replace(picture, title=title, description=described)
-    if picture.block:
-        return picture
+    described = title + heatmap.description.removeprefix(heatmap.title)
+    heatmap = replace(heatmap, title=title, description=described)
+    if heatmap.block:
+        return heatmap
 
     def changed(mark: CellMark) -> CellMark:
         if mark.value is None:
@@ -371,7 +371,7 @@ def draw_again(
         text = f"{mark.text} {sign}" if mark.text else ""
         return replace(mark, text=text, label=f"{mark.label}, {words}")
 
-    return replace(picture, marks=tuple(map(changed, picture.marks)))
+    return replace(heatmap, marks=tuple(map(changed, heatmap.marks)))
 
 
 # --- blocks of a large grid ---------------------------------------------------------------------
@@ -440,7 +440,7 @@ def _draw_blocks(
     blocks: Sequence[Block],
     outlined: set[tuple[int, int]] | frozenset[tuple[int, int]] = frozenset(),
     *,
-    told: Callable[[Decimal], str],
+    text_of: Callable[[Decimal], str],
     unit: str,
     kind: Kind,
     title: str,
@@ -453,7 +453,7 @@ def _draw_blocks(
     """The heatmap of a large grid, with one mark per block.
 
     Args:
-        told: Writes a value.
+        text_of: Writes a value.
         note: What else the caption says.
     """
     columns = [_from_to(study.x, span) for span in of.x]
@@ -471,8 +471,9 @@ def _draw_blocks(
                 columns[block.column],
                 rows[block.row],
                 None if block.mean is None else float(block.mean),
-                "" if block.mean is None else told(block.mean),
-                f"{where}: {_block_said(block, told, unit)}" + (", has the best" if best else ""),
+                "" if block.mean is None else text_of(block.mean),
+                f"{where}: {_block_said(block, text_of, unit)}"
+                + (", has the best" if best else ""),
                 best=best,
                 absent="" if block.values else reasons[0] if len(reasons) == 1 else SEVERAL,
             )
@@ -517,14 +518,14 @@ def _told_apart(labels: list[str]) -> list[str]:
     return [f"{number}: {label}" for number, label in enumerate(labels, 1)]
 
 
-def _block_said(block: Block, told: Callable[[Decimal], str], unit: str) -> str:
+def _block_said(block: Block, text_of: Callable[[Decimal], str], unit: str) -> str:
     cells = f"{block.cells:,} cell{'' if block.cells == 1 else 's'}"
     reasons = ", ".join(
         f"{number:,} {reason.removeprefix('no value: ')}" for reason, number in block.absent
     )
     if block.mean is None or block.low is None or block.high is None:
         return f"no value in {cells} ({reasons})"
-    said = f"mean {told(block.mean)}, from {told(block.low)} to {told(block.high)}"
+    said = f"mean {text_of(block.mean)}, from {text_of(block.low)} to {text_of(block.high)}"
     return f"{said} {unit}".rstrip() + f", {cells}" + (f" ({reasons})" if reasons else "")
 
 
@@ -540,7 +541,7 @@ def _best_note(grid: Grid, blocks: int) -> str:
     return f"Outlined: the block{'s' if blocks > 1 else ''} with the best cell ({at}). "
 
 
-def _unmarked_note(grid: Grid, kept: frozenset[Point], where: str) -> str:
+def _unmarked_note(grid: Grid, best_set: frozenset[Point], where: str) -> str:
     disputed = sum(
         cell.value is not None and cell.state == "disputed" for row in grid.cells for cell in row
     )
@@ -548,7 +549,7 @@ def _unmarked_note(grid: Grid, kept: frozenset[Point], where: str) -> str:
         f"{number:,} {one if number == 1 else several}"
         for number, one, several in (
             (disputed, "disputed value", "disputed values"),
-            (len(kept), "cell that may be the best", "cells that may be the best"),
+            (len(best_set), "cell that may be the best", "cells that may be the best"),
         )
         if number
     ]
@@ -616,7 +617,7 @@ def _drawn(study: Study, points: Iterable[tuple[Level, Level, Any]]) -> list[Any
 
 
 def rows_from_top(factor: Factor) -> tuple[Level, ...]:
-    """The levels of the y axis from the top of the picture down."""
+    """The levels of the y axis from the top of the heatmap down."""
     return factor.levels[::-1] if factor.direction == "up" else factor.levels
 
 
@@ -665,11 +666,11 @@ def _outline(study: Study, rows: Sequence[Level]) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
-def describe_grid(grid: Grid, kept: frozenset[Point] = frozenset()) -> str:
+def describe_grid(grid: Grid, best_set: frozenset[Point] = frozenset()) -> str:
     """A heatmap in words: its range, where its best cells lie, and what is missing or in doubt.
 
     Args:
-        kept: The points in the confidence set for the best.
+        best_set: The points in the confidence set for the best.
     """
     metric = grid.study.metric
     summary = summarise(grid)
@@ -690,7 +691,11 @@ def describe_grid(grid: Grid, kept: frozenset[Point] = frozenset()) -> str:
     return (
         f"{grid.label}: {metric.name} from {low} to {high} over {grid.study.x.label} and "
         f"{grid.study.y.label}. Best: {best}."
-        + (f" May be the best: {len(kept)} of {many(summary.count, 'cell')}." if kept else "")
+        + (
+            f" May be the best: {len(best_set)} of {many(summary.count, 'cell')}."
+            if best_set
+            else ""
+        )
         + (f" Disputed: {disputed} of {many(summary.count, 'value')}." if disputed else "")
         + without_value(absent, summary.of)
     )

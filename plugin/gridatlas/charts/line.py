@@ -38,8 +38,8 @@ class LinePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class LinePicture:
-    """All that the chart of a line shows; equal pictures give equal drawings.
+class LineChart:
+    """All that the chart of a line shows; equal charts give equal drawings.
 
     Attributes:
         domain: Values at the lower and the upper end of the vertical axis.
@@ -54,7 +54,7 @@ class LinePicture:
     points: tuple[LinePoint, ...]
 
     def to_json(self) -> str:
-        """The picture as canonical JSON: what its drawing depends on."""
+        """The chart as canonical JSON: what its drawing depends on."""
         # Named, so that it is never taken for the JSON of a heatmap.
         return json.dumps({"line": asdict(self)}, sort_keys=True, ensure_ascii=False)
 
@@ -114,7 +114,7 @@ def line_domain(lines: Iterable[Line]) -> tuple[float, float]:
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LinePicture:
+def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineChart:
     """The chart of a line.
 
     Args:
@@ -147,7 +147,7 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineP
             )
         )
     unit = f" ({metric.unit})" if metric.unit else ""
-    return LinePicture(
+    return LineChart(
         title=title or line.label,
         description=_described(line, title or line.label),
         x_title=line.along.title,

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LinePicture
+from gridatlas.charts.line import LineChart
 from gridatlas.charts.render import Drawing, draw_one
 from gridatlas.files import store
 
@@ -28,7 +28,7 @@ PROCESSES = 2
 HELD_UP_TO = 64
 """Drawings out of the cache that are in memory at once."""
 
-Drawn = TypeVar("Drawn", bound=Heatmap | LinePicture)
+Drawn = TypeVar("Drawn", bound=Heatmap | LineChart)
 
 
 def draw(
@@ -130,7 +130,7 @@ class RenderPool(Generic[Drawn]):
         return _drawn(picture, self._folder)
 
 
-def _drawn(picture: Heatmap | LinePicture, folder: Path | None) -> Drawing | None:
+def _drawn(picture: Heatmap | LineChart, folder: Path | None) -> Drawing | None:
     """Draw one picture; None where it is in the cache by now."""
     drawing = draw_one(picture)
     if folder is None:
@@ -233,11 +233,11 @@ def _drawn_by() -> str:
     return "\n".join(parts)
 
 
-def _key(picture: Heatmap | LinePicture) -> str:
+def _key(picture: Heatmap | LineChart) -> str:
     return store.key_of(_drawn_by(), picture.to_json())
 
 
-def _read(folder: Path, picture: Heatmap | LinePicture) -> Drawing | None:
+def _read(folder: Path, picture: Heatmap | LineChart) -> Drawing | None:
     """A stored drawing, or None where there is none or it is damaged."""
     body = store.read(folder, _key(picture))
     if body is None:
@@ -247,7 +247,7 @@ def _read(folder: Path, picture: Heatmap | LinePicture) -> Drawing | None:
     return Drawing(rest[:svg].decode(), rest[svg : svg + png], rest[svg + png :].decode())
 
 
-def _write(folder: Path, picture: Heatmap | LinePicture, drawing: Drawing) -> None:
+def _write(folder: Path, picture: Heatmap | LineChart, drawing: Drawing) -> None:
     svg = drawing.svg.encode()
     body = b"%d %d\n" % (len(svg), len(drawing.png)) + svg + drawing.png + drawing.spec.encode()
     store.write(folder, _key(picture), body)

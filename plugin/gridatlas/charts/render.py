@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from gridatlas.charts.compress import slim, slim_png
 from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LinePicture
+from gridatlas.charts.line import LineChart
 from gridatlas.charts.vegalite import drawable, line_specification, specification
 from gridatlas.files import store
 
@@ -34,7 +34,7 @@ SYSTEM_FONTS = tuple(
 _FONTS = "FONTCONFIG_FILE"
 _CELL = r'<path (?:[\w-]+="[^"]*" )*?aria-roledescription="%s"'
 
-Drawn = TypeVar("Drawn", bound=Heatmap | LinePicture)
+Drawn = TypeVar("Drawn", bound=Heatmap | LineChart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class DrawingError(RuntimeError):
     """A drawing that doesn't show what its picture holds."""
 
 
-def draw_one(picture: Heatmap | LinePicture) -> Drawing:
+def draw_one(picture: Heatmap | LineChart) -> Drawing:
     """Draw one picture.
 
     Raises:
@@ -70,7 +70,7 @@ def draw_one(picture: Heatmap | LinePicture) -> Drawing:
             empty chart and no error, so this is looked at each time.
     """
     vl_convert = _vl_convert()
-    if isinstance(picture, LinePicture):
+    if isinstance(picture, LineChart):
         spec = line_specification(picture)
         svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
         _look_for_points(svg, picture)
@@ -122,7 +122,7 @@ def _look_for_cells(svg: str, picture: Heatmap) -> None:
         )
 
 
-def _look_for_points(svg: str, picture: LinePicture) -> None:
+def _look_for_points(svg: str, picture: LineChart) -> None:
     drawn = len(re.findall(_CELL % "point", svg))
     given = sum(point.value is not None for point in picture.points)
     if drawn != given:
@@ -144,7 +144,7 @@ def _plain(svg: str) -> str:
     return _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
 
 
-def _stable(svg: str, picture: Heatmap | LinePicture) -> str:
+def _stable(svg: str, picture: Heatmap | LineChart) -> str:
     """Ids by content (vl-convert counts them per process), a role and a name for the whole."""
     content = hashlib.sha256(re.sub(r"(gradient|clip)_?\d+", "", svg).encode()).hexdigest()[:10]
     names: dict[str, str] = {}

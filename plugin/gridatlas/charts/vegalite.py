@@ -23,7 +23,7 @@ from gridatlas.charts.heatmap import (
     Heatmap,
     Kind,
 )
-from gridatlas.charts.line import LinePicture
+from gridatlas.charts.line import LineChart
 from gridatlas.model.study import Study
 
 if TYPE_CHECKING:
@@ -54,68 +54,68 @@ ON_WHITE = ("doubt", "kept")
 FONT = "sans-serif"
 
 
-def specification(picture: Heatmap) -> dict[str, Any]:
-    """The complete Vega-Lite specification of a picture, with its data inline.
+def specification(heatmap: Heatmap) -> dict[str, Any]:
+    """The complete Vega-Lite specification of a heatmap, with its data inline.
 
     Strings from data are only ever values of data, titles and domains, never expressions.
     """
-    nx, ny = len(picture.x_labels), len(picture.y_labels)
+    nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
     font_size = 13 if nx <= 7 else 11
-    width, height = _cell_size(picture, font_size)
+    width, height = _cell_size(heatmap, font_size)
     shapes = {
-        "best": ["best"] if any(mark.best for mark in picture.marks) else [],
-        "absent": list(dict.fromkeys(mark.absent for mark in picture.marks if mark.absent)),
-        "doubt": [DISPUTED] if any(mark.disputed for mark in picture.marks) else [],
-        "kept": [BEST_SET] if any(mark.kept for mark in picture.marks) else [],
+        "best": ["best"] if any(mark.best for mark in heatmap.marks) else [],
+        "absent": list(dict.fromkeys(mark.absent for mark in heatmap.marks if mark.absent)),
+        "doubt": [DISPUTED] if any(mark.disputed for mark in heatmap.marks) else [],
+        "kept": [BEST_SET] if any(mark.in_best_set for mark in heatmap.marks) else [],
     }
     layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
     spec: dict[str, Any] = deepcopy(
-        _template(picture.kind, picture.printed, layers_drawn, bool(picture.outline))
+        _template(heatmap.kind, heatmap.printed, layers_drawn, bool(heatmap.outline))
     )
     spec |= {
-        "title": spec["title"] | {"text": picture.title},
-        "description": picture.description,
+        "title": spec["title"] | {"text": heatmap.title},
+        "description": heatmap.description,
         "width": width * nx,
         "height": height * ny,
     }
-    spec["data"] = {"values": [_row(mark) for mark in picture.marks]}
-    _label_axes(spec["encoding"], picture, width, height)
+    spec["data"] = {"values": [_row(mark) for mark in heatmap.marks]}
+    _label_axes(spec["encoding"], heatmap, width, height)
     layers = {layer["name"]: layer for layer in spec["layer"]}
     color = layers["cells"]["encoding"]["color"]
-    color["scale"]["domain"] = list(picture.domain)
+    color["scale"]["domain"] = list(heatmap.domain)
     color["legend"] |= {
-        "title": picture.legend,
+        "title": heatmap.legend,
         "gradientLength": max(width * nx, 120),
-        "format": f".{picture.decimals}f",
+        "format": f".{heatmap.decimals}f",
     }
-    if picture.printed:
+    if heatmap.printed:
         layers["values"]["mark"]["fontSize"] = font_size
     _set_shapes(spec, layers, shapes, width, height)
-    if picture.outline:
-        _set_outline(spec, layers["outline"], picture, width, height)
+    if heatmap.outline:
+        _set_outline(spec, layers["outline"], heatmap, width, height)
     return spec
 
 
-def drawable(picture: Heatmap) -> Heatmap:
-    """The picture with texts that Vega can cut where they are too long.
+def drawable(heatmap: Heatmap) -> Heatmap:
+    """The heatmap with texts that Vega can cut where they are too long.
 
     It cuts between the halves of a character beyond U+FFFF, such as an emoji, and half of one can't
     be drawn by vl-convert: where a text may be cut, a square stands for each. The labels of cells
     keep them, and so does the specification for browsers, which can.
     """
-    texts = (picture.x_title, picture.y_title, picture.legend, picture.outline_label)
-    if all(map(_in_one_part, (*texts, *picture.x_labels, *picture.y_labels))):
-        return picture
-    x, y = (_whole_labels(labels) for labels in (picture.x_labels, picture.y_labels))
+    texts = (heatmap.x_title, heatmap.y_title, heatmap.legend, heatmap.outline_label)
+    if all(map(_in_one_part, (*texts, *heatmap.x_labels, *heatmap.y_labels))):
+        return heatmap
+    x, y = (_whole_labels(labels) for labels in (heatmap.x_labels, heatmap.y_labels))
     return replace(
-        picture,
-        x_title=_whole(picture.x_title, TITLE_LIMIT),
-        y_title=_whole(picture.y_title, TITLE_LIMIT),
-        legend=_whole(picture.legend, TITLE_LIMIT),
-        outline_label=_whole(picture.outline_label, KEY_LIMIT),
+        heatmap,
+        x_title=_whole(heatmap.x_title, TITLE_LIMIT),
+        y_title=_whole(heatmap.y_title, TITLE_LIMIT),
+        legend=_whole(heatmap.legend, TITLE_LIMIT),
+        outline_label=_whole(heatmap.outline_label, KEY_LIMIT),
         x_labels=tuple(x.values()),
         y_labels=tuple(y.values()),
-        marks=tuple(replace(mark, x=x[mark.x], y=y[mark.y]) for mark in picture.marks),
+        marks=tuple(replace(mark, x=x[mark.x], y=y[mark.y]) for mark in heatmap.marks),
     )
 
 
@@ -189,7 +189,7 @@ def _set_shapes(
 
 
 def _set_outline(
-    spec: dict[str, Any], outline: dict[str, Any], picture: Heatmap, width: int, height: int
+    spec: dict[str, Any], outline: dict[str, Any], heatmap: Heatmap, width: int, height: int
 ) -> None:
     """Put the edges of regions in, white dashes on a black line."""
     spec["layer"].insert(spec["layer"].index(outline), halo := deepcopy(outline))
@@ -197,7 +197,7 @@ def _set_outline(
     halo["name"] = "halo"
     del halo["encoding"]["strokeDash"]
     outline["encoding"]["strokeDash"]["scale"] = {
-        "domain": [picture.outline_label],
+        "domain": [heatmap.outline_label],
         "range": [[5, 3]],
     }
     halo["data"] = outline["data"] = {
@@ -207,37 +207,37 @@ def _set_outline(
                 "top": edge.y * height,
                 "right": edge.x2 * width,
                 "bottom": edge.y2 * height,
-                "label": picture.outline_label,
+                "label": heatmap.outline_label,
             }
-            for edge in picture.outline
+            for edge in heatmap.outline
         ]
     }
 
 
-def _cell_size(picture: Heatmap, font_size: int) -> tuple[int, int]:
+def _cell_size(heatmap: Heatmap, font_size: int) -> tuple[int, int]:
     """Width and height of a cell in pixels."""
-    nx, ny = len(picture.x_labels), len(picture.y_labels)
+    nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
     text = 2
-    if picture.printed:
-        longest = max((len(mark.text) for mark in picture.marks), default=0)
+    if heatmap.printed:
+        longest = max((len(mark.text) for mark in heatmap.marks), default=0)
         text = ceil(longest * font_size * 0.6) + 6
     width = min(max(ceil(PLOT_WIDTH / nx), text), max(64, text))
     height = max(min(width, 42), 30 if ny <= 12 and nx <= 12 else 2)
-    if not picture.printed:
+    if not heatmap.printed:
         height = max(height, min(30, ceil(120 / ny)))
         height = min(height, max(TALL // ny, 2))
     return width, height
 
 
-def _label_axes(encoding: Any, picture: Heatmap, width: int, height: int) -> None:
+def _label_axes(encoding: Any, heatmap: Heatmap, width: int, height: int) -> None:
     """Titles, positions and labels of both axes; labels are thinned so that none overlap."""
-    encoding["x"] |= {"title": picture.x_title, "scale": _positions(picture.x_labels)}
-    encoding["y"] |= {"title": picture.y_title, "scale": _positions(picture.y_labels)}
-    angle, step = _across(picture.x_labels, width)
+    encoding["x"] |= {"title": heatmap.x_title, "scale": _positions(heatmap.x_labels)}
+    encoding["y"] |= {"title": heatmap.y_title, "scale": _positions(heatmap.y_labels)}
+    angle, step = _across(heatmap.x_labels, width)
     encoding["x"]["axis"]["labelAngle"] = angle
     # Counted from the first level on, so that numbers are round where the levels are.
-    from_first = picture.y_labels[::-1] if picture.upwards else picture.y_labels
-    steps = (("x", picture.x_labels, step), ("y", from_first, _round(LINE / height)))
+    from_first = heatmap.y_labels[::-1] if heatmap.upwards else heatmap.y_labels
+    steps = (("x", heatmap.x_labels, step), ("y", from_first, _round(LINE / height)))
     for axis, labels, every in steps:
         if every > 1:
             encoding[axis]["axis"]["values"] = [labels[at] for at in thinned(len(labels), every)]
@@ -279,7 +279,7 @@ def _row(mark: CellMark) -> dict[str, Any]:
         row["absent"] = mark.absent
     if mark.disputed:
         row["doubt"] = DISPUTED
-    if mark.kept:
+    if mark.in_best_set:
         row["kept"] = BEST_SET
     return row
 
@@ -333,7 +333,7 @@ def _diagonal(c: float, w: float, h: float) -> list[tuple[float, float]] | None:
     return [(left, left + c), (right, right + c)] if right - left > 0.5 else None
 
 
-def heatmap(study: Study, table: Mapping[str, Sequence[Any]], title: str) -> Chart:
+def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -> Chart:
     """A grid as a plain Altair chart, for others to go on with: no configuration, one mark.
 
     Args:
@@ -507,16 +507,16 @@ POINTS_UP_TO = 12
 """Points of a line up to which each has its value printed above it."""
 
 
-def line_specification(picture: LinePicture) -> dict[str, Any]:
+def line_specification(chart: LineChart) -> dict[str, Any]:
     """The complete Vega-Lite specification of a row or column, with its data inline."""
-    drawn = _whole_labels(point.x for point in picture.points)
+    drawn = _whole_labels(point.x for point in chart.points)
     labels = list(drawn.values())
     width = max(ceil(PLOT_WIDTH / len(labels)), 2)
     printed = len(labels) <= POINTS_UP_TO
     spec: dict[str, Any] = deepcopy(_line_template(printed))
     spec |= {
-        "title": spec["title"] | {"text": picture.title},
-        "description": picture.description,
+        "title": spec["title"] | {"text": chart.title},
+        "description": chart.description,
         "width": width * len(labels),
         "height": LINE_HEIGHT,
     }
@@ -526,22 +526,22 @@ def line_specification(picture: LinePicture) -> dict[str, Any]:
             | ({} if point.low is None else {"low": point.low, "high": point.high})
             | ({} if point.value is None else {"top": point.value})
             | ({} if point.high is None else {"top": point.high})
-            for point in picture.points
+            for point in chart.points
         ]
     }
     x = spec["encoding"]["x"]
-    x |= {"title": _whole(picture.x_title, TITLE_LIMIT), "scale": {"domain": labels}}
+    x |= {"title": _whole(chart.x_title, TITLE_LIMIT), "scale": {"domain": labels}}
     angle, step = _across(labels, width)
     x["axis"]["labelAngle"] = angle
     if step > 1:
         x["axis"]["values"] = [labels[at] for at in thinned(len(labels), step)]
-    low, high = picture.domain
+    low, high = chart.domain
     top = high + (high - low) / 10 if printed else high  # room for the values above the points
     for layer in spec["layer"]:
         y = layer["encoding"]["y"]
-        y["title"] = _whole(picture.y_title, TITLE_LIMIT)
+        y["title"] = _whole(chart.y_title, TITLE_LIMIT)
         y["scale"] = {"domain": [low, top], "zero": False, "nice": True}
-        y["axis"]["format"] = f".{picture.decimals}f"
+        y["axis"]["format"] = f".{chart.decimals}f"
     return spec
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.heatmap import draw_again, draw_difference, draw_grid, own_domain
+from gridatlas.charts.heatmap import draw_difference, draw_grid, own_domain, with_overrides
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.grids import GridChange
 from gridatlas.diff.report import Section
@@ -76,9 +76,9 @@ def change_panels(
     difference = subtract(new, old, None)
     signs, caption = _signs(change)
     domain = own_domain((old, new))
-    before = draw_again(draw_grid(old, domain), f"{new.label}, before")
-    after = draw_again(draw_grid(new, domain), f"{new.label}, after")
-    delta = draw_again(draw_difference(difference), f"{new.label}, after − before", signs=signs)
+    before = with_overrides(draw_grid(old, domain), f"{new.label}, before")
+    after = with_overrides(draw_grid(new, domain), f"{new.label}, after")
+    delta = with_overrides(draw_difference(difference), f"{new.label}, after − before", signs=signs)
     panels = (
         Panel(before, "Colour scale shared with the values after.", old, shared=True, before=True),
         Panel(
@@ -87,7 +87,7 @@ def change_panels(
         Panel(delta, f"Colour scale centred on 0. {caption}".strip(), difference, before=True),
     )
     return tuple(
-        replace(panel, caption=f"{panel.caption} {panel.picture.note}".strip(), compact=True)
+        replace(panel, caption=f"{panel.caption} {panel.heatmap.note}".strip(), compact=True)
         for panel in panels
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LinePicture
+from gridatlas.charts.line import LineChart
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.pages.fence import FenceError, figures, parse
@@ -55,11 +55,11 @@ class Fences:
             FenceError: For a fence that can't be shown, or a template of the user's that fails.
         """
         found = figures(parse(body), self.known)
-        pictures: list[Heatmap | LinePicture] = [
-            *(panel.picture for panel in found.panels),
-            *(line.picture for line in found.lines),
+        heatmaps: list[Heatmap | LineChart] = [
+            *(panel.heatmap for panel in found.panels),
+            *(line.heatmap for line in found.lines),
         ]
-        drawings = draw(pictures, self.cache)
+        drawings = draw(heatmaps, self.cache)
         try:
             return self._written.fence(found, page, drawings, seen, self.files)
         except IN_TEMPLATES as error:

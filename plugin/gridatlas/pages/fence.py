@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.heatmap import draw_again
-from gridatlas.charts.line import Axis, Line, LinePicture, draw_line, line_domain
+from gridatlas.charts.heatmap import with_overrides
+from gridatlas.charts.line import Axis, Line, LineChart, draw_line, line_domain
 from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
@@ -84,7 +84,7 @@ class LinePanel:
         compact: Without its data table and downloads.
     """
 
-    picture: LinePicture
+    heatmap: LineChart
     caption: str
     shows: Line
     compact: bool = False
@@ -424,7 +424,9 @@ def _named(found: FenceFigures, fence: Fence) -> FenceFigures:
     title, caption = fence.option("title"), fence.option("caption")
     panels, lines = found.panels, found.lines
     if title:
-        panels = tuple(replace(panel, picture=draw_again(panel.picture, title)) for panel in panels)
+        panels = tuple(
+            replace(panel, heatmap=with_overrides(panel.heatmap, title)) for panel in panels
+        )
     if not caption or found.number > 1:
         return FenceFigures(panels, lines, caption)
     caption = caption if caption[-1] in ".!?" else f"{caption}."

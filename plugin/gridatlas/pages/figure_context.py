@@ -62,7 +62,7 @@ class TableCell:
 
 
 def data_table(panel: Panel) -> dict[str, Any]:
-    """The values of a heatmap as rows of texts, laid out like the picture.
+    """The values of a heatmap as rows of texts, laid out like its cells.
 
     Of more than `MAX_TABLE_CELLS` cells there are no rows, and `too_many` says how many cells.
     """
@@ -246,9 +246,9 @@ def grid_path(grid: Grid) -> str:
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
 
 
-def with_cell_ids(svg: str, picture: Heatmap, grid: Grid, seen: set[str]) -> str:
+def with_cell_ids(svg: str, heatmap: Heatmap, grid: Grid, seen: set[str]) -> str:
     """Give each cell its permalink's id; cells are drawn in order, those without value last."""
-    marks = sorted(picture.marks, key=lambda mark: mark.value is None)
+    marks = sorted(heatmap.marks, key=lambda mark: mark.value is None)
     keys = iter([f"{grid.address}/{mark.key}" for mark in marks])
 
     def named(_: re.Match[str]) -> str:

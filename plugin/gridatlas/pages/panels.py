@@ -15,11 +15,11 @@ from gridatlas.charts.heatmap import (
     RUNNING,
     Heatmap,
     difference_domain,
-    draw_again,
     draw_difference,
     draw_disagreement,
     draw_grid,
     own_domain,
+    with_overrides,
 )
 from gridatlas.checks.words import many
 from gridatlas.model.study import Grid, Levels, Point
@@ -45,7 +45,7 @@ class Panel:
         before: Whether it shows something that was, which has no address and no cards here.
     """
 
-    picture: Heatmap
+    heatmap: Heatmap
     caption: str
     shows: Grid | Difference
     compact: bool = False
@@ -126,15 +126,15 @@ def panels_of(
     drawn = [draw_grid(grid, domain, known.cells(grid).best_set) for known, grid in chosen]
     return tuple(
         Panel(
-            picture,
-            _captioned(caption, picture),
+            heatmap,
+            _captioned(caption, heatmap),
             grid,
             compact,
             shared,
             known.uncertainty.of(grid),
             known.reproduction.of(grid.levels) if known.reproduction else None,
         )
-        for (known, grid), picture in zip(chosen, drawn, strict=True)
+        for (known, grid), heatmap in zip(chosen, drawn, strict=True)
     )
 
 
@@ -166,15 +166,15 @@ def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
     told = list(
         dict.fromkeys(cell.verdict for cell in rerun.cells.values() if cell.verdict in SIGNS)
     )
-    pictures: tuple[tuple[Heatmap, Grid | Difference, bool], ...] = (
-        (draw_again(draw_grid(grid, domain), f"{grid.label}, published"), grid, False),
+    heatmaps: tuple[tuple[Heatmap, Grid | Difference, bool], ...] = (
+        (with_overrides(draw_grid(grid, domain), f"{grid.label}, published"), grid, False),
         (
-            draw_again(draw_grid(again, domain), f"{grid.label}, measured again", reasons),
+            with_overrides(draw_grid(again, domain), f"{grid.label}, measured again", reasons),
             again,
             True,
         ),
         (
-            draw_again(
+            with_overrides(
                 draw_difference(difference),
                 f"{grid.label}, measured again − published",
                 reasons | unpublished,
@@ -187,12 +187,12 @@ def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
     captions = (
         "Colour scale shared with the values measured again.",
         "Colour scale shared with the published values.",
-        f"Colour scale centred on 0. {_signs_told(pictures[2][0], told)}",
+        f"Colour scale centred on 0. {_signs_told(heatmaps[2][0], told)}",
     )
     return tuple(
         Panel(
-            picture,
-            _captioned(caption.strip(), picture),
+            heatmap,
+            _captioned(caption.strip(), heatmap),
             shows,
             compact=True,
             shared=True,
@@ -200,13 +200,13 @@ def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
             rerun=rerun,
             again=second,
         )
-        for (picture, shows, second), caption in zip(pictures, captions, strict=True)
+        for (heatmap, shows, second), caption in zip(heatmaps, captions, strict=True)
     )
 
 
-def _signs_told(picture: Heatmap, told: Sequence[Verdict]) -> str:
+def _signs_told(heatmap: Heatmap, told: Sequence[Verdict]) -> str:
     """What the signs of a heatmap stand for; where there is no room for them, that."""
-    if not picture.printed:
+    if not heatmap.printed:
         return "Verdicts have no room in its cells: they are told below it, or in the JSON."
     signs = [f"{SIGNS[sign]} {sign}" for sign in SIGNS if sign in told]
     return f"{', '.join(signs)}." if signs else ""
@@ -219,13 +219,13 @@ def difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
     scale = ", shared by the differences beside each other" if shared else ""
     panels = []
     for difference in differences:
-        picture = draw_difference(difference, domain)
+        heatmap = draw_difference(difference, domain)
         levels = f"{difference.levels[1].label} minus {difference.levels[0].label}."
-        caption = _captioned(f"{levels} Colour scale centred on 0{scale}.", picture)
-        panels.append(Panel(picture, caption, difference))
+        caption = _captioned(f"{levels} Colour scale centred on 0{scale}.", heatmap)
+        panels.append(Panel(heatmap, caption, difference))
     return tuple(panels)
 
 
-def _captioned(caption: str, picture: Heatmap) -> str:
-    """A caption with what the picture itself has to say of its marks."""
-    return f"{caption} {picture.note}".strip()
+def _captioned(caption: str, heatmap: Heatmap) -> str:
+    """A caption with what the heatmap itself has to say of its marks."""
+    return f"{caption} {heatmap.note}".strip()

@@ -37,7 +37,7 @@ from gridatlas.results.grids import differences, pairs, readings_behind
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """A page before its pictures are drawn.
+    """A page before its heatmaps are drawn.
 
     Attributes:
         path: Path of the Markdown file below the host's docs folder.
@@ -65,9 +65,9 @@ class PagePlan:
         return tuple(gallery for part in self.parts for gallery in part.galleries)
 
     @property
-    def pictures(self) -> tuple[Heatmap, ...]:
-        """All pictures of the page."""
-        return tuple(panel.picture for gallery in self.galleries for panel in gallery.panels)
+    def heatmaps(self) -> tuple[Heatmap, ...]:
+        """All heatmaps of the page."""
+        return tuple(panel.heatmap for gallery in self.galleries for panel in gallery.panels)
 
     @property
     def main_grid(self) -> Grid | None:

@@ -28,7 +28,7 @@ from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LinePicture
+from gridatlas.charts.line import LineChart
 from gridatlas.charts.render import Drawing
 from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
@@ -128,7 +128,7 @@ def placeholder(key: str) -> str:
 
 
 Drawings = Mapping[Heatmap, Drawing]
-FenceDrawings = Mapping[Heatmap | LinePicture, Drawing]
+FenceDrawings = Mapping[Heatmap | LineChart, Drawing]
 Plan = TypeVar("Plan", PagePlan, EmbedPlan)
 Written = TypeVar("Written")
 
@@ -301,10 +301,10 @@ class Templates:
         figure_id = figure_anchor(panel.grid) if panel.grid and not panel.before else ""
         if figure_id in seen:
             figure_id = ""
-        svg = drawings[panel.picture].svg
+        svg = drawings[panel.heatmap].svg
         if panel.grid and figure_id:
             seen.add(figure_id)
-            svg = with_cell_ids(svg, panel.picture, panel.grid, seen)
+            svg = with_cell_ids(svg, panel.heatmap, panel.grid, seen)
         svg = with_own_ids(svg, seen)
         embed = None
         if panel.grid and not panel.compact:
@@ -316,7 +316,7 @@ class Templates:
             "table": data_table(panel),
             "cards": Markup("" if panel.before else card_data(panel)),
             "downloads": downloads(panel.grid, path) if panel.grid else {},
-            "share": share(embed, drawings[embed.panel.picture].svg, path, self.site)
+            "share": share(embed, drawings[embed.panel.heatmap].svg, path, self.site)
             if embed
             else None,
         }
@@ -464,7 +464,7 @@ def _line_figure(panel: LinePanel, path: str, drawings: FenceDrawings) -> dict[s
     """What the template of a line gets as `one`."""
     return {
         "panel": panel,
-        "svg": Markup(responsive(drawings[panel.picture].svg)),
+        "svg": Markup(responsive(drawings[panel.heatmap].svg)),
         "table": line_table(panel.shows),
         "downloads": downloads(panel.shows.grid, path),
     }

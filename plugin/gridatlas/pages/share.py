@@ -51,7 +51,7 @@ def share(embed: EmbedPlan, svg: str, page: str, site: SiteAddress) -> Share:
     frame = site.of(embed_path(embed), page)
     image = site.of(f"{grid_path(embed.grid)}.png", page)
     width, height = frame_size(embed, svg)
-    alt = markdown_text(embed.panel.picture.description)
+    alt = markdown_text(embed.panel.heatmap.description)
     texts = {
         "Markdown": f"[![{alt}]({image})]({home})",
         "HTML": f'<iframe src="{escape(frame)}" title="{inert(escape(_line(embed.title)))}" '

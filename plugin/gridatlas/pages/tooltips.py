@@ -60,9 +60,9 @@ def card_data(panel: Panel) -> str:
     Cells are in reading order, from the top row down. In the drawing, those without a value come
     after all others.
     """
-    if len(panel.picture.marks) > CARDS_UP_TO:
+    if len(panel.heatmap.marks) > CARDS_UP_TO:
         return ""
-    if panel.picture.block:
+    if panel.heatmap.block:
         return _for_html(_of_blocks(panel))
     study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
     rows = rows_from_top(study.y)
@@ -80,7 +80,7 @@ def card_data(panel: Panel) -> str:
             said["readings"] = [*said["readings"], _measured_again(panel.rerun, points)]
         said["command"] = command_parts(panel.shows, rows)
     content = {
-        "title": panel.picture.title,
+        "title": panel.heatmap.title,
         "study": study.id,
         "x": _axis(study.x, study.x.levels),
         "y": _axis(study.y, rows),
@@ -92,30 +92,30 @@ def card_data(panel: Panel) -> str:
 def _of_blocks(panel: Panel) -> dict[str, Any]:
     """The cards of blocks of cells; the permalink of one is that of its first cell."""
     study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
-    picture = panel.picture
-    slugs = [mark.key.split(",") for mark in picture.marks]
-    columns = dict(zip([mark.x for mark in picture.marks], [x for x, _ in slugs], strict=True))
-    rows = dict(zip([mark.y for mark in picture.marks], [y for _, y in slugs], strict=True))
+    heatmap = panel.heatmap
+    slugs = [mark.key.split(",") for mark in heatmap.marks]
+    columns = dict(zip([mark.x for mark in heatmap.marks], [x for x, _ in slugs], strict=True))
+    rows = dict(zip([mark.y for mark in heatmap.marks], [y for _, y in slugs], strict=True))
     content = {
-        "title": picture.title,
+        "title": heatmap.title,
         "study": study.id,
         "grid": panel.grid.address if panel.grid else None,
         "x": {
             "label": study.x.label,
             "unit": study.x.unit,
-            "ids": [columns[label] for label in picture.x_labels],
-            "labels": list(picture.x_labels),
+            "ids": [columns[label] for label in heatmap.x_labels],
+            "labels": list(heatmap.x_labels),
         },
         "y": {
             "label": study.y.label,
             "unit": study.y.unit,
-            "ids": [rows[label] for label in picture.y_labels],
-            "labels": list(picture.y_labels),
+            "ids": [rows[label] for label in heatmap.y_labels],
+            "labels": list(heatmap.y_labels),
         },
         "unit": value_with_unit("", study.metric.unit, difference=panel.grid is None),
-        "value": _small([mark.text or None for mark in picture.marks]),
-        "state": _small([mark.absent or None for mark in picture.marks]),
-        "note": _small([mark.label.partition(": ")[2] for mark in picture.marks]),
+        "value": _small([mark.text or None for mark in heatmap.marks]),
+        "state": _small([mark.absent or None for mark in heatmap.marks]),
+        "note": _small([mark.label.partition(": ")[2] for mark in heatmap.marks]),
     }
     return {name: one for name, one in content.items() if one not in (None, "", [])}
 
@@ -267,8 +267,8 @@ def _of_disagreement(panel: Panel, grid: Grid, points: Points) -> dict[str, Any]
     return {
         "grid": grid.address,
         "unit": f"{unit} apart",
-        "value": [mark.text or None for mark in panel.picture.marks],
-        "state": [mark.absent or None for mark in panel.picture.marks],
+        "value": [mark.text or None for mark in panel.heatmap.marks],
+        "state": [mark.absent or None for mark in panel.heatmap.marks],
         **_readings(grid, points),
     }
 
