@@ -67,7 +67,7 @@ class OpenGrid(Grid):
 
     def svg(self) -> str:
         """The drawing as a text: SVG whose letters have the colour of the text around it."""
-        from gridatlas.charts.heatmap import draw_grid
+        from gridatlas.charts.compose import draw_grid
         from gridatlas.charts.pool import draw
 
         heatmap = draw_grid(self, best_set=GridCells(self, self.uncertainty).best_set)

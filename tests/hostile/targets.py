@@ -20,7 +20,7 @@ from markdown import Markdown
 from gridatlas.assessment.assessment import Assessment, assess_study
 from gridatlas.assessment.reruns import reproduction
 from gridatlas.build.site import Loaded, load_data
-from gridatlas.charts.heatmap import draw_grid
+from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.vegalite import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value
 from gridatlas.cli.main import main

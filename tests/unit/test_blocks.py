@@ -12,19 +12,16 @@ import pytest
 from studies import HEAD, MakeStudy, table
 
 from gridatlas.assessment.uncertainty import GridUncertainty, assess
-from gridatlas.charts.binning import BLOCKS_UP_TO, Entry, gather, layout
-from gridatlas.charts.heatmap import (
-    ABSENT,
-    OUTLINED_UP_TO,
-    SEVERAL,
-    Segment,
+from gridatlas.charts.binning import BLOCKS_UP_TO, Entry, gather, layout, mark_key
+from gridatlas.charts.compose import (
     difference_domain,
     draw_difference,
     draw_disagreement,
     draw_grid,
-    mark_key,
     own_domain,
 )
+from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL
+from gridatlas.charts.outline import Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 from gridatlas.model.study import Grid

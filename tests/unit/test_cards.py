@@ -12,7 +12,7 @@ from studies import MakeStudy, table
 
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import assess
-from gridatlas.charts.heatmap import draw_difference, draw_disagreement, draw_grid
+from gridatlas.charts.compose import draw_difference, draw_disagreement, draw_grid
 from gridatlas.pages.panels import Panel
 from gridatlas.pages.tooltips import CARDS_UP_TO, card_data
 from gridatlas.results.grids import Results, analyse, differences

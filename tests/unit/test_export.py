@@ -18,7 +18,7 @@ from gridatlas.assessment import tidy
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.tidy import columns, to_frame
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, assess
-from gridatlas.charts.heatmap import draw_grid
+from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.render import draw_one
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Cell, Grid

@@ -21,7 +21,7 @@ from gridatlas.assessment.uncertainty import (
     by_point,
     ranges_by_point,
 )
-from gridatlas.charts.heatmap import draw_grid
+from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.line import Line
 from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import match_studies

@@ -16,7 +16,7 @@ from amount import amount
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from gridatlas.charts.heatmap import draw_grid
+from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.vegalite import specification
 from gridatlas.data.reader import read_study
 from gridatlas.data.tables import parse_csv, unguarded

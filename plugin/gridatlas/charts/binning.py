@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
+
+from gridatlas.charts.heatmap import SEVERAL, CellMark, Heatmap, Subject, rows_from_top
+from gridatlas.charts.outline import edges_in_blocks, region_edges
+from gridatlas.checks.words import many
+from gridatlas.model.study import Factor, Level, Point, Study
 
 CELLS_BELOW = 10_000
 """Cells of a grid from which on blocks are drawn in their place: a page of more would weigh 1 MB
@@ -125,3 +130,115 @@ def _block(column: int, row: int, entries: Sequence[Entry]) -> Block:
         max(values, default=None),
         tuple(absent.most_common()),
     )
+
+
+# --- a heatmap of blocks ------------------------------------------------------------------------
+
+
+def layout_of(study: Study) -> Layout | None:
+    """How the cells of a study's grids are drawn in blocks; None where each is drawn."""
+    return layout(len(study.x.levels), len(study.y.levels))
+
+
+def mark_key(study: Study, x: Level, y: Level) -> str:
+    """Key of the mark that shows a cell: the cell's own, or that of its block."""
+    of = layout_of(study)
+    if of is not None:
+        column, row = block_at(study, of, (x.key, y.key))
+        x, y = study.x.levels[of.x[column].start], study.y.levels[of.y[row].start]
+    return f"{x.slug},{y.slug}"
+
+
+def block_at(study: Study, of: Layout, point: Point) -> tuple[int, int]:
+    """Column and row of the block that has a cell."""
+    return study.x.place(point[0]) // of.x_size, study.y.place(point[1]) // of.y_size
+
+
+def draw_blocks(
+    subject: Subject,
+    of: Layout,
+    blocks: Sequence[Block],
+    outlined: set[tuple[int, int]] | frozenset[tuple[int, int]] = frozenset(),
+    note: str = "",
+) -> Heatmap:
+    """The heatmap of a large grid, with one mark per block.
+
+    Args:
+        outlined: The columns and rows of blocks that have a best cell.
+        note: What else the caption says.
+    """
+    study = subject.study
+    columns = _distinct([_range_label(study.x, span) for span in of.x])
+    rows = _distinct([_range_label(study.y, span) for span in of.y])
+    marks = [_block_mark(subject, of, block, columns, rows, outlined) for block in blocks]
+    upwards = study.y.direction == "up"
+    if upwards:
+        rows.reverse()
+        marks.sort(key=lambda mark: rows.index(mark.y))
+    rule = (
+        f"The {len(study.x.levels) * len(study.y.levels):,} cells are drawn in {len(blocks):,} "
+        f"blocks of {of.size}; the colour of a block is the mean of its values."
+    )
+    heatmap = subject.heatmap(
+        marks,
+        columns,
+        rows,
+        edges_in_blocks(region_edges(study, rows_from_top(study.y)), of.x, of.y, upwards),
+        block=(of.x_size, of.y_size),
+        note=f"{rule} {note}".strip(),
+    )
+    return replace(
+        heatmap,
+        description=f"{subject.description} {rule}",
+        legend=f"{heatmap.legend}, mean of {of.size} cells",
+    )
+
+
+def _block_mark(
+    subject: Subject,
+    of: Layout,
+    block: Block,
+    columns: Sequence[str],
+    rows: Sequence[str],
+    outlined: set[tuple[int, int]] | frozenset[tuple[int, int]],
+) -> CellMark:
+    """The mark of one block; `columns` and `rows` are the labels, in the order of the levels."""
+    study = subject.study
+    x, y = study.x.levels[of.x[block.column].start], study.y.levels[of.y[block.row].start]
+    column, row = columns[block.column], rows[block.row]
+    best = (block.column, block.row) in outlined
+    words = _block_words(block, subject) + (", has the best" if best else "")
+    reasons = [reason for reason, _ in block.absent]
+    return CellMark(
+        f"{x.slug},{y.slug}",
+        column,
+        row,
+        None if block.mean is None else float(block.mean),
+        "" if block.mean is None else subject.text_of(block.mean),
+        f"{study.x.label} {column}, {study.y.label} {row}: {words}",
+        best=best,
+        absent="" if block.values else reasons[0] if len(reasons) == 1 else SEVERAL,
+    )
+
+
+def _range_label(factor: Factor, span: range) -> str:
+    first, last = factor.levels[span.start].label, factor.levels[span.stop - 1].label
+    return first if len(span) == 1 else f"{first} to {last}"
+
+
+def _distinct(labels: list[str]) -> list[str]:
+    """Labels that differ also where those of the levels read like a block's."""
+    if len(set(labels)) == len(labels):
+        return labels
+    return [f"{number}: {label}" for number, label in enumerate(labels, 1)]
+
+
+def _block_words(block: Block, subject: Subject) -> str:
+    reasons = ", ".join(
+        f"{number:,} {reason.removeprefix('no value: ')}" for reason, number in block.absent
+    )
+    if block.mean is None or block.low is None or block.high is None:
+        return f"no value in {many(block.cells, 'cell')} ({reasons})"
+    mean, low, high = map(subject.text_of, (block.mean, block.low, block.high))
+    words = f"mean {mean}, from {low} to {high} {subject.unit}".rstrip()
+    return f"{words}, {many(block.cells, 'cell')}" + (f" ({reasons})" if reasons else "")

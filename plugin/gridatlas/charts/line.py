@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, by_point
-from gridatlas.charts.heatmap import without_value
+from gridatlas.charts.description import without_value
 from gridatlas.checks.words import many
 from gridatlas.model.format import format_value, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.heatmap import draw_difference, draw_grid, own_domain, with_overrides
+from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
+from gridatlas.charts.heatmap import with_overrides
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.grids import GridChange
 from gridatlas.diff.report import Section

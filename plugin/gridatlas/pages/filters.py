@@ -15,7 +15,8 @@ from markupsafe import Markup
 from gridatlas.assessment.profiles import cell_method
 from gridatlas.assessment.reruns import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty, by_point
-from gridatlas.charts.heatmap import cell_names, higher_lower, mark_key, without_value
+from gridatlas.charts.binning import mark_key
+from gridatlas.charts.description import cell_names, higher_lower, without_value
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome

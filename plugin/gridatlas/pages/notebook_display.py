@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from gridatlas.charts.heatmap import best_at, rows_from_top
+from gridatlas.charts.description import best_at
+from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.format import format_value
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study

@@ -9,18 +9,14 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Rerun, Verdict
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.heatmap import (
-    NOT_COMPARED,
-    NOT_RUN,
-    RUNNING,
-    Heatmap,
+from gridatlas.charts.compose import (
     difference_domain,
     draw_difference,
     draw_disagreement,
     draw_grid,
     own_domain,
-    with_overrides,
 )
+from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, Heatmap, with_overrides
 from gridatlas.checks.words import many
 from gridatlas.model.study import Grid, Levels, Point
 from gridatlas.results.grids import Difference, readings_at, subtract

@@ -1,0 +1,308 @@
+"""From grids, differences and disagreements to heatmaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from gridatlas.charts.binning import Block, Entry, Layout, block_at, draw_blocks, gather, layout_of
+from gridatlas.charts.description import (
+    IN_DISPUTE,
+    best_at,
+    cell_name,
+    describe_difference,
+    describe_grid,
+)
+from gridatlas.charts.heatmap import (
+    ABSENT,
+    ONE_READING,
+    OUTLINED_UP_TO,
+    CellMark,
+    Heatmap,
+    Subject,
+    rows_from_top,
+)
+from gridatlas.charts.outline import region_edges
+from gridatlas.checks.words import many
+from gridatlas.model.format import format_difference, format_value, value_with_unit
+from gridatlas.model.study import Cell, Grid, Level, Point, State, Study
+from gridatlas.results.grids import Difference, summarise
+
+
+def draw_grid(
+    grid: Grid,
+    domain: tuple[float, float] | None = None,
+    best_set: frozenset[Point] = frozenset(),
+) -> Heatmap:
+    """The heatmap of a grid, on its own scale unless a shared `domain` is given.
+
+    Args:
+        best_set: The points in the confidence set for the best, which are marked.
+    """
+    study, metric = grid.study, grid.study.metric
+    blocks = layout_of(study)
+    subject = Subject(
+        study,
+        "values",
+        grid.label,
+        describe_grid(grid, best_set if blocks is None else frozenset()),
+        metric.name,
+        metric.unit,
+        domain or own_domain([grid]),
+        partial(format_value, decimals=metric.decimals or 0),
+    )
+    summary = summarise(grid)
+    best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+    if blocks is None:
+        return _with_marks(_draw_cells(subject, _entries(grid)), grid, best, best_set)
+    with_best = {block_at(study, blocks, point) for point in best}
+    return draw_blocks(
+        subject,
+        blocks,
+        _blocks_of(grid, blocks),
+        with_best if len(with_best) <= OUTLINED_UP_TO else set(),
+        _best_note(grid, len(with_best)) + _unmarked_note(grid, best_set, "in blocks"),
+    )
+
+
+def _with_marks(
+    heatmap: Heatmap, grid: Grid, best: set[Point], best_set: frozenset[Point]
+) -> Heatmap:
+    """A grid's heatmap with its best, disputed and possibly best cells marked."""
+    outline = heatmap.printed or len(best) <= OUTLINED_UP_TO
+    marks = []
+    for mark, (x, y, cell) in zip(heatmap.marks, _from_top(grid.study, grid.points()), strict=True):
+        point = (x.key, y.key)
+        disputed = cell.value is not None and cell.state == "disputed"
+        label = mark.label + (IN_DISPUTE if disputed else "")
+        label += ", best" if point in best else ""
+        label += ", may be the best" if point in best_set - best else ""
+        marks.append(
+            replace(
+                mark,
+                label=label,
+                best=outline and point in best,
+                disputed=heatmap.printed and disputed,
+                in_best_set=heatmap.printed and point in best_set,
+            )
+        )
+    note = "" if outline else f"The {len(best):,} best cells are not outlined. "
+    if not heatmap.printed:
+        note += _unmarked_note(grid, best_set, "on cells so small")
+    return replace(heatmap, marks=tuple(marks), note=note.strip())
+
+
+def draw_difference(difference: Difference, domain: tuple[float, float] | None = None) -> Heatmap:
+    """The heatmap of a difference, with a diverging scale centred on 0."""
+    study, metric = difference.first.study, difference.first.study.metric
+    return _draw(
+        Subject(
+            study,
+            "difference",
+            difference.label,
+            describe_difference(difference),
+            f"Difference of {metric.name}",
+            _unit_of_differences(study),
+            domain or difference_domain([difference]),
+            partial(format_difference, decimals=metric.decimals or 0),
+        ),
+        _difference_entries(difference),
+    )
+
+
+def draw_disagreement(
+    grid: Grid, differences: Mapping[Point, Decimal], domain: tuple[float, float]
+) -> Heatmap:
+    """How far the readings of a grid's cells are apart.
+
+    Args:
+        differences: Largest minus smallest value of each cell that at least two readings give.
+        domain: Ends of the colour scale.
+    """
+    study = grid.study
+    number = sum(value != 0 for value in differences.values())
+    subject = Subject(
+        study,
+        "values",
+        grid.label,
+        f"{grid.label}: the readings differ in {number} of {many(len(differences), 'cell')} "
+        "that more than one of them gives.",
+        "Largest difference between readings",
+        _unit_of_differences(study),
+        domain,
+        partial(format_value, decimals=study.metric.decimals or 0),
+    )
+    entries = (
+        [(differences.get((x.key, y.key)), ONE_READING) for x in study.x.levels]
+        for y in study.y.levels
+    )
+    heatmap = _draw(subject, entries)
+    if heatmap.block:
+        return heatmap
+    marks = (
+        mark if mark.value is None else replace(mark, label=f"{mark.label} apart")
+        for mark in heatmap.marks
+    )
+    return replace(heatmap, marks=tuple(marks))
+
+
+def _unit_of_differences(study: Study) -> str:
+    return "points" if study.metric.unit == "%" else study.metric.unit
+
+
+# --- a mark per cell ----------------------------------------------------------------------------
+
+
+def _draw(subject: Subject, entries: Iterable[Sequence[Entry]]) -> Heatmap:
+    """A heatmap of entries, row by row as in `Grid.cells`: of cells, or of blocks of many."""
+    layout = layout_of(subject.study)
+    if layout is None:
+        return _draw_cells(subject, entries)
+    return draw_blocks(subject, layout, gather(entries, layout))
+
+
+def _draw_cells(subject: Subject, entries: Iterable[Sequence[Entry]]) -> Heatmap:
+    study = subject.study
+    rows = rows_from_top(study.y)
+    points = (
+        (x, y, entry)
+        for y, row in zip(study.y.levels, entries, strict=True)
+        for x, entry in zip(study.x.levels, row, strict=True)
+    )
+    marks = []
+    for x, y, (value, absent) in _from_top(study, points):
+        text = "" if value is None else subject.text_of(value)
+        words = _absence(absent) if value is None else value_with_unit(text, subject.unit)
+        marks.append(
+            CellMark(
+                f"{x.slug},{y.slug}",
+                x.label,
+                y.label,
+                None if value is None else float(value),
+                text,
+                f"{cell_name(study, x, y)}: {words}",
+                absent=absent if value is None else "",
+            )
+        )
+    return subject.heatmap(
+        marks,
+        [level.label for level in study.x.levels],
+        [level.label for level in rows],
+        region_edges(study, rows),
+    )
+
+
+def _from_top(study: Study, points: Iterable[tuple[Level, Level, Any]]) -> list[Any]:
+    """Points in reading order: from the top row down."""
+    rows: dict[str, list[Any]] = {}
+    for point in points:
+        rows.setdefault(point[1].key, []).append(point)
+    return [point for y in rows_from_top(study.y) for point in rows[y.key]]
+
+
+def _absence(reason: str) -> str:
+    """`no value: missing` within a sentence: `no value (missing)`."""
+    head, _, state = reason.partition(": ")
+    return f"{head} ({state})" if state else head
+
+
+def _entries(grid: Grid) -> Iterable[list[Entry]]:
+    for row in grid.cells:
+        yield [(cell.value, "" if cell.value is not None else ABSENT[cell.state]) for cell in row]
+
+
+def _difference_entries(difference: Difference) -> Iterable[list[Entry]]:
+    both = zip(difference.cells, difference.first.cells, difference.second.cells, strict=True)
+    for values, firsts, seconds in both:
+        yield [
+            (value, "" if value is not None else ABSENT[_missing_of(second, first)])
+            for value, first, second in zip(values, firsts, seconds, strict=True)
+        ]
+
+
+def _missing_of(second: Cell, first: Cell) -> State:
+    for cell in (second, first):
+        if cell.value is None:
+            return cell.state
+    raise ValueError("both cells have a value")
+
+
+# --- the colour scale ---------------------------------------------------------------------------
+
+
+def own_domain(grids: Iterable[Grid]) -> tuple[float, float]:
+    """The colour scale's ends for grids drawn alike: the lowest and highest value drawn."""
+    values = [value for grid in grids for value in _drawn_values(grid)]
+    return _widened(min(values, default=Decimal(0)), max(values, default=Decimal(0)))
+
+
+def difference_domain(differences: Iterable[Difference]) -> tuple[float, float]:
+    """A colour scale centred on 0, as wide as the largest difference on either side."""
+    values = [abs(value) for difference in differences for value in _drawn_differences(difference)]
+    reach = max(values, default=Decimal(0))
+    return _widened(-reach, reach)
+
+
+def _widened(low: Decimal, high: Decimal) -> tuple[float, float]:
+    half = Decimal("0.5") if low == high else Decimal(0)
+    return float(low - half), float(high + half)
+
+
+_BLOCKS: WeakKeyDictionary[Grid, tuple[Block, ...]] = WeakKeyDictionary()
+"""A grid is drawn on several pages."""
+
+
+def _blocks_of(grid: Grid, of: Layout) -> tuple[Block, ...]:
+    if grid not in _BLOCKS:
+        _BLOCKS[grid] = gather(_entries(grid), of)
+    return _BLOCKS[grid]
+
+
+def _drawn_values(grid: Grid) -> Iterable[Decimal]:
+    """What the colours of a grid stand for: its values, or the means of its blocks."""
+    of = layout_of(grid.study)
+    if of is not None:
+        return (block.mean for block in _blocks_of(grid, of) if block.mean is not None)
+    return (cell.value for _, _, cell in grid.points() if cell.value is not None)
+
+
+def _drawn_differences(difference: Difference) -> Iterable[Decimal]:
+    of = layout_of(difference.first.study)
+    if of is None:
+        return difference.values
+    blocks = gather(_difference_entries(difference), of)
+    return (block.mean for block in blocks if block.mean is not None)
+
+
+# --- what isn't marked --------------------------------------------------------------------------
+
+
+def _best_note(grid: Grid, blocks: int) -> str:
+    """Which block has the best cell, and which cell that is."""
+    summary = summarise(grid)
+    if summary is None:
+        return ""
+    metric = grid.study.metric
+    at = best_at(summary, metric, lambda x, y: cell_name(grid.study, x, y), 1)
+    if blocks > OUTLINED_UP_TO:
+        return f"The {blocks:,} blocks with a best cell ({at}) are not outlined. "
+    return f"Outlined: the block{'s' if blocks > 1 else ''} with the best cell ({at}). "
+
+
+def _unmarked_note(grid: Grid, best_set: frozenset[Point], where: str) -> str:
+    disputed = sum(
+        cell.value is not None and cell.state == "disputed" for row in grid.cells for cell in row
+    )
+    parts = [
+        f"{number:,} {one if number == 1 else several}"
+        for number, one, several in (
+            (disputed, "disputed value", "disputed values"),
+            (len(best_set), "cell that may be the best", "cells that may be the best"),
+        )
+        if number
+    ]
+    return f"Not marked {where}, but told in the downloads: {', '.join(parts)}." if parts else ""
