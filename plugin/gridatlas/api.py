@@ -19,7 +19,7 @@ from gridatlas.results.grids import Results, UnknownName
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gridatlas.charts.vegalite import Chart
+    from gridatlas.charts.templates import Chart
 
 Shown = dict[str, str]
 """What a notebook shows, by its media type."""
@@ -61,7 +61,7 @@ class OpenGrid(Grid):
 
         It has no configuration of its own, so that it can be layered, joined and saved.
         """
-        from gridatlas.charts.vegalite import altair_chart
+        from gridatlas.charts.templates import altair_chart
 
         return altair_chart(self.study, self._columns(), self.label)
 

@@ -20,8 +20,7 @@ from gridatlas.charts.compose import (
     draw_grid,
     own_domain,
 )
-from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL
-from gridatlas.charts.outline import Segment
+from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 from gridatlas.model.study import Grid

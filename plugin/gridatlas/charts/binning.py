@@ -8,8 +8,15 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
-from gridatlas.charts.heatmap import SEVERAL, CellMark, Heatmap, Subject, rows_from_top
-from gridatlas.charts.outline import edges_in_blocks, region_edges
+from gridatlas.charts.heatmap import (
+    SEVERAL,
+    CellMark,
+    Heatmap,
+    Segment,
+    Subject,
+    region_edges,
+    rows_from_top,
+)
 from gridatlas.checks.words import many
 from gridatlas.model.study import Factor, Level, Point, Study
 
@@ -242,3 +249,51 @@ def _block_words(block: Block, subject: Subject) -> str:
     mean, low, high = map(subject.text_of, (block.mean, block.low, block.high))
     words = f"mean {mean}, from {low} to {high} {subject.unit}".rstrip()
     return f"{words}, {many(block.cells, 'cell')}" + (f" ({reasons})" if reasons else "")
+
+
+def edges_in_blocks(
+    outline: Iterable[Segment], x: Sequence[range], y: Sequence[range], upwards: bool
+) -> tuple[Segment, ...]:
+    """An outline in blocks; edges in one line become one.
+
+    Args:
+        x, y: The places of each block's levels.
+    """
+    across = _edges(x, upwards=False)
+    down = _edges(y, upwards)
+    horizontal: dict[float, list[tuple[float, float]]] = {}
+    vertical: dict[float, list[tuple[float, float]]] = {}
+    for edge in outline:
+        left, right = across[int(edge.x)], across[int(edge.x2)]
+        top, bottom = down[int(edge.y)], down[int(edge.y2)]
+        if top == bottom:
+            horizontal.setdefault(top, []).append((left, right))
+        else:
+            vertical.setdefault(left, []).append((top, bottom))
+    return (
+        *(
+            Segment(a, y, b, y)
+            for y, spans in sorted(horizontal.items())
+            for a, b in _joined(spans)
+        ),
+        *(Segment(x, a, x, b) for x, spans in sorted(vertical.items()) for a, b in _joined(spans)),
+    )
+
+
+def _edges(spans: Sequence[range], upwards: bool) -> list[float]:
+    """Where the edges between cells lie, in blocks: the last block may have fewer cells."""
+    edges = [
+        block + place / len(span) for block, span in enumerate(spans) for place in range(len(span))
+    ]
+    edges.append(float(len(spans)))
+    return [len(spans) - edge for edge in reversed(edges)] if upwards else edges
+
+
+def _joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    joined: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined

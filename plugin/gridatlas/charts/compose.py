@@ -24,9 +24,9 @@ from gridatlas.charts.heatmap import (
     CellMark,
     Heatmap,
     Subject,
+    region_edges,
     rows_from_top,
 )
-from gridatlas.charts.outline import region_edges
 from gridatlas.checks.words import many
 from gridatlas.model.format import format_difference, format_value, value_with_unit
 from gridatlas.model.study import Cell, Grid, Level, Point, State, Study

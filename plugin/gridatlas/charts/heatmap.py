@@ -9,7 +9,6 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
 
-from gridatlas.charts.outline import Segment
 from gridatlas.model.study import STATE_LABELS, Factor, Level, State, Study
 
 MAX_LABELLED_CELLS = 400
@@ -62,6 +61,16 @@ class CellMark:
     absent: str = ""
     disputed: bool = False
     in_best_set: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One edge of a region's outline, in cells (or blocks) from the top left corner."""
+
+    x: float
+    y: float
+    x2: float
+    y2: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +203,28 @@ def with_overrides(
         return replace(mark, text=text, label=f"{mark.label}, {words}")
 
     return replace(heatmap, marks=tuple(map(changed, heatmap.marks)))
+
+
+def region_edges(study: Study, rows: Sequence[Level]) -> tuple[Segment, ...]:
+    """The edges between cells inside and outside a region, in cells from the top left corner.
+
+    Args:
+        rows: The levels of y from the top down.
+    """
+    segments = []
+    for region in study.regions:
+        inside = {
+            (i, j)
+            for i, x in enumerate(study.x.levels)
+            for j, y in enumerate(rows)
+            if (x.key, y.key) in region.points
+        }
+        for i, j in sorted(inside):
+            edges = {
+                (i, j - 1): Segment(i, j, i + 1, j),
+                (i, j + 1): Segment(i, j + 1, i + 1, j + 1),
+                (i - 1, j): Segment(i, j, i, j + 1),
+                (i + 1, j): Segment(i + 1, j, i + 1, j + 1),
+            }
+            segments += [edge for beyond, edge in edges.items() if beyond not in inside]
+    return tuple(segments)

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import asdict, dataclass
-from typing import Literal
+from math import ceil
+from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, by_point
 from gridatlas.charts.description import without_value
+from gridatlas.charts.templates import (
+    PLOT_WIDTH,
+    TITLE_LIMIT,
+    drawable_labels,
+    drawable_text,
+    label_angle,
+    line_template,
+    thinned,
+)
 from gridatlas.checks.words import many
 from gridatlas.model.format import format_value, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
@@ -176,3 +187,49 @@ def _described(line: Line, title: str) -> str:
         + (f" Disputed: {disputed} of {many(len(values), 'value')}." if disputed else "")
         + without_value(absent, len(line.along.levels))
     )
+
+
+# --- its specification ----------------------------------------------------------------------------
+
+LINE_HEIGHT = 170
+"""Pixels from the lower to the upper end of a line's vertical axis."""
+POINTS_UP_TO = 12
+"""Points of a line up to which each has its value printed above it."""
+
+
+def line_specification(chart: LineChart) -> dict[str, Any]:
+    """The complete Vega-Lite specification of a row or column, with its data inline."""
+    drawn = drawable_labels(point.x for point in chart.points)
+    labels = list(drawn.values())
+    width = max(ceil(PLOT_WIDTH / len(labels)), 2)
+    printed = len(labels) <= POINTS_UP_TO
+    spec: dict[str, Any] = deepcopy(line_template(printed))
+    spec |= {
+        "title": spec["title"] | {"text": chart.title},
+        "description": chart.description,
+        "width": width * len(labels),
+        "height": LINE_HEIGHT,
+    }
+    spec["data"] = {
+        "values": [
+            {"x": drawn[point.x], "value": point.value, "text": point.text, "label": point.label}
+            | ({} if point.low is None else {"low": point.low, "high": point.high})
+            | ({} if point.value is None else {"top": point.value})
+            | ({} if point.high is None else {"top": point.high})
+            for point in chart.points
+        ]
+    }
+    x = spec["encoding"]["x"]
+    x |= {"title": drawable_text(chart.x_title, TITLE_LIMIT), "scale": {"domain": labels}}
+    angle, step = label_angle(labels, width)
+    x["axis"]["labelAngle"] = angle
+    if step > 1:
+        x["axis"]["values"] = [labels[at] for at in thinned(len(labels), step)]
+    low, high = chart.domain
+    top = high + (high - low) / 10 if printed else high  # room for the values above the points
+    for layer in spec["layer"]:
+        y = layer["encoding"]["y"]
+        y["title"] = drawable_text(chart.y_title, TITLE_LIMIT)
+        y["scale"] = {"domain": [low, top], "zero": False, "nice": True}
+        y["axis"]["format"] = f".{chart.decimals}f"
+    return spec

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from gridatlas.charts.compress import slim, slim_png
 from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LineChart
-from gridatlas.charts.vegalite import drawable, line_specification, specification
+from gridatlas.charts.line import LineChart, line_specification
+from gridatlas.charts.vegalite import drawable, specification
 from gridatlas.files import store
 
 PNG_SCALE = 2
