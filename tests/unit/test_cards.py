@@ -36,7 +36,7 @@ def _data(results: Results) -> dict[str, Any]:
     grid = results.grid()
     known = assess(results)
     heatmap = draw_grid(grid, best_set=GridCells(grid, known.of(grid)).best_set)
-    return _read(Panel(picture, "", grid, uncertainty=known.of(grid)))
+    return _read(Panel(heatmap, "", grid, uncertainty=known.of(grid)))
 
 
 def _read(panel: Panel) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from gridatlas.assessment.cells import GridCells
 from gridatlas.charts.binning import Block, Entry, Layout, block_at, draw_blocks, gather, layout_of
 from gridatlas.charts.description import (
     IN_DISPUTE,
@@ -55,8 +56,7 @@ def draw_grid(
         domain or own_domain([grid]),
         partial(format_value, decimals=metric.decimals or 0),
     )
-    summary = summarise(grid)
-    best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+    best = GridCells(grid).best
     if blocks is None:
         return _with_marks(_draw_cells(subject, _entries(grid)), grid, best, best_set)
     with_best = {block_at(study, blocks, point) for point in best}
@@ -70,7 +70,7 @@ def draw_grid(
 
 
 def _with_marks(
-    heatmap: Heatmap, grid: Grid, best: set[Point], best_set: frozenset[Point]
+    heatmap: Heatmap, grid: Grid, best: frozenset[Point], best_set: frozenset[Point]
 ) -> Heatmap:
     """A grid's heatmap with its best, disputed and possibly best cells marked."""
     outline = heatmap.printed or len(best) <= OUTLINED_UP_TO
