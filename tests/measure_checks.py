@@ -305,8 +305,7 @@ class Planted:
 
 def measure_dynts(every: int = 1, seed: int = SEED) -> dict[str, Planted]:
     """Each mistake at every cell of DynTS where it can be made, or at every so many cells."""
-    read = load_data(REPOSITORY / "data").results
-    study = next(results.study for results in read if results.study.id == "dynts-window-ratio")
+    study = load_data(REPOSITORY / "data")["dynts-window-ratio"].study
     study = replace(study, readings=study.readings[:3], claims=(), accepted=(), agreement=())
     values = {
         at: cell.value

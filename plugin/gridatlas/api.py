@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.assessment.cells import GridCells
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.tidy import columns, to_frame
-from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty, assess
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.problems import DataProblems, join_names, nearest, only_problems, quote
 from gridatlas.model.study import Grid, Levels, renamed
 from gridatlas.results.grids import Results, UnknownName
@@ -25,27 +24,16 @@ Shown = dict[str, str]
 """What a notebook shows, by its media type."""
 
 
-class _Assessed:
-    """Intervals and tests of a study, computed when first asked for."""
-
-    def __init__(self, results: Results, cache: Path | None) -> None:
-        self.results, self.cache = results, cache
-
-    @cached_property
-    def uncertainty(self) -> Uncertainty:
-        return assess(self.results, self.cache)
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OpenGrid(Grid):
     """A grid that a notebook shows as its heatmap."""
 
-    assessed: _Assessed = field(kw_only=True)
+    assessment: Assessment = field(kw_only=True, repr=False)
 
     @property
     def uncertainty(self) -> GridUncertainty:
         """Intervals of its cells, and the set that may be the best."""
-        return self.assessed.uncertainty.of(self)
+        return self.assessment.uncertainty.of(self)
 
     def frame(self) -> pd.DataFrame:
         """The cells as tidy pandas: one row per cell, also of those without a value.
@@ -70,11 +58,11 @@ class OpenGrid(Grid):
         from gridatlas.charts.compose import draw_grid
         from gridatlas.charts.pool import draw
 
-        heatmap = draw_grid(self, best_set=GridCells(self, self.uncertainty).best_set)
-        return draw([heatmap], self.assessed.cache)[heatmap].svg
+        heatmap = draw_grid(self, best_set=self.assessment.cells(self).best_set)
+        return draw([heatmap], self.assessment.cache)[heatmap].svg
 
     def _columns(self) -> dict[str, list[Any]]:
-        return columns(self.study, [GridCells(self, self.uncertainty)])
+        return columns(self.study, [self.assessment.cells(self)])
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import grid_html
@@ -99,7 +87,7 @@ class OpenStudy(Results):
     """A study that a notebook shows as an overview of its grids."""
 
     grids: Mapping[Levels, OpenGrid]
-    assessed: _Assessed = field(kw_only=True, compare=False)
+    assessment: Assessment = field(kw_only=True, compare=False)
 
     def grid(self, **facets: object) -> OpenGrid:
         """The grid at these facet levels, as `grid(model="r1-qwen", benchmark="aime24")`.
@@ -112,10 +100,7 @@ class OpenStudy(Results):
 
     def frame(self) -> pd.DataFrame:
         """All cells of all grids as tidy pandas, in the columns of `OpenGrid.frame`."""
-        known = self.assessed.uncertainty
-        return to_frame(
-            columns(self.study, (GridCells(grid, known.of(grid)) for grid in self.grids.values()))
-        )
+        return to_frame(columns(self.study, map(self.assessment.cells, self.grids.values())))
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import study_html
@@ -160,22 +145,17 @@ def load(data: str | Path, cache: str | Path | None = None) -> Studies:
     Raises:
         DataProblems: With every problem found, where the data is unfit as it stands.
     """
-    loaded = load_data(Path(data))
-    problems = only_problems(loaded.problems)
+    assessments = load_data(Path(data), cache=None if cache is None else Path(cache))
+    problems = only_problems(assessments.problems)
     if problems:
         raise DataProblems(problems)
-    return Studies(
-        {
-            result.study.id: _opened(result, None if cache is None else Path(cache))
-            for result in loaded.results
-        }
-    )
+    return Studies({study_id: _opened(study) for study_id, study in assessments.items()})
 
 
-def _opened(results: Results, cache: Path | None) -> OpenStudy:
-    assessed = _Assessed(results, cache)
+def _opened(assessment: Assessment) -> OpenStudy:
+    results = assessment.results
     grids = {
-        levels: OpenGrid(grid.study, grid.levels, grid.cells, grid.computed, assessed=assessed)
+        levels: OpenGrid(grid.study, grid.levels, grid.cells, grid.computed, assessment=assessment)
         for levels, grid in results.grids.items()
     }
-    return OpenStudy(results.study, grids, results.problems, assessed=assessed)
+    return OpenStudy(results.study, grids, results.problems, assessment=assessment)

@@ -12,7 +12,7 @@ from typing import Any
 from mkdocs.commands import build as host
 from mkdocs.config import load_config
 
-from gridatlas.assessment import pipeline
+from gridatlas.assessment import assessment, pipeline
 from gridatlas.build import page_cache, site, study_writer
 from gridatlas.charts.pool import RenderPool
 from gridatlas.pages.render import Writer
@@ -23,7 +23,10 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("analyse", pipeline, "check_study"),
     ("analyse", pipeline, "analyse"),
     ("analyse", pipeline, "judge"),
-    ("analyse", site, "assess_study"),
+    ("analyse", assessment, "assess"),
+    ("analyse", assessment, "with_noise"),
+    ("analyse", assessment, "compare"),
+    ("analyse", assessment, "reproduction"),
     ("plan", site, "_plans"),
     ("plan", site, "plan_study"),
     ("plan", site, "plan_embeds"),

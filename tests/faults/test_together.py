@@ -87,15 +87,10 @@ if __name__ == "__main__":
 
 def pictures(folder: Path) -> list[Heatmap]:
     """As many pictures as the study has grids."""
-    from gridatlas.assessment.assessment import assess_study
     from gridatlas.assessment.pipeline import load_data
     from gridatlas.pages.plan import plan_study
 
-    loaded = load_data(folder)
-    [results] = loaded.results
-    assessment = assess_study(
-        results, loaded.checks[results.study.id], loaded.claims[results.study.id]
-    )
+    [assessment] = load_data(folder).values()
     return list(
         dict.fromkeys(
             picture for plan in plan_study(assessment, "studies") for picture in plan.heatmaps

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner
 from markdown import Markdown
 
-from gridatlas.assessment.assessment import Assessment, assess_study
+from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.reruns import reproduction
-from gridatlas.build.site import Loaded, load_data
+from gridatlas.build.site import load_data
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.vegalite import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value
@@ -87,7 +87,7 @@ TABLES = {
 }
 
 
-def _files(files: Mapping[str, bytes]) -> Loaded:
+def _files(files: Mapping[str, bytes]) -> Assessments:
     """What a study's files come to, all that is checked, and its drawings' specifications."""
     with tempfile.TemporaryDirectory() as name:
         for path, content in ({"study.yml": STUDY, "cells.csv": CELLS} | files).items():
@@ -95,7 +95,7 @@ def _files(files: Mapping[str, bytes]) -> Loaded:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         loaded = load_data(Path(name), "data")
-        for results in loaded.results:
+        for results in loaded.results.values():
             for grid in results.grids.values():
                 specification(draw_grid(grid))
     _are_told(loaded.problems)
@@ -115,7 +115,7 @@ def study(data: bytes) -> None:
 
 def table(data: bytes) -> None:
     loaded = _files({"cells.csv": data})
-    assert loaded.results or loaded.problems
+    assert loaded or loaded.problems
 
 
 def run(data: bytes) -> None:
@@ -169,9 +169,9 @@ def collect(file: str, data: bytes) -> None:
             _reproduced(load_data(study.parent, "data"))
 
 
-def _reproduced(loaded: Loaded) -> None:
+def _reproduced(loaded: Assessments) -> None:
     """What the page Reproduction says can stand on a page."""
-    for results in loaded.results:
+    for results in loaded.results.values():
         reproduced = reproduction(results)
         if reproduced is not None:
             facts = [text for run in reproduced.runs for fact in run_facts(run) for text in fact]
@@ -182,14 +182,12 @@ def _reproduced(loaded: Loaded) -> None:
 def parquet(data: bytes) -> None:
     study = STUDY.replace(b"cells.csv", b"cells.parquet")
     loaded = _files({"study.yml": study, "cells.parquet": data})
-    assert loaded.results or loaded.problems
+    assert loaded or loaded.problems
 
 
 @functools.cache
-def _assessed() -> dict[str, Assessment]:
-    loaded = _files({})
-    [results] = loaded.results
-    return {"demo": assess_study(results, loaded.checks["demo"], loaded.claims["demo"], None)}
+def _assessed() -> Assessments:
+    return _files({})
 
 
 def claim(data: bytes) -> None:

@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from targets import HARMLESS_STUDY as STUDY
 
-from gridatlas.build.site import Loaded, as_side, load_data
+from gridatlas.assessment.assessment import Assessments
+from gridatlas.build.site import as_side, load_data
 from gridatlas.data.validate import slug
 from gridatlas.diff.as_html import to_html
 from gridatlas.diff.as_json import to_json
@@ -54,7 +55,7 @@ def table(rows: list[tuple[str, ...]]) -> str:
     return text.getvalue()
 
 
-def loaded(files: Mapping[str, str]) -> Loaded:
+def loaded(files: Mapping[str, str]) -> Assessments:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "demo"
         folder.mkdir()
@@ -86,10 +87,10 @@ def test_each_row_is_a_cell_a_repeat_or_a_problem(
         problem.line for problem in found.problems if problem.file.endswith("cells.csv")
     }
     whole = [problem for problem in found.problems if problem.file.endswith("study.yml")]
-    if not found.results:
+    if not found:
         assert whole or lines_with_problems
         return
-    [results] = found.results
+    [results] = found.results.values()
     [reading] = results.study.readings
     cells = sum(cell.repeats for cell in reading.cells.values())
     if not repeats:
@@ -112,7 +113,7 @@ SIDES = st.lists(
 )  # fmt: skip
 
 
-def _side(rows: list[tuple[str, ...]], second: list[tuple[str, ...]], rule: str) -> Loaded:
+def _side(rows: list[tuple[str, ...]], second: list[tuple[str, ...]], rule: str) -> Assessments:
     study: dict[str, Any] = STUDY | {
         "reconcile": rule,
         "readings": [{"id": "one", "file": "one.csv"}, {"id": "two", "file": "two.csv"}],
@@ -131,10 +132,10 @@ def test_each_value_of_each_reading_is_told(
     first: list[tuple[str, ...]], second: list[tuple[str, ...]], rule: str
 ) -> None:
     found = _side(first, second, rule)
-    if not found.results:  # no reading has a value
+    if not found:  # no reading has a value
         assert only_problems(found.problems) or not any(row[3] for row in first + second)
         return
-    [results] = found.results
+    [results] = found.results.values()
     values_by_reading: dict[tuple[str, ...], dict[str, Decimal | None]] = {}
     for levels, grid in results.grids.items():
         for x, y, cell in grid.points():
@@ -179,7 +180,7 @@ def test_levels_have_addresses_of_their_own_or_are_told(levels: list[str]) -> No
     rows = [(level, "0.1", "1", "10", "", "", "", "") for level in levels]
     found = loaded({"study.yml": json.dumps(STUDY), "cells.csv": table(rows)})
     if found.results:
-        [results] = found.results
+        [results] = found.results.values()
         addresses = [grid.address for grid in results.grids.values()]
         assert len({address.lower() for address in addresses}) == len(addresses)
         assert all(address == slug(address) for address in addresses)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from studies import MakeStudy, table
 
-from gridatlas.assessment.assessment import Assessment, assess_study
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells
 from gridatlas.checks import check_study
 from gridatlas.model.study import MISSING, Point
@@ -17,7 +17,7 @@ COLUMNS = "rate,depth,value,n,state"
 
 def _assessed(make_study: MakeStudy, more: str, *rows: str, **files: str) -> Assessment:
     study = make_study(HEAD + more, table(COLUMNS, *rows), files)
-    return assess_study(analyse(study), check_study(study), ())
+    return Assessment(analyse(study), check_study(study))
 
 
 @pytest.mark.parametrize(

@@ -1061,7 +1061,7 @@ def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_ca
 @pytest.fixture(scope="module")
 def studies() -> dict[str, Study]:
     loaded = load_data(REPOSITORY / "data", "data")
-    return {results.study.id: results.study for results in loaded.results}
+    return {study_id: assessment.study for study_id, assessment in loaded.items()}
 
 
 def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
@@ -1173,7 +1173,7 @@ def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
 
 
 def test_the_row_that_cannot_be_placed_is_a_finding_that_is_accepted() -> None:
-    study = load_data(REPOSITORY / "data").checks["grpo-digits"]
+    study = load_data(REPOSITORY / "data")["grpo-digits"].checks
     found = [finding for finding in study.findings if finding.kind == "disputed"]
     assert [(one.reading, one.levels, len(one.cells)) for one in found] == [
         ("healer-alpha", ("after_t125",), 10)

@@ -20,9 +20,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from gridatlas import load
-from gridatlas.assessment.assessment import assess_study
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.assessment.uncertainty import assess
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
 from gridatlas.claims.verdict import evaluate_given
 from gridatlas.model.schema import ClaimEntry
@@ -1214,8 +1212,7 @@ def test_claims_are_read_with_their_lines(tmp_path: Path) -> None:
     (tmp_path / "demo" / "study.yml").write_text(DEMO + claims, "utf-8")
     for name in ("first", "second"):
         (tmp_path / "demo" / f"{name}.csv").write_text(_cells(ROWS), "utf-8")
-    [results] = load_data(tmp_path, "data").results
-    judged = judge({"demo": results}, "demo")
+    judged = load_data(tmp_path, "data")["demo"].judged
     first = DEMO.count("\n") + 2
     assert [one.problems[0].place for one in judged] == [
         f'data/demo/study.yml:{first}, "claims.0.check"',
@@ -1294,9 +1291,7 @@ def _shares(folder: Path, head: str, checks: Iterable[str]) -> tuple[Judged, ...
     (folder / "demo").mkdir(parents=True)
     (folder / "demo" / "study.yml").write_text(f"{head}claims:\n{claims}", "utf-8")
     (folder / "demo" / "cells.csv").write_text(_cells(SHARE_ROWS), "utf-8")
-    loaded = load_data(folder)
-    [results] = loaded.results
-    return assess_study(results, loaded.checks["demo"], loaded.claims["demo"]).claims
+    return load_data(folder)["demo"].claims
 
 
 @pytest.fixture(scope="module")
@@ -1318,8 +1313,8 @@ def test_what_all_cells_may_show_by_chance_holds_within_noise(
 
 def test_each_test_of_a_grid_can_tell_its_cells_apart(tmp_path: Path) -> None:
     _shares(tmp_path, SHARES, ["1 < 2"])
-    [results] = load_data(tmp_path).results
-    known = assess(results)
+    assessment = load_data(tmp_path)["demo"]
+    results, known = assessment.results, assessment.uncertainty
     found = {
         name: (
             known.of(results.grid(model=name)).best_set_size,
@@ -1338,16 +1333,9 @@ def test_without_trials_nothing_is_within_noise(tmp_path: Path) -> None:
 
 def test_sentences_of_the_windows_that_are_within_noise() -> None:
     """Those about peaks of one benchmark: on the counts alone every cell may be its best."""
-    loaded = load_data(REPOSITORY / "data")
-    known = {
-        result.study.id: assess_study(
-            result, loaded.checks[result.study.id], loaded.claims[result.study.id]
-        )
-        for result in loaded.results
-    }
     found = {
         name: [claim.entry.text for claim in study.claims if claim.within_noise]
-        for name, study in known.items()
+        for name, study in load_data(REPOSITORY / "data").items()
     }
     assert found.pop("dynts-window-ratio") == [
         "The highest value (52.0) is an isolated peak at (Window=2000, Ratio=0.4).",
@@ -1396,7 +1384,7 @@ def _examples() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def real() -> dict[str, Results]:
-    return {result.study.id: result for result in load_data(REPOSITORY / "data").results}
+    return load_data(REPOSITORY / "data").results
 
 
 @pytest.mark.parametrize(("expression", "mark"), _examples())

@@ -405,12 +405,7 @@ def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study: Ma
 
 @pytest.fixture(scope="module")
 def digits() -> Results:
-    (found,) = [
-        result
-        for result in load_data(REPOSITORY / "data").results
-        if result.study.id == "digits-grpo-ours"
-    ]
-    return found
+    return load_data(REPOSITORY / "data")["digits-grpo-ours"].results
 
 
 def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:

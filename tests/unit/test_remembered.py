@@ -9,6 +9,7 @@ from test_kept import CELLS, CLAIM, LINK, page_of, write
 from gridatlas.assessment import pipeline
 from gridatlas.build.serve_cache import Remembered
 from gridatlas.build.site import Site, build
+from gridatlas.checks import StudyChecks
 from gridatlas.model.study import Study
 
 
@@ -18,7 +19,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ids: list[str] = []
     check = pipeline.check_study
 
-    def watched(study: Study) -> pipeline.StudyChecks:
+    def watched(study: Study) -> StudyChecks:
         ids.append(study.id)
         return check(study)
 
@@ -134,7 +135,7 @@ def test_what_is_written_to_while_it_is_read_is_read_again(
     write(data, "one")
     check = pipeline.check_study
 
-    def slow(study: Study) -> pipeline.StudyChecks:
+    def slow(study: Study) -> StudyChecks:
         write(data, "one", cells=CELLS.replace("22.5", "29.5"))
         return check(study)
 

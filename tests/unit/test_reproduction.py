@@ -12,7 +12,7 @@ import pytest
 from studies import MakeStudy, table
 
 from gridatlas.assessment.agreement import compare
-from gridatlas.assessment.assessment import assess_study
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
 from gridatlas.assessment.uncertainty import assess
 from gridatlas.charts.badges import reproduced_badge
@@ -300,7 +300,7 @@ def test_the_download_has_verdicts(six: Results) -> None:
 
 def test_heatmaps_mark_verdicts_by_signs(six: Results) -> None:
     checks = check_study(six.study)
-    assessed = assess_study(six, checks, ())
+    assessed = Assessment(six, checks)
     assert assessed.reproduction is not None
     published, again, difference = rerun_panels(assessed, assessed.reproduction.reruns[0])
     assert published.heatmap.domain == again.heatmap.domain == (50.0, 60.0)

@@ -600,8 +600,7 @@ def test_design_effects_divide_the_trials():
 @pytest.fixture(scope="module")
 def dynts():
     """Counts of the eight grids: rows of cells by facet levels."""
-    loaded = {results.study.id: results for results in load_data(DATA).results}
-    results = loaded["dynts-window-ratio"]
+    results = load_data(DATA)["dynts-window-ratio"].results
     tables = {}
     for levels, grid in results.grids.items():
         n = results.study.trials_at(levels)

@@ -1,36 +1,66 @@
-"""All that is known of a study, for its pages: results, and how far they can be trusted."""
+"""All that is known of studies: their results, and how far these can be trusted."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from gridatlas.assessment.agreement import ReadingAgreement, compare
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
 from gridatlas.assessment.reruns import Reproduction, reproduction
-from gridatlas.assessment.uncertainty import Uncertainty, assess
+from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty, assess
 from gridatlas.checks import StudyChecks
+from gridatlas.checks.words import many
 from gridatlas.claims import Judged
-from gridatlas.model.study import Grid, Study
+from gridatlas.model.problems import Problem
+from gridatlas.model.study import Grid, Levels, Study
 from gridatlas.results.grids import Results
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Assessment:
-    """One study with everything that was found out about it."""
+    """One study with everything that is found out about it; statistics when first asked for.
+
+    Attributes:
+        judged: Its claims by the printed values alone; `claims` has what chance may show, too.
+        cache: Folder where statistics are kept between builds; None keeps none.
+    """
 
     results: Results
     checks: StudyChecks
-    claims: tuple[Judged, ...]
-    comparison: ReadingAgreement
-    uncertainty: Uncertainty
-    reproduction: Reproduction | None = None
+    judged: tuple[Judged, ...] = ()
+    cache: Path | None = field(default=None, repr=False)
 
     @property
     def study(self) -> Study:
         """The study itself."""
         return self.results.study
+
+    @cached_property
+    def uncertainty(self) -> Uncertainty:
+        """Intervals and tests of its grids."""
+        return assess(self.results, self.cache)
+
+    @cached_property
+    def claims(self) -> tuple[Judged, ...]:
+        """Its claims, with whether those that hold are within noise."""
+        return with_noise(self.judged, self.results, self._tests_at)
+
+    def _tests_at(self, levels: Levels) -> GridUncertainty:
+        return self.uncertainty.at(levels)
+
+    @cached_property
+    def agreement(self) -> ReadingAgreement:
+        """Its readings against one another."""
+        return compare(self.study)
+
+    @cached_property
+    def reproduction(self) -> Reproduction | None:
+        """What runs measured of it; None where nothing is or can be compared."""
+        return reproduction(self.results, self.cache)
 
     def cells(self, grid: Grid) -> GridCells:
         """The cells of one of its grids, each with all that is known of it."""
@@ -38,19 +68,41 @@ class Assessment:
         return GridCells(grid, self.uncertainty.of(grid), rerun)
 
 
-def assess_study(
-    results: Results,
-    checks: StudyChecks,
-    claims: tuple[Judged, ...],
-    cache_folder: Path | None = None,
-) -> Assessment:
-    """Judge one study; statistics come from the store where their inputs are the same."""
-    uncertainty = assess(results, cache_folder)
-    return Assessment(
-        results,
-        checks,
-        with_noise(claims, results, uncertainty),
-        compare(results.study),
-        uncertainty,
-        reproduction(results, cache_folder),
-    )
+@dataclass(frozen=True, eq=False)
+class Assessments(Mapping[str, Assessment]):
+    """The studies of a data folder by their ids, and what could not be read.
+
+    Attributes:
+        unreadable: Why studies can't be shown, by the names of their folders.
+        problems: Everything that is wrong or worth a note, of all studies and of the folder.
+    """
+
+    studies: Mapping[str, Assessment] = field(default_factory=dict)
+    unreadable: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def results(self) -> dict[str, Results]:
+        """The results of all studies, as claims take them."""
+        return {study_id: assessment.results for study_id, assessment in self.studies.items()}
+
+    def summary(self) -> Iterator[str]:
+        """A line per study: its grids, values and readings."""
+        for study_id, assessment in self.studies.items():
+            grids = assessment.results.grids
+            values = sum(
+                cell.value is not None for grid in grids.values() for _, _, cell in grid.points()
+            )
+            yield (
+                f"{study_id}: {many(len(grids), 'grid')}, {many(values, 'value')}, "
+                f"{many(len(assessment.study.readings), 'reading')}"
+            )
+
+    def __getitem__(self, study_id: str) -> Assessment:
+        return self.studies[study_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.studies)
+
+    def __len__(self) -> int:
+        return len(self.studies)

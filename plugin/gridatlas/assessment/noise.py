@@ -7,11 +7,11 @@ claim names; and what is compared with a number says what is printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Literal
 
-from gridatlas.assessment.uncertainty import ALPHA, GridUncertainty, Uncertainty, key_of_levels
+from gridatlas.assessment.uncertainty import ALPHA, GridUncertainty
 from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation, parsed
 from gridatlas.claims.judge import Judged
@@ -26,13 +26,16 @@ as it is written, truths per cell, one truth; `other` is what no test is about.
 
 
 def with_noise(
-    claims: Iterable[Judged], results: Results, uncertainty: Uncertainty
+    claims: Iterable[Judged], results: Results, uncertainty_at: Callable[[Levels], GridUncertainty]
 ) -> tuple[Judged, ...]:
-    """The claims, with `within_noise` where all cells of their grid may differ by chance alone."""
+    """The claims, with `within_noise` where all cells of their grid may differ by chance alone.
+
+    Args:
+        uncertainty_at: Gives the tests of a grid; called only where a claim needs them.
+    """
     return tuple(
         replace(claim, within_noise=True)
-        if (levels := tested_grid(claim, results)) is not None
-        and alike(uncertainty.grids[key_of_levels(levels)])
+        if (levels := tested_grid(claim, results)) is not None and alike(uncertainty_at(levels))
         else claim
         for claim in claims
     )

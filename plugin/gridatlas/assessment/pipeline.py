@@ -1,121 +1,105 @@
-"""What stands in a data folder: all its studies, read, checked and analysed."""
+"""From a data folder to its studies: read, checked and analysed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from gridatlas.assessment.agreement import agreement_problems
-from gridatlas.checks import StudyChecks, check_study
-from gridatlas.claims import Judged, judge
+from gridatlas.assessment.assessment import Assessment, Assessments
+from gridatlas.checks import check_study
+from gridatlas.claims import judge
 from gridatlas.data.reader import read_study, study_folders
 from gridatlas.data.validate import validate
 from gridatlas.files.garbage import gc_disabled
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
-from gridatlas.results.grids import Results, analyse
+from gridatlas.results.grids import analyse
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """Everything that was read from a data folder."""
-
-    results: tuple[Results, ...]
-    checks: Mapping[str, StudyChecks]
-    claims: Mapping[str, tuple[Judged, ...]]
-    unreadable: Mapping[str, tuple[Problem, ...]]
-    problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadStudy:
-    """What was read of one study; without results where it can't be shown."""
-
-    results: Results | None
-    checks: StudyChecks | None
-    problems: tuple[Problem, ...]
-
-
-def load_study(folder: Path, name: str, step: Callable[[str], None]) -> ReadStudy:
+def load_study(
+    folder: Path, name: str, step: Callable[[str], None], cache: Path | None = None
+) -> Assessment | tuple[Problem, ...]:
     """Read, check and analyse one study, but for its claims.
 
     Args:
         name: The folder as it shall stand in messages.
         step: Called with what was done, such as `read tuning`.
+        cache: Folder where its statistics are kept between builds.
+
+    Returns:
+        The study without claims; the problems of one that can't be shown.
     """
     study, found = _checked(folder, name)
     step(f"read {folder.name}")
     if study is None or not any(reading.cells for reading in study.readings):
-        return ReadStudy(None, None, tuple(found))
+        return tuple(found)
     checks = check_study(study)
-    found += checks.problems
-    found += agreement_problems(study)
-    results = analyse(study, found)
+    results = analyse(study, [*found, *checks.problems, *agreement_problems(study)])
     step(f"checked {study.id}")
-    return ReadStudy(results, checks, tuple(found))
+    return Assessment(results, checks, cache=cache)
 
 
 @gc_disabled()
 def load_data(
     data: Path,
     name: str | None = None,
-    step: Callable[[str], None] | None = None,
-    read: Callable[[Path, str, Callable[[str], None]], ReadStudy] = load_study,
-) -> Loaded:
+    step: Callable[[str], None] = lambda _: None,
+    cache: Path | None = None,
+    read: Callable[..., Assessment | tuple[Problem, ...]] = load_study,
+) -> Assessments:
     """Read, check and analyse all studies in a data folder.
 
     Args:
         data: The folder with one folder per study.
         name: The folder as it shall stand in messages; as given without.
         step: Called with what was done, such as `read tuning`.
+        cache: Folder where statistics are kept between builds; None keeps none.
         read: Gives what is in the folder of one study, as `load_study` does.
     """
-    step = step or _say_nothing
     name = data.as_posix() if name is None else name
+    folders = study_folders(data) if data.is_dir() else []
+    if not folders:
+        return Assessments(problems=(_no_study(data, name),))
+    found = {folder.name: read(folder, f"{name}/{folder.name}", step, cache) for folder in folders}
+    studies = {key: study for key, study in found.items() if isinstance(study, Assessment)}
+    unreadable = {key: given for key, given in found.items() if not isinstance(given, Assessment)}
+    problems = [
+        problem
+        for given in found.values()
+        for problem in (given.results.problems if isinstance(given, Assessment) else given)
+    ]
+    results = {key: study.results for key, study in studies.items()}
+    taken = check_former((study.study for study in studies.values()), found)
+    for key, study in studies.items():
+        claims = judge(results, key)
+        more = [problem for claim in claims for problem in claim.problems]
+        more += [*taken.get(key, []), *check_see_also(study.study, found)]
+        problems += more
+        with_all = replace(study.results, problems=(*study.results.problems, *more))
+        studies[key] = replace(study, results=with_all, judged=claims)
+    return Assessments(studies, unreadable, tuple(problems))
+
+
+def _no_study(data: Path, name: str) -> Problem:
+    """That there is nothing to read in a data folder."""
     if not data.is_dir():
-        problem = Problem(
+        return Problem(
             "no-such-file",
             name,
             "no such folder",
             "a folder with one folder per study",
             "create it, or correct the option data",
         )
-        return Loaded((), {}, {}, {}, (problem,))
-    folders = study_folders(data)
-    if not folders:
-        problem = Problem(
-            "no-study",
-            name,
-            "no folder with a study.yml",
-            "data/<study>/study.yml",
-            "add a study; the documentation's page on the data format shows the least that works",
-        )
-        return Loaded((), {}, {}, {}, (problem,))
-    results: list[Results] = []
-    checks: dict[str, StudyChecks] = {}
-    unreadable = {}
-    problems: list[Problem] = []
-    for folder in folders:
-        one = read(folder, f"{name}/{folder.name}", step)
-        if one.results is None or one.checks is None:
-            unreadable[folder.name] = one.problems
-        else:
-            checks[one.results.study.id] = one.checks
-            results.append(one.results)
-        problems += one.problems
-    names = [folder.name for folder in folders]
-    taken = check_former((result.study for result in results), names)
-    by_id = {result.study.id: result for result in results}
-    claims = {study_id: judge(by_id, study_id) for study_id in by_id}
-    for index, known in enumerate(results):
-        found = [problem for claim in claims[known.study.id] for problem in claim.problems]
-        found += taken.get(known.study.id, [])
-        found += check_see_also(known.study, names)
-        results[index] = replace(known, problems=(*known.problems, *found))
-        problems += found
-    return Loaded(tuple(results), checks, claims, unreadable, tuple(problems))
+    return Problem(
+        "no-study",
+        name,
+        "no folder with a study.yml",
+        "data/<study>/study.yml",
+        "add a study; the documentation's page on the data format shows the least that works",
+    )
 
 
 def _checked(folder: Path, name: str) -> tuple[Study | None, list[Problem]]:
@@ -180,7 +164,3 @@ def check_see_also(study: Study, folders: Iterable[str]) -> list[Problem]:
         )
         found.append(problem)
     return found
-
-
-def _say_nothing(_: str) -> None:
-    pass

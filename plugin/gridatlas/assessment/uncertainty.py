@@ -212,7 +212,11 @@ class Uncertainty:
 
     def of(self, grid: Grid) -> GridUncertainty:
         """What is known of a grid."""
-        return self.grids[key_of_levels(grid.levels)]
+        return self.at(grid.levels)
+
+    def at(self, levels: Levels) -> GridUncertainty:
+        """What is known of the grid at these levels."""
+        return self.grids[key_of_levels(levels)]
 
     def defaults_alone(self) -> Defaults | None:
         """The standing of all settings in a study without a further facet."""

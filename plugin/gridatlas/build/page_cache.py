@@ -202,7 +202,7 @@ class PageCache:
     def of_study(self, known: Assessment, plans: Iterable[PagePlan]) -> bytes | None:
         """A hash of all that the pages of a study depend on besides the options."""
         # The checks of claims alone look into other studies, and name them with `study=`.
-        others = any("study" in (claim.entry.check or "") for claim in known.claims)
+        others = any("study" in (claim.entry.check or "") for claim in known.judged)
         files = dict(self._digests) if others else {known.study.id: self._digests[known.study.id]}
         return self._hash(files, plans, known.results.problems)
 

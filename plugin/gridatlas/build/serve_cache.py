@@ -8,18 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridatlas.assessment.pipeline import Loaded, ReadStudy, load_study
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.pipeline import load_study
 from gridatlas.build.study_writer import StudyPlan
-from gridatlas.claims import Judged
-from gridatlas.results.grids import Results
+from gridatlas.model.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
     """A plan, and what it was made from besides what was read of the study."""
 
-    results: Results
-    claims: tuple[Judged, ...]
+    assessment: Assessment
     options: tuple[object, ...]
     plan: StudyPlan
 
@@ -28,17 +27,19 @@ class Remembered:
     """Reads and plans the studies that changed, and gives the others as they were."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[Path, str], tuple[str, ReadStudy]] = {}
+        self._read: dict[tuple[Path, str], tuple[str, Assessment | tuple[Problem, ...]]] = {}
         self._planned: dict[str, _Planned] = {}
 
-    def read(self, folder: Path, name: str, step: Callable[[str], None]) -> ReadStudy:
+    def read(
+        self, folder: Path, name: str, step: Callable[[str], None], cache: Path | None = None
+    ) -> Assessment | tuple[Problem, ...]:
         """As `load_study`."""
         place, before = (folder, name), _content(folder)
         digest, read = self._read.get(place, ("", None))
         if read is not None and digest == before:
             return read
         self._read.pop(place, None)
-        read = load_study(folder, name, step)
+        read = load_study(folder, name, step, cache)
         # Files that are written to meanwhile may be read in either state.
         if before is not None and before == _content(folder):
             self._read[place] = before, read
@@ -46,8 +47,7 @@ class Remembered:
 
     def planned(
         self,
-        results: Results,
-        loaded: Loaded,
+        assessment: Assessment,
         options: tuple[object, ...],
         plan: Callable[[], StudyPlan],
     ) -> StudyPlan:
@@ -57,16 +57,16 @@ class Remembered:
             options: All that plans depend on besides the data.
             plan: Makes it.
         """
-        study, claims = results.study, loaded.claims[results.study.id]
+        study = assessment.study
         known = self._planned.get(study.id)
         if (
             known is None
-            or known.results.study is not study
-            or known.results.problems != results.problems
-            or known.claims != claims
+            or known.assessment.study is not study
+            or known.assessment.results.problems != assessment.results.problems
+            or known.assessment.judged != assessment.judged
             or known.options != options
         ):
-            known = self._planned[study.id] = _Planned(results, claims, options, plan())
+            known = self._planned[study.id] = _Planned(assessment, options, plan())
         return known.plan
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gridatlas.assessment.assessment import Assessment, assess_study
-from gridatlas.assessment.pipeline import Loaded, load_data, load_study
+from gridatlas.assessment.assessment import Assessment, Assessments
+from gridatlas.assessment.pipeline import load_data, load_study
 from gridatlas.build.page_cache import PageCache, files_digest
 from gridatlas.build.page_cache import stamps as file_stamps
 from gridatlas.build.serve_cache import Remembered
@@ -99,7 +99,7 @@ def build(
     """
     step = step or _say_nothing
     stamps = file_stamps(data)
-    loaded = load_data(data, name, step, remembered.read if remembered else load_study)
+    loaded = load_data(data, name, step, cache, remembered.read if remembered else load_study)
     problems = list(loaded.problems)
     broken: frozenset[str] = frozenset()
     if templates:
@@ -107,17 +107,17 @@ def build(
         problems += found
     site = SiteAddress(address, ending)
     digests = {
-        result.study.id: files_digest(data / result.study.id, result.study, stamps)
-        for result in loaded.results
+        study_id: files_digest(data / study_id, known.study, stamps)
+        for study_id, known in loaded.items()
     }
     shelf = PageCache(cache, (into, address, ending), templates, digests)
     with RenderPool[Heatmap](cache, progress) as drawers:
         works = StudyWriter(shelf, drawers)
         studies = []
         homes = _homes(loaded, into)
-        for one in loaded.results:
-            studies.append(_planned(one, loaded, homes, into, page_of, cache, remembered))
-            step(f"assessed {one.study.id}")
+        for study_id, one in loaded.items():
+            studies.append(_planned(one, homes, into, page_of, cache, remembered))
+            step(f"assessed {study_id}")
             if base is None:  # Otherwise, its pages have what changed to tell as well.
                 works.begin(studies[-1])
         known = [study.known for study in studies]
@@ -148,7 +148,7 @@ def build(
         written |= {other.path: writer.page(other) for other in others}
     step(f"wrote {many(len(plans), 'page')}")
     data_of = _data_files(known, into, site, files)
-    of = tuple(result.study for result in loaded.results)
+    of = tuple(one.study for one in loaded.values())
     files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))
     described = {
         f"{grid_path(embed.grid)}.png": embed.panel.heatmap.description for embed in embeds
@@ -164,7 +164,7 @@ def build(
         ),
         files,
         (*problems, *writer.problems),
-        {result.study.id: result for result in loaded.results},
+        loaded.results,
         {one.study.id: one for one in known},
         broken,
         drawers.drawings if cache is None else Stored(_pictures(plans, embeds), cache),
@@ -177,20 +177,18 @@ def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[He
 
 
 def _planned(
-    results: Results,
-    loaded: Loaded,
+    known: Assessment,
     homes: Mapping[str, str],
     into: str,
     page_of: Callable[[str], str],
     cache: Path | None,
     remembered: Remembered | None,
 ) -> StudyPlan:
-    study = results.study
+    study = known.study
     script = study.reproduce.script if study.reproduce else ""
     script_page = page_of(script) if script else ""
 
     def anew() -> StudyPlan:
-        known = assess_study(results, loaded.checks[study.id], loaded.claims[study.id], cache)
         plans = plan_study(known, into, script_page, homes)
         return StudyPlan(known, tuple(plans), tuple(plan_embeds(known, into)))
 
@@ -198,12 +196,12 @@ def _planned(
         return anew()
     # What the study links to may be there now, or no longer.
     linked = tuple(one.study in homes for one in study.see_also)
-    return remembered.planned(results, loaded, (into, script_page, cache, linked), anew)
+    return remembered.planned(known, (into, script_page, cache, linked), anew)
 
 
-def _homes(loaded: Loaded, into: str) -> dict[str, str]:
+def _homes(loaded: Assessments, into: str) -> dict[str, str]:
     """The paths of the studies' pages, by their ids, also of those that can't be shown."""
-    shown = {result.study.id: f"{into}/{result.study.id}/index.md" for result in loaded.results}
+    shown = {study_id: f"{into}/{study_id}/index.md" for study_id in loaded}
     return shown | {folder: unreadable_page(folder, into) for folder in loaded.unreadable}
 
 
@@ -247,7 +245,7 @@ def _plans(
 def _compared(
     plans: list[PagePlan],
     base: Snapshot,
-    loaded: Loaded,
+    loaded: Assessments,
     known: list[Assessment],
     into: str,
     cache: Path | None,

@@ -110,7 +110,7 @@ def _beside(plan: PagePlan, known: Assessment) -> Mapping[str, str]:
     """The table of all pairs of readings, beside the page that has no room for it."""
     if not plan.context.get("agreement"):
         return {}
-    return {plan.context["pairs_file"]: pairs_csv(known.comparison)}
+    return {plan.context["pairs_file"]: pairs_csv(known.agreement)}
 
 
 def _downloads(

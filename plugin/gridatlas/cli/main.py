@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 
 from gridatlas import __version__
-from gridatlas.assessment.pipeline import Loaded, load_data
-from gridatlas.assessment.summary import counted, summary_lines
+from gridatlas.assessment.assessment import Assessments
+from gridatlas.assessment.pipeline import load_data
+from gridatlas.checks.words import many
 from gridatlas.cli.build import build
 from gridatlas.cli.import_ import import_
 from gridatlas.cli.new import new
@@ -93,9 +94,9 @@ def check(data: Path, form: str, quiet: bool, every: bool) -> None:
         for one in found if every else truncate_list(found):
             click.echo(annotation(one) if form == "github" else one)
         if not quiet:
-            for line in summary_lines(loaded):
+            for line in loaded.summary():
                 click.echo(line)
-            click.echo(counted(len(problems), "problem"))
+            click.echo(many(len(problems), "problem"))
     sys.exit(1 if problems else 0)
 
 
@@ -121,10 +122,10 @@ def _command(text: str, also: str = "") -> str:
     )
 
 
-def _as_json(loaded: Loaded, found: Iterable[Problem]) -> str:
+def _as_json(loaded: Assessments, found: Iterable[Problem]) -> str:
     studies = [
         {"id": result.study.id, "title": result.study.title, "grids": len(result.grids)}
-        for result in loaded.results
+        for result in loaded.results.values()
     ]
     content = {"problems": [asdict(one) for one in found], "studies": studies}
     return json.dumps(content, ensure_ascii=False, indent=2)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from gridatlas.assessment.noise import tested_grid, with_noise
-from gridatlas.assessment.uncertainty import assess, same_inputs
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import same_inputs
 from gridatlas.checks import TITLES, Finding
-from gridatlas.claims import Judged
 from gridatlas.diff.check_changes import (
     FindingChange,
     compare_findings,
@@ -29,7 +28,7 @@ from gridatlas.diff.matching import (
 )
 from gridatlas.diff.reading_changes import DisagreementChange, Readings, compare_readings
 from gridatlas.diff.removed_readings import RemovedReading, removed_readings
-from gridatlas.diff.snapshot import Known, Snapshot
+from gridatlas.diff.snapshot import Snapshot
 from gridatlas.diff.text_changes import TextChange, compare_texts
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import renamed
@@ -49,8 +48,8 @@ class Unreadable:
 class StudyChanges:
     """A study that both sides have, with all that changed in it."""
 
-    base: Known
-    head: Known
+    base: Assessment
+    head: Assessment
     match: Match
     grids: Grids
     claims: tuple[ClaimChange, ...]
@@ -104,8 +103,8 @@ class Changes:
     base: Snapshot
     head: Snapshot
     unreadable: tuple[Unreadable, ...]
-    added: tuple[Known, ...]
-    removed: tuple[Known, ...]
+    added: tuple[Assessment, ...]
+    removed: tuple[Assessment, ...]
     renamed: tuple[Renamed, ...]
     studies: tuple[StudyChanges, ...]
 
@@ -174,7 +173,7 @@ def _renamed(base: Snapshot, head: Snapshot) -> list[tuple[str, str, Renamed]]:
 
 
 def _loose(
-    side: Snapshot, others: Mapping[str, Known], unread: set[str]
+    side: Snapshot, others: Mapping[str, Assessment], unread: set[str]
 ) -> dict[str, dict[object, object]]:
     """The values of studies that the other side doesn't have."""
     return {
@@ -197,23 +196,16 @@ def _unreadable(base: Snapshot, head: Snapshot) -> tuple[Unreadable, ...]:
     return tuple(sorted(found, key=lambda one: one.where == "base"))
 
 
-def _claims(old: Known, new: Known, cache: Path | None) -> tuple[ClaimChange, ...]:
+def _claims(old: Assessment, new: Assessment, cache: Path | None) -> tuple[ClaimChange, ...]:
     """How the claims differ; statistics are looked at only where something else does."""
-    found = compare_claims(old.claims, new.claims)
+    found = compare_claims(old.judged, new.judged)
     if not found and same_inputs(old.results, new.results):
         return ()
-    return compare_claims(_judged(old, cache), _judged(new, cache))
-
-
-def _judged(known: Known, cache: Path | None) -> tuple[Judged, ...]:
-    """The claims of one side, with those within noise marked."""
-    if all(tested_grid(claim, known.results) is None for claim in known.claims):
-        return known.claims
-    return with_noise(known.claims, known.results, assess(known.results, cache))
+    return compare_claims(replace(old, cache=cache).claims, replace(new, cache=cache).claims)
 
 
 def _study(
-    old: Known, new: Known, base: Snapshot, head: Snapshot, cache: Path | None
+    old: Assessment, new: Assessment, base: Snapshot, head: Snapshot, cache: Path | None
 ) -> StudyChanges:
     match = match_studies(old.results, new.results)
     readings = compare_readings(old.study, new.study, match)

@@ -121,8 +121,8 @@ def other_claims(changes: Changes) -> Iterator[Item]:
                 details = (*_differences(one), *_check(one.new))
                 yield item(study_id, f"{_now(one.old, one.new)}: {text}", details)
     for known in changes.added:
-        n = len(known.claims)
-        bad = [claim for claim in known.claims if wrong(claim)]
+        n = len(known.judged)
+        bad = [claim for claim in known.judged if wrong(claim)]
         if n:
             text = f"The new study makes {count(n, 'claim')}"
             text += f", of which {len(bad)} not as recorded" if bad else ""

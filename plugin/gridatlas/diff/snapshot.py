@@ -5,26 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gridatlas.assessment.pipeline import Loaded
-from gridatlas.checks import StudyChecks
-from gridatlas.claims import Judged
+from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.model.problems import Problem
-from gridatlas.model.study import Study
-from gridatlas.results.grids import Results
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A study of one side, with what its checks and claims say."""
-
-    results: Results
-    checks: StudyChecks
-    claims: tuple[Judged, ...]
-
-    @property
-    def study(self) -> Study:
-        """The study itself."""
-        return self.results.study
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +23,24 @@ class Snapshot:
 
     name: str
     commit: str | None
-    studies: Mapping[str, Known]
+    studies: Mapping[str, Assessment]
     unreadable: Mapping[str, tuple[Problem, ...]]
     problems: Mapping[str, tuple[Problem, ...]]
     empty: str = ""
 
 
-def as_side(loaded: Loaded, called: str, name: str, commit: str | None) -> Snapshot:
+def as_side(loaded: Assessments, called: str, name: str, commit: str | None) -> Snapshot:
     """What was read of a data folder, as one side.
 
     Args:
         called: The data folder as it stands in the problems.
     """
-    studies = {
-        result.study.id: Known(
-            result, loaded.checks[result.study.id], loaded.claims[result.study.id]
-        )
-        for result in loaded.results
-    }
     problems = {
         study_id: tuple(
             problem
             for problem in loaded.problems
             if problem.file.startswith(f"{called}/{study_id}/")
         )
-        for study_id in (*studies, *loaded.unreadable)
+        for study_id in (*loaded, *loaded.unreadable)
     }
-    return Snapshot(name, commit, studies, loaded.unreadable, problems)
+    return Snapshot(name, commit, loaded, loaded.unreadable, problems)

@@ -121,7 +121,7 @@ def _loaded(folder: Path, called: str, name: str, commit: str | None) -> Snapsho
         loaded = load_data(folder, called)
     except OSError as error:
         raise SideError(f"{where} can't be read: {error.strerror or error}") from error
-    if not loaded.results:
+    if not loaded:
         found = "\n".join(
             str(one) for problems in loaded.unreadable.values() for one in truncate_list(problems)
         )

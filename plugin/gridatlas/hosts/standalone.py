@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from pymdownx.superfences import SuperFencesException
 
-from gridatlas.assessment.assessment import assess_study
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.claims import ClaimError
 from gridatlas.hosts.markdown import (
@@ -40,6 +40,7 @@ from gridatlas.hosts.markdown import (
 from gridatlas.model.problems import only_problems, truncate_list
 from gridatlas.pages.embeds import Fences
 from gridatlas.pages.fence import FenceError
+from gridatlas.results.grids import Results
 
 log = logging.getLogger("gridatlas")
 
@@ -158,7 +159,7 @@ class _Page:
         return kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Known:
     """What was read of a data folder.
 
@@ -167,8 +168,12 @@ class _Known:
     """
 
     fences: Fences
-    studies: Any
     stamp: Any
+
+    @cached_property
+    def studies(self) -> Mapping[str, Results]:
+        """Their results, which numbers in pages are from."""
+        return {study_id: known.results for study_id, known in self.fences.known.items()}
 
 
 def _stamps(folder: Path) -> Iterator[tuple[str, int, int, int]]:
@@ -189,14 +194,7 @@ _KEPT: dict[Path, _Known] = {}
 
 
 def _read(folder: Path, cache: Path | None, downloads: bool, stamp: Any) -> _Known:
-    loaded = load_data(folder)
-    for one in truncate_list(only_problems(loaded.problems)):
+    assessments = load_data(folder, cache=cache)
+    for one in truncate_list(only_problems(assessments.problems)):
         log.warning("%s", one)
-    known = {
-        result.study.id: assess_study(
-            result, loaded.checks[result.study.id], loaded.claims[result.study.id], cache
-        )
-        for result in loaded.results
-    }
-    studies = {result.study.id: result for result in loaded.results}
-    return _Known(Fences(known, cache, files=downloads), studies, (stamp, cache, downloads))
+    return _Known(Fences(assessments, cache, files=downloads), (stamp, cache, downloads))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gridatlas.assessment.summary import counted, summary_lines
+from gridatlas.checks.words import many
 from gridatlas.files.garbage import gc_disabled
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.detect import look, sources
@@ -115,7 +115,7 @@ def _stop_at_wrong_rows(imported: Imported, *, skip: bool) -> None:
                 "column that numbers them; if something else was varied, name it with --facet"
             )
         raise CannotImport(
-            f"{counted(len(bad), 'wrong row')}, listed above", "rows that are cells", fix
+            f"{many(len(bad), 'wrong row')}, listed above", "rows that are cells", fix
         )
     if not imported.rows:
         raise CannotImport("no row that is a cell", "at least one", "name other columns")
@@ -137,9 +137,9 @@ def _write(
             for name in texts:
                 echo(f"written: {target}/{name}")
     echo("\ngridatlas check says of it:")
-    for line in (*truncate_list(checked.loaded.problems), *summary_lines(checked.loaded)):
+    for line in (*truncate_list(checked.loaded.problems), *checked.loaded.summary()):
         echo(str(line))
-    echo(counted(len(checked.problems), "problem"))
+    echo(many(len(checked.problems), "problem"))
     if not checked.usable:
         raise CannotImport(
             "problems, listed above",

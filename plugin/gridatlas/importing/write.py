@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridatlas.assessment.pipeline import Loaded, load_data
+from gridatlas.assessment.assessment import Assessments
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.files.staging import StagingDir, abandoned, exchange
@@ -26,7 +27,7 @@ REPLACED = ".replaced"
 class Checked:
     """What `gridatlas check` says of the study."""
 
-    loaded: Loaded
+    loaded: Assessments
 
     @property
     def problems(self) -> tuple[Problem, ...]:

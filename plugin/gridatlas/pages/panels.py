@@ -77,7 +77,7 @@ class Part:
 def disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
     """A heatmap of each grid whose readings differ somewhere, on one scale."""
     apart: dict[Levels, dict[Point, Decimal]] = {}
-    for disagreement in known.comparison.disagreements:
+    for disagreement in known.agreement.disagreements:
         apart.setdefault(disagreement.levels, {})[disagreement.point] = disagreement.difference
     largest = max((value for cells in apart.values() for value in cells.values()), default=0)
     panels = []
