@@ -10,6 +10,7 @@ from gridatlas.build.site import Site, build
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem
 from gridatlas.pages import render
+from gridatlas.pages.environment import check_templates
 
 ESCAPES = {
     "{{ ''.__class__.__mro__ }}": "access to attribute '__class__' of 'str' object is unsafe",
@@ -55,7 +56,7 @@ def written(site: Site, tmp_path: Path) -> Written:
         file = tmp_path / "overrides/overview.md.jinja"
         file.parent.mkdir()
         file.write_text(f"# Mine\n\n{template}\n", "utf-8")
-        broken, read = render.check_templates(file.parent)
+        broken, read = check_templates(file.parent)
         writer = render.Writer((), site.drawings, file.parent, broken, SiteAddress())
         return writer.page(plan).markdown, [*read, *writer.problems]
 

@@ -74,11 +74,11 @@ OTHER = """\
 STUDY = """\
 # {{ study.title }}
 
-{% for part in parts %}
-{% for gallery in part.galleries %}
+{% for section in sections %}
+{% for row in section.rows %}
 === "Heatmaps {{ loop.index }}"
 
-    {{ figure(gallery.key) }}
+    {{ figure(row.key) }}
 
 {% endfor %}
 === "Words"
@@ -91,11 +91,11 @@ STUDY = """\
 LEVEL = """\
 # {{ name }}
 
-{% for part in parts %}
-{% for gallery in part.galleries %}
+{% for section in sections %}
+{% for row in section.rows %}
 !!! note "A heatmap in a note"
 
-    {{ figure(gallery.key) }}
+    {{ figure(row.key) }}
 
 {% endfor %}
 {% endfor %}

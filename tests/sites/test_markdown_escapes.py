@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown import Markdown
 
 from gridatlas.data.text import unprintable
-from gridatlas.pages.render import escape_markdown
+from gridatlas.pages.environment import escape_markdown
 
 STARTS = [
     "??? danger", "???+ open", "1) one", "12) twelve", "a) letter", "i) roman", "IV) upper",

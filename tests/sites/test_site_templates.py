@@ -58,7 +58,7 @@ def test_a_template_takes_the_place_of_ours_with_its_name(project: Project) -> N
     )
     project.write(
         "overrides/gallery.html.jinja",
-        '<div class="ours">{% for one in panels %}{{ one.svg }}{% endfor %}</div>\n',
+        '<div class="ours">{% for figure in row.figures %}{{ figure.svg }}{% endfor %}</div>\n',
     )
     site = project.built("--strict")
     assert heading(site, "studies/") == "Our grids"
@@ -166,7 +166,7 @@ def assert_one_problem(site: Site, place: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("{% for one in parts %}", "Unexpected end of template"),
+        ("{% for section in sections %}", "Unexpected end of template"),
         ("{{ level.label | shout }}", "No filter named 'shout'"),
         ("{{ level.lable.upper() }}", "has no attribute 'lable'"),
         ("{{ 1 // 0 }}", "division"),

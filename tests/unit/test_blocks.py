@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -24,10 +25,12 @@ from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 from gridatlas.model.study import Grid
+from gridatlas.pages.environment import own_environments
 from gridatlas.pages.exports import to_csv, to_json
-from gridatlas.pages.figure_context import data_table, provenance
+from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import GLOBALS
-from gridatlas.pages.panels import Panel, difference_panels
+from gridatlas.pages.heatmaps import difference_figures
+from gridatlas.pages.tables import data_table, provenance
 from gridatlas.results.grids import Results, analyse, differences
 
 Value = Callable[[int, int], str]
@@ -251,8 +254,8 @@ def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy
     first = next(mark for mark in heatmap.marks if mark.key == "0,0")
     assert first.label.endswith(": mean +3, from 0 to +6, 16 cells (1 out of memory)")
     assert difference_domain([difference]) == heatmap.domain == (-3.2, 3.2)
-    (panel,) = difference_panels((difference,))
-    assert panel.caption.endswith("the colour of a block is the mean of its values.")
+    (figure,) = difference_figures((difference,))
+    assert figure.caption.endswith("the colour of a block is the mean of its values.")
     apart = draw_disagreement(results.grid(model="a"), {("0", "0"): Decimal(2)}, (0, 2))
     assert apart.cells == 1
     assert len(apart.marks) == 625
@@ -272,14 +275,14 @@ def test_a_link_to_a_cell_leads_to_its_block(make_study: MakeStudy) -> None:
 # --- the page and the downloads -----------------------------------------------------------------
 
 
-def test_a_table_of_very_many_cells_is_in_the_download_only(make_study: MakeStudy) -> None:
+def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study: MakeStudy) -> None:
     for columns, rows, there in ((50, 50, True), (50, 51, False), (100, 100, False)):
         grid = _grid(make_study, columns, rows, _plain)
         known = GridUncertainty(reason="n is unknown")
-        found = data_table(Panel(draw_grid(grid), "", grid, uncertainty=known))
-        assert bool(found["rows"]) == there
-        assert found["too_many"] == (0 if there else columns * rows)
-        assert found["sources"] != []
+        values = data_table(Figure(draw_grid(grid), "", grid, uncertainty=known))
+        assert bool(values.rows) == there
+        assert values.too_many == (0 if there else columns * rows)
+        assert values.origins
         assert len(to_csv(grid).splitlines()) == columns * rows + 1
         assert len(json.loads(to_json(grid, known))["cells"]) == columns * rows
 
@@ -288,12 +291,18 @@ def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None
     lines = [f"{x},1,1,note {x},page {x}" for x in range(60)]
     study = make_study("", table("rate,depth,value,note,place", *lines))
     grid = analyse(study).grid()
-    sources = provenance(grid)
-    assert sum(source["cells"] for source in sources) == 60
-    assert (len(sources), sources[-1]["cells"]) == (21, 40)
-    assert sources[-1]["place"] == "other places and runs, which the downloads name"
-    notes = data_table(Panel(draw_grid(grid), "", grid))["notes"]
-    assert (len(notes), notes[-1]) == (21, "40 more notes are in the downloads.")
+    origins = provenance(grid)
+    assert sum(origin.cells for origin in origins) == 60
+    assert (len(origins), origins[-1].cells, origins[-1].place) == (21, 40, None)
+    figure = Figure(draw_grid(grid), "", grid)
+    values = data_table(figure)
+    assert (len(values.notes), values.more_notes) == (20, 40)
+    template = own_environments()[1].get_template("figure.html.jinja")
+    html = template.render(figure=replace(figure, table=values))
+    assert "<p>40 more notes are in the downloads.</p>" in html
+    assert (
+        "Cells of the study, other places and runs, which the downloads name: 40 cells</li>" in html
+    )
 
 
 def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> None:

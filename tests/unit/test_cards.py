@@ -13,7 +13,7 @@ from studies import MakeStudy, table
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import assess
 from gridatlas.charts.compose import draw_difference, draw_disagreement, draw_grid
-from gridatlas.pages.panels import Panel
+from gridatlas.pages.figure import Figure
 from gridatlas.pages.tooltips import CARDS_UP_TO, card_data
 from gridatlas.results.grids import Results, analyse, differences
 
@@ -36,11 +36,11 @@ def _data(results: Results) -> dict[str, Any]:
     grid = results.grid()
     known = assess(results)
     heatmap = draw_grid(grid, best_set=GridCells(grid, known.of(grid)).best_set)
-    return _read(Panel(heatmap, "", grid, uncertainty=known.of(grid)))
+    return _read(Figure(heatmap, "", grid, uncertainty=known.of(grid)))
 
 
-def _read(panel: Panel) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(card_data(panel))
+def _read(figure: Figure) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(card_data(figure))
     return data
 
 
@@ -115,7 +115,7 @@ def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -
     grid = _results(make_study, COUNTED + READINGS, "1,1,5,,,,", "2,1,6,,,,", **two).grid()
     apart = {("1", "1"): Decimal(0), ("2", "1"): Decimal(1)}
     heatmap = draw_disagreement(grid, apart, (0, 1))
-    data = _read(Panel(heatmap, "", grid, compact=True))
+    data = _read(Figure(heatmap, "", grid, compact=True))
     assert [entry(data["value"], at) for at in range(2)] == ["0", "1"]
     assert data["unit"] == " points apart"
 
@@ -126,7 +126,7 @@ def test_a_difference_gives_its_two_values(make_study: MakeStudy) -> None:
         table("model,rate,depth,value", "a,1,1,5", "b,1,1,7.5", "a,2,1,5"),
     )
     (difference,) = differences(analyse(study), study.facet("model"))
-    data = _read(Panel(draw_difference(difference), "", difference))
+    data = _read(Figure(draw_difference(difference), "", difference))
     assert [entry(data["value"], at) for at in range(2)] == ["+2.5", None]
     assert (data["unit"], entry(data["state"], 1)) == (" points", "no value")
     assert [
@@ -142,7 +142,7 @@ def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
     results = _results(make_study, COUNTED, f'1,1,5,,,"{hostile}",', "2,1,6,,,,")
     grid = results.grid()
     known = assess(results)
-    text = card_data(Panel(draw_grid(grid), "", grid, uncertainty=known.of(grid)))
+    text = card_data(Figure(draw_grid(grid), "", grid, uncertainty=known.of(grid)))
     assert set("<>&'") & set(text) == set()
     assert entry(json.loads(text)["note"], 0) == hostile
 
@@ -152,4 +152,4 @@ def test_too_many_cells_have_no_cards(make_study: MakeStudy) -> None:
     grid = results.grid()
     heatmap = draw_grid(grid)
     many = replace(heatmap, marks=heatmap.marks * (CARDS_UP_TO + 1))
-    assert card_data(Panel(many, "", grid, uncertainty=assess(results).of(grid))) == ""
+    assert card_data(Figure(many, "", grid, uncertainty=assess(results).of(grid))) == ""

@@ -27,8 +27,8 @@ from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import match_studies
 from gridatlas.model.study import Grid
 from gridatlas.pages.exports import to_json
-from gridatlas.pages.figure_context import data_table
-from gridatlas.pages.panels import Panel
+from gridatlas.pages.figure import Figure
+from gridatlas.pages.tables import data_table
 from gridatlas.pages.tooltips import card_data
 from gridatlas.results.grids import Results, analyse, differences
 from gridatlas.statistics.counts import mean_wilson, wilson
@@ -87,10 +87,10 @@ def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study: MakeS
 def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: MakeStudy) -> None:
     results = _three(make_study)
     grid, told = known(results, seed="mean")
-    panel = Panel(draw_grid(grid), "", grid, uncertainty=told)
-    (row,) = data_table(panel)["rows"]
+    figure = Figure(draw_grid(grid), "", grid, uncertainty=told)
+    (row,) = data_table(figure).rows
     assert row[1][0].interval == "0.0 to 97.4"
-    card = json.loads(card_data(panel))
+    card = json.loads(card_data(figure))
     assert (card["interval"], card["basis"]) == ("0.0 to 97.4", "over 3 repeats of the experiment")
     content = json.loads(to_json(grid, told))
     assert content["intervals"] == (
@@ -131,10 +131,10 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
     assert ranges_by_point(grid, told) == {("1", "1"): (33, 55.5), ("2", "1"): (50, 60)}
     assert told.reason == "2 repeats are too few: an interval takes 3"
     assert (told.x_means, told.y_means, told.basis) == ({}, {}, "")
-    panel = Panel(draw_grid(grid), "", grid, uncertainty=told)
-    (row,) = data_table(panel)["rows"]
+    figure = Figure(draw_grid(grid), "", grid, uncertainty=told)
+    (row,) = data_table(figure).rows
     assert [one.interval for one in row[1]] == ["33.0 to 55.5", "50.0 to 60.0"]
-    card = json.loads(card_data(panel))
+    card = json.loads(card_data(figure))
     assert (card.get("interval"), card["range"]) == (None, ["33.0 to 55.5", "50.0 to 60.0"])
     cells = json.loads(to_json(grid, told))["cells"]
     assert [cell["range"] for cell in cells] == [[33, 55.5], [50, 60]]
@@ -350,7 +350,7 @@ def test_a_card_says_what_cells_are_tested_by(make_study: MakeStudy) -> None:
     rows = ("1,1,70,200,9", "2,1,20,200,9")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
     grid, told = known(results)
-    card = json.loads(card_data(Panel(draw_grid(grid), "", grid, uncertainty=told)))
+    card = json.loads(card_data(Figure(draw_grid(grid), "", grid, uncertainty=told)))
     assert card["tell"] == [
         "Best value. No other cell may be the best (95 % set).",
         "Not the best: another cell beats it by counts and standard errors (95 % set).",

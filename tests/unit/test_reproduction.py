@@ -18,7 +18,7 @@ from gridatlas.assessment.uncertainty import assess
 from gridatlas.charts.badges import reproduced_badge
 from gridatlas.checks import check_study
 from gridatlas.pages.exports import to_json
-from gridatlas.pages.panels import rerun_panels
+from gridatlas.pages.heatmaps import rerun_figures
 from gridatlas.pages.rerun_tables import rerun_rows, run_facts
 from gridatlas.pages.tooltips import card_data
 from gridatlas.results.grids import Results, analyse, differences
@@ -302,7 +302,7 @@ def test_heatmaps_mark_verdicts_by_signs(six: Results) -> None:
     checks = check_study(six.study)
     assessed = Assessment(six, checks)
     assert assessed.reproduction is not None
-    published, again, difference = rerun_panels(assessed, assessed.reproduction.reruns[0])
+    published, again, difference = rerun_figures(assessed, assessed.reproduction.reruns[0])
     assert published.heatmap.domain == again.heatmap.domain == (50.0, 60.0)
     assert [mark.text for mark in difference.heatmap.marks] == [
         "+0.5 =", "+10.0 ≠", "0.0 ?", "0.0", "", "",

@@ -13,12 +13,13 @@ from gridatlas.build.site import Site
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.dataset import CELLS, CROISSANT
-from gridatlas.pages.exports import to_svg
-from gridatlas.pages.figure_context import data_table, downloads
+from gridatlas.pages.environment import escape_markdown
+from gridatlas.pages.exports import downloads, to_svg
+from gridatlas.pages.figure import DataTable, Figure
 from gridatlas.pages.filters import inert
-from gridatlas.pages.panels import Panel
-from gridatlas.pages.render import Page, escape_markdown
+from gridatlas.pages.render import Page
 from gridatlas.pages.share import markdown_text
+from gridatlas.pages.tables import data_table
 
 Names = Callable[[str], tuple[str, str]]
 """Gives a page's file, and what links lead to, by the page's path on a site."""
@@ -98,7 +99,7 @@ def plain_page(page: Page, places: Mapping[Heatmap, str], names: Names) -> str:
         places: Paths of the pictures.
         names: Where pages stand.
     """
-    galleries = {gallery.key: gallery for gallery in page.plan.galleries}
+    rows = {row.key: row for row in page.plan.rows}
     path = page.plan.path
     file = names(path)[0]
 
@@ -108,10 +109,10 @@ def plain_page(page: Page, places: Mapping[Heatmap, str], names: Names) -> str:
         return posixpath.relpath(to, posixpath.dirname(file) or ".")
 
     def put(match: re.Match[str]) -> str:
-        gallery = galleries.get(match[1])
-        if gallery is None:
+        row = rows.get(match[1])
+        if row is None:
             return plain_html(page.figures[match[1]], led)
-        figures = (_figure(panel, file, places) for panel in gallery.panels)
+        figures = (_figure(figure, file, places) for figure in row.figures)
         return "\n\n".join(figures)
 
     def beside(match: re.Match[str]) -> str:
@@ -146,33 +147,32 @@ def readable(markdown: str) -> str:
     return markdown
 
 
-def _figure(panel: Panel, path: str, places: Mapping[Heatmap, str]) -> str:
+def _figure(figure: Figure, path: str, places: Mapping[Heatmap, str]) -> str:
     """A heatmap as a picture, with its caption, its values and its files."""
     here = posixpath.dirname(path) or "."
-    picture = panel.heatmap
+    picture = figure.heatmap
     parts = [
         f"![{markdown_text(picture.description)}]({posixpath.relpath(places[picture], here)})",
-        readable(str(escape_markdown(panel.caption))),
+        readable(str(escape_markdown(figure.caption))),
     ]
-    if panel.compact:
+    if figure.compact:
         return "\n\n".join(parts)
-    table = data_table(panel)
-    if table["rows"]:
+    table = data_table(figure)
+    if table.rows:
         parts += [
             f"<details><summary>Data table of {escape(picture.title)}</summary>",
             _table(table),
             "</details>",
         ]
-    if panel.grid:
-        links = downloads(panel.grid, path)
+    if figure.grid:
+        links = downloads(figure.grid, path)
         parts.append("Download " + " · ".join(f"[{name}]({to})" for name, to in links.items()))
     return "\n\n".join(parts)
 
 
-def _table(table: Mapping[str, object]) -> str:
+def _table(table: DataTable) -> str:
     """The values of a heatmap as a Markdown table."""
-    x, y = table["x"], table["y"]
-    head = [f"{y.title} \\ {x.title}", *(level.label for level in x.levels)]  # type: ignore[attr-defined]
+    head = [f"{table.y.title} \\ {table.x.title}", *(level.label for level in table.x.levels)]
     rows = [
         [
             f"**{_cell(level.label)}**",
@@ -181,7 +181,7 @@ def _table(table: Mapping[str, object]) -> str:
                 for cell in cells
             ),
         ]
-        for level, cells in table["rows"]  # type: ignore[attr-defined]
+        for level, cells in table.rows
     ]
     lines = [
         [_cell(text) for text in head],

@@ -24,7 +24,8 @@ from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
-from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.environment import check_templates
+from gridatlas.pages.exports import grid_path
 from gridatlas.pages.meta import tags
 from gridatlas.pages.plan import (
     EmbedPlan,
@@ -36,7 +37,7 @@ from gridatlas.pages.plan import (
     unreadable_page,
 )
 from gridatlas.pages.redirects import at_old_addresses
-from gridatlas.pages.render import Page, Writer, check_templates
+from gridatlas.pages.render import Page, Writer
 from gridatlas.results.grids import Results
 
 
@@ -151,7 +152,7 @@ def build(
     of = tuple(one.study for one in loaded.values())
     files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))
     described = {
-        f"{grid_path(embed.grid)}.png": embed.panel.heatmap.description for embed in embeds
+        f"{grid_path(embed.grid)}.png": embed.figure.heatmap.description for embed in embeds
     }
     return Site(
         tuple(
@@ -173,7 +174,7 @@ def build(
 
 def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Heatmap, None]:
     found = dict.fromkeys(picture for plan in plans for picture in plan.heatmaps)
-    return found | dict.fromkeys(embed.panel.heatmap for embed in embeds)
+    return found | dict.fromkeys(embed.figure.heatmap for embed in embeds)
 
 
 def _planned(

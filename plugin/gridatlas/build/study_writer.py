@@ -15,8 +15,7 @@ from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawing
 from gridatlas.pages.agreement import pairs_csv
-from gridatlas.pages.exports import to_csv, to_json, to_svg
-from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.exports import FORMATS, grid_path
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.render import Writer
 from gridatlas.pages.share import embed_path
@@ -80,7 +79,7 @@ class StudyWriter:
             for one in study.plans:
                 files |= _beside(one, study.known)
             for embed in study.embeds:
-                drawing = self._drawers.drawings[embed.panel.heatmap]
+                drawing = self._drawers.drawings[embed.figure.heatmap]
                 files |= _downloads(embed, drawing, study.known.reproduction)
                 step(f"wrote the files of {grid_path(embed.grid)}")
             self._end(study.id, pack_study(pages, files), writer)
@@ -102,7 +101,7 @@ def _pictures(study: StudyPlan) -> list[Heatmap]:
     """Those of its pages, and of its grids for themselves."""
     return [
         *(picture for plan in study.plans for picture in plan.heatmaps),
-        *(embed.panel.heatmap for embed in study.embeds),
+        *(embed.figure.heatmap for embed in study.embeds),
     ]
 
 
@@ -117,14 +116,10 @@ def _downloads(
     embed: EmbedPlan, drawing: Drawing, reproduction: Reproduction | None
 ) -> Mapping[str, str | bytes]:
     """A grid's files by their paths, but for its page for frames."""
-    grid, path = embed.grid, grid_path(embed.grid)
-    known = embed.panel.uncertainty or GridUncertainty()
-    return {
-        f"{path}.svg": to_svg(drawing.svg),
-        f"{path}.png": drawing.png,
-        f"{path}.vl.json": drawing.spec,
-        f"{path}.csv": to_csv(grid),
-        f"{path}.json": to_json(grid, known, embed.panel.rerun),
-        f"{path}.best.svg": best_badge(grid, known),
+    grid, path, figure = embed.grid, grid_path(embed.grid), embed.figure
+    uncertainty = figure.uncertainty or GridUncertainty()
+    files = {f"{path}.{file.ending}": file.write(grid, figure, drawing) for file in FORMATS}
+    return files | {
+        f"{path}.best.svg": best_badge(grid, uncertainty),
         f"{path}.reproduced.svg": reproduced_badge(grid, reproduction),
     }

@@ -11,12 +11,12 @@ from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import with_overrides
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.grids import GridChange
-from gridatlas.diff.report import Section
+from gridatlas.diff.report import Section as ReportSection
 from gridatlas.diff.sections import report
 from gridatlas.diff.value_items import changed_grids
 from gridatlas.diff.wording import count
 from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
-from gridatlas.pages.panels import Gallery, Panel, Part
+from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.plan import PagePlan
 from gridatlas.results.grids import subtract
 
@@ -33,13 +33,15 @@ def plan_changes(changes: Changes, known: Iterable[Assessment], into: str) -> Pa
         return None
     by_id = {one.study.id: one for one in known}
     shown = changed_grids(changes)
-    parts = []
+    sections = []
     for at, (study, grid) in enumerate(shown[:HEATMAPS_UP_TO]):
         name = grid.new.label
         if len({one.head.study.id for one, _ in shown}) > 1:
             name = f"{study.head.study.title}: {name}"
         sure = by_id[study.head.study.id].uncertainty.of(grid.new)
-        parts.append(Part(name, (Gallery(f"change-{at}", change_panels(study, grid, sure)),)))
+        sections.append(
+            Section(name, (FigureRow(f"change-{at}", change_figures(study, grid, sure)),))
+        )
     return PagePlan(
         path=f"{into}/changes/index.md",
         template="changes.md.jinja",
@@ -56,21 +58,21 @@ def plan_changes(changes: Changes, known: Iterable[Assessment], into: str) -> Pa
             "more_grids": max(0, len(shown) - HEATMAPS_UP_TO),
             "study_pages": {study_id: f"{into}/{study_id}/index.md" for study_id in by_id},
         },
-        parts=tuple(parts),
+        sections=tuple(sections),
         is_index=False,
     )
 
 
-def _cut(section: Section) -> Section:
+def _cut(section: ReportSection) -> ReportSection:
     return replace(section, items=section.items[:ITEMS_UP_TO])
 
 
 # --- heatmaps -----------------------------------------------------------------------------------
 
 
-def change_panels(
+def change_figures(
     study: StudyChanges, change: GridChange, sure: GridUncertainty
-) -> tuple[Panel, ...]:
+) -> tuple[Figure, ...]:
     """A grid as it was, as it is on the same scale, and the difference."""
     new = change.new
     old = _on_new_axes(study, change)
@@ -80,16 +82,16 @@ def change_panels(
     before = with_overrides(draw_grid(old, domain), f"{new.label}, before")
     after = with_overrides(draw_grid(new, domain), f"{new.label}, after")
     delta = with_overrides(draw_difference(difference), f"{new.label}, after − before", signs=signs)
-    panels = (
-        Panel(before, "Colour scale shared with the values after.", old, shared=True, before=True),
-        Panel(
+    figures = (
+        Figure(before, "Colour scale shared with the values after.", old, shared=True, before=True),
+        Figure(
             after, "Colour scale shared with the values before.", new, shared=True, uncertainty=sure
         ),
-        Panel(delta, f"Colour scale centred on 0. {caption}".strip(), difference, before=True),
+        Figure(delta, f"Colour scale centred on 0. {caption}".strip(), difference, before=True),
     )
     return tuple(
-        replace(panel, caption=f"{panel.caption} {panel.heatmap.note}".strip(), compact=True)
-        for panel in panels
+        replace(figure, caption=f"{figure.caption} {figure.heatmap.note}".strip(), compact=True)
+        for figure in figures
     )
 
 

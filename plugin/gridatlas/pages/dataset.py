@@ -15,7 +15,7 @@ from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.schema import Source
 from gridatlas.model.study import Factor, Study
 from gridatlas.pages.citation import bibtex
-from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.exports import grid_path
 from gridatlas.results.grids import Results
 
 CELLS, CROISSANT = "cells.csv", "croissant.json"

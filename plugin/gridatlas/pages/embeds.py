@@ -7,12 +7,11 @@ from html import escape
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LineChart
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
+from gridatlas.pages.environment import IN_TEMPLATES, template_problem
 from gridatlas.pages.fence import FenceError, figures, parse
-from gridatlas.pages.render import IN_TEMPLATES, Templates, template_problem
+from gridatlas.pages.render import Templates
 
 
 class Fences:
@@ -54,14 +53,10 @@ class Fences:
         Raises:
             FenceError: For a fence that can't be shown, or a template of the user's that fails.
         """
-        found = figures(parse(body), self.known)
-        heatmaps: list[Heatmap | LineChart] = [
-            *(panel.heatmap for panel in found.panels),
-            *(line.heatmap for line in found.lines),
-        ]
-        drawings = draw(heatmaps, self.cache)
+        row = figures(parse(body), self.known)
+        drawings = draw([figure.chart for figure in row.figures], self.cache)
         try:
-            return self._written.fence(found, page, drawings, seen, self.files)
+            return self._written.fence(row, page, drawings, seen, self.files)
         except IN_TEMPLATES as error:
             if self.templates is None:
                 raise

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import posixpath
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from gridatlas.assessment.profiles import LevelMean, cell_method, profiles
@@ -17,11 +20,15 @@ from gridatlas.assessment.uncertainty import (
     by_point,
     ranges_by_point,
 )
+from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Cell, Grid, Point, Reading
+from gridatlas.pages.figure import Figure
 from gridatlas.results.grids import readings_at, readings_of, trials
 
+GRIDS = "grids"
+"""Folder of the downloads, beside the pages."""
 _MORE = ("successes", "stderr", "note", "place", "run")
 
 
@@ -96,6 +103,54 @@ def to_svg(svg: str) -> str:
     """The drawing as a file of its own: black text, light text where the reader prefers dark."""
     style = "<style>svg{color:#1f1f1f}@media(prefers-color-scheme:dark){svg{color:#e6e6e6}}</style>"
     return re.sub(r"(<svg[^>]*>)", lambda match: match[1] + style, svg, count=1) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of a grid's files.
+
+    Attributes:
+        ending: Of the file's name.
+        label: Of the link to it.
+        write: Gives the content, from the grid's figure and its drawing.
+    """
+
+    ending: str
+    label: str
+    write: Callable[[Grid, Figure, Drawing], str | bytes]
+
+
+FORMATS = (
+    Format("svg", "SVG", lambda _grid, _figure, drawing: to_svg(drawing.svg)),
+    Format("png", "PNG", lambda _grid, _figure, drawing: drawing.png),
+    Format("csv", "CSV", lambda grid, _figure, _drawing: to_csv(grid)),
+    Format(
+        "json",
+        "JSON",
+        lambda grid, figure, _: to_json(
+            grid, figure.uncertainty or GridUncertainty(), figure.rerun
+        ),
+    ),
+    Format("vl.json", "Vega-Lite", lambda _grid, _figure, drawing: drawing.spec),
+)
+"""All formats in which a page offers a grid."""
+
+
+def grid_path(grid: Grid) -> str:
+    """Address of a grid's downloads, without their ending."""
+    return f"{GRIDS}/{grid.study.id}/{grid.address}"
+
+
+def downloads(grid: Grid, page: str) -> dict[str, str]:
+    """Links to a grid's files by their labels, relative to the folder of a page."""
+    base = grid_path(grid)
+    return {
+        file.label: posixpath.relpath(f"{base}.{file.ending}", posixpath.dirname(page))
+        for file in FORMATS
+    }
+
+
+# --- cells as JSON ------------------------------------------------------------------------------
 
 
 def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.heatmap import with_overrides
-from gridatlas.charts.line import Axis, Line, LineChart, draw_line, line_domain
+from gridatlas.charts.line import Axis, Line, draw_line, line_domain
 from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
-from gridatlas.pages.panels import Panel, difference_panels, panels_of
+from gridatlas.pages.figure import Figure, FigureRow
+from gridatlas.pages.heatmaps import difference_figures, figures_of
 from gridatlas.results.grids import Difference, Results, subtract
 
 OPTIONS: Mapping[str, str] = {
@@ -74,34 +75,6 @@ class Fence:
     def error(self, option: str, found: str, fix: str, expected: str = "") -> FenceError:
         """An error in the value of an option."""
         return FenceError(found, expected or OPTIONS[option], fix, self.options[option].line)
-
-
-@dataclass(frozen=True, slots=True)
-class LinePanel:
-    """One row or column of a grid on a page.
-
-    Attributes:
-        compact: Without its data table and downloads.
-    """
-
-    heatmap: LineChart
-    caption: str
-    shows: Line
-    compact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FenceFigures:
-    """What a fence stands for: heatmaps or lines side by side, and a text below all of them."""
-
-    panels: tuple[Panel, ...]
-    lines: tuple[LinePanel, ...] = ()
-    caption: str = ""
-
-    @property
-    def number(self) -> int:
-        """How many figures stand side by side."""
-        return len(self.panels) + len(self.lines)
 
 
 # --- the body -----------------------------------------------------------------------------------
@@ -165,7 +138,7 @@ def _unquoted(text: str) -> str:
 # --- what it stands for -------------------------------------------------------------------------
 
 
-def figures(fence: Fence, known: Mapping[str, Assessment]) -> FenceFigures:
+def figures(fence: Fence, known: Mapping[str, Assessment]) -> FigureRow:
     """The figures that a fence stands for.
 
     Args:
@@ -196,12 +169,12 @@ def figures(fence: Fence, known: Mapping[str, Assessment]) -> FenceFigures:
     if shared:
         _refuse_different_metrics(fence, chosen)
     if lines:
-        found = FenceFigures((), _lines(fence, chosen, shared, compact))
+        found = _lines(fence, chosen, shared, compact)
     elif "delta" in fence.options:
-        found = FenceFigures(_deltas(fence, chosen, shared, compact))
+        found = _deltas(fence, chosen, shared, compact)
     else:
-        found = FenceFigures(panels_of(chosen, shared, compact))
-    return _named(found, fence)
+        found = figures_of(chosen, shared, compact)
+    return _titled(found, fence)
 
 
 def _choice(fence: Fence, option: str, choices: Mapping[str, bool]) -> bool:
@@ -275,15 +248,17 @@ def _refuse_different_metrics(fence: Fence, chosen: Sequence[tuple[Assessment, G
 
 def _deltas(
     fence: Fence, chosen: Sequence[tuple[Assessment, Grid]], shared: bool, compact: bool
-) -> tuple[Panel, ...]:
+) -> tuple[Figure, ...]:
     found = tuple(_difference(fence, known.results, grid) for known, grid in chosen)
     alone = found if shared else ()
-    panels = difference_panels(alone) if alone else _each_alone(found)
-    return tuple(replace(panel, compact=compact) for panel in panels)
+    figures = difference_figures(alone) if alone else _each_alone(found)
+    return tuple(replace(figure, compact=compact) for figure in figures)
 
 
-def _each_alone(differences: Iterable[Difference]) -> tuple[Panel, ...]:
-    return tuple(panel for difference in differences for panel in difference_panels((difference,)))
+def _each_alone(differences: Iterable[Difference]) -> tuple[Figure, ...]:
+    return tuple(
+        figure for difference in differences for figure in difference_figures((difference,))
+    )
 
 
 def _difference(fence: Fence, results: Results, grid: Grid) -> Difference:
@@ -352,7 +327,7 @@ def _neighbour(fence: Fence, results: Results, grid: Grid) -> Grid:
 
 def _lines(
     fence: Fence, chosen: Sequence[tuple[Assessment, Grid]], shared: bool, compact: bool
-) -> tuple[LinePanel, ...]:
+) -> tuple[Figure, ...]:
     axis: Axis = "row" if "row" in fence.options else "column"
     lines = [
         Line(grid, axis, _level_at(fence, axis, grid), known.uncertainty.of(grid))
@@ -362,7 +337,7 @@ def _lines(
     title = fence.option("title")
     shared = shared and len(lines) > 1
     return tuple(
-        LinePanel(
+        Figure(
             draw_line(line, together if shared else line_domain([line]), title),
             _line_caption(line, len(lines) if shared else 1),
             line,
@@ -416,21 +391,17 @@ def _why_without(line: Line) -> str:
 # --- title and caption --------------------------------------------------------------------------
 
 
-def _named(found: FenceFigures, fence: Fence) -> FenceFigures:
+def _titled(figures: tuple[Figure, ...], fence: Fence) -> FigureRow:
     """The figures with the title and the caption of the fence.
 
     A caption of one figure stands in it, before what is said of its scale.
     """
     title, caption = fence.option("title"), fence.option("caption")
-    panels, lines = found.panels, found.lines
-    if title:
-        panels = tuple(
-            replace(panel, heatmap=with_overrides(panel.heatmap, title)) for panel in panels
+    if title and not figures[0].is_line:
+        figures = tuple(
+            replace(figure, chart=with_overrides(figure.heatmap, title)) for figure in figures
         )
-    if not caption or found.number > 1:
-        return FenceFigures(panels, lines, caption)
+    if not caption or len(figures) > 1:
+        return FigureRow("", figures, caption)
     caption = caption if caption[-1] in ".!?" else f"{caption}."
-    return FenceFigures(
-        tuple(replace(panel, caption=f"{caption} {panel.caption}") for panel in panels),
-        tuple(replace(line, caption=f"{caption} {line.caption}") for line in lines),
-    )
+    return FigureRow("", (replace(figures[0], caption=f"{caption} {figures[0].caption}"),))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.exports import grid_path
 from gridatlas.pages.plan import PagePlan
 
 Tag = tuple[str, str]

@@ -10,7 +10,7 @@ from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.format import format_value
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study
-from gridatlas.pages.figure_context import responsive
+from gridatlas.pages.svg import responsive
 from gridatlas.results.grids import Results, summarise
 
 COLUMNS_UP_TO, ROWS_UP_TO = 20, 40

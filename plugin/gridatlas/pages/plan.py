@@ -21,16 +21,14 @@ from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword
 from gridatlas.pages.agreement import PAIRS, agreement, spread
 from gridatlas.pages.commands import command_form, commands
-from gridatlas.pages.panels import (
+from gridatlas.pages.figure import Figure, FigureRow, Section
+from gridatlas.pages.heatmaps import (
     SIDE_BY_SIDE,
-    Gallery,
-    Panel,
-    Part,
-    difference_panels,
-    disagreement_panels,
-    grid_panels,
-    lead_panels,
-    rerun_panels,
+    difference_figures,
+    disagreement_figures,
+    grid_figures,
+    lead_figures,
+    rerun_figures,
 )
 from gridatlas.results.grids import differences, pairs, readings_behind
 
@@ -55,24 +53,24 @@ class PagePlan:
     title: str
     description: str
     context: Mapping[str, Any] = field(repr=False)
-    parts: tuple[Part, ...] = ()
+    sections: tuple[Section, ...] = ()
     edit: str = ""
     is_index: bool = True
 
     @property
-    def galleries(self) -> tuple[Gallery, ...]:
-        """All galleries of the page, from top to bottom."""
-        return tuple(gallery for part in self.parts for gallery in part.galleries)
+    def rows(self) -> tuple[FigureRow, ...]:
+        """All rows of the page, from top to bottom."""
+        return tuple(row for section in self.sections for row in section.rows)
 
     @property
     def heatmaps(self) -> tuple[Heatmap, ...]:
         """All heatmaps of the page."""
-        return tuple(panel.heatmap for gallery in self.galleries for panel in gallery.panels)
+        return tuple(figure.heatmap for row in self.rows for figure in row.figures)
 
     @property
     def main_grid(self) -> Grid | None:
         """The grid that stands for the page elsewhere: the first one that it shows."""
-        shown = (panel.grid for gallery in self.galleries for panel in gallery.panels)
+        shown = (figure.grid for row in self.rows for figure in row.figures)
         return next((grid for grid in shown if grid), None)
 
 
@@ -86,7 +84,7 @@ class EmbedPlan:
     """
 
     grid: Grid
-    panel: Panel
+    figure: Figure
     title: str
     page: str
 
@@ -113,9 +111,10 @@ def plan_overview(
             "changed": "",
             "since": "",
         },
-        parts=tuple(
-            Part(
-                one.study.title, (Gallery(f"lead-{one.study.id}", lead_panels(one, compact=True)),)
+        sections=tuple(
+            Section(
+                one.study.title,
+                (FigureRow(f"lead-{one.study.id}", lead_figures(one, compact=True)),),
             )
             for one in known
         ),
@@ -151,7 +150,7 @@ def plan_embeds(known: Assessment, into: str) -> list[EmbedPlan]:
     return [
         EmbedPlan(
             grid,
-            grid_panels(known, (grid,), shared=False)[0],
+            grid_figures(known, (grid,), shared=False)[0],
             f"{grid.label}: {_over(study)}" if study.facets else f"{study.title}: {_over(study)}",
             pages[levels],
         )
@@ -182,6 +181,11 @@ def plan_unreadable(folder: str, problems: tuple[Problem, ...], into: str) -> Pa
     )
 
 
+def _single(heading: str, key: str, figures: tuple[Figure, ...]) -> Section:
+    """A section of one row."""
+    return Section(heading, (FigureRow(key, figures),))
+
+
 def _over(study: Study) -> str:
     return f"{study.metric.name} over {inline(study.x.label)} and {inline(study.y.label)}"
 
@@ -199,8 +203,10 @@ def _study_page(known: Assessment, into: str) -> PagePlan:
         description=f"{_over(study)}{by}: {many(len(results.grids), 'heatmap')} with every value.",
         context=_context(known, into)
         | {"problems": results.problems, "defaults": known.uncertainty.defaults_alone()},
-        parts=(
-            Part("Heatmaps", (Gallery("lead", lead_panels(known, compact=bool(study.facets))),)),
+        sections=(
+            Section(
+                "Heatmaps", (FigureRow("lead", lead_figures(known, compact=bool(study.facets))),)
+            ),
         ),
         edit=f"{study.id}/study.yml",
     )
@@ -228,7 +234,7 @@ def _facet_page(known: Assessment, facet: Factor, into: str) -> PagePlan:
         description=f"{study.title}: {_over(study)}, side by side for {', '.join(names)}.",
         context=_context(known, into, facet)
         | {"facet": facet, "compared": bool(pairs(results, facet))},
-        parts=_side_by_side(known, results.grids.values(), facet),
+        sections=_side_by_side(known, results.grids.values(), facet),
         edit=f"{study.id}/study.yml",
     )
 
@@ -252,15 +258,15 @@ def _level_page(known: Assessment, facet: Factor, level: Level, into: str) -> Pa
             "defaults": known.uncertainty.defaults_at(facet.id, level.key),
             "claims": claims_about(known.claims, facet, level),
         },
-        parts=_level_parts(known, facet, level, grids),
+        sections=_level_sections(known, facet, level, grids),
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
 
 
-def _level_parts(
+def _level_sections(
     known: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
-) -> tuple[Part, ...]:
+) -> tuple[Section, ...]:
     """A level beside its baseline, or by another facet's levels, or its own grids."""
     results = known.results
     baseline = results.study.baseline.get(facet.id)
@@ -272,12 +278,14 @@ def _level_parts(
         if other != facet and pairs(results, other):
             return _side_by_side(known, grids, other, level.label)
     found = () if baseline is not None else differences(results, facet, grids)
-    return (Part("Heatmaps", (Gallery("grids", grid_panels(known, grids, shared=False)),), found),)
+    return (
+        Section("Heatmaps", (FigureRow("grids", grid_figures(known, grids, shared=False)),), found),
+    )
 
 
 def _side_by_side(
     known: Assessment, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
-) -> tuple[Part, ...]:
+) -> tuple[Section, ...]:
     """One part per combination of the other facets: the levels of `facet` and their differences.
 
     Args:
@@ -294,7 +302,7 @@ def _side_by_side(
         if len({grid.levels[place] for group in groups.values() for grid in group}) == 1
     }
     order = {levels: place for place, levels in enumerate(results.grids)}
-    parts = []
+    sections = []
     for key, group in groups.items():
         together = tuple(sorted(group, key=lambda grid: order[grid.levels]))
         there = {grid.levels for grid in together}
@@ -304,27 +312,27 @@ def _side_by_side(
             if {difference.first.levels, difference.second.levels} <= there
         )
         compared = bool(pairs(results, facet))
-        panels = grid_panels(known, together, shared=compared)
-        deltas = difference_panels(found)
+        figures = grid_figures(known, together, shared=compared)
+        deltas = difference_figures(found)
         name = "-".join(key) or "all"
-        if len(panels) + len(deltas) <= SIDE_BY_SIDE:
-            panels, deltas = panels + deltas, ()
-        galleries = [Gallery(f"grids-{name}", panels)]
+        if len(figures) + len(deltas) <= SIDE_BY_SIDE:
+            figures, deltas = figures + deltas, ()
+        rows = [FigureRow(f"grids-{name}", figures)]
         if deltas:
-            galleries.append(Gallery(f"differences-{name}", deltas))
+            rows.append(FigureRow(f"differences-{name}", deltas))
         labels = [
             level.label
             for one, level in zip(study.facets, together[0].names, strict=True)
             if one != facet and (one.id not in fixed or len(groups) == 1)
         ]
-        parts.append(Part(" | ".join(labels) or heading, tuple(galleries), found))
-    return tuple(parts)
+        sections.append(Section(" | ".join(labels) or heading, tuple(rows), found))
+    return tuple(sections)
 
 
 def _checks_page(known: Assessment, into: str) -> PagePlan:
     results, study = known.results, known.study
-    panels = disagreement_panels(known)
-    parts = (Part("Disagreements", (Gallery("disagreements", panels),)),) if panels else ()
+    figures = disagreement_figures(known)
+    sections = (_single("Disagreements", "disagreements", figures),) if figures else ()
     return PagePlan(
         path=f"{into}/{study.id}/checks/index.md",
         template="checks.md.jinja",
@@ -343,7 +351,7 @@ def _checks_page(known: Assessment, into: str) -> PagePlan:
             "spread": partial(spread, study),
             "pairs_file": f"{into}/{study.id}/checks/{PAIRS}",
         },
-        parts=parts,
+        sections=sections,
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
@@ -376,8 +384,8 @@ def _reproduction_page(
                 if len(grid.cells) * len(grid.cells[0]) <= COMMANDS_UP_TO
             },
         },
-        parts=tuple(
-            Part(one.grid.label, (Gallery(f"rerun-{at}", rerun_panels(known, one)),))
+        sections=tuple(
+            _single(one.grid.label, f"rerun-{at}", rerun_figures(known, one))
             for at, one in enumerate(found.begun)
         ),
         edit=f"{study.id}/study.yml",

@@ -7,7 +7,7 @@ from html import escape
 
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Study
-from gridatlas.pages.figure_context import GRIDS
+from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.share import embed_path
 

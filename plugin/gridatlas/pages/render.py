@@ -4,59 +4,38 @@ from __future__ import annotations
 
 import posixpath
 import re
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jinja2 import (
-    BaseLoader,
-    ChoiceLoader,
-    Environment,
-    FileSystemLoader,
-    PackageLoader,
-    StrictUndefined,
-    TemplateError,
-    TemplateNotFound,
-    TemplateSyntaxError,
-)
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Reproduction
-from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LineChart
+from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.model.problems import Problem, join_names, nearest, truncate_list
+from gridatlas.model.problems import Problem, join_names, truncate_list
 from gridatlas.pages.citation import bibtex
-from gridatlas.pages.fence import FenceFigures, LinePanel
-from gridatlas.pages.figure_context import (
-    data_table,
-    downloads,
-    grid_path,
-    line_table,
-    responsive,
-    with_cell_ids,
-    with_own_ids,
+from gridatlas.pages.environment import (
+    IN_TEMPLATES,
+    own_environments,
+    template_problem,
+    user_environments,
 )
-from gridatlas.pages.filters import FILTERS, GLOBALS, figure_anchor, inert
-from gridatlas.pages.panels import Gallery, Panel
+from gridatlas.pages.exports import downloads, grid_path
+from gridatlas.pages.figure import Figure, FigureRow
+from gridatlas.pages.filters import figure_anchor, inert
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.rerun_tables import rerun_rows, run_facts
 from gridatlas.pages.share import embed_path, share
+from gridatlas.pages.svg import responsive, with_cell_ids, with_own_ids
+from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
-
-_MARKDOWN_SPECIAL = re.compile(
-    r"""[!"#$&'()*+/:<=>?@\[\\\]^_`{|}~]|(?<![0-9])\.|\.(?![0-9])|(?<![A-Za-z0-9])-|-(?![A-Za-z0-9])"""
-)
-"""All that Markdown may take for its own; not the point in a number, nor the hyphen in a word."""
-
 
 _MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+\.md)(#[^)\s]*)?\)")
 
@@ -99,7 +78,7 @@ class Page:
     @property
     def written(self) -> Page:
         """The page without what it was written from: of its plan, only its place and its names."""
-        return replace(self, plan=replace(self.plan, context={}, parts=()))
+        return replace(self, plan=replace(self.plan, context={}, sections=()))
 
     def whole(self) -> str:
         """The page's Markdown with its figures in place, for hosts without a later hook."""
@@ -127,8 +106,8 @@ def placeholder(key: str) -> str:
     return f'<div data-gridatlas="{escape(key)}"></div>'
 
 
-Drawings = Mapping[Heatmap, Drawing]
-FenceDrawings = Mapping[Heatmap | LineChart, Drawing]
+Drawings = Mapping[Any, Drawing]
+"""Drawings by what they show."""
 Plan = TypeVar("Plan", PagePlan, EmbedPlan)
 Written = TypeVar("Written")
 
@@ -191,60 +170,6 @@ EMBED = "embed.html.jinja"
 """Template of a grid's page for frames."""
 
 
-class _Overrides(FileSystemLoader):
-    """A user's templates, but for those that are broken: ours are used in their place."""
-
-    def __init__(self, folder: Path, without: frozenset[str]) -> None:
-        super().__init__(folder)
-        self.without = without
-
-    def get_source(self, environment: Environment, template: str) -> Any:
-        """The template's text, unless it can't be used."""
-        if template in self.without:
-            raise TemplateNotFound(template)
-        return super().get_source(environment, template)
-
-
-IN_TEMPLATES = (
-    TemplateError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-"""What a template can raise: Jinja's own errors, and those of the expressions in it."""
-
-
-def template_problem(error: Exception, folder: Path, name: str) -> Problem:
-    """Where in a user's templates an error comes from, by the last of their lines on its way."""
-    message, line = str(getattr(error, "message", None) or error), getattr(error, "lineno", None)
-    if isinstance(error, TemplateNotFound):
-        message = f"no template {error.name}"
-    elif isinstance(error, UnicodeDecodeError):
-        line = error.object.count(b"\n", 0, error.start) + 1
-        message = "text that is not UTF-8"
-    elif isinstance(error, KeyError):
-        message = f"no {error}"
-    elif isinstance(error, RecursionError):
-        message = "a template or macro that goes on calling itself"
-    named = getattr(error, "name", None)
-    if isinstance(error, TemplateSyntaxError) and named:
-        name = named
-    for frame in traceback.extract_tb(error.__traceback__):
-        if Path(frame.filename).is_relative_to(folder):
-            name, line = Path(frame.filename).relative_to(folder).as_posix(), frame.lineno
-    return Problem(
-        "broken-template",
-        f"{folder.name}/{name}",
-        message,
-        "a Jinja template, in UTF-8, that uses what the page gives it",
-        "correct it; until then its pages are written with the template of gridatlas",
-        line,
-    )
-
-
 class Templates:
     """The templates, a user's own first; strings from data are escaped for where they land."""
 
@@ -257,7 +182,9 @@ class Templates:
     ) -> None:
         self.site, self.address = site, site.root
         self._embeds = {grid_path(embed.grid): embed for embed in embeds}
-        self._markdown, self._html = _own() if folder is None else _overridden(folder, without)
+        self._markdown, self._html = (
+            own_environments() if folder is None else user_environments(folder, without)
+        )
 
     def render(self, plan: PagePlan, drawings: Drawings) -> Page:
         """Write one page.
@@ -267,13 +194,11 @@ class Templates:
         """
         link = partial(_link, plan.path)
         seen: set[str] = set()
-        figures = {
-            gallery.key: self._gallery(gallery, plan, drawings, seen) for gallery in plan.galleries
-        }
+        figures = {row.key: self._row(row, plan.path, drawings, seen) for row in plan.rows}
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         figures |= self._changes(plan) | self._cite(plan)
         template = self._markdown.get_template(plan.template)
-        context = {**plan.context, "parts": plan.parts, "title": plan.title}
+        context = {**plan.context, "sections": plan.sections, "title": plan.title}
         body = template.render(**context, link=link, figure=partial(_placeholder, figures))
         head = (
             f"---\ntitle: {_front_matter(plan.title)}\n"
@@ -283,51 +208,39 @@ class Templates:
         )
         return Page(plan, head + _tidy(body), figures, frozenset(seen))
 
-    def _gallery(
-        self,
-        gallery: Gallery,
-        plan: PagePlan,
-        drawings: Drawings,
-        seen: set[str],
-    ) -> str:
+    def _row(self, row: FigureRow, path: str, drawings: Drawings, seen: set[str]) -> str:
+        drawn = tuple(self._drawn(figure, path, drawings, seen) for figure in row.figures)
         template = self._html.get_template("gallery.html.jinja")
-        panels = [self._figure(panel, plan.path, drawings, seen) for panel in gallery.panels]
-        return template.render(gallery=gallery, panels=panels).strip()
+        return template.render(row=replace(row, figures=drawn)).strip()
 
-    def _figure(
-        self, panel: Panel, path: str, drawings: Drawings | FenceDrawings, seen: set[str]
-    ) -> dict[str, Any]:
-        """What the template of a figure gets as `one`."""
-        figure_id = figure_anchor(panel.grid) if panel.grid and not panel.before else ""
+    def _drawn(self, figure: Figure, path: str, drawings: Drawings, seen: set[str]) -> Figure:
+        """A figure with all that its template shows; its ids are added to `seen`."""
+        svg, grid = drawings[figure.chart].svg, figure.grid
+        links = downloads(grid, path) if grid else {}
+        if isinstance(figure.shows, Line):
+            table = line_table(figure.shows)
+            return replace(figure, svg=Markup(responsive(svg)), table=table, downloads=links)
+        figure_id = figure_anchor(grid) if grid and not figure.before else ""
         if figure_id in seen:
             figure_id = ""
-        svg = drawings[panel.heatmap].svg
-        if panel.grid and figure_id:
+        if grid and figure_id:
             seen.add(figure_id)
-            svg = with_cell_ids(svg, panel.heatmap, panel.grid, seen)
-        svg = with_own_ids(svg, seen)
-        embed = None
-        if panel.grid and not panel.compact:
-            embed = self._embeds.get(grid_path(panel.grid))
-        return {
-            "panel": panel,
-            "id": figure_id,
-            "svg": Markup(responsive(svg)),
-            "table": data_table(panel),
-            "cards": Markup("" if panel.before else card_data(panel)),
-            "downloads": downloads(panel.grid, path) if panel.grid else {},
-            "share": share(embed, drawings[embed.panel.heatmap].svg, path, self.site)
+            svg = with_cell_ids(svg, figure.heatmap, grid, seen)
+        embed = self._embeds.get(grid_path(grid)) if grid and not figure.compact else None
+        return replace(
+            figure,
+            id=figure_id,
+            svg=Markup(responsive(with_own_ids(svg, seen))),
+            table=data_table(figure),
+            cards=Markup("" if figure.before else card_data(figure)),
+            downloads=links,
+            share=share(embed, drawings[embed.figure.chart].svg, path, self.site)
             if embed
             else None,
-        }
+        )
 
     def fence(
-        self,
-        figures: FenceFigures,
-        path: str,
-        drawings: FenceDrawings,
-        seen: set[str],
-        files: bool = True,
+        self, row: FigureRow, path: str, drawings: Drawings, seen: set[str], files: bool = True
     ) -> str:
         """Write the figures of a fence.
 
@@ -339,14 +252,12 @@ class Templates:
         Raises:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
-        panels = [self._figure(panel, path, drawings, seen) for panel in figures.panels]
-        lines = [_line_figure(line, path, drawings) for line in figures.lines]
-        for one in (*panels, *lines):
-            one["share"] = None
-            if not files:
-                one["downloads"] = {}
+        figures = []
+        for figure in row.figures:
+            drawn = replace(self._drawn(figure, path, drawings, seen), share=None)
+            figures.append(drawn if files else replace(drawn, downloads={}))
         template = self._html.get_template("fence.html.jinja")
-        return template.render(figures=figures, panels=panels, lines=lines).strip()
+        return template.render(row=replace(row, figures=tuple(figures))).strip()
 
     def embed(self, plan: EmbedPlan, drawings: Drawings) -> str:
         """Write a grid's page for frames: a whole document.
@@ -355,13 +266,11 @@ class Templates:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
         path = embed_path(plan)
-        one = self._figure(plan.panel, path, drawings, set())
-        one["share"] = None
+        figure = self._drawn(plan.figure, path, drawings, set())
         # What each reading says stands on the page that the title leads to.
-        one["table"]["readings"] = {}
+        table = replace(figure.table, readings=None) if figure.table else None
         return self._html.get_template(EMBED).render(
-            one=one,
-            panel=plan.panel,
+            figure=replace(figure, share=None, table=table),
             title=plan.title,
             study=plan.grid.study,
             page=self.site.relative(plan.page, path, figure_anchor(plan.grid)),
@@ -428,83 +337,6 @@ class Templates:
         return {
             "problems": template.render(problems=problems, told=truncate_list(problems)).strip()
         }
-
-
-@cache
-def _own() -> tuple[Environment, Environment]:
-    """Our templates, which need no sandbox; compiled once, however often a site is built."""
-    return _environments(Environment, PackageLoader("gridatlas.pages", "templates"))
-
-
-def _overridden(folder: Path, without: frozenset[str]) -> tuple[Environment, Environment]:
-    """A user's templates, and ours where there is none of theirs."""
-    ours = PackageLoader("gridatlas.pages", "templates")
-    loader = ChoiceLoader([_Overrides(folder, without), ours])
-    return _environments(ImmutableSandboxedEnvironment, loader)
-
-
-def _environments(kind: type[Environment], loader: BaseLoader) -> tuple[Environment, Environment]:
-    """The templates of Markdown, and those of HTML."""
-    options: dict[str, Any] = {
-        "loader": loader,
-        "undefined": StrictUndefined,
-        "trim_blocks": True,
-        "lstrip_blocks": True,
-        "keep_trailing_newline": True,
-        "autoescape": True,
-    }
-    found = kind(finalize=escape_markdown, **options), kind(**options)
-    for environment in found:
-        environment.filters |= FILTERS
-        environment.globals |= GLOBALS
-    return found
-
-
-def _line_figure(panel: LinePanel, path: str, drawings: FenceDrawings) -> dict[str, Any]:
-    """What the template of a line gets as `one`."""
-    return {
-        "panel": panel,
-        "svg": Markup(responsive(drawings[panel.heatmap].svg)),
-        "table": line_table(panel.shows),
-        "downloads": downloads(panel.shows.grid, path),
-    }
-
-
-def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
-    """The names of a user's templates that can't be used, and what is wrong with each."""
-    known = set(PackageLoader("gridatlas.pages", "templates").list_templates())
-    environment = ImmutableSandboxedEnvironment(loader=FileSystemLoader(folder))
-    environment.filters |= FILTERS
-    broken: set[str] = set()
-    problems = []
-    for name in environment.list_templates():
-        if name in known:
-            try:
-                environment.get_template(name)
-            except IN_TEMPLATES as error:
-                broken.add(name)
-                problems.append(template_problem(error, folder, name))
-        elif name.endswith(".jinja"):
-            near = nearest(name, known)
-            problems.append(
-                Problem(
-                    "unknown-template",
-                    f"{folder.name}/{name}",
-                    "a template that overrides none",
-                    f"the name of one of ours: {join_names(sorted(known), 20)}",
-                    f"rename it to {near}" if near else "rename it, or remove it",
-                    severity="note",
-                )
-            )
-    return frozenset(broken), problems
-
-
-def escape_markdown(value: object) -> object:
-    """A text as Markdown that shows it unchanged: every special character as an entity."""
-    if value is None or hasattr(value, "__html__"):
-        return value
-    text = re.sub(r"\s+", " ", str(value))
-    return Markup(_MARKDOWN_SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text))
 
 
 def _tidy(text: str) -> str:

@@ -9,8 +9,8 @@ from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.format import cell_text, difference_ends, format_difference, value_with_unit
 from gridatlas.model.study import Cell, Grid, Level, Run, Study
-from gridatlas.pages.figure_context import MAX_TABLE_CELLS
 from gridatlas.pages.filters import in_units
+from gridatlas.pages.tables import MAX_TABLE_CELLS
 from gridatlas.results.grids import trials
 
 GIB = 2**30

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.pages.citation import bibtex
-from gridatlas.pages.figure_context import grid_path
+from gridatlas.pages.exports import grid_path
+from gridatlas.pages.figure import Share
 from gridatlas.pages.filters import figure_anchor, inert
 from gridatlas.pages.plan import EmbedPlan
+from gridatlas.pages.svg import drawn_size
 
 NARROWEST = 340
 """Width of a frame, in pixels, below which its texts take too many lines."""
 BESIDE, LINE, OTHERS = 24, 19, 165
 """Pixels: around the heatmap, of a line of text, and what lies below the heatmap besides it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What stands below a heatmap to cite and embed it.
-
-    Attributes:
-        texts: To copy, by their names.
-        embed: Link to the grid's page for frames.
-        relative: Whether the texts' addresses hold only beside the page that shows them.
-    """
-
-    texts: Mapping[str, str]
-    embed: str
-    relative: bool
 
 
 def embed_path(embed: EmbedPlan) -> str:
@@ -51,7 +36,7 @@ def share(embed: EmbedPlan, svg: str, page: str, site: SiteAddress) -> Share:
     frame = site.of(embed_path(embed), page)
     image = site.of(f"{grid_path(embed.grid)}.png", page)
     width, height = frame_size(embed, svg)
-    alt = markdown_text(embed.panel.heatmap.description)
+    alt = markdown_text(embed.figure.heatmap.description)
     texts = {
         "Markdown": f"[![{alt}]({image})]({home})",
         "HTML": f'<iframe src="{escape(frame)}" title="{inert(escape(_line(embed.title)))}" '
@@ -98,21 +83,9 @@ def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
     grid = embed.grid
     notes = dict.fromkeys(cell.note for _, _, cell in grid.points() if cell.note)
     source = grid.study.source.title if grid.study.source else grid.study.title
-    sure = "x" * 130 if embed.panel.uncertainty else ""
-    small = [embed.panel.caption, sure, source, *list(notes)[:3]]
+    sure = "x" * 130 if embed.figure.uncertainty else ""
+    small = [embed.figure.caption, sure, source, *list(notes)[:3]]
     letters = (width - BESIDE) / 7
     lines = math.ceil(len(embed.title) / (letters * 0.8))
     lines += sum(math.ceil(len(text) / letters) for text in small)
     return width, math.ceil(high * min(1, (width - BESIDE) / wide)) + lines * LINE + OTHERS
-
-
-def drawn_size(svg: str) -> tuple[float, float]:
-    """Width and height of a drawing.
-
-    Raises:
-        ValueError: For a text that doesn't begin with a drawing's size.
-    """
-    found = re.match(r'<svg [^>]*?\bwidth="([\d.]+)" height="([\d.]+)"', svg)
-    if found is None:
-        raise ValueError("a drawing without its size")
-    return float(found[1]), float(found[2])

@@ -24,8 +24,8 @@ from gridatlas.model.format import (
 )
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.pages.commands import command_parts
+from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import in_units
-from gridatlas.pages.panels import Panel
 from gridatlas.results.grids import Difference, readings_at, summarise, trials
 from gridatlas.results.grids import agree as readings_agree
 from gridatlas.results.items import Basis
@@ -54,33 +54,33 @@ Column = list[Any]
 """What each cell says, in reading order; None where it says nothing."""
 
 
-def card_data(panel: Panel) -> str:
+def card_data(figure: Figure) -> str:
     """The cards of a heatmap, as JSON for an attribute in single quotes; empty for too many cells.
 
     Cells are in reading order, from the top row down. In the drawing, those without a value come
     after all others.
     """
-    if len(panel.heatmap.marks) > CARDS_UP_TO:
+    if len(figure.heatmap.marks) > CARDS_UP_TO:
         return ""
-    if panel.heatmap.block:
-        return _for_html(_of_blocks(panel))
-    study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
+    if figure.heatmap.block:
+        return _for_html(_of_blocks(figure))
+    study, grid = figure.study, figure.grid
     rows = rows_from_top(study.y)
     points = [(x, y) for y in rows for x in study.x.levels]
-    if panel.rerun is not None and panel.again:
-        said = _of_rerun(panel, panel.rerun, points)
-        said["command"] = command_parts(panel.rerun.grid, rows)
-    elif isinstance(panel.shows, Difference):
-        said = _of_difference(panel.shows, points)
-    elif panel.uncertainty is None:
-        said = _of_disagreement(panel, panel.shows, points)
+    if figure.rerun is not None and figure.again:
+        said = _of_rerun(figure, figure.rerun, points)
+        said["command"] = command_parts(figure.rerun.grid, rows)
+    elif isinstance(figure.shows, Difference):
+        said = _of_difference(figure.shows, points)
+    elif grid is None or figure.uncertainty is None:
+        said = _of_disagreement(figure, points)
     else:
-        said = _of_grid(panel.shows, panel.uncertainty, points)
-        if panel.rerun is not None and panel.rerun.begun:
-            said["readings"] = [*said["readings"], _measured_again(panel.rerun, points)]
-        said["command"] = command_parts(panel.shows, rows)
+        said = _of_grid(grid, figure.uncertainty, points)
+        if figure.rerun is not None and figure.rerun.begun:
+            said["readings"] = [*said["readings"], _measured_again(figure.rerun, points)]
+        said["command"] = command_parts(grid, rows)
     content = {
-        "title": panel.heatmap.title,
+        "title": figure.heatmap.title,
         "study": study.id,
         "x": _axis(study.x, study.x.levels),
         "y": _axis(study.y, rows),
@@ -89,17 +89,17 @@ def card_data(panel: Panel) -> str:
     return _for_html({name: one for name, one in content.items() if one not in (None, "", [])})
 
 
-def _of_blocks(panel: Panel) -> dict[str, Any]:
+def _of_blocks(figure: Figure) -> dict[str, Any]:
     """The cards of blocks of cells; the permalink of one is that of its first cell."""
-    study = panel.shows.first.study if isinstance(panel.shows, Difference) else panel.shows.study
-    heatmap = panel.heatmap
+    study = figure.study
+    heatmap = figure.heatmap
     slugs = [mark.key.split(",") for mark in heatmap.marks]
     columns = dict(zip([mark.x for mark in heatmap.marks], [x for x, _ in slugs], strict=True))
     rows = dict(zip([mark.y for mark in heatmap.marks], [y for _, y in slugs], strict=True))
     content = {
         "title": heatmap.title,
         "study": study.id,
-        "grid": panel.grid.address if panel.grid else None,
+        "grid": figure.grid.address if figure.grid else None,
         "x": {
             "label": study.x.label,
             "unit": study.x.unit,
@@ -112,7 +112,7 @@ def _of_blocks(panel: Panel) -> dict[str, Any]:
             "ids": [rows[label] for label in heatmap.y_labels],
             "labels": list(heatmap.y_labels),
         },
-        "unit": value_with_unit("", study.metric.unit, difference=panel.grid is None),
+        "unit": value_with_unit("", study.metric.unit, difference=figure.grid is None),
         "value": _small([mark.text or None for mark in heatmap.marks]),
         "state": _small([mark.absent or None for mark in heatmap.marks]),
         "note": _small([mark.label.partition(": ")[2] for mark in heatmap.marks]),
@@ -165,14 +165,14 @@ def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, An
     }
 
 
-def _of_rerun(panel: Panel, rerun: Rerun, points: Points) -> dict[str, Any]:
+def _of_rerun(figure: Figure, rerun: Rerun, points: Points) -> dict[str, Any]:
     """The cards of what was measured again, or of its difference from what was published."""
     study = rerun.grid.study
     cells = [rerun.cells.get((x.key, y.key)) for x, y in points]
-    unit = value_with_unit("", study.metric.unit, difference=panel.grid is None)
+    unit = value_with_unit("", study.metric.unit, difference=figure.grid is None)
     decimals = study.metric.decimals or 0
     values: Column
-    if panel.grid is None:
+    if figure.grid is None:
         values = [
             format_difference(cell.difference, decimals)
             if cell and cell.difference is not None
@@ -262,13 +262,15 @@ def _of_difference(difference: Difference, points: Points) -> dict[str, Any]:
     }
 
 
-def _of_disagreement(panel: Panel, grid: Grid, points: Points) -> dict[str, Any]:
+def _of_disagreement(figure: Figure, points: Points) -> dict[str, Any]:
+    grid = figure.grid
+    assert grid is not None
     unit = value_with_unit("", grid.study.metric.unit, difference=True)
     return {
         "grid": grid.address,
         "unit": f"{unit} apart",
-        "value": [mark.text or None for mark in panel.heatmap.marks],
-        "state": [mark.absent or None for mark in panel.heatmap.marks],
+        "value": [mark.text or None for mark in figure.heatmap.marks],
+        "state": [mark.absent or None for mark in figure.heatmap.marks],
         **_readings(grid, points),
     }
 

@@ -51,8 +51,8 @@ from gridatlas.hosts.write_errors import is_of_disk, not_written
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 from gridatlas.pages.embeds import Fences, error_box
+from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.fence import FenceError
-from gridatlas.pages.figure_context import GRIDS
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.render import Page, fill, page_links
 

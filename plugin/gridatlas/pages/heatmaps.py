@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Rerun, Verdict
-from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import (
     difference_domain,
     draw_difference,
@@ -19,6 +17,7 @@ from gridatlas.charts.compose import (
 from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, Heatmap, with_overrides
 from gridatlas.checks.words import many
 from gridatlas.model.study import Grid, Levels, Point
+from gridatlas.pages.figure import Figure
 from gridatlas.results.grids import Difference, readings_at, subtract
 
 LEAD_FIGURES = 3
@@ -28,59 +27,13 @@ SIDE_BY_SIDE = 3
 OWN = "Own colour scale: the same colour can be another value in another heatmap."
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One heatmap on a page, of a grid or of a difference.
-
-    Attributes:
-        compact: Without its data table and downloads, where it only stands for its study.
-        shared: Whether its colour scale is that of other heatmaps beside it.
-        uncertainty: Of a grid; None for a difference.
-        rerun: What was measured again of the grid's cells, where something is compared.
-        again: Whether the heatmap is of what was measured again, not of what was published.
-        before: Whether it shows something that was, which has no address and no cards here.
-    """
-
-    heatmap: Heatmap
-    caption: str
-    shows: Grid | Difference
-    compact: bool = False
-    shared: bool = False
-    uncertainty: GridUncertainty | None = None
-    rerun: Rerun | None = None
-    again: bool = False
-    before: bool = False
-
-    @property
-    def grid(self) -> Grid | None:
-        """The grid that it shows; None for a difference."""
-        return self.shows if isinstance(self.shows, Grid) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Gallery:
-    """Heatmaps that stand side by side, and how their colours compare."""
-
-    key: str
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A headed part of a page: the grids at one combination of the other facets' levels."""
-
-    heading: str
-    galleries: tuple[Gallery, ...]
-    differences: tuple[Difference, ...] = ()
-
-
-def disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
+def disagreement_figures(known: Assessment) -> tuple[Figure, ...]:
     """A heatmap of each grid whose readings differ somewhere, on one scale."""
     apart: dict[Levels, dict[Point, Decimal]] = {}
     for disagreement in known.agreement.disagreements:
         apart.setdefault(disagreement.levels, {})[disagreement.point] = disagreement.difference
     largest = max((value for cells in apart.values() for value in cells.values()), default=0)
-    panels = []
+    figures = []
     for levels, cells in apart.items():
         if levels not in known.results.grids:
             continue
@@ -92,36 +45,36 @@ def disagreement_panels(known: Assessment) -> tuple[Panel, ...]:
         }
         drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
         caption = f"The readings differ in {len(cells)} of {many(len(compared), 'cell')}."
-        panels.append(Panel(drawn, _captioned(caption, drawn), grid, compact=True, shared=True))
-    return tuple(panels)
+        figures.append(Figure(drawn, _captioned(caption, drawn), grid, compact=True, shared=True))
+    return tuple(figures)
 
 
-def lead_panels(known: Assessment, compact: bool) -> tuple[Panel, ...]:
+def lead_figures(known: Assessment, compact: bool) -> tuple[Figure, ...]:
     """The heatmaps that stand for a study: its aggregates where it has some, else the first."""
     grids = tuple(known.results.grids.values())
     lead = [grid for grid in grids if grid.aggregate] or list(grids)
     lead = lead[:LEAD_FIGURES]
-    return grid_panels(known, tuple(lead), shared=len(lead) > 1, compact=compact)
+    return grid_figures(known, tuple(lead), shared=len(lead) > 1, compact=compact)
 
 
-def grid_panels(
+def grid_figures(
     known: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
-) -> tuple[Panel, ...]:
+) -> tuple[Figure, ...]:
     """The heatmaps of grids, on one colour scale where it is shared."""
-    return panels_of([(known, grid) for grid in grids], shared, compact)
+    return figures_of([(known, grid) for grid in grids], shared, compact)
 
 
-def panels_of(
+def figures_of(
     chosen: Sequence[tuple[Assessment, Grid]], shared: bool, compact: bool = False
-) -> tuple[Panel, ...]:
-    """As `grid_panels`, of grids that may be of several studies."""
+) -> tuple[Figure, ...]:
+    """As `grid_figures`, of grids that may be of several studies."""
     grids = tuple(grid for _, grid in chosen)
     shared = shared and len(grids) > 1
     domain = own_domain(grids) if shared else None
     caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
     drawn = [draw_grid(grid, domain, known.cells(grid).best_set) for known, grid in chosen]
     return tuple(
-        Panel(
+        Figure(
             heatmap,
             _captioned(caption, heatmap),
             grid,
@@ -138,7 +91,7 @@ SIGNS: Mapping[Verdict, str] = {"agrees": "=", "differs": "≠", "too few to tel
 """What stands after a difference; a cell that isn't testable has none."""
 
 
-def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
+def rerun_figures(known: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
     """What was published, what was measured again on the same scale, and the difference."""
     grid, again = rerun.grid, rerun.again
     difference = subtract(again, grid, None)
@@ -186,7 +139,7 @@ def rerun_panels(known: Assessment, rerun: Rerun) -> tuple[Panel, ...]:
         f"Colour scale centred on 0. {_signs_told(heatmaps[2][0], told)}",
     )
     return tuple(
-        Panel(
+        Figure(
             heatmap,
             _captioned(caption.strip(), heatmap),
             shows,
@@ -208,18 +161,18 @@ def _signs_told(heatmap: Heatmap, told: Sequence[Verdict]) -> str:
     return f"{', '.join(signs)}." if signs else ""
 
 
-def difference_panels(differences: tuple[Difference, ...]) -> tuple[Panel, ...]:
+def difference_figures(differences: tuple[Difference, ...]) -> tuple[Figure, ...]:
     """The heatmaps of differences, on one scale centred on 0."""
     shared = len(differences) > 1
     domain = difference_domain(differences) if shared else None
     scale = ", shared by the differences beside each other" if shared else ""
-    panels = []
+    figures = []
     for difference in differences:
         heatmap = draw_difference(difference, domain)
         levels = f"{difference.levels[1].label} minus {difference.levels[0].label}."
         caption = _captioned(f"{levels} Colour scale centred on 0{scale}.", heatmap)
-        panels.append(Panel(heatmap, caption, difference))
-    return tuple(panels)
+        figures.append(Figure(heatmap, caption, difference))
+    return tuple(figures)
 
 
 def _captioned(caption: str, heatmap: Heatmap) -> str:

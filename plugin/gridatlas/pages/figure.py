@@ -1,0 +1,187 @@
+"""What a page shows: figures with their tables, in rows and sections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+from gridatlas.assessment.reruns import Rerun
+from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.line import Line, LineChart
+from gridatlas.model.study import Factor, Grid, Level, Reading, Study
+from gridatlas.results.grids import Difference
+
+EMPTY = Markup()
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """One cell of a data table.
+
+    Attributes:
+        text: The value, or why there is none.
+        interval: The 95 % interval, or the range of too few repeats; empty without one.
+        mark: `best`, `best undisputed` (where the best value is disputed), `may be best` (where
+            not every cell may), or empty.
+        n: Trials behind the value; None where unknown.
+    """
+
+    text: str
+    interval: str = ""
+    note: str = ""
+    mark: str = ""
+    n: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingsRow:
+    """What each reading gives for one cell; `differ` is None where fewer than two give a value."""
+
+    x: str
+    y: str
+    texts: tuple[str, ...]
+    differ: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingsTable:
+    """What each reading gives for the cells that more than one of them has."""
+
+    readings: tuple[Reading, ...]
+    rows: tuple[ReadingsRow, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the values of some cells come from.
+
+    Attributes:
+        reading: None for values that are computed here.
+        place: Where in the reading's source; None for several places and runs, summed up.
+    """
+
+    reading: Reading | None
+    place: str | None
+    run: str
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """The values of a figure, laid out like it.
+
+    Attributes:
+        rows: Each level of y with its cells; of a line, each of its levels with one cell.
+        too_many: Cells of a grid that has too many for a table, which then has no rows; else 0.
+        trials: The numbers of trials behind values.
+        notes: Each note of cells, with how many have it.
+        more_notes: Number of notes beyond these.
+    """
+
+    x: Factor
+    y: Factor
+    rows: tuple[tuple[Level, tuple[TableCell, ...]], ...] = ()
+    too_many: int = 0
+    trials: frozenset[int] = frozenset()
+    notes: tuple[tuple[str, int], ...] = ()
+    more_notes: int = 0
+    readings: ReadingsTable | None = None
+    origins: tuple[Origin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What stands below a heatmap to cite and embed it.
+
+    Attributes:
+        texts: To copy, by their names.
+        embed: Link to the grid's page for frames.
+        relative: Whether the texts' addresses hold only beside the page that shows them.
+    """
+
+    texts: Mapping[str, str]
+    embed: str
+    relative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A heatmap, or the chart of a line, on a page.
+
+    What comes from `id` on is empty until the page is written, and `svg` is there.
+
+    Attributes:
+        compact: Without its data table and downloads, where it only stands for its study.
+        shared: Whether its colour scale is that of other heatmaps beside it.
+        uncertainty: Of a grid; None for a difference.
+        rerun: What was measured again of the grid's cells, where something is compared.
+        again: Whether the heatmap is of what was measured again, not of what was published.
+        before: Whether it shows something that was, which has no address and no cards here.
+        id: Of the element; empty for all but the first heatmap of a grid on a page.
+        cards: What the cards of its cells say, as JSON.
+        downloads: Links to the grid's files, by the names of their formats.
+    """
+
+    chart: Heatmap | LineChart
+    caption: str
+    shows: Grid | Difference | Line
+    compact: bool = False
+    shared: bool = False
+    uncertainty: GridUncertainty | None = None
+    rerun: Rerun | None = None
+    again: bool = False
+    before: bool = False
+    id: str = ""
+    svg: Markup = EMPTY
+    table: DataTable | None = None
+    cards: Markup = EMPTY
+    downloads: Mapping[str, str] = field(default_factory=dict)
+    share: Share | None = None
+
+    @property
+    def heatmap(self) -> Heatmap:
+        """What it shows as a heatmap; TypeError for a line."""
+        if isinstance(self.chart, LineChart):
+            raise TypeError("a line is no heatmap")
+        return self.chart
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it is the chart of a row or column."""
+        return isinstance(self.chart, LineChart)
+
+    @property
+    def grid(self) -> Grid | None:
+        """The grid that it shows, or a row or column of; None for a difference."""
+        if isinstance(self.shows, Line):
+            return self.shows.grid
+        return self.shows if isinstance(self.shows, Grid) else None
+
+    @property
+    def study(self) -> Study:
+        """The study of what it shows."""
+        grid = self.shows.first if isinstance(self.shows, Difference) else self.grid
+        assert grid is not None
+        return grid.study
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """Figures side by side, and a text below all of them."""
+
+    key: str
+    figures: tuple[Figure, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A headed section of a page: the grids at one combination of the other facets' levels."""
+
+    heading: str
+    rows: tuple[FigureRow, ...]
+    differences: tuple[Difference, ...] = ()
