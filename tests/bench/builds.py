@@ -7,10 +7,12 @@ import os
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,8 @@ from machine import measured_on
 sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
 
 from site_builds import Project, environ
+
+from gridatlas.files.cache import FILE
 
 ROOT = Path(__file__).parents[2]
 CHECK = ("-c", "from gridatlas.cli import main; main()", "check", "--quiet")
@@ -292,11 +296,9 @@ def _last(line: str) -> float:
 
 def drawings(project: Project) -> int:
     """Number of heatmaps in a project's cache."""
-    return sum(
-        b'role="group"' in file.read_bytes()
-        for file in (project.folder / ".cache").rglob("*")
-        if file.is_file()
-    )
+    with closing(sqlite3.connect(project.folder / ".cache/gridatlas" / FILE)) as cache:
+        (number,) = cache.execute("SELECT count(*) FROM parts WHERE name = 'svg'").fetchone()
+    return int(number)
 
 
 # --- where the time goes ------------------------------------------------------------------------

@@ -6,17 +6,19 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import site_builds
 from amount import amount
 
-from gridatlas.files import store
+from gridatlas.files.cache import FILE, Cache
 
 DYING = Path(__file__).with_name("dying.py")
 SEED = int(os.environ.get("FAULTS_SEED", "20261"))
@@ -174,15 +176,15 @@ def nothing_left(folder: Path) -> None:
 
 def whole_caches(folder: Path) -> None:
     """Each entry of the cache can be read."""
-    cache = folder / ".cache/gridatlas"
-    damaged = [
-        entry
-        for entry in cache.rglob("*")
-        if entry.is_file()
-        and not entry.name.startswith(".")
-        and store.read(cache, entry.name) is None
-    ]
-    assert damaged == []
+    file = folder / ".cache/gridatlas" / FILE
+    if not file.exists():
+        return
+    cache = Cache(file.parent)
+    with closing(sqlite3.connect(file)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        keys = database.execute("SELECT key FROM entries").fetchall() if tables else []
+    assert [key for (key,) in keys if cache.get(key) is None] == []
 
 
 def assert_same(found: Files, expected: Files) -> None:

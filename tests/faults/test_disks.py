@@ -24,14 +24,12 @@ COMMANDS = {
     "mkdocs": (BUILD, "site"),
     "import": (IMPORT, "data"),
     "sweep": (SWEEP, "run"),
-    "into-cache": (INTO, ".cache"),
     "diff": (DIFF, "out"),
     "into": (INTO, "docs"),
-    "mkdocs-cache": (BUILD, ".cache"),
 }
 """What is run, and which part of its folder is on a disk of its own."""
 FULL = list(COMMANDS)[: amount(3, len(COMMANDS))]
-READ_ONLY = list(COMMANDS)[: amount(5, len(COMMANDS))]
+READ_ONLY = list(COMMANDS)[: amount(4, len(COMMANDS))]
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +96,7 @@ def _as_it_was(name: str, done: Done, before: Files, whole: Done) -> None:
         assert all(
             content.count(b"\n") == 4 for path, content in done.files.items() if path in done_units
         )
-    elif ".cache" not in COMMANDS[name]:
+    else:
         assert_same(done.files, before)
     left = [
         hidden
@@ -118,3 +116,28 @@ def test_a_disk_that_cannot_be_written_to(project: Path, tmp_path: Path, name: s
     assert done.status != 0, done.log
     _refused(done.log, "Read-only file system")
     assert_same(done.files, before)
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "pages"),
+    [(BUILD, "site", 0), (BUILD, "site", 7), (BUILD, "site", None), (INTO, "docs", None)],
+    ids=["full", "nearly full", "read-only", "read-only for build"],
+)
+def test_a_cache_on_such_a_disk_is_no_reason_to_fail(
+    project: Path, tmp_path: Path, command: Sequence[str], result: str, pages: int | None
+) -> None:
+    folder = tmp_path / "project"
+    copied(project, folder)
+    whole = on_disk_with(None, folder, ".cache", command)
+    assert whole.status == 0, whole.log
+    expected = files(folder / result)
+    shutil.rmtree(folder)
+    copied(project, folder)
+    if pages is None:
+        done = on_read_only(folder, ".cache", command)
+    else:
+        done = on_disk_with(pages, folder, ".cache", command)
+    assert done.status == 0, done.log
+    assert done.log.count("cache-1.sqlite3 can't be used: ") == 1
+    assert "Traceback" not in done.log
+    assert_same(files(folder / result), expected)

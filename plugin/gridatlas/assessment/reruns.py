@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import CELLS_UP_TO, computed_by
-from gridatlas.files import store
+from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.results.grids import Results, trials
 from gridatlas.results.items import clusters
@@ -167,7 +167,7 @@ def summed(reruns: Iterable[Rerun]) -> dict[Verdict, int]:
 def reproduction(results: Results, cache_folder: Path | None = None) -> Reproduction | None:
     """Compare what was published with what was measured again; None where neither can be.
 
-    Intervals come from the store where their inputs are the same.
+    Intervals come from the cache where their inputs are the same.
     """
     study = results.study
     own = all(reading.measured for reading in study.readings)
@@ -296,14 +296,13 @@ def _intervals(
         return {}
     kinds = list(dict.fromkeys(json.dumps(one) for one in inputs.values()))
     scale = _scale(study)
-    key = store.key_of(computed_by(), json.dumps(["reproduction", scale, kinds]))
-    stored = store.read(cache_folder, key) if cache_folder else None
-    if stored is None:
+    cache = open_cache(cache_folder)
+    key = cache_key(computed_by(), json.dumps(["reproduction", scale, kinds]))
+    entry = cache.get(key)
+    if entry is None:
         computed = [_computed(json.loads(kind), scale) for kind in kinds]
-        stored = json.dumps(computed).encode()
-        if cache_folder:
-            store.write(cache_folder, key, stored)
-    of = dict(zip(kinds, json.loads(stored), strict=True))
+        entry = cache.put(key, {"json": json.dumps(computed)})
+    of = dict(zip(kinds, json.loads(entry["json"]), strict=True))
     return {at: of[json.dumps(one)] for at, one in inputs.items()}
 
 

@@ -6,17 +6,17 @@ inputs, so that a build in which no value changed doesn't import it.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.files import store
+from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.study import Cell, Factor, Grid, Levels, Point, Study
 from gridatlas.results.grids import Difference, Results, differences, share_scale, trials
 from gridatlas.results.items import (
@@ -261,18 +261,15 @@ def _places(study: Study) -> list[str]:
 
 
 def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
-    """Everything about a study's uncertainty, from the store where its inputs are the same."""
+    """Everything about a study's uncertainty, from the cache where its inputs are the same."""
     inputs = json.dumps(_inputs(results), sort_keys=True)
-    key = store.key_of(computed_by(), inputs)
-    stored = store.read(cache_folder, key) if cache_folder else None
-    if stored is not None:
-        return _from_json(json.loads(stored))
-    uncertainty = _assess(results)
-    written = json.dumps(_to_json(uncertainty))
-    if cache_folder:
-        store.write(cache_folder, key, written.encode())
+    cache = open_cache(cache_folder)
+    key = cache_key(computed_by(), inputs)
+    entry = cache.get(key)
+    if entry is None:
+        entry = cache.put(key, {"json": json.dumps(_to_json(_assess(results)))})
     # Read back even when fresh: a warm and a cold build then give the same bytes.
-    return _from_json(json.loads(written))
+    return _from_json(json.loads(entry["json"]))
 
 
 def same_inputs(one: Results, other: Results) -> bool:
@@ -317,7 +314,7 @@ def _size(study: Study) -> int:
     return len(study.x.levels) * len(study.y.levels)
 
 
-@cache
+@functools.cache
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
     here = Path(__file__)

@@ -1,7 +1,7 @@
-"""What was written of a study, kept between builds by all that it is made from.
+"""The pages and files of each study, cached by all that they are made from.
 
-The pages and files of a study whose files didn't change are those of the last build: nothing of it
-is drawn, laid out or written anew.
+Where no file of a study changed, they are those of an earlier build: nothing of it is drawn, laid
+out or written again.
 """
 
 from __future__ import annotations
@@ -11,36 +11,55 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import cast
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.runs import FOLDER as RUNS
-from gridatlas.files import store
-from gridatlas.files.packed import Block, Content, Packed, Spool, pack
+from gridatlas.files.cache import Cache, Content, cache_key
 from gridatlas.model.study import Study
 from gridatlas.pages.plan import PagePlan
 from gridatlas.pages.render import Page
 
 _LIBRARIES = ("altair", "jinja2", "markupsafe", "numpy", "pydantic", "scipy", "vl-convert-python")
+_INDEX = "index"
+"""The part of an entry that says what the others are: all else has a number for a name."""
 
 
-class Figures(Mapping[str, str]):
-    """The figures of a page by their keys, each unpacked when it is put in.
+class SiteFiles(Mapping[str, Content]):
+    """The files of a site by their paths, each read from the cache when it is asked for."""
 
-    Args:
-        names: Of the figures among the texts, by their keys.
-        texts: The texts of all pages of a study.
-    """
+    def __init__(self) -> None:
+        self._sources: dict[str, Mapping[str, Content]] = {}
 
-    def __init__(self, names: Mapping[str, str], texts: Packed) -> None:
-        self._names, self._texts = names, texts
+    def add(self, files: Mapping[str, Content]) -> None:
+        """Add files; of two at the same path, the later one counts."""
+        self._sources |= dict.fromkeys(files, files)
 
-    def __getitem__(self, key: str) -> str:
-        return str(self._texts[self._names[key]])
+    def __getitem__(self, path: str) -> Content:
+        return self._sources[path][path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._sources
+
+
+class _Renamed(Mapping[str, Content]):
+    """Parts of an entry under other names."""
+
+    def __init__(self, names: Mapping[str, str], parts: Mapping[str, Content]) -> None:
+        self._names, self._parts = names, parts
+
+    def __getitem__(self, key: str) -> Content:
+        return self._parts[self._names[key]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -49,72 +68,80 @@ class Figures(Mapping[str, str]):
         return len(self._names)
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The pages of a study by their paths, as (Markdown, figures, anchors), and its files."""
+class CachedStudy:
+    """The pages and files of a study.
 
-    pages: Mapping[str, tuple[str, Figures, frozenset[str]]]
-    files: Packed
+    Args:
+        parts: What `_parts` gave, as it is in the cache.
+    """
+
+    def __init__(self, parts: Mapping[str, Content]) -> None:
+        index = json.loads(parts[_INDEX])
+        self._parts = parts
+        self._pages = {path: page for path, *page in index["pages"]}
+        self.files: Mapping[str, Content] = _Renamed(index["files"], parts)
 
     def page(self, plan: PagePlan) -> Page:
         """The page that a plan has become."""
-        markdown, figures, anchors = self.pages[plan.path]
-        return Page(plan, markdown, figures, anchors)
+        markdown, figures, anchors = self._pages[plan.path]
+        texts = cast(Mapping[str, str], _Renamed(figures, self._parts))
+        return Page(plan, markdown, texts, frozenset(anchors))
 
 
-def packed(pages: Iterable[Page], files: Mapping[str, Content]) -> bytes:
-    """What is kept of a study."""
-    about: list[tuple[str, str, dict[str, str], list[str]]] = []
-    texts: dict[str, str] = {}
-    for at, page in enumerate(pages):
-        names = {key: f"{at}/{number}" for number, key in enumerate(page.figures)}
-        texts |= {name: str(page.figures[key]) for key, name in names.items()}
-        about.append((page.plan.path, page.markdown, names, sorted(page.anchors)))
-    return pack({"pages": json.dumps(about), "texts": pack(texts), "files": pack(files)})
+def _parts(pages: Iterable[Page], files: Mapping[str, Content]) -> dict[str, Content]:
+    """The parts of an entry."""
+    parts: dict[str, Content] = {}
 
+    def numbered(contents: Mapping[str, Content]) -> dict[str, str]:
+        names = {name: str(number) for number, name in enumerate(contents, len(parts))}
+        parts.update((names[name], content) for name, content in contents.items())
+        return names
 
-def unpacked(block: Block) -> Written:
-    """What was kept of a study."""
-    parts = Packed(block)
-    texts = parts.packed("texts")
-    pages = {
-        path: (markdown, Figures(names, texts), frozenset(anchors))
-        for path, markdown, names, anchors in json.loads(parts["pages"])
+    index = {
+        "pages": [
+            (
+                page.plan.path,
+                page.markdown,
+                numbered({key: str(figure) for key, figure in page.figures.items()}),
+                sorted(page.anchors),
+            )
+            for page in pages
+        ],
+        "files": numbered(files),
     }
-    return Written(pages, parts.packed("files"))
+    return parts | {_INDEX: json.dumps(index)}
 
 
 # --- what it is made from -----------------------------------------------------------------------
 
-Stamps = Mapping[Path, tuple[int, ...]]
-"""What tells that a file was written to: of each file, its inode, its size and its times."""
+FileSignatures = Mapping[Path, tuple[int, ...]]
+"""Of each file its inode, size and times: they differ once it was written to."""
 
 _FROM_OUTSIDE = ("script_page", "changes_page", "changed", "since", "see_also")
-"""What the plan of a page knows that stands in no file of its study."""
+"""Keys of a page's context that no file of its study decides."""
 
 
-def stamps(data: Path) -> Stamps:
-    """The files of a data folder as they are before they are read."""
-    return {path: stamp for path in data.rglob("*") if (stamp := _stamp(path))}
+def file_signatures(data: Path) -> FileSignatures:
+    """The signatures of all files in a data folder, taken before they are read."""
+    return {path: found for path in data.rglob("*") if (found := _signature(path))}
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
+def _signature(path: Path) -> tuple[int, ...]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ()
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def files_digest(folder: Path, study: Study, before: Stamps) -> str | None:
-    """A hash of the files that a study was read from.
+def files_digest(folder: Path, study: Study, before: FileSignatures) -> str | None:
+    """A SHA-256 of the files that a study was read from.
 
-    None where one was written to since, or can't be read: what was made of it may be of either
-    content.
+    None where one was written to since, or can't be read: the study may be of either content.
 
     Args:
         folder: The study's.
-        before: Of the time before the study was read.
+        before: The signatures from before the study was read.
     """
     paths = {folder / STUDY_FILE, *(folder / reading.entry.file for reading in study.readings)}
     paths |= {folder / reading.entry.text for reading in study.readings if reading.entry.text}
@@ -124,7 +151,7 @@ def files_digest(folder: Path, study: Study, before: Stamps) -> str | None:
             content = path.read_bytes()
         except OSError:
             return None
-        if _stamp(path) != before.get(path):
+        if _signature(path) != before.get(path):
             return None
         name = os.fsencode(path.relative_to(folder))
         digest.update(b"%d:%s%d:" % (len(name), name, len(content)) + content)
@@ -132,7 +159,7 @@ def files_digest(folder: Path, study: Study, before: Stamps) -> str | None:
 
 
 @cache
-def _written_by() -> str:
+def _code_digest() -> str:
     """What all pages depend on besides the data: our code, our templates, the libraries."""
     digest = hashlib.sha256()
     package = Path(__file__).parents[1]
@@ -142,7 +169,7 @@ def _written_by() -> str:
     return "\n".join([sys.version, *versions, digest.hexdigest()])
 
 
-def _templates(folder: Path | None) -> str:
+def _templates_digest(folder: Path | None) -> str:
     """A hash of the user's own templates."""
     digest = hashlib.sha256()
     if folder is not None:
@@ -153,68 +180,67 @@ def _templates(folder: Path | None) -> str:
     return digest.hexdigest()
 
 
-# --- the shelf ----------------------------------------------------------------------------------
+# --- the cache ----------------------------------------------------------------------------------
 
 
 class PageCache:
-    """What is kept of what is written with the same options: one place for each study.
+    """The pages and files of the studies of one build.
 
     Args:
-        folder: The cache; None keeps nothing.
-        options: Of the build: studies are kept beside those with others.
+        cache: Where they are stored.
+        options: Those of the build that pages depend on.
         templates: The user's own.
-        digests: The hashes of each study's files, by its id; None where it can't be kept.
+        digests: By the ids of the studies, `files_digest` of each.
     """
 
     def __init__(
         self,
-        folder: Path | None,
+        cache: Cache,
         options: tuple[str, ...],
         templates: Path | None,
         digests: Mapping[str, str | None],
     ) -> None:
-        self._folder, self._options, self._digests = folder, options, digests
-        self._by = (_written_by(), _templates(templates)) if folder else ()
-        self._spool = Spool(folder)
+        self._cache, self._digests = cache, digests
+        self._inputs = ("pages", *options, _code_digest(), _templates_digest(templates))
 
-    def get(self, name: str, made: bytes | None) -> Written | None:
-        """What is kept under a name, where it was made from the same."""
-        if self._folder is None or made is None:
-            return None
-        body = store.read(self._folder, self._place(name))
-        if not body or not body.startswith(made):
-            return None
-        return unpacked(self._spool.add(body[len(made) :]))
+    def get(self, key: str | None) -> CachedStudy | None:
+        """What is cached under a key; None where nothing is."""
+        parts = None if key is None else self._cache.get(key)
+        return None if parts is None else CachedStudy(parts)
 
-    def put(self, name: str, made: bytes | None, content: bytes) -> Written:
-        """Keep what was packed, in the place of what was kept under this name, and unpack it.
+    def put(
+        self, key: str | None, pages: Iterable[Page], files: Mapping[str, Content]
+    ) -> CachedStudy:
+        """Cache what was written, and give it back.
 
         Args:
-            made: What it was made from; None where it can't be kept.
+            key: None where it can't be cached, since files change while they are read.
         """
-        if self._folder is not None and made is not None:
-            store.write(self._folder, self._place(name), made + content)
-        return unpacked(self._spool.add(content))
+        parts = _parts(pages, files)
+        return CachedStudy(parts if key is None else self._cache.put(key, parts))
 
-    def _place(self, name: str) -> str:
-        return store.key_of("pages", name, *self._options)
-
-    def of_study(self, known: Assessment, plans: Iterable[PagePlan]) -> bytes | None:
-        """A hash of all that the pages of a study depend on besides the options."""
+    def study_key(self, assessment: Assessment, plans: Iterable[PagePlan]) -> str | None:
+        """The key of a study's pages and files: a hash of all that they depend on."""
         # The checks of claims alone look into other studies, and name them with `study=`.
-        others = any("study" in (claim.entry.check or "") for claim in known.judged)
-        files = dict(self._digests) if others else {known.study.id: self._digests[known.study.id]}
-        return self._hash(files, plans, known.results.problems)
+        others = any("study" in (claim.entry.check or "") for claim in assessment.judged)
+        id = assessment.study.id
+        digests = self._digests if others else {id: self._digests[id]}
+        return self._key(id, digests, plans, assessment.results.problems)
 
-    def of_overview(self, known: Iterable[Assessment], plan: PagePlan) -> bytes | None:
-        """The same of the page that leads to all studies."""
-        problems = [one.results.problems for one in known]
-        return self._hash(self._digests, [plan], [problems, dict(plan.context["unreadable"])])
+    def overview_key(self, studies: Iterable[Assessment], plan: PagePlan) -> str | None:
+        """The key of the page that links to all studies."""
+        problems = [assessment.results.problems for assessment in studies]
+        return self._key("", self._digests, [plan], [problems, dict(plan.context["unreadable"])])
 
-    def _hash(
-        self, files: Mapping[str, str | None], plans: Iterable[PagePlan], more: object
-    ) -> bytes | None:
-        if None in files.values():
+    def _key(
+        self,
+        name: str,
+        digests: Mapping[str, str | None],
+        plans: Iterable[PagePlan],
+        problems: object,
+    ) -> str | None:
+        if None in digests.values():
             return None
-        said = [[plan.context.get(key) for key in _FROM_OUTSIDE] for plan in plans]
-        return store.key_of(*self._by, json.dumps(files), repr(said), repr(more)).encode()
+        context = [[plan.context.get(key) for key in _FROM_OUTSIDE] for plan in plans]
+        files = json.dumps(dict(digests))
+        return cache_key(*self._inputs, name, files, repr(context), repr(problems))

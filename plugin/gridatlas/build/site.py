@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import load_data, load_study
-from gridatlas.build.page_cache import PageCache, files_digest
-from gridatlas.build.page_cache import stamps as file_stamps
+from gridatlas.build.page_cache import PageCache, SiteFiles, file_signatures, files_digest
 from gridatlas.build.serve_cache import Remembered
 from gridatlas.build.study_writer import StudyPlan, StudyWriter
 from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.pool import RenderPool, Stored
+from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawing, bundle
 from gridatlas.checks.words import many
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.snapshot import Snapshot, as_side
+from gridatlas.files.cache import open_cache
 from gridatlas.files.garbage import gc_disabled
-from gridatlas.files.packed import Files
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes
@@ -61,7 +61,7 @@ class Site:
     drawings: Mapping[Heatmap, Drawing] = field(default_factory=dict)
 
 
-def _say_nothing(_: str) -> None:
+def _ignore(_: str) -> None:
     pass
 
 
@@ -87,7 +87,7 @@ def build(
         name: The data folder as it shall stand in messages.
         into: Folder of the pages below the host's docs folder.
         templates: Folder of templates that override ours by name.
-        cache: Folder where drawings are kept between builds.
+        cache: Folder of the cache between builds; None for none.
         progress: Called with (drawn, to draw) while pictures are drawn.
         address: URL of the host's docs folder on the published site, ending with a slash; empty
             where it isn't known.
@@ -98,8 +98,9 @@ def build(
         base: What the studies are compared with, on a page of its own; None for nothing.
         remembered: What a server knows from its builds before, and learns from this one.
     """
-    step = step or _say_nothing
-    stamps = file_stamps(data)
+    step = step or _ignore
+    signatures = file_signatures(data)
+    stored = open_cache(cache, retry=True)
     loaded = load_data(data, name, step, cache, remembered.read if remembered else load_study)
     problems = list(loaded.problems)
     broken: frozenset[str] = frozenset()
@@ -108,68 +109,88 @@ def build(
         problems += found
     site = SiteAddress(address, ending)
     digests = {
-        study_id: files_digest(data / study_id, known.study, stamps)
-        for study_id, known in loaded.items()
+        study_id: files_digest(data / study_id, assessment.study, signatures)
+        for study_id, assessment in loaded.items()
     }
-    shelf = PageCache(cache, (into, address, ending), templates, digests)
-    with RenderPool[Heatmap](cache, progress) as drawers:
-        works = StudyWriter(shelf, drawers)
+    page_cache = PageCache(stored, (into, address, ending), templates, digests)
+    with RenderPool[Heatmap](cache, progress) as pool:
+        study_writer = StudyWriter(page_cache, pool)
         studies = []
         homes = _homes(loaded, into)
-        for study_id, one in loaded.items():
-            studies.append(_planned(one, homes, into, page_of, cache, remembered))
+        for study_id, assessment in loaded.items():
+            studies.append(_planned(assessment, homes, into, page_of, cache, remembered))
             step(f"assessed {study_id}")
-            if base is None:  # Otherwise, its pages have what changed to tell as well.
-                works.begin(studies[-1])
-        known = [study.known for study in studies]
+            if base is None:  # Otherwise its pages have the changes as well.
+                study_writer.begin(studies[-1])
+        assessments = [study.known for study in studies]
         plans = _plans(studies, loaded.unreadable, into)
         if base is not None:
-            called = name or data.as_posix()
-            plans, found = _compared(plans, base, loaded, known, into, cache, called)
+            label = name or data.as_posix()
+            plans, found = _compared(plans, base, loaded, assessments, into, cache, label)
             problems += found
             studies = _by_study(studies, plans)
             step(f"compared with {base.name}")
             for study in studies:
-                works.begin(study)
-        overview = plans[0]
-        others = [plan for plan in plans[1:] if "study" not in plan.context]
-        works.begin_overview(known, overview)
-        drawers.ask(picture for other in others for picture in other.heatmaps)
-        files = Files()
+                study_writer.begin(study)
+        study_writer.begin_overview(assessments, plans[0])
+        pool.request(picture for plan in _other_plans(plans) for picture in plan.heatmaps)
+        files = SiteFiles()
         files.add(assets(cache))
         embeds = [embed for study in studies for embed in study.embeds]
-        writer = Writer(embeds, drawers.drawings, templates, broken, site)
-        written: dict[str, Page] = {}
-        for study in studies:
-            there = works.end(study, writer, step)
-            written |= {plan.path: there.page(plan) for plan in study.plans}
-            files.add(there.files)
-        written[overview.path] = works.end_overview(overview, writer).page(overview)
-        drawers.wait(picture for other in others for picture in other.heatmaps)
-        written |= {other.path: writer.page(other) for other in others}
+        writer = Writer(embeds, pool.drawings, templates, broken, site)
+        pages = _write(studies, plans, study_writer, writer, pool, files, step)
+    stored.evict()
     step(f"wrote {many(len(plans), 'page')}")
-    data_of = _data_files(known, into, site, files)
-    of = tuple(one.study for one in loaded.values())
-    files.add(at_old_addresses(of, plans, embeds, files, into, site, MOVED))
-    described = {
+    datasets = _data_files(assessments, into, site, files)
+    with_names = tuple(assessment.study for assessment in loaded.values())
+    files.add(at_old_addresses(with_names, plans, embeds, files, into, site, MOVED))
+    descriptions = {
         f"{grid_path(embed.grid)}.png": embed.figure.heatmap.description for embed in embeds
     }
     return Site(
         tuple(
             replace(
-                one,
-                head=tags(one.plan, site, files, described),
-                dataset=data_of.get(one.plan.path, ""),
+                page,
+                head=tags(page.plan, site, files, descriptions),
+                dataset=datasets.get(page.plan.path, ""),
             )
-            for one in (written[plan.path] for plan in plans)
+            for page in pages
         ),
         files,
         (*problems, *writer.problems),
         loaded.results,
-        {one.study.id: one for one in known},
+        {assessment.study.id: assessment for assessment in assessments},
         broken,
-        drawers.drawings if cache is None else Stored(_pictures(plans, embeds), cache),
+        CachedDrawings(_pictures(plans, embeds), cache, pool.uncached),
     )
+
+
+def _write(
+    studies: Iterable[StudyPlan],
+    plans: Iterable[PagePlan],
+    study_writer: StudyWriter,
+    writer: Writer,
+    pool: RenderPool[Heatmap],
+    files: SiteFiles,
+    step: Callable[[str], None],
+) -> list[Page]:
+    """The pages of all plans, in their order; adds the files of the studies."""
+    overview, *_ = plans
+    written: dict[str, Page] = {}
+    for study in studies:
+        finished = study_writer.end(study, writer, step)
+        written |= {plan.path: finished.page(plan) for plan in study.plans}
+        files.add(finished.files)
+    written[overview.path] = study_writer.end_overview(overview, writer).page(overview)
+    others = _other_plans(plans)
+    pool.wait(picture for plan in others for picture in plan.heatmaps)
+    written |= {plan.path: writer.page(plan) for plan in others}
+    return [written[plan.path] for plan in plans]
+
+
+def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
+    """Those of no study, but for the overview, which is the first."""
+    return [plan for plan in islice(plans, 1, None) if "study" not in plan.context]
 
 
 def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Heatmap, None]:
@@ -216,7 +237,7 @@ def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[S
 
 
 def _data_files(
-    known: Iterable[Assessment], into: str, site: SiteAddress, files: Files
+    known: Iterable[Assessment], into: str, site: SiteAddress, files: SiteFiles
 ) -> dict[str, str]:
     """Add each study's table of all cells, and its description; give what its page says of it."""
     said = {}

@@ -1,4 +1,4 @@
-"""The pages and files of each study: what is kept of them, or drawn and written anew."""
+"""The pages and files of each study: from the cache, or drawn and written."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.build.page_cache import PageCache, Written
-from gridatlas.build.page_cache import packed as pack_study
+from gridatlas.build.page_cache import CachedStudy, PageCache
 from gridatlas.charts.badges import best_badge, reproduced_badge
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.pool import RenderPool
@@ -17,11 +16,11 @@ from gridatlas.charts.render import Drawing
 from gridatlas.pages.agreement import pairs_csv
 from gridatlas.pages.exports import FORMATS, grid_path
 from gridatlas.pages.plan import EmbedPlan, PagePlan
-from gridatlas.pages.render import Writer
+from gridatlas.pages.render import Page, Writer
 from gridatlas.pages.share import embed_path
 
 _OVERVIEW = ""
-"""Name under which the page that leads to all studies is kept; no study has it."""
+"""The name of the page that links to all studies; no study has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,36 +38,36 @@ class StudyPlan:
 
 
 class StudyWriter:
-    """Write what the shelf doesn't have, once drawers have drawn its pictures.
+    """Writes what the cache doesn't have, once its heatmaps are drawn.
 
-    Each work is begun before the first is ended: meanwhile, the others' pictures are drawn.
+    All studies are begun before the first one is ended: meanwhile the heatmaps are drawn.
     """
 
-    def __init__(self, shelf: PageCache, drawers: RenderPool[Heatmap]) -> None:
-        self._shelf, self._drawers = shelf, drawers
-        self._made: dict[str, bytes | None] = {}
-        self._there: dict[str, Written] = {}
+    def __init__(self, cache: PageCache, pool: RenderPool[Heatmap]) -> None:
+        self._cache, self._pool = cache, pool
+        self._keys: dict[str, str | None] = {}
+        self._finished: dict[str, CachedStudy] = {}
 
     def begin(self, study: StudyPlan) -> None:
-        """Look for what is kept of a study; without, have its pictures drawn."""
-        self._begin(study.id, self._shelf.of_study(study.known, study.plans), _pictures(study))
+        """Look for a study in the cache; have its heatmaps drawn where it isn't there."""
+        self._begin(study.id, self._cache.study_key(study.known, study.plans), _pictures(study))
 
-    def begin_overview(self, known: Iterable[Assessment], overview: PagePlan) -> None:
-        """The same of the page that leads to all studies."""
-        self._begin(_OVERVIEW, self._shelf.of_overview(known, overview), overview.heatmaps)
+    def begin_overview(self, studies: Iterable[Assessment], overview: PagePlan) -> None:
+        """The same for the page that links to all studies."""
+        self._begin(_OVERVIEW, self._cache.overview_key(studies, overview), overview.heatmaps)
 
-    def _begin(self, name: str, made: bytes | None, pictures: Iterable[Heatmap]) -> None:
-        self._made[name] = made
-        found = self._shelf.get(name, made)
-        if found is None:
-            self._drawers.ask(pictures)
+    def _begin(self, name: str, key: str | None, pictures: Iterable[Heatmap]) -> None:
+        self._keys[name] = key
+        cached = self._cache.get(key)
+        if cached is None:
+            self._pool.request(pictures)
         else:
-            self._there[name] = found
+            self._finished[name] = cached
 
-    def end(self, study: StudyPlan, writer: Writer, step: Callable[[str], None]) -> Written:
+    def end(self, study: StudyPlan, writer: Writer, step: Callable[[str], None]) -> CachedStudy:
         """The pages and files of a study that was begun."""
-        if study.id not in self._there:
-            self._drawers.wait(_pictures(study))
+        if study.id not in self._finished:
+            self._pool.wait(_pictures(study))
             pages = []
             for plan in study.plans:
                 pages.append(writer.page(plan))
@@ -76,25 +75,28 @@ class StudyWriter:
             files: dict[str, str | bytes] = {}
             for embed in study.embeds:
                 files[embed_path(embed)] = writer.frame(embed)
-            for one in study.plans:
-                files |= _beside(one, study.known)
+            for plan in study.plans:
+                files |= _pairs_file(plan, study.known)
             for embed in study.embeds:
-                drawing = self._drawers.drawings[embed.figure.heatmap]
+                drawing = self._pool.drawings[embed.figure.heatmap]
                 files |= _downloads(embed, drawing, study.known.reproduction)
                 step(f"wrote the files of {grid_path(embed.grid)}")
-            self._end(study.id, pack_study(pages, files), writer)
-        return self._there[study.id]
+            self._end(study.id, pages, files, writer)
+        return self._finished[study.id]
 
-    def end_overview(self, overview: PagePlan, writer: Writer) -> Written:
-        """The page that leads to all studies, which was begun."""
-        if _OVERVIEW not in self._there:
-            self._drawers.wait(overview.heatmaps)
-            self._end(_OVERVIEW, pack_study([writer.page(overview)], {}), writer)
-        return self._there[_OVERVIEW]
+    def end_overview(self, overview: PagePlan, writer: Writer) -> CachedStudy:
+        """The page that links to all studies, which was begun."""
+        if _OVERVIEW not in self._finished:
+            self._pool.wait(overview.heatmaps)
+            self._end(_OVERVIEW, [writer.page(overview)], {}, writer)
+        return self._finished[_OVERVIEW]
 
-    def _end(self, name: str, packed: bytes, writer: Writer) -> None:
-        made = None if writer.problems else self._made[name]
-        self._there[name] = self._shelf.put(name, made, packed)
+    def _end(
+        self, name: str, pages: list[Page], files: Mapping[str, str | bytes], writer: Writer
+    ) -> None:
+        # Pages that a template of the user's failed for are written again by the next build.
+        key = None if writer.problems else self._keys[name]
+        self._finished[name] = self._cache.put(key, pages, files)
 
 
 def _pictures(study: StudyPlan) -> list[Heatmap]:
@@ -105,7 +107,7 @@ def _pictures(study: StudyPlan) -> list[Heatmap]:
     ]
 
 
-def _beside(plan: PagePlan, known: Assessment) -> Mapping[str, str]:
+def _pairs_file(plan: PagePlan, known: Assessment) -> Mapping[str, str]:
     """The table of all pairs of readings, beside the page that has no room for it."""
     if not plan.context.get("agreement"):
         return {}

@@ -1,4 +1,4 @@
-"""Draws the pictures of a build while it goes on, and keeps them in a cache by their inputs."""
+"""Draws the charts of a build in other processes, and caches them by their inputs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import LineChart
 from gridatlas.charts.render import Drawing, draw_one
-from gridatlas.files import store
+from gridatlas.files.cache import cache_key, open_cache
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 POOL_FROM = 40
 """Pictures to draw from which other processes pay (each costs about a second to start)."""
 PROCESSES = 2
-HELD_UP_TO = 64
-"""Drawings out of the cache that are in memory at once."""
+MAX_DRAWINGS_IN_MEMORY = 64
+"""Drawings from the cache that are in memory at once."""
 
 Drawn = TypeVar("Drawn", bound=Heatmap | LineChart)
 
@@ -39,24 +40,24 @@ def draw(
     """Draw all pictures; those in the cache are taken from there.
 
     Args:
-        cache_folder: Where drawings are kept; a damaged entry is drawn again. None keeps nothing.
+        cache_folder: Where drawings are cached between builds; None for nowhere.
         progress: Called with (drawn, to draw) after each picture that was not in the cache.
     """
     wanted = list(dict.fromkeys(pictures))
-    with RenderPool[Drawn](cache_folder, progress) as drawers:
-        drawers.ask(wanted)
-        drawers.wait(wanted)
-    return drawers.drawings
+    with RenderPool[Drawn](cache_folder, progress) as pool:
+        pool.request(wanted)
+        pool.wait(wanted)
+    return pool.drawings
 
 
 class RenderPool(Generic[Drawn]):
-    """Draw what they are asked for while something else is done.
+    """Draws pictures while something else is done.
 
     From `POOL_FROM` pictures on, processes of their own draw; fewer are drawn by this one, when
     they are waited for.
 
     Args:
-        folder: The cache; None keeps nothing.
+        folder: The cache; None for none.
         progress: Called with (drawn, to draw) after each picture that was not in the cache.
     """
 
@@ -64,17 +65,22 @@ class RenderPool(Generic[Drawn]):
         self, folder: Path | None, progress: Callable[[int, int], None] | None = None
     ) -> None:
         self._folder, self._progress = folder, progress
-        self._asked: dict[Drawn, None] = {}
-        self._left: dict[Drawn, Future[Drawing | None] | None] = {}
+        self._requested: dict[Drawn, None] = {}
+        self._pending: dict[Drawn, Future[Drawing | None] | None] = {}
         self._drawn: dict[Drawn, Drawing] = {}
-        self._stored = None if folder is None else Stored(self._asked, folder)
+        self._cached = CachedDrawings(self._requested, folder, self._drawn)
         self._count = 0
         self._pool: ProcessPoolExecutor | None = None
 
     @property
     def drawings(self) -> Mapping[Drawn, Drawing]:
-        """Those of all pictures that were asked for and waited for."""
-        return self._drawn if self._stored is None else self._stored
+        """Those of all pictures that were requested and waited for."""
+        return self._drawn if self._folder is None else self._cached
+
+    @property
+    def uncached(self) -> Mapping[Drawn, Drawing]:
+        """The drawings that couldn't be cached."""
+        return self._drawn
 
     def __enter__(self) -> Self:
         return self
@@ -83,60 +89,62 @@ class RenderPool(Generic[Drawn]):
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def ask(self, pictures: Iterable[Drawn]) -> None:
+    def request(self, pictures: Iterable[Drawn]) -> None:
         """Have pictures drawn that the cache doesn't have, each once."""
-        new = [picture for picture in dict.fromkeys(pictures) if picture not in self._asked]
-        self._asked |= dict.fromkeys(new)
-        self._left |= dict.fromkeys(
-            one for one in new if self._stored is None or not self._stored.there(one)
+        new = [picture for picture in dict.fromkeys(pictures) if picture not in self._requested]
+        self._requested |= dict.fromkeys(new)
+        self._pending |= dict.fromkeys(
+            picture for picture in new if not self._cached.exists(picture)
         )
-        if len(self._left) >= POOL_FROM and self._pool is None and (os.cpu_count() or 1) > 1:
+        if len(self._pending) >= POOL_FROM and self._pool is None and (os.cpu_count() or 1) > 1:
             self._pool = _processes()
         if self._pool is not None:
             self._submit(self._pool)
 
     def _submit(self, pool: ProcessPoolExecutor) -> None:
-        pictures = [one for one, future in self._left.items() if future is None]
+        pictures = [picture for picture, future in self._pending.items() if future is None]
         # A process is started when there is something to do for it.
         with _without_script(), contextlib.suppress(BrokenExecutor):  # This one draws them, then.
             for picture in pictures:
-                self._left[picture] = pool.submit(_drawn, picture, self._folder)
+                self._pending[picture] = pool.submit(_draw_into, self._writable(), picture)
 
     def wait(self, pictures: Iterable[Drawn]) -> None:
-        """Until pictures are drawn that were asked for.
+        """Return once pictures are drawn that were requested.
 
         Raises:
             DrawingError: Of `draw_one`.
-            OSError: Where the cache can't be written to.
         """
         for picture in pictures:
-            if picture not in self._left:
+            if picture not in self._pending:
                 continue
-            drawing = self._done(picture)
+            drawing = self._result(picture)
             if drawing is not None:
                 self._drawn[picture] = drawing
-            del self._left[picture]
+            del self._pending[picture]
             self._count += 1
             if self._progress:
-                self._progress(self._count, self._count + len(self._left))
+                self._progress(self._count, self._count + len(self._pending))
 
-    def _done(self, picture: Drawn) -> Drawing | None:
-        future = self._left[picture]
+    def _result(self, picture: Drawn) -> Drawing | None:
+        future = self._pending[picture]
         if future is not None:
             try:
                 return future.result()
             except BrokenExecutor:  # One was killed: for its memory, say.
                 pass
-        return _drawn(picture, self._folder)
+        return _draw_into(self._writable(), picture)
+
+    def _writable(self) -> Path | None:
+        """The cache, where it can be written to."""
+        return self._folder if open_cache(self._folder).is_writable else None
 
 
-def _drawn(picture: Heatmap | LineChart, folder: Path | None) -> Drawing | None:
-    """Draw one picture; None where it is in the cache by now."""
+def _draw_into(folder: Path | None, picture: Heatmap | LineChart) -> Drawing | None:
+    """Draw one picture; None where it is in the cache by then."""
     drawing = draw_one(picture)
-    if folder is None:
-        return drawing
-    _write(folder, picture, drawing)
-    return None
+    cache = open_cache(folder)
+    cache.put(_key(picture), {"svg": drawing.svg, "png": drawing.png, "spec": drawing.spec})
+    return None if cache.is_writable else drawing
 
 
 def _processes() -> ProcessPoolExecutor:
@@ -182,27 +190,33 @@ def _end_with_build() -> None:
 # --- cache --------------------------------------------------------------------------------------
 
 
-class Stored(Mapping[Drawn, Drawing]):
-    """Drawings in the cache; in memory are only those that were asked for last.
+class CachedDrawings(Mapping[Drawn, Drawing]):
+    """Drawings in the cache; those that were read last are in memory.
 
     Args:
-        pictures: Those whose drawings can be asked for, each once; there may be more later.
+        pictures: Those whose drawings can be read; there may be more later.
         folder: The cache.
+        uncached: Drawings that couldn't be cached; there may be more later.
     """
 
-    def __init__(self, pictures: Collection[Drawn], folder: Path) -> None:
-        self._pictures, self._folder = pictures, folder
-        self._held: dict[Drawn, Drawing] = {}
+    def __init__(
+        self,
+        pictures: Collection[Drawn],
+        folder: Path | None,
+        uncached: Mapping[Drawn, Drawing] = MappingProxyType({}),
+    ) -> None:
+        self._pictures, self._folder, self._uncached = pictures, folder, uncached
+        self._in_memory: dict[Drawn, Drawing] = {}
 
-    def there(self, picture: Drawn) -> bool:
-        """Whether the cache has the drawing, and it isn't damaged."""
-        return self._stored(picture) is not None
+    def exists(self, picture: Drawn) -> bool:
+        """Whether the cache has the drawing, undamaged."""
+        return self._read(picture) is not None
 
     def __getitem__(self, picture: Drawn) -> Drawing:
         if picture not in self._pictures:
             raise KeyError(picture)
-        # Where somebody has emptied the cache by now, it is drawn once more.
-        return self._stored(picture) or self._hold(picture, draw_one(picture))
+        # Where the cache was emptied meanwhile, it is drawn once more.
+        return self._read(picture) or self._remember(picture, draw_one(picture))
 
     def __iter__(self) -> Iterator[Drawn]:
         return iter(self._pictures)
@@ -210,16 +224,17 @@ class Stored(Mapping[Drawn, Drawing]):
     def __len__(self) -> int:
         return len(self._pictures)
 
-    def _stored(self, picture: Drawn) -> Drawing | None:
-        if picture in self._held:
-            return self._held[picture]
-        found = _read(self._folder, picture)
-        return found and self._hold(picture, found)
+    def _read(self, picture: Drawn) -> Drawing | None:
+        drawing = self._uncached.get(picture) or self._in_memory.get(picture)
+        if drawing is not None:
+            return drawing
+        parts: Mapping[str, Any] | None = open_cache(self._folder).get(_key(picture))
+        return None if parts is None else self._remember(picture, Drawing(**parts))
 
-    def _hold(self, picture: Drawn, drawing: Drawing) -> Drawing:
-        if len(self._held) >= HELD_UP_TO:
-            del self._held[next(iter(self._held))]
-        self._held[picture] = drawing
+    def _remember(self, picture: Drawn, drawing: Drawing) -> Drawing:
+        if len(self._in_memory) >= MAX_DRAWINGS_IN_MEMORY:
+            del self._in_memory[next(iter(self._in_memory))]
+        self._in_memory[picture] = drawing
         return drawing
 
 
@@ -234,20 +249,4 @@ def _drawn_by() -> str:
 
 
 def _key(picture: Heatmap | LineChart) -> str:
-    return store.key_of(_drawn_by(), picture.to_json())
-
-
-def _read(folder: Path, picture: Heatmap | LineChart) -> Drawing | None:
-    """A stored drawing, or None where there is none or it is damaged."""
-    body = store.read(folder, _key(picture))
-    if body is None:
-        return None
-    sizes, _, rest = body.partition(b"\n")
-    svg, png = (int(size) for size in sizes.split())
-    return Drawing(rest[:svg].decode(), rest[svg : svg + png], rest[svg + png :].decode())
-
-
-def _write(folder: Path, picture: Heatmap | LineChart, drawing: Drawing) -> None:
-    svg = drawing.svg.encode()
-    body = b"%d %d\n" % (len(svg), len(drawing.png)) + svg + drawing.png + drawing.spec.encode()
-    store.write(folder, _key(picture), body)
+    return cache_key("drawing", _drawn_by(), picture.to_json())

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -17,7 +18,7 @@ from gridatlas.charts.compress import slim, slim_png
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import LineChart, line_specification
 from gridatlas.charts.vegalite import drawable, specification
-from gridatlas.files import store
+from gridatlas.files.cache import cache_key, open_cache
 
 PNG_SCALE = 2
 INK = "#1f1f1f"
@@ -179,17 +180,16 @@ def bundle(cache_folder: Path | None = None) -> Bundle:
     """The libraries that drew the pictures, in the same versions, for a browser.
 
     Args:
-        cache_folder: Where the bundle is kept; None makes it once per process.
+        cache_folder: Where the bundle is cached; None makes it once per process.
     """
-    key = store.key_of("bundle", version("vl-convert-python"), _SNIPPET)
-    stored = store.read(cache_folder, key) if cache_folder else None
-    if stored is None:
-        made = _bundle()
-        if cache_folder:
-            store.write(cache_folder, key, made.name.encode() + b"\n" + made.script)
-        return made
-    name, _, script = stored.partition(b"\n")
-    return Bundle(name.decode(), script)
+    cache = open_cache(cache_folder)
+    key = cache_key("bundle", version("vl-convert-python"), _SNIPPET)
+    cached: Mapping[str, Any] | None = cache.get(key)
+    if cached is not None:
+        return Bundle(**cached)
+    bundle = _bundle()
+    cache.put(key, {"name": bundle.name, "script": bundle.script})
+    return bundle
 
 
 @cache

@@ -20,7 +20,7 @@ def is_of_disk(error: BaseException, folder: Path) -> bool:
     """
     if not isinstance(error, OSError):
         return False
-    if error.errno in _SPACE or error.errno == errno.EROFS:
+    if error.errno in _SPACE or error.errno in (errno.EIO, errno.EROFS):
         return True
     name = None if error.filename is None else os.fsdecode(error.filename)
     return error.errno in _REFUSED and name is not None and Path(name).is_relative_to(folder)

@@ -35,12 +35,7 @@ class Fences:
     ) -> None:
         self.known, self.cache, self.files = known, cache, files
         self.templates = templates
-        self._broken = broken
         self._written = Templates(templates, broken, (), SiteAddress())
-
-    def without_cache(self) -> Fences:
-        """The same, with drawings that aren't kept."""
-        return Fences(self.known, None, self.templates, self._broken, self.files)
 
     def html(self, body: str, page: str, seen: set[str]) -> str:
         """The figures of a fence.

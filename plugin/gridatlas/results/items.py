@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gridatlas.files import store
+from gridatlas.files.cache import cache_key
 from gridatlas.model.study import Cell, Grid, Levels, Outcomes, Point, Study
 from gridatlas.results.grids import trials
 
@@ -96,7 +96,7 @@ def as_input(study: Study, levels: Levels, point: Point, cell: Cell) -> tuple[An
     found = _outcomes_of(study, levels, point, cell)
     if found is None:
         return ()
-    return cell.run, store.key_of(json.dumps(found.items)), found.samples, found.correct
+    return cell.run, cache_key(json.dumps(found.items)), found.samples, found.correct
 
 
 def _outcomes_of(study: Study, levels: Levels, point: Point, cell: Cell) -> Outcomes | None:

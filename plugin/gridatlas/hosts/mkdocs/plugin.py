@@ -235,7 +235,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         keys = self.asked.keys_in(html)
         if keys:
             seen: set[str] = set()
-            self.shown[page.file.src_uri] = keys, self._fence_figures(keys, page, config, seen)
+            self.shown[page.file.src_uri] = keys, self._fence_figures(keys, page, seen)
             page.present_anchor_ids = {*(page.present_anchor_ids or ()), *seen}
         ours = self.pages.get(page.file.src_uri)
         if ours:
@@ -255,7 +255,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         if keys:
             known, shown = self.shown.get(page.file.src_uri, ([], []))
             if known != keys:  # A theme or plugin shows the content of other pages in this one.
-                shown = self._fence_figures(keys, page, config, set())
+                shown = self._fence_figures(keys, page, set())
             output = put_in(output, self.asked, shown)
         ours = self.pages.get(page.file.src_uri)
         if ours is None:
@@ -394,9 +394,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             log.warning("%s: a number can't be given\n%s", self.page, error)
             return f"({error.message})"
 
-    def _fence_figures(
-        self, keys: list[str], page: HostPage, config: MkDocsConfig, seen: set[str]
-    ) -> list[str]:
+    def _fence_figures(self, keys: list[str], page: HostPage, seen: set[str]) -> list[str]:
         """What stands in the place of a page's fences; those that can't be shown are told."""
 
         def failed(error: FenceError, asked: PendingFence, before: int) -> str:
@@ -404,18 +402,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             log.warning(error.told(place(page.file.src_uri, text, error, asked, before)))
             return error_box(error)
 
-        before = set(seen)
-        try:
-            return figures_of(keys, self.asked, self.fences, page.file.dest_uri, seen, failed)
-        except OSError as error:
-            if not self.serving:
-                raise
-            state = f"the grids of {page.file.src_uri} are drawn, and not kept"
-            log.error(not_written(error, self._path(config, self.config.cache), state))
-        seen.clear()
-        seen |= before
-        fences = self.fences.without_cache()
-        return figures_of(keys, self.asked, fences, page.file.dest_uri, seen, failed)
+        return figures_of(keys, self.asked, self.fences, page.file.dest_uri, seen, failed)
 
     def _path(self, config: MkDocsConfig, path: str) -> Path:
         return Path(config.config_file_path or "mkdocs.yml").parent.resolve() / path

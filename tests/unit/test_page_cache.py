@@ -1,18 +1,22 @@
-"""What was written of a study is kept, and given again only for the same files and options."""
+"""The pages and files of a study come from the cache only for the same files and options."""
 
 import gc
 import os
 import shutil
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.build import page_cache
+from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import build
+from gridatlas.build.study_writer import StudyWriter
 from gridatlas.diff.snapshot import as_side
+from gridatlas.files.cache import FILE
 from gridatlas.files.garbage import gc_disabled
-from gridatlas.files.packed import Files, Held, Packed, Spool, pack
 from gridatlas.pages.render import Page
 
 STUDY = """\
@@ -44,66 +48,12 @@ def page_of(pages: tuple[Page, ...], path: str) -> Page:
     return next(page for page in pages if page.plan.path == path)
 
 
-# --- packed -------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------
 
 
-def test_what_was_packed_comes_out_again() -> None:
-    content = {"a/ü.svg": "<svg>−</svg>" * 100, "b.png": b"\x00\xff", "empty": ""}
-    block = pack(content)
-    packed = Packed(Held(block))
-    assert dict(packed) == content
-    assert list(packed) == list(content)
-    assert len(packed) == 3
-    assert "a" not in packed
-    assert len(block) < 500
-
-
-BLOCKS = [{"a": "text", "b": b"raw"}, {}, {"a": "ü" * 10_000, "inner": pack({"c": "deep"})}]
-
-
-def test_blocks_of_a_spool_are_on_the_disk_and_leave_no_file(tmp_path: Path) -> None:
-    spool = Spool(tmp_path / "new")
-    blocks = [spool.add(pack(block)) for block in BLOCKS]
-    assert not any(isinstance(block, Held) for block in blocks)
-    assert [dict(Packed(block)) for block in blocks] == BLOCKS
-    assert dict(Packed(blocks[2]).packed("inner")) == {"c": "deep"}
-    assert list(tmp_path.rglob("*")) == [tmp_path / "new"]
-
-
-def test_a_spool_is_closed_with_the_last_of_its_blocks(tmp_path: Path) -> None:
-    def opened() -> int:
-        return len(os.listdir("/dev/fd"))
-
-    before = opened()
-    packed = Packed(Spool(tmp_path).add(pack({"a": "text"})))
-    assert opened() == before + 1
-    assert packed["a"] == "text"
-    del packed
-    assert opened() == before
-
-
-@pytest.mark.parametrize("without", ["folder", "disk", "room"])
-def test_without_a_disk_blocks_are_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: str
-) -> None:
-    (tmp_path / "file").write_text("in the place of the folder")
-    folder = {"folder": None, "disk": tmp_path / "file", "room": tmp_path}[without]
-    spool = Spool(folder)
-    first = spool.add(pack(BLOCKS[0]))
-    assert isinstance(first, Held) == (without != "room")
-
-    def full(file: int, content: bytes, place: int) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "pwrite", full)
-    second = spool.add(pack(BLOCKS[2]))
-    assert isinstance(second, Held)
-    assert [dict(Packed(one)) for one in (first, second)] == [BLOCKS[0], BLOCKS[2]]
-
-
-def test_files_are_unpacked_one_by_one_and_the_later_one_counts() -> None:
-    files = Files()
-    files.add(Packed(Held(pack({"a": "old", "b": b"raw"}))))
+def test_of_two_files_at_one_path_the_later_one_counts() -> None:
+    files = SiteFiles()
+    files.add({"a": "old", "b": b"raw"})
     files.add({"a": "new"})
     assert dict(files) == {"a": "new", "b": b"raw"}
     assert (list(files), len(files), "b" in files, "c" in files) == (["a", "b"], 2, True, False)
@@ -111,23 +61,21 @@ def test_files_are_unpacked_one_by_one_and_the_later_one_counts() -> None:
         files["c"]
 
 
-# --- kept ---------------------------------------------------------------------------------------
+# --- pages --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the studies that are written, as they are."""
     ids: list[str] = []
-    put = page_cache.PageCache.put
+    end = StudyWriter._end
 
-    def watched(
-        self: page_cache.PageCache, name: str, made: bytes | None, content: bytes
-    ) -> page_cache.Written:
+    def watched(self: StudyWriter, name: str, *given: Any) -> None:
         if name:
             ids.append(name)
-        return put(self, name, made, content)
+        end(self, name, *given)
 
-    monkeypatch.setattr(page_cache.PageCache, "put", watched)
+    monkeypatch.setattr(StudyWriter, "_end", watched)
     return ids
 
 
@@ -150,12 +98,12 @@ def test_a_study_is_written_again_when_one_of_its_files_changes(
     assert written == ["one", "two", "two"]
     path = "studies/two/model/small/index.md"
     assert "13.0" in page_of(changed.pages, path).whole()
-    # And back: a study has one place, which holds the last state only.
+    # And back: the state before is in the cache, too.
     write(data, "two")
     assert (
         page_of(build(data, cache=cache).pages, path).whole() == page_of(first.pages, path).whole()
     )
-    assert written == ["one", "two", "two", "two"]
+    assert written == ["one", "two", "two"]
 
 
 def test_a_study_whose_claim_looks_into_another_one_depends_on_that(
@@ -251,17 +199,17 @@ def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(
 ) -> None:
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
-    stamps = page_cache.stamps
+    file_signatures = page_cache.file_signatures
 
-    def edited(folder: Path) -> page_cache.Stamps:
-        before = stamps(folder)
+    def edited(folder: Path) -> page_cache.FileSignatures:
+        before = file_signatures(folder)
         write(data, "one", cells=CELLS.replace("12.5", "13.0"))
         os.utime(data / "one" / "cells.csv", (1, 1))
         return before
 
-    monkeypatch.setattr("gridatlas.build.site.file_stamps", edited)
+    monkeypatch.setattr("gridatlas.build.site.file_signatures", edited)
     build(data, cache=cache)
-    monkeypatch.setattr("gridatlas.build.site.file_stamps", stamps)
+    monkeypatch.setattr("gridatlas.build.site.file_signatures", file_signatures)
     write(data, "one")
     path = "studies/one/model/small/index.md"
     assert "12.5" in page_of(build(data, cache=cache).pages, path).whole()
@@ -270,15 +218,51 @@ def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(
     assert written == ["one", "one"]
 
 
-def test_what_is_kept_and_damaged_is_written_again(tmp_path: Path, written: list[str]) -> None:
+@pytest.mark.parametrize("part", ["index", "0"])
+def test_a_damaged_entry_is_written_again(tmp_path: Path, written: list[str], part: str) -> None:
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     first = build(data, cache=cache)
-    for file in cache.rglob("*"):
-        if file.is_file():
-            file.write_bytes(file.read_bytes()[:-1])
+    with sqlite3.connect(cache / FILE) as connection:
+        connection.execute("UPDATE parts SET value = x'00' WHERE name = ?", (part,))
+    connection.close()
     assert dict(build(data, cache=cache).files) == dict(first.files)
     assert written == ["one", "one"]
+    assert dict(build(data, cache=cache).files) == dict(first.files)
+    assert written == ["one", "one"]
+
+
+def test_another_version_writes_its_own(
+    tmp_path: Path, written: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    write(data, "one")
+    first = build(data, cache=cache)
+    for version in ("another", "a third"):
+        monkeypatch.setattr(page_cache, "_code_digest", lambda version=version: version)
+        assert dict(build(data, cache=cache).files) == dict(first.files)
+    assert written == ["one"] * 3
+    monkeypatch.undo()
+    assert dict(build(data, cache=cache).files) == dict(first.files)
+
+
+def test_a_cache_that_is_lost_while_a_build_goes_on_changes_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    write(data, "one")
+    fresh = build(data)
+
+    def lost(step: str) -> None:
+        if cache.is_dir():
+            shutil.rmtree(cache)
+            cache.write_text("a file in the place of the folder")
+
+    site = build(data, cache=cache, step=lost)
+    assert [page.whole() for page in site.pages] == [page.whole() for page in fresh.pages]
+    assert dict(site.files) == dict(fresh.files)
+    assert dict(site.drawings) == dict(fresh.drawings)
+    assert len(caplog.records) == 1
 
 
 # --- garbage ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_kept import CELLS, CLAIM, LINK, page_of, write
+from test_page_cache import CELLS, CLAIM, LINK, page_of, write
 
 from gridatlas.assessment import pipeline
 from gridatlas.build.serve_cache import Remembered
