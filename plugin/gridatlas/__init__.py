@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from gridatlas.api import load
+from gridatlas.model.lookup import UnknownName
 from gridatlas.model.problems import DataProblems, Problem
-from gridatlas.results.grids import UnknownName
 
 __all__ = ["DataProblems", "Problem", "UnknownName", "load"]
 __version__ = "0.1.0"

@@ -11,9 +11,9 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.tidy import columns, to_frame
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.model.problems import DataProblems, join_names, nearest, only_problems, quote
-from gridatlas.model.study import Grid, Levels, renamed
-from gridatlas.results.grids import Results, UnknownName
+from gridatlas.model.problems import DataProblems, only_problems
+from gridatlas.model.study import Grid, Levels
+from gridatlas.results.grids import Results, find_study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,15 +124,8 @@ class Studies(dict[str, OpenStudy]):
     """Studies by their ids; one that isn't there is refused with the nearest."""
 
     def __missing__(self, name: object) -> OpenStudy:
-        new = renamed(one.study for one in self.values()).get(str(name))
-        if new:
-            raise UnknownName(f"the study {quote(name)} was renamed: it is {quote(new)}")
-        near = nearest(str(name), self)
-        raise UnknownName(
-            f"there is no study {quote(name)}"
-            + (f"; did you mean {near}?" if near else "")
-            + f" (there are {join_names(self)})"
-        )
+        find_study(self, str(name))
+        raise KeyError(name)
 
 
 def load(data: str | Path, cache: str | Path | None = None) -> Studies:

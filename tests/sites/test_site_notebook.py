@@ -26,7 +26,7 @@ def test_its_outputs_are_those_of_the_data(page: BeautifulSoup) -> None:
     text = text_of(article(page))
     assert "2000 42.7 44.0 47.3 52.0* 43.3" in text
     assert "dynts-window-ratio': <study dynts-window-ratio: 10 grids>" in text
-    assert 'model has no level "r1-qwn"; did you mean r1-qwen?' in text
+    assert 'model has no level "r1-qwn"; did you mean "r1-qwen"?' in text
     means = [table for table in page.select("table.dataframe") if "aime24" in text_of(table)]
     assert len(means) == 2
     assert "Traceback" not in text

@@ -428,7 +428,7 @@ the reading second has no grid b
   expected: one of a
   example:  grid(model="a")
 ---
-rate is an axis: .at(...), .row(...), .column(...) and .where(...) pick cells of a grid
+rate is an axis, not a facet: .at(...) picks a cell of a grid
   |grid(model="a", rate=0.1) > 1
                   ^^^^^^^^
   expected: one of model
@@ -613,7 +613,7 @@ the left and the right were narrowed to different cells
 .at(...) gives one cell, so it needs size too
   |grid(model="a").at(rate=0.1) > 1
   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  expected: a level of every axis, or .column(level) for all cells at one level
+  expected: a level of every axis, or .row(level) or .column(level) for all cells at one level
   example:  .at(rate=..., size=...)
 ---
 .at(...) takes levels by the names of their axes

@@ -78,7 +78,7 @@ def test_no_column_is_lost_when_a_csv_is_read_again(
 ) -> None:
     head = "rate,depth,value,n,successes,stderr,run"
     grid = analyse(make_study("", table(head, "1,1,50,10,5,0.25,run-1"))).grid()
-    cell = _read_again(checked, grid, HEAD).at("1", "1")
+    cell = _read_again(checked, grid, HEAD).cell("1", "1")
     assert (cell.n, cell.successes, cell.stderr, cell.run) == (10, 5, Decimal("0.25"), "run-1")
 
 

@@ -415,7 +415,7 @@ def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:
         grid = digits.grid(setting=setting, seed="mean")
         for point, cell in by_point(grid, uncertainty.of(grid)).items():
             for seed in (1, 2, 3):
-                value = digits.grid(setting=setting, seed=seed).at(*point).value
+                value = digits.grid(setting=setting, seed=seed).cell(*point).value
                 assert value is not None
                 assert cell.low <= value <= cell.high
             cells += 1
@@ -427,7 +427,7 @@ def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) ->
     grid = digits.grid(setting="after_t125", seed=1)
     told = uncertainty.of(grid)
     cells = by_point(grid, told)
-    of = grid.at("6", "1")
+    of = grid.cell("6", "1")
     assert (str(of.value), str(of.stderr)) == ("55.50", "4.92")
     # Student's t with 99 degrees of freedom: 100 items.
     assert (cells["6", "1"].low, cells["6", "1"].high) == pytest.approx(
@@ -436,7 +436,7 @@ def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) ->
     assert all(cell.items_low is not None for cell in cells.values())
     # Each cell adds other numbers.
     assert told.same_items is False
-    row = [grid.at(x.key, "1") for x in grid.study.x.levels]
+    row = [grid.cell(x.key, "1") for x in grid.study.x.levels]
     errors = sqrt(sum(float(one.stderr or 0) ** 2 for one in row)) / 6
     shown = mean(float(one.value or 0) for one in row)
     trials = mean_wilson([(float(one.value or 0) * 2, 200) for one in row])

@@ -67,17 +67,20 @@ def small(demo: OpenStudy) -> OpenGrid:
     [
         (
             {"model": "smal", "seed": 1},
-            'model has no level "smal"; did you mean small? (there are small, large)',
+            'model has no level "smal"; did you mean "small"? (expected one of small, large)',
         ),
-        ({"model": "small", "seed": 30}, 'seed has no level "30" (there are 1, 2)'),
+        ({"model": "small", "seed": 30}, 'seed has no level "30" (expected one of 1, 2)'),
         (
             {"modle": "small", "seed": 1},
-            "demo has the facets model, seed, not modle, seed; did you mean model?",
+            "demo has no facet modle; did you mean model? (expected one of model, seed)",
         ),
-        ({}, "demo has the facets model, seed, not none"),
+        (
+            {},
+            'grid() needs a level of model too (expected one of model="small", model="large")',
+        ),
         (
             {"model": "small", "seed": 2},
-            "no grid small/2 in demo; there are small/1, large/2",
+            "demo has no grid small/2 (expected one of small/1, large/2)",
         ),
     ],
 )
@@ -112,11 +115,13 @@ def test_an_unknown_study_is_refused_with_the_nearest_or_its_new_name(
     with pytest.raises(gridatlas.UnknownName) as refused:
         studies["demoo"]
     assert str(refused.value) == (
-        'there is no study "demoo"; did you mean demo? (there are demo, other)'
+        'there is no study "demoo"; did you mean demo? (expected one of demo, other)'
     )
     with pytest.raises(gridatlas.UnknownName) as refused:
         studies["trial"]
-    assert str(refused.value) == 'the study "trial" was renamed: it is "demo"'
+    assert str(refused.value) == (
+        'the study "trial" was renamed; did you mean demo? (expected one of demo, other)'
+    )
     assert studies.get("trial") is None
 
 

@@ -119,7 +119,7 @@ def test_what_is_shown_is_what_the_documents_print(studies: dict[str, Results]) 
     for (study, grid, x, y), value in EXPECTED.items():
         results = studies[study]
         levels = tuple(grid.split("/"))
-        cell = results.grids[levels].at(x, y)
+        cell = results.grids[levels].cell(x, y)
         if value is not None and str(cell.value) == value:
             continue
         others = [

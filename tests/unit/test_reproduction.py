@@ -154,7 +154,7 @@ def test_a_run_takes_no_part_in_what_is_shown(make_study: MakeStudy, rule: str) 
     study = make_study(more, table(COLUMNS, "a,1,1,50,10"), {"ours.csv": ours, "again.csv": ours})
     results = analyse(study)
     assert list(results.grids) == [("a",)]
-    cell = results.grid(model="a").at("1", "1")
+    cell = results.grid(model="a").cell("1", "1")
     assert (str(cell.value), cell.reading) == ("50", "paper")
     comparison = compare(study)
     assert (comparison.readings, comparison.disagreements) == (("paper",), ())
@@ -184,7 +184,7 @@ def test_in_a_study_of_runs_alone_they_are_shown_and_nothing_is_compared(compare
     rows = ["a,1,1,50,2,1,,r-1", "a,2,1,50,2,1,,r-1"]
     at = {("a", rate, "1"): (2, 2) for rate in "12"} | {("a", "3", "1"): (1, 2)}
     results = compared("factors: {rate: {levels: [1, 2, 3]}}\n", rows, [], at)
-    assert results.grid(model="a").at("1", "1").run == "r-1"
+    assert results.grid(model="a").cell("1", "1").run == "r-1"
     found = known(results)
     assert (found.reruns, found.counts) == ((), {})
     (one,) = found.own

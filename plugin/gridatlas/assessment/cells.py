@@ -120,7 +120,7 @@ class GridCells(Mapping[Point, CellView]):
     def __getitem__(self, point: Point) -> CellView:
         x, y = point
         study = self.grid.study
-        return self._view(study.x.level(x), study.y.level(y), self.grid.at(x, y))
+        return self._view(study.x.level(x), study.y.level(y), self.grid.cell(x, y))
 
     def __iter__(self) -> Iterator[Point]:
         return ((x.key, y.key) for x, y, _ in self.grid.points())

@@ -246,7 +246,7 @@ def _rerun(
     beyond = 0
     for x, y, published in grid.points():
         point = (x.key, y.key)
-        measured = again.at(*point)
+        measured = again.cell(*point)
         progress = running.get((grid.levels, point))
         known = intervals.get((grid.levels, point), {"reason": TOO_LARGE})
         beyond += margin is not None and known.get("width", 0.0) > 2 * float(margin)
@@ -284,7 +284,7 @@ def _intervals(
     inputs = {
         (grid.levels, point): [
             _estimate(grid, cell, point),
-            _estimate(again, again.at(*point), point),
+            _estimate(again, again.cell(*point), point),
         ]
         for grid, again in pairs
         if len(study.x.levels) * len(study.y.levels) <= CELLS_UP_TO

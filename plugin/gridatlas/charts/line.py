@@ -109,7 +109,7 @@ class Line:
             )
             for level in self.along.levels
         )
-        return [(one, self.grid.at(*point), intervals.get(point)) for one, point in points]
+        return [(one, self.grid.cell(*point), intervals.get(point)) for one, point in points]
 
 
 def line_domain(lines: Iterable[Line]) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,9 +10,16 @@ from gridatlas.claims.grids import Numbers
 from gridatlas.claims.parts import Absent
 from gridatlas.claims.places import Source
 from gridatlas.claims.tree import ClaimError, GridCall
-from gridatlas.model.problems import join_names, nearest, quote
-from gridatlas.model.study import Levels, Point, Reading, Study, keyword, renamed
-from gridatlas.results.grids import Results, value_in
+from gridatlas.model.lookup import UnknownName, no_such, one_of
+from gridatlas.model.problems import nearest, quote
+from gridatlas.model.study import Levels, Point, Reading, Study, keyword
+from gridatlas.results.grids import (
+    Results,
+    find_facet_levels,
+    find_study,
+    no_grid,
+    value_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,8 @@ class Lookup:
             # Taken unasked, a reading may lack a grid: its cells are absent.
             there = list(dict.fromkeys(of for of, _ in reading.cells)) + ([] if named else there)
         if levels not in there:
-            raise self._no_grid(study, levels, there, reading)
+            whose = f"the reading {reading.id}" if reading else study.id
+            raise self._wrong(no_grid(whose, levels, there), self.example(study, there))
         values = self._values(results, levels, reading)
         higher = study.metric.better == "higher"
         name = self._name(study, levels, reading if named else None)
@@ -100,15 +108,11 @@ class Lookup:
         grid = results.grids[levels]
         return dict(zip(points, (cell.value for _, _, cell in grid.points()), strict=True))
 
-    def error(
-        self, argument: str, message: str, known: Sequence[str], near: str | None, example: str
-    ) -> ClaimError:
-        """An error about one argument, or about the whole call where it isn't given."""
-        named = {one.name: one for one in self.node.named}
-        at = named.get(argument, self.node)
-        message += f"; did you mean {near}?" if near else ""
-        expected = f"one of {join_names(known, 30)}" if known else "none; there is none"
-        return ClaimError(message, self.expression, at.start, at.end, expected, example)
+    def _wrong(self, error: UnknownName, example: str) -> ClaimError:
+        """The error at its argument, or at the whole call where that isn't given."""
+        named = {argument.name: argument for argument in self.node.named}
+        at = named.get(error.argument, self.node)
+        return ClaimError(error.message, self.expression, at.start, at.end, error.expected, example)
 
     def example(self, study: Study, there: Iterable[Levels]) -> str:
         """The call of the grid that is most like the one that is asked for."""
@@ -129,15 +133,13 @@ class Lookup:
         if wanted is None:
             choices = [f'study="{study}"' for study in studies]
             example = f"grid({choices[0]}, ...)" if choices else ""
-            raise self.error("study", "grid() needs a study here", choices, None, example)
-        if wanted not in studies:
-            message = f"there is no study {quote(wanted)}"
-            near = nearest(wanted, studies)
-            if new := renamed(study.study for study in studies.values()).get(wanted):
-                message, near = f"the study {quote(wanted)} was renamed", new
-            example = f'grid(study="{near or next(iter(studies), "a")}", ...)'
-            raise self.error("study", message, list(studies), near, example)
-        return studies[wanted]
+            missing = UnknownName("grid() needs a study here", one_of(choices), "study")
+            raise self._wrong(missing, example)
+        try:
+            return find_study(studies, wanted)
+        except UnknownName as error:
+            example = f'grid(study="{error.near or next(iter(studies), "a")}", ...)'
+            raise self._wrong(error, example) from None
 
     def _reading(self, study: Study) -> tuple[Reading | None, bool]:
         """The reading that is meant, and whether the expression names it."""
@@ -150,45 +152,17 @@ class Lookup:
         readings = {reading.id: reading for reading in study.readings}
         if wanted not in readings:
             message = f"{study.id} has no reading {quote(wanted)}"
-            near = nearest(wanted, readings)
-            example = f'grid(reading="{near or next(iter(readings), "a")}", ...)'
-            raise self.error("reading", message, list(readings), near, example)
+            error = no_such(message, wanted, readings, "reading")
+            example = f'grid(reading="{error.near or next(iter(readings), "a")}", ...)'
+            raise self._wrong(error, example)
         return readings[wanted], named
 
     def _levels(self, study: Study, there: Iterable[Levels]) -> Levels:
-        facets = {keyword(facet.id): facet for facet in study.facets}
-        for name in self.given:
-            if name in facets or name in ("study", "reading"):
-                continue
-            message = f"{study.id} has no facet {name}"
-            if name in (keyword(study.x.id), keyword(study.y.id)):
-                message = f"{name} is an axis: .at(...), .row(...), .column(...) and .where(...) "
-                message += "pick cells of a grid"
-            near = nearest(name, facets)
-            raise self.error(name, message, list(facets), near, self.example(study, there))
-        keys = []
-        for name, facet in facets.items():
-            known = [level.key for level in facet.levels]
-            if name not in self.given:
-                choices = [f'{name}="{one}"' for one in known]
-                message = f"grid() needs a level of {name} too"
-                raise self.error(name, message, choices, None, self.example(study, there))
-            key = self.given[name]
-            if key not in known:
-                near = nearest(key, known)
-                message = f"{name} has no level {quote(key)}"
-                example = self.example(study, there)
-                raise self.error(name, message, known, near and quote(near), example)
-            keys.append(key)
-        return tuple(keys)
-
-    def _no_grid(
-        self, study: Study, levels: Levels, there: Sequence[Levels], reading: Reading | None
-    ) -> ClaimError:
-        whose = f"the reading {reading.id}" if reading else study.id
-        message = f"{whose} has no grid {'/'.join(levels)}"
-        names = ["/".join(of) for of in there]
-        return self.error("", message, names, None, self.example(study, there))
+        names = {name: key for name, key in self.given.items() if name not in ("study", "reading")}
+        try:
+            return find_facet_levels(study, names)
+        except UnknownName as error:
+            raise self._wrong(error, self.example(study, there)) from None
 
     def _name(self, study: Study, levels: Levels, reading: Reading | None) -> str:
         name = " | ".join(one.label for one in study.levels_of(levels)) or study.metric.name

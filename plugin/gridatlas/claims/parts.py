@@ -12,8 +12,9 @@ from typing import Any, Generic, Literal, Self, TypeVar
 
 from gridatlas.claims.places import Place, Source
 from gridatlas.claims.values import Fault, Number, unique
-from gridatlas.model.problems import join_names, nearest, quote
-from gridatlas.model.study import Factor, Point, keyword
+from gridatlas.model.lookup import UnknownName, no_such, one_cell
+from gridatlas.model.problems import join_names, quote
+from gridatlas.model.study import Factor, Point, keys_by_name, keyword
 
 NAMED_ABSENT_CELLS = 3
 NONE_LEFT = ("no cell is left to tell by",)
@@ -94,12 +95,8 @@ class Cells(Generic[V]):
         """The axis that an argument names."""
         axes = self.axes
         if name not in axes:
-            near = nearest(name, axes)
-            message = f"{quote(name)} is no axis here"
-            message += f"; did you mean {near}?" if near else ""
-            raise Fault(
-                message, f"one of {join_names(axes)}", f".where({next(iter(axes))}=...)", name
-            )
+            error = no_such(f"{quote(name)} is no axis here", name, axes, name)
+            raise Fault(error.message, error.expected, f".where({next(iter(axes))}=...)", name)
         return axes[name]
 
     def index(self, axis: Factor) -> int:
@@ -115,11 +112,10 @@ class Cells(Generic[V]):
             there = list(dict.fromkeys(point[index] for point in self.values))
             for key in keys:
                 if key not in there:
-                    near = nearest(key, there)
                     message = f"no cell here has the {axis.id} {quote(key)}"
-                    message += f"; did you mean {quote(near)}?" if near else ""
-                    example = f"{name}={near or next(iter(there), '...')}"
-                    raise Fault(message, f"one of {join_names(there, 30)}", example, name)
+                    error = no_such(message, key, there, name, in_quotes=True)
+                    example = f"{name}={error.near or next(iter(there), '...')}"
+                    raise Fault(error.message, error.expected, example, name)
             wanted[index] = keys
         return lambda point: all(point[index] in keys for index, keys in wanted.items())
 
@@ -171,15 +167,15 @@ class Cells(Generic[V]):
 
     def point(self, levels: Chosen) -> Point:
         """The one point at these levels, which have to name every axis."""
-        for name in levels:
-            self.axis(name)
-        rest = [name for name in self.axes if name not in levels]
-        if rest:
-            line = ".column(level)" if self.y and keyword(self.y.id) in rest else ".row(level)"
-            expected = f"a level of every axis, or {line} for all cells at one level"
-            example = f".at({', '.join(f'{name}=...' for name in self.axes)})"
-            message = f".at(...) gives one cell, so it needs {join_names(rest)} too"
-            raise Fault(message, expected, example)
+        try:
+            one_cell(
+                keys_by_name(self.axes.values()), {name: key for name, (key,) in levels.items()}
+            )
+        except UnknownName as error:
+            expected, example = error.expected, f".at({', '.join(f'{n}=...' for n in self.axes)})"
+            if not error.argument:
+                expected += ", or .row(level) or .column(level) for all cells at one level"
+            raise Fault(error.message, expected, example, error.argument) from None
         inside = self.chosen(levels)
         for point in self.values:
             if inside(point):

@@ -149,7 +149,7 @@ def _cells(old: Grid, new: Grid, match: Match) -> Cells:
         at = match.head(old.levels, (x.key, y.key))
         if at is None or at[1][0] not in columns or at[1][1] not in rows:
             continue
-        other = new.at(*at[1])
+        other = new.cell(*at[1])
         kind = _kind(old, new, cell, other)
         if kind:
             found.append(((x.key, y.key), CellChange(kind, at[1], cell, other)))
@@ -240,7 +240,7 @@ def _tested(
     if best.old is None or best.new is None or not best.moved:
         return best
     places = [_place(old, match, x.key, y.key) for x, y in best.old.best]
-    there = [at for at in places if at is not None and new.at(*at).value is not None]
+    there = [at for at in places if at is not None and new.cell(*at).value is not None]
     if not there:
         return replace(best, lost=True, reason="the old best cell has no value any more")
     if after.level is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from gridatlas.model.lookup import one_cell
 from gridatlas.model.schema import (
     AcceptedEntry,
     AgreementEntry,
@@ -314,7 +315,19 @@ class Grid:
             for x, cell in zip(self.study.x.levels, row, strict=True):
                 yield x, y, cell
 
-    def at(self, x: str, y: str) -> Cell:
+    def at(self, **levels: object) -> Cell:
+        """The cell at a level of each axis: `grid.at(ratio=0.4, local_window=2000).value`.
+
+        An axis with a dash or a dot in its name is written with `_`.
+
+        Raises:
+            UnknownName: For an axis or level that isn't there or is missing; the message names the
+                nearest.
+        """
+        axes = keys_by_name((self.study.x, self.study.y))
+        return self.cell(*one_cell(axes, {keyword(name): key for name, key in levels.items()}))
+
+    def cell(self, x: str, y: str) -> Cell:
         """The cell at the level keys of x and y; KeyError where there is none."""
         return self.cells[self.study.y.place(y)][self.study.x.place(x)]
 
@@ -328,6 +341,11 @@ def keyword(factor_id: str) -> str:
     """A factor's id as the name of an argument: `prompt-style` is written `prompt_style`."""
     name = "".join(c if c.isalnum() else "_" for c in factor_id)
     return f"_{name}" if name[:1].isdigit() else name
+
+
+def keys_by_name(factors: Iterable[Factor]) -> dict[str, list[str]]:
+    """The keys of factors' levels, by the factors' names as arguments."""
+    return {keyword(factor.id): [level.key for level in factor.levels] for factor in factors}
 
 
 def inline(label: str) -> str:

@@ -41,7 +41,7 @@ def grid_text(grid: Grid) -> str:
         return "\n".join([*lines, f"{size}, {best_text(grid)}"])
     rows = [["", *(x.label for x in study.x.levels)]]
     for y in rows_from_top(study.y):
-        cells = [(x, grid.at(x.key, y.key)) for x in study.x.levels]
+        cells = [(x, grid.cell(x.key, y.key)) for x in study.x.levels]
         told = [
             f"{_told(study, cell)}{'*' if (x.key, y.key) in best else ' '}" for x, cell in cells
         ]

@@ -253,7 +253,7 @@ def _of_difference(difference: Difference, points: Points) -> dict[str, Any]:
         "readings": [
             {
                 "label": level.label,
-                "at": _small([cell_text(study, grid.at(x.key, y.key)) for x, y in points]),
+                "at": _small([cell_text(study, grid.cell(x.key, y.key)) for x, y in points]),
             }
             for level, grid in zip(
                 reversed(difference.levels), (difference.second, difference.first), strict=True

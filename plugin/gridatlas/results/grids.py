@@ -13,8 +13,14 @@ from itertools import combinations, product
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from gridatlas.model.problems import Problem, join_names, nearest, quote
-from gridatlas.model.schema import level_key
+from gridatlas.model.lookup import (
+    UnknownName,
+    find_level,
+    no_such,
+    one_cell,
+    one_of,
+)
+from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.study import (
     MISSING,
     STATE_LABELS,
@@ -26,18 +32,13 @@ from gridatlas.model.study import (
     Point,
     Reading,
     Study,
+    keys_by_name,
     keyword,
+    renamed,
 )
 
 ALL_PAIRS_UP_TO = 4
 """Levels of a facet up to which all pairs are compared; beyond, each is compared with the first."""
-
-
-class UnknownName(KeyError):
-    """A study, facet or level that isn't there; its text is the message, without quotes."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +57,30 @@ class Results:
                 a dash or a dot in its name is written with `_`.
 
         Raises:
-            UnknownName: For a facet or level that isn't there; the message names the nearest, and
-                those that are there.
+            UnknownName: For a facet or level that isn't there or is missing; the message names the
+                nearest, and those that are there.
+        """
+        given = {keyword(name): level for name, level in facets.items()}
+        return self._grid_at(find_facet_levels(self.study, given))
+
+    def at(self, **levels: object) -> Cell:
+        """The cell at these levels of the facets, x and y, as it is shown.
+
+        `at(model="r1-qwen", benchmark="aime24", ratio=0.4, local_window=2000).value`
+
+        Raises:
+            UnknownName: For a factor or level that isn't there or is missing.
         """
         study = self.study
-        ids = {keyword(facet.id): facet for facet in study.facets}
-        given = {keyword(name): level for name, level in facets.items()}
-        if set(given) != set(ids):
-            wrong = [name for name in given if name not in ids]
-            near = nearest(wrong[0], ids) if wrong else None
-            raise UnknownName(
-                f"{study.id} has "
-                + (f"the facets {join_names(ids)}" if ids else "no facets")
-                + f", not {join_names(given) or 'none'}"
-                + (f"; did you mean {near}?" if near else "")
-            )
-        levels = []
-        for name, facet in ids.items():
-            key, known = _key(given[name]), [level.key for level in facet.levels]
-            if key not in known:
-                near = nearest(key, known)
-                raise UnknownName(
-                    f"{name} has no level {quote(key)}"
-                    + (f"; did you mean {near}?" if near else "")
-                    + f" (there are {join_names(known)})"
-                )
-            levels.append(key)
-        if tuple(levels) not in self.grids:
-            there = join_names(grid.address for grid in self.grids.values())
-            raise UnknownName(f"no grid {'/'.join(levels)} in {study.id}; there are {there}")
-        return self.grids[tuple(levels)]
+        factors = keys_by_name((*study.facets, study.x, study.y))
+        given = {keyword(name): level for name, level in levels.items()}
+        *facets, x, y = one_cell(factors, given, "factor")
+        return self._grid_at(tuple(facets)).cell(x, y)
+
+    def _grid_at(self, levels: Levels) -> Grid:
+        if levels not in self.grids:
+            raise no_grid(self.study.id, levels, self.grids)
+        return self.grids[levels]
 
     def where(self, facet: str, key: str) -> tuple[Grid, ...]:
         """The grids at one level of one facet."""
@@ -104,11 +99,45 @@ class Results:
         return self.grids.get((*grid.levels[:index], key, *grid.levels[index + 1 :]))
 
 
-def _key(level: object) -> str:
-    try:
-        return level_key(level)
-    except ValueError:
-        return str(level)
+def find_facet_levels(study: Study, given: Mapping[str, object]) -> Levels:
+    """The level key of each facet, as `grid(facet=level, …)` names them.
+
+    Raises:
+        UnknownName: For a facet or level that isn't there, and a facet without a level.
+    """
+    facets = keys_by_name(study.facets)
+    for name in given:
+        if name in keys_by_name((study.x, study.y)):
+            message = f"{name} is an axis, not a facet: .at(...) picks a cell of a grid"
+            raise UnknownName(message, one_of(facets), name)
+        if name not in facets:
+            raise no_such(f"{study.id} has no facet {name}", name, facets, name)
+    for name, keys in facets.items():
+        if name not in given:
+            choices = [f'{name}="{key}"' for key in keys]
+            raise UnknownName(f"grid() needs a level of {name} too", one_of(choices), name)
+    return tuple(find_level(name, keys, given[name]) for name, keys in facets.items())
+
+
+def no_grid(whose: str, levels: Levels, there: Iterable[Levels]) -> UnknownName:
+    """The error for facet levels at which a study, or a reading of it, has no grid."""
+    expected = one_of(["/".join(other) for other in there])
+    return UnknownName(f"{whose} has no grid {'/'.join(levels)}", expected)
+
+
+def find_study(studies: Mapping[str, Results], wanted: str) -> Results:
+    """The study with this id.
+
+    Raises:
+        UnknownName: Where there is none; it names the nearest, or the id that it has now.
+    """
+    if wanted in studies:
+        return studies[wanted]
+    new = renamed(results.study for results in studies.values()).get(wanted)
+    if new:
+        message = f"the study {quote(wanted)} was renamed; did you mean {new}?"
+        raise UnknownName(message, one_of(studies), "study", new)
+    raise no_such(f"there is no study {quote(wanted)}", wanted, studies, "study")
 
 
 def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
