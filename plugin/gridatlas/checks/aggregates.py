@@ -50,7 +50,7 @@ def check_aggregates(
                 if not level.aggregate
             ]
             off, tested = [], 0
-            for point, _, value in sheet.cells():
+            for point, _, value in sheet.cells:
                 cells = [part(levels, point) for levels in others]
                 parts = [cell.value for cell in cells if cell and cell.value is not None]
                 if len(parts) < len(others):

@@ -15,7 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from gridatlas.checks.chance import CHANCE
-from gridatlas.checks.printed import half_unit, places_of
+from gridatlas.checks.printed import half_unit
+from gridatlas.model.format import places_of
 from gridatlas.model.study import Levels, Point
 
 FEWEST = 10

@@ -11,9 +11,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.printed import is_computed, percent, places_of, plain
+from gridatlas.checks.printed import is_computed, percent, plain
 from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.words import cells_text, decimals_text, is_are, many, of_values, span
+from gridatlas.model.format import places_of
 from gridatlas.model.study import Cell, Levels, Point
 from gridatlas.results.grids import share_scale
 
@@ -49,7 +50,7 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
         if any(level.aggregate for level in view.study.levels_of(sheet.levels)):
             continue
         by_trials = view.study.trials_at(sheet.levels)
-        for point, cell, value in sheet.cells():
+        for point, cell, value in sheet.cells:
             n = cell.n if cell.n is not None else by_trials
             if not 0 <= value <= scale:
                 return []  # a change in percent, and no share

@@ -9,18 +9,17 @@ from fractions import Fraction
 
 from gridatlas.checks.chance import CHANCE
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.printed import is_computed, places_of, plain
+from gridatlas.checks.printed import is_computed, plain
 from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.words import cells_text, decimals_text, many, of_values
+from gridatlas.model.format import places_of
 from gridatlas.model.study import Point
 
 
 def check_decimals(view: ReadingView) -> list[CheckResult]:
     """Values printed with other decimals than the rest of their grid or reading."""
     printed = {
-        sheet.levels: [
-            (p, v, places_of(v)) for p, cell, v in sheet.cells() if not is_computed(cell)
-        ]
+        sheet.levels: [(p, v, places_of(v)) for p, cell, v in sheet.cells if not is_computed(cell)]
         for sheet in view.sheets
     }
     every = [cell for cells in printed.values() for cell in cells]
@@ -56,7 +55,7 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
     # 47.30 that a program wrote as 47.3 looks like a value that lost a digit.
     full = [value for _, value, places in every if places == usual]
     shorter = all(cell[2] < own[levels] for levels, cells in odd.items() for cell in cells)
-    dropped = number > 0 and shorter and not any(v.as_tuple().digits[-1] == 0 for v in full)
+    dropped = number > 0 and shorter and not any(plain(value)[-1] == "0" for value in full)
     strength = "A decimal that was lost or added shows; a wrong digit doesn't."
     statement = f"{len(full)} of {many(len(every), 'value')} have {decimals_text([usual])}."
     if dropped and Fraction(9, 10) ** len(full) < CHANCE:
@@ -89,5 +88,5 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
 
 def _usual(printed: Iterable[tuple[Point, Decimal, int]]) -> int:
     """The commonest number of decimals; of several, the largest."""
-    counts = Counter(places for *_, places in printed)
+    counts = Counter([places for _, _, places in printed])
     return max(counts, key=lambda places: (counts[places], places))

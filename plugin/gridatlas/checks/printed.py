@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import cast
 
+from gridatlas.model.format import places_of
 from gridatlas.model.study import Cell
-
-
-def places_of(value: Decimal) -> int:
-    """Decimals as printed: 2 of 47.30."""
-    return max(0, -cast(int, value.as_tuple()[2]))
 
 
 def half_unit(value: Decimal) -> Decimal:

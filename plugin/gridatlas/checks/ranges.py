@@ -23,7 +23,7 @@ def check_stated_ranges(view: ReadingView, reading: Reading) -> list[CheckResult
             if any(at.get(facet) != key for facet, key in named):
                 continue
             looked.append(sheet.levels)
-            values = [(point, value) for point, _, value in sheet.cells()]
+            values = [(point, value) for point, _, value in sheet.cells]
             beyond = [(p, plain(v)) for p, v in values if not low <= v <= high]
             total += len(values)
             inside += len(values) - len(beyond)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Literal
 
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, Outcome
@@ -16,24 +17,30 @@ Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sheet:
     """One grid as one reading gives it: rows of (point, cell), None where it gives no value."""
 
     levels: Levels
     rows: tuple[tuple[tuple[Point, Cell | None], ...], ...]
 
-    def cells(self) -> Iterator[tuple[Point, Cell, Decimal]]:
+    @cached_property
+    def cells(self) -> Sequence[tuple[Point, Cell, Decimal]]:
         """The cells that have a value, row by row."""
-        for row in self.rows:
-            for point, cell in row:
-                if cell is not None and cell.value is not None:
-                    yield point, cell, cell.value
+        return [
+            (point, cell, cell.value)
+            for row in self.rows
+            for point, cell in row
+            if cell is not None and cell.value is not None
+        ]
 
-    def lines(self, axis: Axis) -> list[Line]:
-        """Its rows, or its columns."""
-        lines = self.rows if axis == "row" else zip(*self.rows, strict=True)
-        return [[(point, cell.value if cell else None) for point, cell in line] for line in lines]
+    def lines(self, axis: Axis) -> Sequence[Line]:
+        """Its rows, or its columns: each point with its value."""
+        return self._lines if axis == "row" else [*zip(*self._lines, strict=True)]
+
+    @cached_property
+    def _lines(self) -> Sequence[Line]:
+        return [[(point, cell.value if cell else None) for point, cell in row] for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +108,12 @@ def view_of(study: Study, reading: Reading, severity: Severity) -> ReadingView:
         {levels for levels, _ in reading.cells},
         key=lambda levels: [order[key] for order, key in zip(orders, levels, strict=True)],
     )
+    cell_at = reading.cells.get
     sheets = tuple(
         Sheet(
             levels,
             tuple(
-                tuple((point, reading.cells.get((levels, point))) for point in row)
+                tuple([(point, cell_at((levels, point))) for point in row])
                 for row in points_of(study)
             ),
         )

@@ -45,7 +45,7 @@ def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
         looked.append(sheet.levels)
         groups: dict[tuple[Decimal, ...], list[Line]] = {}
         for line in whole:
-            groups.setdefault(tuple(v for _, v in line if v is not None), []).append(line)
+            groups.setdefault(tuple([v for _, v in line if v is not None]), []).append(line)
         chances = None
         for values, group in groups.items():
             if len(group) < 2 or view.ends.issuperset(values):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import groupby, pairwise
+from itertools import pairwise
+from operator import and_, eq
+from typing import cast
 
 from gridatlas.checks.chance import CHANCE, how_sure, times_text
 from gridatlas.checks.findings import CheckResult
@@ -38,15 +40,14 @@ def check_runs(view: ReadingView) -> list[CheckResult]:
             (axis, run)
             for axis, found in stretches.items()
             for stretch in found
-            for _, group in groupby(stretch, key=lambda one: one[1])
-            if len(run := list(group)) >= 3
+            for run in _equal_neighbours(stretch)
         ]
         if any(len(stretch) >= 3 for found in stretches.values() for stretch in found):
             looked.append(sheet.levels)
         longest = max([longest, *(len(run) for _, run in runs)])
-        known = {axis: _Neighbours.of(found) for axis, found in stretches.items()}
+        neighbours = {axis: _Neighbours.of(found) for axis, found in stretches.items() if runs}
         chances = {
-            (axis, length): _chances_of_run(known, axis, length)
+            (axis, length): _chances_of_run(neighbours, axis, length)
             for axis, length in {(axis, len(run)) for axis, run in runs}
         }
         for axis, run in runs:
@@ -97,23 +98,39 @@ def _observed_ends(view: ReadingView) -> frozenset[Decimal]:
 
     Many cells at such a value are most often at an end of the scale, as all 10 of 10 are.
     """
-    values = [value for sheet in view.sheets for _, _, value in sheet.cells()]
-    return frozenset() if view.ends or not values else frozenset((min(values), max(values)))
+    if view.ends:
+        return frozenset()
+    values = [value for sheet in view.sheets for _, _, value in sheet.cells]
+    return frozenset((min(values), max(values)) if values else ())
 
 
 def _stretches(ends: frozenset[Decimal], lines: Iterable[Line]) -> list[Stretch]:
     """The lines, cut at cells without a value and at values at an end of the range."""
     found: list[Stretch] = []
     for line in lines:
-        stretch: list[tuple[Point, Decimal]] = []
-        for point, value in line:
-            if value is None or value in ends:
-                found.append(stretch)
-                stretch = []
-            else:
-                stretch.append((point, value))
-        found.append(stretch)
-    return [stretch for stretch in found if stretch]
+        cuts = [
+            place
+            for place, (_, value) in enumerate(line)
+            if value is None or (ends and value in ends)
+        ]
+        for before, after in pairwise((-1, *cuts, len(line))):
+            if after - before > 1:
+                found.append(cast(Stretch, line[before + 1 : after]))
+    return found
+
+
+def _equal_neighbours(stretch: Stretch) -> Iterator[Stretch]:
+    """The runs of one value in a stretch, from three cells on."""
+    values = [value for _, value in stretch]
+    equal = [*map(eq, values, values[1:])]
+    if not any(map(and_, equal, equal[1:])):
+        return  # as in nearly all stretches
+    first = 0
+    for last, value in enumerate(values, 1):
+        if last == len(values) or values[last] != value:
+            if last - first >= 3:
+                yield stretch[first:last]
+            first = last
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +160,7 @@ class _Neighbours:
 
 
 def _chances_of_run(
-    known: Mapping[Axis, _Neighbours], axis: Axis, length: int
+    neighbours: Mapping[Axis, _Neighbours], axis: Axis, length: int
 ) -> tuple[Fraction, Fraction, tuple[int, int]]:
     """How likely a run of this length is anywhere in the grid, under two nulls.
 
@@ -152,15 +169,15 @@ def _chances_of_run(
     outside this run, for smooth grids have longer runs than shuffled ones; the pairs of neighbours
     along `axis` that it counts are given too: (equal, all).
     """
-    counts = known[axis].counts
+    counts = neighbours[axis].counts
     times = Counter(counts.values())
     values = sum(math.perm(count, length) * number for count, number in times.items())
     places, alike, seen = 0, Fraction(0), (0, 0)
-    for one, found in known.items():
+    for along, found in neighbours.items():
         here = sum(max(0, size - length + 1) * number for size, number in found.lengths.items())
-        own = length - 1 if one == axis else 0
+        own = length - 1 if along == axis else 0
         equal, pairs = found.equal - own, found.pairs - own
-        seen = (equal, pairs) if one == axis else seen
+        seen = (equal, pairs) if along == axis else seen
         places += here
         alike += here * Fraction(equal + 1, pairs + 2) ** (length - 1)
     total = sum(counts.values())

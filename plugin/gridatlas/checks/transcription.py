@@ -83,7 +83,7 @@ def check_transcription(view: ReadingView, reading: Reading) -> list[CheckResult
 
 def _typed(sheet: Sheet) -> Iterator[tuple[Point, Decimal]]:
     """The values that were typed: not the means of repeats."""
-    return ((point, value) for point, cell, value in sheet.cells() if not is_computed(cell))
+    return ((point, value) for point, cell, value in sheet.cells if not is_computed(cell))
 
 
 def _findings(

@@ -11,6 +11,14 @@ _DIGITS = Context(prec=400)
 MINUS = "\N{MINUS SIGN}"
 
 
+def places_of(value: Decimal) -> int:
+    """Decimals as printed: 2 of 47.30."""
+    text = str(value)
+    if "E" in text:
+        return max(0, -int(value.as_tuple().exponent))
+    return len(text.partition(".")[2])  # several times as quick, and asked of each cell
+
+
 def format_value(value: Decimal, decimals: int) -> str:
     """A value with a fixed number of decimals, in plain digits: `47.0`."""
     rounded = value.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN, _DIGITS)
