@@ -334,7 +334,7 @@ def _with_values(study: Study, values: Values) -> Study:
     readings = (
         replace(
             reading,
-            cells={at: replace(cell, value=values[at]) for at, cell in reading.cells.items()},
+            cells={at: cell._replace(value=values[at]) for at, cell in reading.cells.items()},
         )
         for reading in study.readings
     )

@@ -23,7 +23,7 @@ from gridatlas.importing.cells import Imported, make_cells
 from gridatlas.importing.detect import look
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
-from gridatlas.importing.rows import RawRow, RawTable
+from gridatlas.importing.rows import RawTable, by_columns
 from gridatlas.importing.unpivot import is_wide
 
 
@@ -745,12 +745,11 @@ class Compared(str):
 
 def test_no_row_is_compared_with_all_others() -> None:
     number = 2000
-    rows = tuple(
-        RawRow(f"a.csv:{at}", tuple(map(Compared, (at // 50, at % 50, f"{at / 7:.4f}"))))
-        for at in range(number)
-    )
+    rows = [(at // 50, at % 50, f"{at / 7:.4f}") for at in range(number)]
+    columns = by_columns(("lr", "batch", "acc"), [tuple(map(Compared, row)) for row in rows])
+    table = RawTable("CSV", columns, [f"a.csv:{at}" for at in range(number)])
     Compared.times = 0
-    make_cells(propose(RawTable("CSV", ("lr", "batch", "acc"), rows), ImportOptions()), None)
+    make_cells(propose(table, ImportOptions()), None)
     assert Compared.times < 60 * number
 
 
@@ -831,11 +830,8 @@ def test_the_metric_is_recognised(here: Path, case: str) -> None:
 
 def proposed(columns: str, *rows: str) -> dict[str, str]:
     """The roles of columns, by their names."""
-    table = RawTable(
-        "test",
-        tuple(columns.split()),
-        tuple(RawRow(f"t:{at}", tuple(row.split())) for at, row in enumerate(rows, 2)),
-    )
+    texts = by_columns(columns.split(), [row.split() for row in rows])
+    table = RawTable("test", texts, [f"t:{line}" for line in range(2, len(rows) + 2)])
     return {role.column: role.role for role in propose(table, ImportOptions()).roles}
 
 
@@ -1129,12 +1125,11 @@ def test_rows_read_are_cells_repeats_and_reported(
 
 def _is_what_was_read(made: Imported, rows: list[tuple[str, ...]]) -> None:
     """Each row is in one place only, and its value has the digits of the source."""
-    at = made.columns.index("place")
-    places = [row[at].split(" ")[0] for row in made.rows] + [one.place for one in made.reported]
+    written = [place.split(" ")[0] for place in made.columns["place"]]
+    places = written + [row.place for row in made.reported]
     assert sorted(places) == sorted(f"t.csv:{line}" for line in range(2, len(rows) + 2))
-    for row in made.rows:
-        source = rows[int(row[at].split(" ")[0].rpartition(":")[2]) - 2][3]
-        value = row[made.columns.index("acc")]
+    for place, value in zip(written, made.columns["acc"], strict=True):
+        source = rows[int(place.rpartition(":")[2]) - 2][3]
         if value:
             assert source.replace("−", "-").split(" ")[0].removesuffix("%") == value
             Decimal(value)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridatlas.importing.numerals import Mark, decimal_mark, is_absent, marks_of, number_text
+from gridatlas.importing.numerals import (
+    Mark,
+    are_plain_numbers,
+    decimal_mark,
+    is_absent,
+    marks_of,
+    number_text,
+)
 from gridatlas.importing.rows import CannotImport
 
 NUMBERS: list[tuple[str, Mark, str | None]] = [
@@ -101,3 +108,19 @@ def test_what_a_spreadsheet_writes_is_read_as_it_was(number: Decimal, space: str
         assert number_text(text, mark) == f"{number:.3f}"
     spaced = german.replace(".", space)
     assert number_text(spaced, "comma") == f"{number:.3f}"
+
+
+@pytest.mark.parametrize(
+    "text", ["", " 1", "+1", ".5", "5.", "1e3", "1,0", "1\n2", "٣", "nan", "--1"]
+)
+def test_one_other_text_makes_numbers_not_plain(text: str) -> None:
+    assert are_plain_numbers(["1", "-2.50", "007"])
+    assert not are_plain_numbers(["1", text, "-2.50"])
+
+
+@given(st.lists(st.from_regex(r"-?[0-9]{1,4}(\.[0-9]{1,4})?", fullmatch=True), min_size=1))
+def test_plain_numbers_say_the_same_all_at_once_as_one_by_one(texts: list[str]) -> None:
+    assert are_plain_numbers(texts)
+    assert [number_text(text, "point") for text in texts] == texts
+    # A text that is no number of the plain kind makes all be looked at one by one.
+    assert marks_of([*texts, "7%"]) == marks_of(texts)

@@ -12,7 +12,6 @@ import pytest
 from studies import HEAD
 
 from gridatlas.data.reader import StudySource, read_study
-from gridatlas.data.tables import Row
 from gridatlas.data.validate import validate
 from gridatlas.model.problems import Problem
 
@@ -37,7 +36,7 @@ def _values(folder: Path, values: pa.Array) -> list[str]:
     pq.write_table(pa.table({"value": values}), folder / "cells.parquet")
     source, problems = _read(folder)
     assert problems == []
-    return [row.values[0] for row in source.tables["paper"].rows]
+    return [*source.tables["paper"].column("value")]
 
 
 @pytest.mark.parametrize(
@@ -69,10 +68,8 @@ def test_rows_are_counted_from_one(folder: Path) -> None:
     source, problems = _read(folder)
     assert problems == []
     assert source.tables["paper"].columns == ("rate", "depth", "value", "state")
-    assert source.tables["paper"].rows == (
-        Row(1, ("0.1", "1", "10.5", "")),
-        Row(2, ("0.2", "1", "", "oom")),
-    )
+    assert [*source.tables["paper"].rows()] == [("0.1", "1", "10.5", ""), ("0.2", "1", "", "oom")]
+    assert [*source.tables["paper"].lines] == [1, 2]
     study, problems = validate(source)
     assert problems == []
     assert study is not None

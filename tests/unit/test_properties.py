@@ -19,7 +19,14 @@ from hypothesis import strategies as st
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.vegalite import specification
 from gridatlas.data.reader import read_study
-from gridatlas.data.tables import parse_csv, unguarded
+from gridatlas.data.tables import (
+    clean_cell,
+    clean_column,
+    guarded,
+    guarded_column,
+    parse_csv,
+    unguarded,
+)
 from gridatlas.data.validate import slug, validate
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import Problem
@@ -124,6 +131,13 @@ def _are_problems(found: list[Problem]) -> None:
         assert all(line.isprintable() for line in lines)
 
 
+@given(st.lists(TEXT | st.sampled_from(["'=1", "''+2", "=3", " a ", "a", ""])), st.integers(1, 3))
+def test_columns_are_cleaned_and_guarded_as_each_of_their_texts(texts: list[str], of: int) -> None:
+    column = texts * of
+    assert [*clean_column(column)] == [*map(clean_cell, column)]
+    assert [*guarded_column(column)] == [*map(guarded, column)]
+
+
 @given(TEXT | MARKUP)
 @example("")
 @example("\n")
@@ -134,8 +148,9 @@ def test_csv_never_raises(text: str) -> None:
     assert found is not None or problems
     _are_problems(problems)
     if found is not None:
-        assert all(len(row.values) == len(found.columns) for row in found.rows)
-        assert [row.line for row in found.rows] == sorted({row.line for row in found.rows})
+        assert len(found.texts) == len(found.columns)
+        assert {len(found.lines)}.issuperset(map(len, found.texts))
+        assert found.lines == sorted(set(found.lines))
 
 
 @given(st.lists(st.lists(PLAIN, min_size=2, max_size=2), min_size=2))
@@ -148,7 +163,7 @@ def test_a_table_that_python_writes_is_read_as_it_was(rows: list[list[str]]) -> 
     assert found is not None
     # The apostrophe before what would be a formula isn't the text's.
     stripped = [tuple(unguarded(value.strip()) for value in row) for row in rows]
-    assert [found.columns, *(row.values for row in found.rows)] == stripped
+    assert [found.columns, *found.rows()] == stripped
 
 
 @given(TEXT | MARKUP)

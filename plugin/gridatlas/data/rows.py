@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import cached_property
-from typing import cast
+from functools import cache, cached_property, partial
+from itertools import repeat
+from typing import NamedTuple, cast
 
 from gridatlas.data.reader import StudySource
-from gridatlas.data.tables import Row, Table
+from gridatlas.data.tables import Table
 from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import (
     LONGEST_NAME,
     MOST_TRIALS,
+    Metric,
     ReadingEntry,
     level_key,
     level_number,
@@ -36,14 +38,6 @@ OPTIONAL_COLUMNS = ("n", "successes", "stderr", "state", "note", "place", "run")
 def factor_ids(source: StudySource) -> tuple[str, ...]:
     """The ids of x, y and the facets: the columns that each table needs, and the metric's."""
     return (source.file.x, source.file.y, *source.file.facets)
-
-
-def column(table: Table, name: str) -> list[str]:
-    """The texts of one column; empty where the table has no such column."""
-    if name not in table.columns:
-        return []
-    index = table.columns.index(name)
-    return [row.values[index] for row in table.rows]
 
 
 def too_long(level: str) -> bool:
@@ -103,183 +97,212 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
     return problems
 
 
+class _Wrong(NamedTuple):
+    """A problem of texts, wherever they stand in the table."""
+
+    kind: str
+    column: str
+    found: str
+    expected: str
+    fix: str
+
+
+class _Measured(NamedTuple):
+    """What a row says by its metric, counts and state; with `problems` it gives no cell."""
+
+    value: Decimal | None
+    state: State
+    n: int | None
+    successes: int | None
+    stderr: Decimal | None
+    problems: tuple[_Wrong, ...]
+
+
 @dataclass(frozen=True)
 class _Rows:
-    """Reads rows of one table into cells, and makes problems that lie in it."""
+    """Reads a table into cells. What texts say is found once for all rows that have them."""
 
     source: StudySource
     table: Table
     factors: Mapping[str, Factor]
     reading: str
 
-    @cached_property
-    def places(self) -> Mapping[str, int]:
-        return {name: place for place, name in enumerate(self.table.columns)}
+    def texts(self, name: str) -> Sequence[str]:
+        """The text of each row in a column; empty texts where the table has no such column."""
+        if name in self.table.columns:
+            return self.table.column(name)
+        return [""] * len(self.table.lines)
 
     @cached_property
-    def known_keys(self) -> dict[str, str]:
-        """Keys of levels by their texts: each stands in many rows."""
-        return {}
+    def keys(self) -> Mapping[str, Sequence[str]]:
+        """The level of each row, by factors; empty where it has none that can be read."""
+        keys = {}
+        for name in self.factors:
+            texts = self.texts(name)
+            key_of = {
+                text: "" if _level_problem(name, text) else level_key(text)
+                for text in dict.fromkeys(texts)
+            }
+            keys[name] = [*map(key_of.__getitem__, texts)]
+        return keys
 
-    def text(self, row: Row, name: str) -> str:
-        place = self.places.get(name)
-        return "" if place is None else row.values[place]
-
-    def problem(
-        self, kind: str, row: Row, column: str, found: str, expected: str, fix: str
-    ) -> Problem:
-        return Problem(kind, self.table.name, found, expected, fix, row.line, column)
-
-    def number(
-        self, row: Row, column: str, problems: list[Problem], whole: bool = False
-    ) -> Decimal | None:
-        text = self.text(row, column)
-        if not text:
-            return None
-        try:
-            number = Decimal(text)
-        except InvalidOperation:
-            number = Decimal("NaN")
-        bad = not number.is_finite() or "_" in text or abs(number.adjusted()) > 300
-        if not bad and not (whole and number != number.to_integral_value()):
-            return number
-        expected = "a whole number" if whole else "a number such as 47.3"
-        if re.fullmatch(r"[+-]?[\d.]+,\d+", text):
-            fix = "write the decimals after a point, not a comma"
-        elif text.endswith("%"):
-            fix = "leave out the %; the unit stands in study.yml"
-        else:
-            fix = "correct it, or leave it empty and say why in the columns state and note"
-        problems.append(self.problem("not-a-number", row, column, quote(text), expected, fix))
-        return None
-
-    def cell(self, row: Row) -> tuple[Cell | None, list[Problem]]:
+    @cached_property
+    def measured(self) -> Sequence[_Measured]:
+        """What each row says by its metric, counts and state."""
         metric = self.source.file.metric
-        problems: list[Problem] = []
-        value = self.number(row, metric.column, problems)
-        n = self.number(row, "n", problems, whole=True)
-        successes = self.number(row, "successes", problems, whole=True)
-        stderr = self.number(row, "stderr", problems)
-        state = self.text(row, "state") or ("missing" if value is None else "ok")
-        if state not in STATES:
-            near = nearest(state, STATES)
-            problems.append(
-                self.problem(
-                    "unknown-state",
-                    row,
-                    "state",
-                    quote(state),
-                    f"one of {join_names(STATES)}",
-                    f"write {near} instead of {state}" if near else "use one of them",
-                )
-            )
-        elif value is not None and state not in ("ok", "disputed"):
-            problems.append(
-                self.problem(
-                    "value-and-state",
-                    row,
-                    "state",
-                    f"the value {value} and the state {state}",
-                    "a value, or a state that says why there is none",
-                    "remove the value, or set the state to ok or disputed",
-                )
-            )
-        elif value is None and state == "ok" and not problems:
-            problems.append(
-                self.problem(
-                    "no-value",
-                    row,
-                    metric.column,
-                    "no value and the state ok",
-                    "a value",
-                    "add the value, or set the state to missing, failed, oom or disputed",
-                )
-            )
-        if value is not None and metric.range:
-            low, high = metric.range
-            if not low <= value <= high:
-                problems.append(
-                    self.problem(
-                        "out-of-range",
-                        row,
-                        metric.column,
-                        str(value),
-                        f"{low} to {high}, the range of {metric.name} in study.yml",
-                        "correct the value, or the range",
-                    )
-                )
-        problems += self.check_counts(row, n, successes, stderr)
-        if problems:
-            return None, problems
-        cell = Cell(
-            value=value,
-            state=cast(State, state),
-            reading=self.reading,
-            n=None if n is None else int(n),
-            successes=None if successes is None else int(successes),
-            stderr=stderr,
-            note=self.text(row, "note"),
-            place=self.text(row, "place"),
-            run=self.text(row, "run"),
-            line=row.line,
-        )
-        return cell, problems
+        names = (metric.column, "n", "successes", "stderr", "state")
+        measured = cache(partial(_measured, metric))
+        return [*map(measured, *map(self.texts, names))]
 
-    def check_counts(
-        self, row: Row, n: Decimal | None, successes: Decimal | None, stderr: Decimal | None
-    ) -> list[Problem]:
-        problems = []
-        if n is not None and not 1 <= n <= MOST_TRIALS:
-            fix = "correct it, or leave it empty where it is unknown"
-            expected = "1 or more" if n < 1 else f"at most {MOST_TRIALS:,}"
-            problems.append(self.problem("wrong-count", row, "n", str(n), expected, fix))
-        elif successes is not None and not 0 <= successes <= (n or MOST_TRIALS):
-            expected = f"0 to n = {n}" if n is not None else "0 or more"
-            if n is None and successes > MOST_TRIALS:
-                expected = f"at most {MOST_TRIALS:,}"
-            fix = "correct successes or n"
-            problems.append(
-                self.problem("wrong-count", row, "successes", str(successes), expected, fix)
-            )
-        if stderr is not None and stderr < 0:
-            fix = "correct it, or leave it empty where it is unknown"
-            problems.append(
-                self.problem("wrong-count", row, "stderr", str(stderr), "0 or more", fix)
-            )
+    @cached_property
+    def problems(self) -> Mapping[int, list[Problem]]:
+        """The problems of each row that has any; such rows give no cell."""
+        bad = {row for keys in self.keys.values() if "" in keys for row in _places("", keys)}
+        bad |= {row for row, measured in enumerate(self.measured) if measured.problems}
+        problems = {}
+        for row in sorted(bad):
+            levels = (_level_problem(name, self.texts(name)[row]) for name in self.factors)
+            found = [*filter(None, levels), *self.measured[row].problems]
+            line = self.table.lines[row]
+            problems[row] = [
+                Problem(kind, self.table.name, found, expected, fix, line, column)
+                for kind, column, found, expected, fix in found
+            ]
         return problems
 
-    def keys(self, row: Row) -> tuple[dict[str, str], list[Problem]]:
-        keys, problems = {}, []
-        for name in self.factors:
-            text = self.text(row, name)
-            key = self.known_keys.get(text)
-            if key is not None:
-                keys[name] = key
-            elif text and not too_long(text):
-                keys[name] = self.known_keys[text] = level_key(text)
-            elif text:
-                problems.append(
-                    self.problem(
-                        "long-level",
-                        row,
-                        name,
-                        f"{max(len(text), len(level_key(text))):,} characters, {quote(text, 40)}",
-                        f"a level of at most {LONGEST_NAME:,}",
-                        "shorten it; is a quote not closed?",
-                    )
-                )
-            else:
-                problems.append(
-                    self.problem(
-                        "empty-level",
-                        row,
-                        name,
-                        "nothing",
-                        f"a level of {name}",
-                        "fill it in; each row names its cell",
-                    )
-                )
-        return keys, problems
+    @cached_property
+    def outside(self) -> frozenset[int]:
+        """The rows with a level that the study doesn't have."""
+        rows: set[int] = set()
+        for name, keys in self.keys.items():
+            levels = {level.key for level in self.factors[name].levels}
+            if not levels.issuperset(keys):
+                rows.update(row for row, key in enumerate(keys) if key not in levels)
+        return frozenset(rows.difference(self.problems))
+
+    def rows_of_cells(
+        self,
+    ) -> tuple[dict[tuple[Levels, Point], int], dict[tuple[Levels, Point], list[int]]]:
+        """The first row of each cell, in their order; and all rows of cells that have several."""
+        file = self.source.file
+        left_out = self.outside.union(self.problems)
+        facets = [self.keys[facet] for facet in file.facets]
+        levels = zip(*facets, strict=True) if facets else repeat(())
+        points = zip(self.keys[file.x], self.keys[file.y], strict=True)
+        first_rows: dict[tuple[Levels, Point], int] = {}
+        repeats: dict[tuple[Levels, Point], list[int]] = {}
+        for row, at in enumerate(zip(levels, points, strict=False)):
+            if left_out and row in left_out:
+                continue
+            first = first_rows.setdefault(at, row)
+            if first != row:
+                repeats.setdefault(at, [first]).append(row)
+        return first_rows, repeats
+
+    def cells(self, rows: Iterable[int]) -> Iterator[Cell]:
+        """The cells of rows, each as if the row were the only one of its cell."""
+        measured, lines, reading = self.measured, self.table.lines, self.reading
+        notes, places, runs = self.texts("note"), self.texts("place"), self.texts("run")
+        for row in rows:
+            value, state, n, successes, stderr, _ = measured[row]
+            note, place, run = notes[row], places[row], runs[row]
+            line = lines[row]
+            yield Cell(value, state, reading, n, successes, stderr, note, place, run, line)
+
+
+def _places(value: object, values: Iterable[object]) -> Iterator[int]:
+    return (place for place, other in enumerate(values) if other == value)
+
+
+def _level_problem(factor: str, text: str) -> _Wrong | None:
+    """What is wrong with a text as a level."""
+    if not text:
+        expected, fix = f"a level of {factor}", "fill it in; each row names its cell"
+        return _Wrong("empty-level", factor, "nothing", expected, fix)
+    if not too_long(text):
+        return None
+    found = f"{max(len(text), len(level_key(text))):,} characters, {quote(text, 40)}"
+    expected, fix = f"a level of at most {LONGEST_NAME:,}", "shorten it; is a quote not closed?"
+    return _Wrong("long-level", factor, found, expected, fix)
+
+
+def _number(text: str, column: str, problems: list[_Wrong], whole: bool = False) -> Decimal | None:
+    if not text:
+        return None
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    bad = not number.is_finite() or "_" in text or abs(number.adjusted()) > 300
+    if not bad and not (whole and number != number.to_integral_value()):
+        return number
+    if re.fullmatch(r"[+-]?[\d.]+,\d+", text):
+        fix = "write the decimals after a point, not a comma"
+    elif text.endswith("%"):
+        fix = "leave out the %; the unit stands in study.yml"
+    else:
+        fix = "correct it, or leave it empty and say why in the columns state and note"
+    expected = "a whole number" if whole else "a number such as 47.3"
+    problems.append(_Wrong("not-a-number", column, quote(text), expected, fix))
+    return None
+
+
+def _measured(
+    metric: Metric, value_text: str, n_text: str, successes_text: str, stderr_text: str, state: str
+) -> _Measured:
+    problems: list[_Wrong] = []
+    value = _number(value_text, metric.column, problems)
+    n = successes = stderr = None
+    if n_text or successes_text or stderr_text:
+        n = _number(n_text, "n", problems, whole=True)
+        successes = _number(successes_text, "successes", problems, whole=True)
+        stderr = _number(stderr_text, "stderr", problems)
+    state = state or ("missing" if value is None else "ok")
+    if state not in STATES:
+        near = nearest(state, STATES)
+        fix = f"write {near} instead of {state}" if near else "use one of them"
+        expected = f"one of {join_names(STATES)}"
+        problems.append(_Wrong("unknown-state", "state", quote(state), expected, fix))
+    elif value is not None and state not in ("ok", "disputed"):
+        found = f"the value {value} and the state {state}"
+        expected = "a value, or a state that says why there is none"
+        fix = "remove the value, or set the state to ok or disputed"
+        problems.append(_Wrong("value-and-state", "state", found, expected, fix))
+    elif value is None and state == "ok" and not problems:
+        found = "no value and the state ok"
+        fix = "add the value, or set the state to missing, failed, oom or disputed"
+        problems.append(_Wrong("no-value", metric.column, found, "a value", fix))
+    if value is not None and metric.range and not metric.range[0] <= value <= metric.range[1]:
+        low, high = metric.range
+        expected = f"{low} to {high}, the range of {metric.name} in study.yml"
+        fix = "correct the value, or the range"
+        problems.append(_Wrong("out-of-range", metric.column, str(value), expected, fix))
+    if n_text or successes_text or stderr_text:
+        problems += _wrong_counts(n, successes, stderr)
+    return _Measured(
+        value,
+        cast(State, state),
+        None if n is None else int(n),
+        None if successes is None else int(successes),
+        stderr,
+        tuple(problems),
+    )
+
+
+def _wrong_counts(
+    n: Decimal | None, successes: Decimal | None, stderr: Decimal | None
+) -> Iterator[_Wrong]:
+    fix = "correct it, or leave it empty where it is unknown"
+    if n is not None and not 1 <= n <= MOST_TRIALS:
+        expected = "1 or more" if n < 1 else f"at most {MOST_TRIALS:,}"
+        yield _Wrong("wrong-count", "n", str(n), expected, fix)
+    elif successes is not None and not 0 <= successes <= (n or MOST_TRIALS):
+        expected = f"0 to n = {n}" if n is not None else "0 or more"
+        if n is None and successes > MOST_TRIALS:
+            expected = f"at most {MOST_TRIALS:,}"
+        yield _Wrong("wrong-count", "successes", str(successes), expected, "correct successes or n")
+    if stderr is not None and stderr < 0:
+        yield _Wrong("wrong-count", "stderr", str(stderr), "0 or more", fix)
 
 
 def read_readings(
@@ -297,68 +320,62 @@ def read_readings(
         # A reading that supplies no shown value only has notes about levels of its own.
         supplies = not readings or not covered.issuperset(reading.cells)
         problems += found + _outside(rows, reading, "problem" if supplies else "note")
-        covered.update(at for at, cell in reading.cells.items() if cell.value is not None)
+        if entry is not source.readings[-1]:
+            covered.update(at for at, cell in reading.cells.items() if cell.value is not None)
         readings.append(reading)
     return tuple(readings), problems
 
 
 def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
     file = rows.source.file
-    known = {name: {level.key for level in factor.levels} for name, factor in rows.factors.items()}
-    problems: list[Problem] = []
-    found: dict[tuple[Levels, Point], list[Cell]] = {}
-    outside = []
-    for row in rows.table.rows:
-        keys, bad_keys = rows.keys(row)
-        cell, bad_cell = rows.cell(row)
-        problems += bad_keys + bad_cell
-        if cell is None or bad_keys:
+    problems = [problem for found in rows.problems.values() for problem in found]
+    first_rows, repeats = rows.rows_of_cells()
+    cells = dict(zip(first_rows, rows.cells(first_rows.values()), strict=True))
+    for at, same_cell in sorted(repeats.items(), key=lambda item: item[1][0]):
+        if file.repeats is not None:
+            cells[at] = _mean(cells[at], [rows.measured[row] for row in same_cell])
             continue
-        if any(key not in known[name] for name, key in keys.items()):
-            outside.append((tuple(keys.items()), cell))
-            continue
-        levels = tuple(keys[facet] for facet in file.facets)
-        found.setdefault((levels, (keys[file.x], keys[file.y])), []).append(cell)
-    cells = {}
-    for (levels, point), repeats in found.items():
-        if len(repeats) > 1 and file.repeats is None:
-            at = dict(zip((*file.facets, file.x, file.y), (*levels, *point), strict=True))
-            where = ", ".join(f"{name} = {key}" for name, key in at.items())
-            problems += [
-                Problem(
-                    "duplicate-cell",
-                    rows.table.name,
-                    f"{where} again; it stands on line {repeats[0].line} already",
-                    "one row per cell",
-                    "remove one row; if they are repeats of a measurement, "
-                    "say repeats: mean in study.yml",
-                    cell.line,
-                    file.metric.column,
-                )
-                for cell in repeats[1:]
-            ]
-        cells[levels, point] = repeats[0] if len(repeats) == 1 else _merged(repeats, file.repeats)
+        levels, point = at
+        keys = dict(zip((*file.facets, file.x, file.y), (*levels, *point), strict=True))
+        where = ", ".join(f"{name} = {key}" for name, key in keys.items())
+        problems += [
+            Problem(
+                "duplicate-cell",
+                rows.table.name,
+                f"{where} again; it stands on line {cells[at].line} already",
+                "one row per cell",
+                "remove one row; if they are repeats of a measurement, "
+                "say repeats: mean in study.yml",
+                rows.table.lines[row],
+                file.metric.column,
+            )
+            for row in same_cell[1:]
+        ]
+    outside_rows = sorted(rows.outside)
+    levels_outside = (
+        tuple((name, keys[row]) for name, keys in rows.keys.items()) for row in outside_rows
+    )
+    outside = tuple(zip(levels_outside, rows.cells(outside_rows), strict=True))
     label = entry.label or (entry.id if file.readings else "Cells of the study")
     with_value = [cell for cell in cells.values() if cell.value is not None]
     measured = bool(with_value) and all(cell.run for cell in with_value)
     document = rows.source.documents.get(entry.id)
-    return Reading(entry.id, label, entry, cells, tuple(outside), measured, document), problems
+    return Reading(entry.id, label, entry, cells, outside, measured, document), problems
 
 
-def _merged(repeats: Sequence[Cell], rule: str | None) -> Cell:
-    """One cell of several rows: by the rule `mean` with a standard error, else the first row."""
-    first = repeats[0]
-    values = [cell.value for cell in repeats if cell.value is not None]
-    if rule is None or not values:
+def _mean(first: Cell, repeats: Sequence[_Measured]) -> Cell:
+    """The mean of several rows with its standard error; the first row where none has a value."""
+    values = [row.value for row in repeats if row.value is not None]
+    if not values:
         return first
     mean = sum(values, Decimal(0)) / len(values)
     stderr = None
     if len(values) > 1:
-        variance = sum(((value - mean) ** 2 for value in values), Decimal(0)) / (len(values) - 1)
+        variance = sum([(value - mean) ** 2 for value in values], Decimal(0)) / (len(values) - 1)
         stderr = (variance / len(values)).sqrt()
-    trials = [cell.n for cell in repeats if cell.value is not None]
+    trials = [row.n for row in repeats if row.value is not None]
     n = None if None in trials else sum(cast(list[int], trials))
-    state: State = "disputed" if any(cell.state == "disputed" for cell in repeats) else "ok"
+    state: State = "disputed" if any(row.state == "disputed" for row in repeats) else "ok"
     note = f"mean of {len(values)} repeats"
     if len(values) < len(repeats):
         note += f"; {len(repeats) - len(values)} more without a value"

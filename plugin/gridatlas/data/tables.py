@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from gridatlas.data.text import read_text, unprintable
@@ -14,6 +16,7 @@ from gridatlas.model.schema import level_number
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 """What a spreadsheet runs, and what has apostrophes before it so that none does."""
+_FORMULA_STARTS = frozenset("'=+-@\t\r＝＋－＠")
 
 
 def guarded(text: str) -> str:
@@ -23,6 +26,13 @@ def guarded(text: str) -> str:
     away what was put there and nothing else. Numbers are never touched, negative ones neither.
     """
     return f"'{text}" if _is_formula(text) else text
+
+
+def guarded_column(texts: Sequence[str]) -> Sequence[str]:
+    """The texts of a column as `guarded` gives each."""
+    if _FORMULA_STARTS.isdisjoint({text[:1] for text in texts}):
+        return texts  # as nearly all are
+    return [*map(guarded, texts)]
 
 
 def unguarded(text: str) -> str:
@@ -35,20 +45,28 @@ def _is_formula(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row of a table: its line in the file and its cells as text, one per column."""
-
-    line: int
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
-    """A table as it stands in the file; `name` is its path as shown to people."""
+    """A table as it stands in the file, by columns.
+
+    Attributes:
+        name: Its path as shown to people.
+        columns: The header.
+        texts: Of each column, with the text of each row.
+        lines: Of each row, its line in the file (CSV) or its number (Parquet), from 1.
+    """
 
     name: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    texts: tuple[Sequence[str], ...]
+    lines: Sequence[int]
+
+    def column(self, name: str) -> Sequence[str]:
+        """The texts of one column; empty where the table has no such column."""
+        return self.texts[self.columns.index(name)] if name in self.columns else ()
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """The texts of each row, one per column."""
+        return zip(*self.texts, strict=True)
 
 
 def read_table(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
@@ -63,46 +81,72 @@ def read_table(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
     return (None, problems) if text is None else parse_csv(text, name)
 
 
-def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
-    """Split CSV text (commas, double quotes, a header) into a table; ragged rows are problems."""
-    rows: list[Row] = []
-    problems: list[Problem] = []
-    texts: dict[str, str] = {}  # one text for all cells that have it
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    line = 1
+class CsvError(ValueError):
+    """Text that is no CSV; carries what is wrong, and the line of the row in which it is."""
+
+    def __init__(self, found: str, line: int) -> None:
+        super().__init__(found)
+        self.found, self.line = found, line
+
+
+def split_csv(text: str, separator: str = ",") -> tuple[list[list[str]], list[int]]:
+    """The rows of delimited text that aren't blank, and the line that each begins on.
+
+    Raises:
+        CsvError: For quotes that don't fit.
+    """
+    rows: list[list[str]] = []
+    ends = [0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         for values in reader:
-            if values:
-                stripped = [value.strip() for value in values]
-                stripped = [unguarded(one) if one[:1] == "'" else one for one in stripped]
-                rows.append(Row(line, tuple([texts.setdefault(one, one) for one in stripped])))
-            line = reader.line_num + 1
+            rows.append(values)
+            ends.append(reader.line_num)
     except csv.Error as error:
+        raise CsvError(str(error), ends[-1] + 1) from None
+    if not all(rows):
+        ends = [end for end, values in zip(ends, rows, strict=False) if values]
+        rows = [values for values in rows if values]
+    return rows, [end + 1 for end, _ in zip(ends, rows, strict=False)]
+
+
+def clean_cell(text: str) -> str:
+    """A cell's text without spaces around it, and without what `guarded` puts before it."""
+    text = text.strip()
+    return unguarded(text) if text[:1] == "'" else text
+
+
+def clean_column(texts: Sequence[str]) -> Sequence[str]:
+    """The texts of a column as `clean_cell` gives each; where few differ, one text for all."""
+    distinct = dict.fromkeys(texts)
+    if 2 * len(distinct) < len(texts):
+        cells = {text: clean_cell(text) for text in distinct}
+        return [*map(cells.__getitem__, texts)]
+    stripped = [*map(str.strip, texts)]
+    return [*map(clean_cell, texts)] if "'" in {text[:1] for text in stripped} else stripped
+
+
+def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
+    """Split CSV text (commas, double quotes, a header) into a table; ragged rows are problems."""
+    try:
+        rows, lines = split_csv(text)
+    except CsvError as error:
         fix = 'double the quotes within a quoted value ("") and close each one'
-        problem = Problem("not-csv", name, str(error), "comma-separated values", fix, line)
-        return None, [problem]
+        expected = "comma-separated values"
+        return None, [Problem("not-csv", name, error.found, expected, fix, error.line)]
     if not rows:
         return None, [
             Problem("empty-file", name, "an empty file", "content", "write it, or remove the file")
         ]
-    columns = rows[0].values
+    columns = tuple(map(clean_cell, rows.pop(0)))
+    header_line = lines.pop(0)
+    problems: list[Problem] = []
     if unprintable(text):
-        problems += [
-            Problem(
-                "control-character",
-                name,
-                quote(value),
-                "text without control characters",
-                "remove the control character",
-                row.line,
-            )
-            for row in rows
-            for value in row.values
-            if unprintable(value)
-        ]
-        rows = [row for row in rows if not any(map(unprintable, row.values))]
-    if not rows:
-        return None, problems
+        unreadable = _control_characters(columns, header_line, name)
+        rows, lines, problems = _without(rows, lines, name, _control_characters)
+        if unreadable and not rows:
+            return None, unreadable + problems
+        problems = unreadable + problems
     for separator, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(columns) == 1 and separator in columns[0]:
             problem = Problem(
@@ -111,25 +155,10 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
                 f"columns separated by {word}",
                 "commas",
                 "save the table as comma-separated values",
-                rows[0].line,
+                header_line,
             )
             return None, [problem]
-    kept = []
-    for row in rows[1:]:
-        if len(row.values) == len(columns):
-            kept.append(row)
-            continue
-        problems.append(
-            Problem(
-                "ragged-row",
-                name,
-                f"{_values(len(row.values))}: {quote(','.join(row.values))}",
-                f"{_values(len(columns))}, one per column: {join_names(columns)}",
-                "add the missing comma, or quote a value that has commas",
-                row.line,
-            )
-        )
-    if len(rows) == 1:
+    if not rows:
         problems.append(
             Problem(
                 "empty-table",
@@ -137,10 +166,63 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
                 "a header and no rows",
                 "at least one row",
                 "add rows, or remove this reading",
-                rows[0].line,
+                header_line,
             )
         )
-    return Table(name, columns, tuple(kept)), problems
+    if not {len(columns)}.issuperset(map(len, rows)):
+        rows, lines, ragged = _without(rows, lines, name, partial(_ragged, columns))
+        problems += ragged
+    texts = tuple(map(clean_column, zip(*rows, strict=True))) or ((),) * len(columns)
+    return Table(name, columns, texts, lines), problems
+
+
+def _without(
+    rows: Iterable[list[str]],
+    lines: Iterable[int],
+    name: str,
+    check: Callable[[Sequence[str], int, str], list[Problem]],
+) -> tuple[list[list[str]], list[int], list[Problem]]:
+    """The rows in which a check finds nothing, with their lines, and what it finds in others."""
+    good: list[list[str]] = []
+    good_lines: list[int] = []
+    problems: list[Problem] = []
+    for values, line in zip(rows, lines, strict=True):
+        found = check([*map(clean_cell, values)], line, name)
+        problems += found
+        if not found:
+            good.append(values)
+            good_lines.append(line)
+    return good, good_lines, problems
+
+
+def _control_characters(values: Sequence[str], line: int, name: str) -> list[Problem]:
+    return [
+        Problem(
+            "control-character",
+            name,
+            quote(value),
+            "text without control characters",
+            "remove the control character",
+            line,
+        )
+        for value in values
+        if unprintable(value)
+    ]
+
+
+def _ragged(columns: Sequence[str], values: Sequence[str], line: int, name: str) -> list[Problem]:
+    if len(values) == len(columns):
+        return []
+    return [
+        Problem(
+            "ragged-row",
+            name,
+            f"{_values(len(values))}: {quote(','.join(values))}",
+            f"{_values(len(columns))}, one per column: {join_names(columns)}",
+            "add the missing comma, or quote a value that has commas",
+            line,
+        )
+    ]
 
 
 def _values(number: int) -> str:
@@ -173,8 +255,8 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
 
             values = [None if value is None else numpy.float32(value) for value in values]
         columns.append(["" if value is None else str(value) for value in values])
-    rows = tuple(Row(line, values) for line, values in enumerate(zip(*columns, strict=True), 1))
-    if not rows:
+    if not data.num_rows:
         fix = "add rows, or remove this reading"
         return None, [Problem("empty-table", name, "no rows", "at least one row", fix)]
-    return Table(name, tuple(data.column_names), rows), []
+    lines = range(1, data.num_rows + 1)
+    return Table(name, tuple(data.column_names), tuple(columns), lines), []

@@ -17,13 +17,13 @@ from gridatlas.data.reader import StudySource
 from gridatlas.data.rows import (
     OPTIONAL_COLUMNS,
     check_columns,
-    column,
     factor_ids,
     read_readings,
     too_long,
 )
-from gridatlas.data.tables import Row, Table
+from gridatlas.data.tables import Table
 from gridatlas.data.typos import corrected, typos
+from gridatlas.model.format import places_of
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import (
     MOST_TRIALS,
@@ -384,7 +384,7 @@ def _factor(
         keys = dict.fromkeys(
             level_key(text)
             for table in tables
-            for text in column(table, factor_id)
+            for text in dict.fromkeys(table.column(factor_id))
             if text and not too_long(text)
         )
         numbers = {key: level_number(key) for key in keys}
@@ -475,13 +475,11 @@ def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list
     texts: dict[str, tuple[str, int]] = {}
     numbers: set[str] = set()
     for table in tables:
-        first: dict[str, Row] = {}
-        for text, row in zip(column(table, factor_id), table.rows, strict=False):
-            first.setdefault(text, row)
-        for text, row in first.items():
+        column = table.column(factor_id)
+        for text in dict.fromkeys(column):
             key = level_key(text) if text and not too_long(text) else ""
             if key and level_number(key) is None:
-                texts.setdefault(key, (table.name, row.line))
+                texts.setdefault(key, (table.name, table.lines[column.index(text)]))
             elif key:
                 numbers.add(key)
     if len(numbers) <= len(texts):
@@ -539,7 +537,7 @@ def _check_points(
     file = source.file
     nx, ny = len(factors[file.x].levels), len(factors[file.y].levels)
     grids = len({levels for reading in readings for levels, _ in reading.cells})
-    rows = sum(len(table.rows) for table in tables.values())
+    rows = sum(len(table.lines) for table in tables.values())
     if grids * nx * ny <= max(MOST_POINTS, rows * MOST_POINTS_PER_ROW):
         return None
     times = f"{grids:,} grids of " if grids > 1 else ""
@@ -691,10 +689,10 @@ def _decimals(metric: object, readings: Iterable[Reading]) -> int:
     named = getattr(metric, "decimals", None)
     if isinstance(named, int):
         return named
-    exponents = [
-        -cast(int, cell.value.as_tuple().exponent)
+    places = (
+        places_of(cell.value)
         for reading in readings
         for cell in reading.cells.values()
         if cell.value is not None
-    ]
-    return min(4, max(0, max(exponents, default=0)))
+    )
+    return min(4, max(places, default=0))

@@ -1,4 +1,4 @@
-"""Makes the rows of `cells.csv`, and accounts for each row that was read."""
+"""Makes the columns of `cells.csv`, and accounts for each row that was read."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from itertools import repeat
+from typing import Literal, NamedTuple
 
 from gridatlas.data.rows import OPTIONAL_COLUMNS
-from gridatlas.data.tables import guarded
+from gridatlas.data.tables import guarded, guarded_column
 from gridatlas.data.validate import RESERVED_FACTORS
 from gridatlas.importing.columns import Column
 from gridatlas.importing.metric import last_part, unit_in_name
@@ -30,6 +32,7 @@ from gridatlas.importing.propose import Proposal
 from gridatlas.importing.rows import Reported
 from gridatlas.model.problems import quote
 from gridatlas.model.schema import RESERVED_FACETS, level_key
+from gridatlas.model.study import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +58,16 @@ class Imported:
     """What becomes of the rows: `read` = `cells` + `repeats` + reported.
 
     Attributes:
-        columns: Of the table that is written.
-        rows: Its rows.
-        cells: How many different cells they are of.
+        columns: Of the table that is written, those in which something stands: by name, the text
+            of each row.
+        cells: How many different cells the rows are of.
         repeats: How many rows are further ones of a cell.
         reported: Rows that give no cell.
     """
 
     factors: tuple[FactorColumn, ...]
     metric: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Mapping[str, Sequence[str]]
     read: int
     cells: int
     repeats: int
@@ -73,17 +75,11 @@ class Imported:
     absent: tuple[Absent, ...]
 
     def csv(self) -> str:
-        """The table as text; columns in which nothing stands are left out."""
-        used = [
-            at
-            for at, name in enumerate(self.columns)
-            if name not in OPTIONAL_COLUMNS or any(row[at] for row in self.rows)
-        ]
+        """The table as text."""
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        # A text stands in many rows, and is looked at once.
-        safe = cache(guarded)
-        writer.writerows([safe(row[at]) for at in used] for row in (self.columns, *self.rows))
+        writer.writerow(map(guarded, self.columns))
+        writer.writerows(zip(*map(guarded_column, self.columns.values()), strict=True))
         return text.getvalue()
 
     def levels(self, factor: FactorColumn) -> list[str]:
@@ -92,148 +88,230 @@ class Imported:
 
     @cached_property
     def _levels(self) -> Mapping[str, list[str]]:
-        every: dict[str, list[str]] = {}
+        levels: dict[str, list[str]] = {}
         for factor in self.factors:
-            at = self.columns.index(factor.id)
-            texts = dict.fromkeys(row[at] for row in self.rows)
+            texts = dict.fromkeys(self.columns[factor.id])
             found = list(dict.fromkeys(map(level_key, texts)))
-            if all(number_text(one, "point") for one in found):
+            if all(number_text(level, "point") for level in found):
                 found.sort(key=Decimal)
-            every[factor.id] = found
-        return every
+            levels[factor.id] = found
+        return levels
+
+
+class _Value(NamedTuple):
+    """What the text of a value gives; with a `problem`, no cell."""
+
+    number: str
+    state: State | Literal[""]
+    note: str
+    problem: str
+
+
+class _Counts(NamedTuple):
+    """What the texts of counts give; with a `problem`, no cell."""
+
+    n: str
+    successes: str
+    stderr: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of the source, by columns, as they shall be written."""
+
+    proposal: Proposal
+    fill: str | None
+
+    @cached_property
+    def levels(self) -> list[Sequence[str]]:
+        """The level of each row as it is written, by factors; empty where there is none."""
+        return [_levels(self.proposal.columns[name], self.fill) for name in self.proposal.factors]
+
+    @cached_property
+    def keys(self) -> list[Sequence[str]]:
+        """What levels are known by, by factors; empty where there is none."""
+        return [_keys(texts) for texts in self.levels]
+
+    @cached_property
+    def numbers(self) -> Mapping[str, Sequence[str]]:
+        """The levels of the columns that number repeats."""
+        columns = self.proposal.columns
+        return {name: columns[name].levels for name in self.proposal.repeats if name != ROWS}
+
+    @cached_property
+    def values(self) -> Sequence[_Value]:
+        """The value of each row."""
+        column = self.proposal.columns[self.proposal.metric]
+        value_of = {text: _value(column, text) for text in column.counts}
+        return [*map(value_of.__getitem__, column.texts)]
+
+    @cached_property
+    def counts(self) -> Sequence[_Counts]:
+        """The counts of each row."""
+        columns = [self.proposal.columns.get(self.proposal.counts.get(kind, "")) for kind in _KINDS]
+        if not any(columns):
+            return [_Counts("", "", "", "")] * len(self.values)
+        absent = [not value.number for value in self.values]
+        texts = [column.texts if column else repeat("") for column in columns]
+        return [*map(cache(partial(_counts, columns)), absent, *texts)]
+
+    @cached_property
+    def notes(self) -> Sequence[str]:
+        """What is written of each row for people."""
+        notes = [value.note for value in self.values]
+        for name in self.proposal.taken:
+            given = map(str.strip, self.proposal.columns[name].texts)
+            notes = ["; ".join(filter(None, pair)) for pair in zip(notes, given, strict=True)]
+        return notes
+
+    @cached_property
+    def places(self) -> Sequence[str]:
+        """Where each row stands in its file, with the numbers of the repeat."""
+        places = self.proposal.table.places
+        if not self.numbers:
+            return places
+        names = [*self.numbers]
+        text_of = cache(lambda *levels: ", ".join(map(" ".join, zip(names, levels, strict=True))))
+        repeats = map(text_of, *self.numbers.values())
+        return [f"{place} ({text})" for place, text in zip(places, repeats, strict=True)]
+
+    @cached_property
+    def wrong(self) -> Mapping[int, str]:
+        """Why rows give no cell."""
+        proposal = self.proposal
+        wrong: dict[int, str] = {}
+        for name, levels in zip(proposal.factors, self.levels, strict=True):
+            if "" in levels:
+                why = f"no level of {name} (--fill TEXT names it)"
+                for row, level in enumerate(levels):
+                    if not level:
+                        wrong.setdefault(row, why)
+        for row, (value, counts) in enumerate(zip(self.values, self.counts, strict=True)):
+            if value.problem or counts.problem:
+                wrong.setdefault(row, value.problem or counts.problem)
+        if proposal.repeats != (ROWS,):
+            first: dict[tuple[str, ...], int] = {}
+            places = proposal.table.places
+            keys = [*zip(*self.keys, *self.numbers.values(), strict=True)]
+            if len(set(keys)) == len(keys):
+                return wrong
+            for row, key in enumerate(keys):
+                if row in wrong:
+                    continue
+                before = first.setdefault(key, row)
+                if before != row:
+                    wrong[row] = f"its cell stands at {places[before]} already{_how(proposal, row)}"
+        return wrong
 
 
 def make_cells(proposal: Proposal, fill: str | None) -> Imported:
-    """The rows of `cells.csv`; rows that can't be cells are reported.
+    """The columns of `cells.csv`; rows that can't be cells are reported.
 
     Args:
         fill: Level of a factor where nothing stands.
     """
     factors = _named(proposal)
+    table, rows = proposal.table, _Rows(proposal, fill)
     metric = _metric_column(proposal, factors)
-    reported = [*proposal.table.reported, *proposal.left]
-    numbers = [name for name in proposal.repeats if name != ROWS]
-    rows: list[tuple[str, ...]] = []
-    absent: list[Absent] = []
-    seen: dict[tuple[str, ...], str] = {}
-    cells: set[tuple[str, ...]] = set()
-    metric_column = proposal.columns[proposal.metric]
-    value_of = cache(lambda text: _value(metric_column, text))
-    written = [_levels(proposal.columns[name], fill) for name in proposal.factors]
-    levels_of = _rows_of(written)
-    keys_of = _rows_of([_keys(texts) for texts in written])
-    repeats_of = _rows_of([proposal.columns[name].levels for name in numbers])
-    for at, raw in enumerate(proposal.table.rows):
-        levels = levels_of(at)
-        why = _no_level(proposal, levels)
-        value, state, note, bad = value_of(metric_column.texts[at])
-        counts, bad_count = _counts(proposal, at, absent=not value)
-        repeat, key = repeats_of(at), keys_of(at)
-        problem = why or bad or bad_count
-        if not problem and proposal.repeats != (ROWS,):
-            first = seen.get((*key, *repeat))
-            if first:
-                problem = f"its cell stands at {first} already{_how(proposal, at)}"
-        if problem:
-            reported.append(Reported(raw.place, problem, bad=True))
-            continue
-        seen[*key, *repeat] = raw.place
-        cells.add(key)
-        if not value:
-            said = metric_column.texts[at]
-            absent.append(Absent(raw.place, plain(said)))
-        given = [proposal.columns[name].texts[at].strip() for name in proposal.taken]
-        note = "; ".join(filter(None, (note, *given)))
-        where = f" ({', '.join(f'{n} {r}' for n, r in zip(numbers, repeat, strict=True))})"
-        rows.append((*levels, value, *counts, state, note, raw.place + (where if numbers else "")))
-    columns = (*(factor.id for factor in factors), metric, "n", "successes", "stderr")
+    source = proposal.columns[proposal.metric].texts
+    columns: dict[str, Sequence[str]] = {
+        **dict(zip((factor.id for factor in factors), rows.levels, strict=True)),
+        metric: [value.number for value in rows.values],
+        "n": [counts.n for counts in rows.counts],
+        "successes": [counts.successes for counts in rows.counts],
+        "stderr": [counts.stderr for counts in rows.counts],
+        "state": [value.state for value in rows.values],
+        "note": rows.notes,
+        "place": rows.places,
+    }
+    keys = rows.keys
+    good: Sequence[int] = range(len(table.places))
+    if rows.wrong:
+        good = [row for row in good if row not in rows.wrong]
+        columns = {name: [texts[row] for row in good] for name, texts in columns.items()}
+        keys = [[texts[row] for row in good] for texts in keys]
+    cells = len(set(zip(*keys, strict=True)))
+    absent = [row for row, value in zip(good, columns[metric], strict=True) if not value]
+    needed = columns.keys() - set(OPTIONAL_COLUMNS) | {"place"}
+    columns = {name: texts for name, texts in columns.items() if name in needed or any(texts)}
+    bad = [Reported(table.places[row], rows.wrong[row], bad=True) for row in sorted(rows.wrong)]
     return Imported(
         factors,
         metric,
-        (*columns, "state", "note", "place"),
-        tuple(rows),
-        len(proposal.table.rows) + len(proposal.table.reported) + len(proposal.left),
-        len(cells),
-        len(rows) - len(cells),
-        tuple(reported),
-        tuple(absent),
+        columns,
+        len(table.places) + len(table.reported) + len(proposal.left),
+        cells,
+        len(good) - cells,
+        (*table.reported, *proposal.left, *bad),
+        tuple(Absent(table.places[row], plain(source[row])) for row in absent),
     )
 
 
-def _levels(column: Column, fill: str | None) -> list[str]:
+def _levels(column: Column, fill: str | None) -> Sequence[str]:
     """The level of each row as it is written; empty where there is none."""
     written: Mapping[str, str | None] = column.number_of
     if not column.as_numbers:
         written = {text: " ".join(text.split()) for text in column.counts}
-    return [written[text] or fill or "" for text in column.texts]
+    levels = {text: level or fill or "" for text, level in written.items()}
+    return [*map(levels.__getitem__, column.texts)]
 
 
-def _keys(texts: Sequence[str]) -> list[str]:
+def _keys(texts: Sequence[str]) -> Sequence[str]:
     """What levels are known by; empty where there is none."""
-    known = {text: level_key(text) if text else "" for text in dict.fromkeys(texts)}
-    return [known[text] for text in texts]
+    keys = {text: level_key(text) if text else "" for text in dict.fromkeys(texts)}
+    return [*map(keys.__getitem__, texts)]
 
 
-def _rows_of(columns: Sequence[Sequence[str]]) -> Callable[[int], tuple[str, ...]]:
-    """What some columns have in a row."""
-    rows = [*zip(*columns, strict=True)]
-    return rows.__getitem__ if columns else lambda _: ()
-
-
-def _no_level(proposal: Proposal, levels: Sequence[str]) -> str:
-    if all(levels):
-        return ""
-    name = proposal.factors[levels.index("")]
-    return f"no level of {name} (--fill TEXT names it)"
-
-
-def _value(column: Column, text: str) -> tuple[str, str, str, str]:
-    """Value, state and note of a row's text, and what is wrong with it."""
+def _value(column: Column, text: str) -> _Value:
+    if column.is_plain:
+        return _Value(text, "", "", "")
     number = column.number_of[text]
     if number is not None:
         if column.percents and not without_percent(without_margin(text)[0])[1]:
-            return (
-                "",
-                "",
-                "",
-                (f"{quote(plain(text))} in {column.name} has no % as others have"),
-            )
+            problem = f"{quote(plain(text))} in {column.name} has no % as others have"
+            return _Value("", "", "", problem)
         margin = without_margin(text)[1]
-        return number, "", f"± {margin} in the source" if margin else "", ""
+        return _Value(number, "", f"± {margin} in the source" if margin else "", "")
     if not is_absent(text):
-        return "", "", "", f"{quote(text)} in {column.name}, which is no number"
+        return _Value("", "", "", f"{quote(text)} in {column.name}, which is no number")
     lower = plain(text).lower()
-    state = STATES_IN_WORDS.get(lower, "")
-    told = state == "failed" or lower in INFINITE
-    return "", state, f"“{plain(text)}” in the source" if told else "", ""
+    state: State | Literal[""] = STATES_IN_WORDS.get(lower, "")
+    is_quoted = state == "failed" or lower in INFINITE
+    return _Value("", state, f"“{plain(text)}” in the source" if is_quoted else "", "")
 
 
-def _counts(proposal: Proposal, at: int, *, absent: bool) -> tuple[list[str], str]:
+_KINDS = ("n", "successes", "stderr")
+
+
+def _counts(columns: Sequence[Column | None], absent: bool, *texts: str) -> _Counts:
+    """The counts in one row.
+
+    Args:
+        columns: Of the counts, in the order of `_KINDS`; None where there is none.
+        absent: Whether the row has no value.
+    """
     found = []
-    for kind in ("n", "successes", "stderr"):
-        name = proposal.counts.get(kind)
-        if name is None:
-            found.append("")
-            continue
-        column = proposal.columns[name]
-        text = column.texts[at]
-        number = column.number_of[text]
-        if number is None:
-            if not is_absent(text):
-                return [], f"{quote(text)} in {name}, which is no number"
+    for kind, column, text in zip(_KINDS, columns, texts, strict=True):
+        number = column.number_of[text] if column else None
+        if column is None or number is None:
+            if column and not is_absent(text):
+                return _Counts("", "", "", f"{quote(text)} in {column.name}, which is no number")
             found.append("")
             continue
         value = Decimal(number)
         if kind != "stderr" and value != value.to_integral_value():
-            return [], f"{quote(text)} in {name}, which is no whole number"
+            problem = f"{quote(text)} in {column.name}, which is no whole number"
+            return _Counts("", "", "", problem)
         if value < 0 or (kind == "n" and value == 0 and not absent):
-            return [], f"{quote(text)} in {name}, which can't be"
+            return _Counts("", "", "", f"{quote(text)} in {column.name}, which can't be")
         if kind == "n" and value == 0:
             number = ""
         found.append(number if kind == "stderr" or not number else str(int(value)))
-    if found[0] and found[1] and int(found[1]) > int(found[0]):
-        return [], f"{found[1]} successes of {found[0]}"
-    return found, ""
+    n, successes, stderr = found
+    if n and successes and int(successes) > int(n):
+        return _Counts("", "", "", f"{successes} successes of {n}")
+    return _Counts(n, successes, stderr, "")
 
 
 def _how(proposal: Proposal, at: int) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from gridatlas.importing.numerals import (
     Mark,
+    are_plain_numbers,
     is_absent,
     number_text,
     plain,
@@ -18,6 +19,7 @@ from gridatlas.importing.numerals import (
     without_percent,
 )
 from gridatlas.importing.vocabulary import COUNTS
+from gridatlas.model.format import places_of
 from gridatlas.model.schema import level_key
 
 
@@ -55,8 +57,15 @@ class Column:
         return Counter(self.texts)
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Whether all texts are numbers as programs write them, and `number_of` changes none."""
+        return self.mark == "point" and are_plain_numbers(self.counts)
+
+    @cached_property
     def number_of(self) -> Mapping[str, str | None]:
         """Each different text as a number, without percent sign and margin; None for others."""
+        if self.is_plain:
+            return {text: text for text in self.counts}
         return {
             text: number_text(without_percent(without_margin(text)[0])[0], self.mark)
             for text in self.counts
@@ -70,6 +79,8 @@ class Column:
     @cached_property
     def percents(self) -> int:
         """How many numbers have a percent sign."""
+        if self.is_plain:
+            return 0
         return sum(
             times
             for text, times in self.counts.items()
@@ -79,6 +90,8 @@ class Column:
     @cached_property
     def margins(self) -> int:
         """How many numbers are followed by ± and another."""
+        if self.is_plain:
+            return 0
         return sum(times for text, times in self.counts.items() if without_margin(text)[1])
 
     @cached_property
@@ -130,17 +143,22 @@ class Column:
         numbers = dict.fromkeys(self.number_of.values())
         return [Decimal(number) for number in numbers if number is not None]
 
-    @property
+    @cached_property
+    def number_count(self) -> int:
+        """How many different numbers the column has."""
+        return len(set(self.values))
+
+    @cached_property
     def decimals(self) -> int:
         """The most decimals that a number has."""
-        return max((max(0, -int(value.as_tuple().exponent)) for value in self.values), default=0)
+        return max(map(places_of, self.values), default=0)
 
     @property
     def said(self) -> str:
         """What it holds, in a few words."""
         if self.is_metric_like and self.values:
             low, high = min(self.values), max(self.values)
-            count = len(set(self.values))
+            count = self.number_count
             what = f"{count} number{'s' * (count != 1)}, {low:f} to {high:f}"
             absent = sum(self.counts[text] for text, one in self.number_of.items() if one is None)
             return what + (f"; {absent} without" if absent else "")

@@ -14,7 +14,7 @@ from gridatlas.importing.readers import lm_eval, mteb
 from gridatlas.importing.readers.delimited import decode, read_delimited
 from gridatlas.importing.readers.json_values import parse_json, read_json, read_lines, table_of
 from gridatlas.importing.readers.markdown_tables import read_markdown
-from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported
+from gridatlas.importing.rows import CannotImport, RawTable, Reported, unique_names
 from gridatlas.model.problems import join_names
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown")
@@ -111,8 +111,10 @@ def _table(file: Path, name: str, encoding: str | None, number: int | None) -> R
             raise CannotImport(
                 f"{name}: {problems[0].found}", problems[0].expected, problems[0].fix
             )
-        rows = tuple(RawRow(f"{name}:{row.line}", row.values) for row in found.rows)
-        return RawTable("Parquet", found.columns, rows)
+        columns, notes = unique_names([*found.columns])
+        texts = dict(zip(columns, found.texts, strict=True))
+        places = [f"{name}:{line}" for line in found.lines]
+        return RawTable("Parquet", texts, places, notes=tuple(notes))
     text, said = _text(file, name, encoding)
     if ending in (".md", ".markdown"):
         return read_markdown(text, name, number)
@@ -141,37 +143,37 @@ def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:
             f"name the part otherwise, such as {{{twice[0]}_path}}",
             usage=True,
         )
-    before = tuple(parts.values())
-    rows = tuple(RawRow(row.place, (*before, *row.values)) for row in table.rows)
-    return replace(table, columns=(*parts, *table.columns), rows=rows)
+    named = {name: [text] * len(table.places) for name, text in parts.items()}
+    return replace(table, columns={**named, **table.columns})
 
 
 def _together(tables: Sequence[RawTable], names: Sequence[str]) -> RawTable:
     """The rows of several tables, with a column that names the file of each."""
-    columns: dict[str, None] = {}
-    for table in tables:
-        columns |= dict.fromkeys(table.columns)
+    columns: dict[str, list[str]] = {name: [] for table in tables for name in table.columns}
     notes = [note for table in tables for note in table.notes]
     for table, name in zip(tables, names, strict=True):
         absent = [column for column in columns if column not in table.columns]
         if absent:
             notes.append(f"{name} has no column {join_names(absent)}; it is empty there")
     own = "file" if "file" not in columns else "file_name"
-    rows = []
-    for table, name in zip(tables, names, strict=True):
-        stem = name.rpartition(".")[0]
-        for row in table.rows:
-            values = dict(zip(table.columns, row.values, strict=True))
-            rows.append(RawRow(row.place, (*(values.get(column, "") for column in columns), stem)))
+    for table in tables:
+        absent = [""] * len(table.places)
+        for column, texts in columns.items():
+            texts.extend(table.columns.get(column, absent))
+    columns[own] = [
+        name.rpartition(".")[0]
+        for table, name in zip(tables, names, strict=True)
+        for _ in table.places
+    ]
     forms = dict.fromkeys(table.form for table in tables)
     return RawTable(
         f"{len(tables)} files, {'; '.join(forms)}",
-        (*columns, own),
-        tuple(rows),
+        columns,
+        [place for table in tables for place in table.places],
         tuple(one for table in tables for one in table.reported),
         tuple(dict.fromkeys(notes)),
         semicolons=any(table.semicolons for table in tables),
-        places=(own,),
+        origins=(own,),
     )
 
 
@@ -212,7 +214,7 @@ def _harness(
         reported = (*table.reported, *others)
         said = [f"{join_names(instead)}: as --path says, not as the files do"] if instead else []
         notes = (*said, *table.notes)
-        return RawTable(table.form, table.columns, table.rows, reported, notes, keep)
+        return replace(table, reported=reported, notes=notes, keep=keep)
     return None
 
 
@@ -245,9 +247,7 @@ def _cells(trees: Mapping[Path, Any], names: Sequence[str], pattern: str | None)
     keys = {key for part in parts for key in part}
     table = table_of(records, f"{len(trees)} JSON files with one cell each")
     unnamed = tuple(key for key in table.columns if key in keys and re.match("folder_|file_", key))
-    return RawTable(
-        table.form, table.columns, table.rows, table.reported, table.notes, places=unnamed
-    )
+    return replace(table, origins=unnamed)
 
 
 def _path_parts(names: Sequence[str], pattern: str | None) -> list[dict[str, str]]:

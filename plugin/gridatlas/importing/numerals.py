@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,6 +40,7 @@ _COMMA = re.compile(
     rf"[+-]?(?:(?:\d+|\d{{1,3}}(?:\.\d{{3}})+|\d{{1,3}}(?:{_SPACES}\d{{3}})+)(?:,\d*)?|,\d+){_EXPONENT}",
     re.ASCII,
 )
+_PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?\n)*+", re.ASCII)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _MARGIN = re.compile(r"(.+?)(?:±|\+/-|\+-|\\pm)\s*(.+)")
 
@@ -78,6 +79,15 @@ def number_text(text: str, mark: Mark) -> str | None:
     return sign + ("0" + digits if digits.startswith(".") else digits)
 
 
+def are_plain_numbers(texts: Collection[str]) -> bool:
+    """Whether all texts are digits with at most a minus and a point, as programs write numbers.
+
+    What holds of such texts needn't be looked at one by one.
+    """
+    lines = "".join(map("{}\n".format, texts))
+    return lines.count("\n") == len(texts) and _PLAIN_LINES.fullmatch(lines) is not None
+
+
 def looks_like_number(text: str) -> bool:
     """Whether a text is a number with one mark or the other."""
     text = without_percent(without_margin(text)[0])[0]
@@ -100,8 +110,13 @@ class Marks:
     point_or_thousands: str = ""
 
 
-def marks_of(texts: Iterable[str]) -> Marks:
+def marks_of(texts: Collection[str]) -> Marks:
     """Look at numbers for what tells decimal marks from thousands separators."""
+    if are_plain_numbers(texts):
+        with_point = [text for text in texts if "." in text]
+        point = next((text for text in with_point if not _THREE.fullmatch(text)), "")
+        unclear = next((text for text in with_point if _THREE.fullmatch(text)), "")
+        return Marks(point=point, point_or_thousands=unclear)
     found: dict[str, str] = {}
     for given in texts:
         text = without_percent(without_margin(given)[0])[0]

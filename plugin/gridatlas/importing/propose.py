@@ -15,7 +15,14 @@ from gridatlas.importing.factors import (
     why_factor,
 )
 from gridatlas.importing.metric import MetricFound, metric_of
-from gridatlas.importing.numerals import Mark, decimal_mark, is_absent, looks_like_number, marks_of
+from gridatlas.importing.numerals import (
+    Mark,
+    are_plain_numbers,
+    decimal_mark,
+    is_absent,
+    looks_like_number,
+    marks_of,
+)
 from gridatlas.importing.options import ROWS, ImportOptions, Role
 from gridatlas.importing.rows import CannotImport, RawTable, Reported
 from gridatlas.importing.vocabulary import (
@@ -81,7 +88,7 @@ def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Propos
     mark = asked.mark or _mark(table)
     notes = list(table.notes)
     table, keep, left, metric_name = _kept(table, asked, mark)
-    columns = {name: Column(name, table.column(name), mark) for name in table.columns}
+    columns = {name: Column(name, texts, mark) for name, texts in table.columns.items()}
     roles: dict[str, Role] = {}
 
     def give(role: str, name: str, why: str) -> None:
@@ -102,11 +109,11 @@ def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Propos
     taken = _taken(columns, asked, roles)
     for name in taken:
         give(name, name, "a column of the data format")
-    x, y, facets = choose_factors(columns, asked, roles, table.places)
+    x, y, facets = choose_factors(columns, asked, roles, table.origins)
     for name, role in ((x, "x"), (y, "y"), *((facet, "facet") for facet in facets)):
         why = why_factor(columns[name], role, name in given)
         give(role, name, "its levels are the headings" if name == headings else why)
-    facets, repeats = choose_repeats(columns, asked, roles, (x, y), facets, table.places)
+    facets, repeats = choose_repeats(columns, asked, roles, (x, y), facets, table.origins)
     for name in facets:
         if name not in roles or roles[name].role not in ("facet",):
             give("facet", name, "without it, several rows would have one cell")
@@ -189,8 +196,10 @@ def _mark(table: RawTable) -> Mark:
     """The decimal mark: of all columns in which everything looks like a number."""
     texts: list[str] = []
     for name in table.columns:
-        column = set(table.column(name))
-        numbers = {text for text in column if looks_like_number(text)}
+        column = set(table.columns[name])
+        numbers = column
+        if not are_plain_numbers(column):
+            numbers = {text for text in column if looks_like_number(text)}
         if numbers and all(map(is_absent, column - numbers)):
             texts += sorted(numbers)
     return decimal_mark(marks_of(texts), semicolons=table.semicolons)
@@ -202,23 +211,21 @@ def _kept(
     """The rows that are taken, what they must have, the others, and the metric's name if told."""
     keep = dict(asked.keep)
     for name, level in table.keep.items():
-        levels = set(table.column(name)) if name not in keep else set()
+        levels = set(table.columns[name]) if name not in keep else set()
         if level in levels and len(levels) > 1:
             keep[name] = level
     told = [
         name for name in table.columns if plain_name(name) in ("metric", "metric_name", "measure")
     ]
     told = [name for name in told if name not in (asked.x, asked.y, asked.metric, *asked.facets)]
-    names = Column(told[0], table.column(told[0]), mark) if told else None
+    names = Column(told[0], table.columns[told[0]], mark) if told else None
     names = None if names is None or names.is_metric_like or not names.distinct else names
     if names is not None and names.name not in keep and len(names.distinct) > 1:
         counted = Counter(names.levels)
         keep[names.name] = max(names.distinct, key=lambda one: counted[one])
     left: list[Reported] = []
-    rows = table.rows
     for name, level in keep.items():
-        at = table.columns.index(name)
-        column = Column(name, [row.values[at] for row in rows], mark)
+        column = Column(name, table.columns[name], mark)
         if level not in column.distinct:
             near = nearest(level, column.distinct)
             raise CannotImport(
@@ -227,17 +234,16 @@ def _kept(
                 f"write --only {name}={near}" if near else "correct the level",
                 usage=True,
             )
-        pairs = list(zip(rows, column.levels, strict=True))
         left += [
-            Reported(row.place, f"{name} is {one or 'empty'}, not {level}")
-            for row, one in pairs
-            if one != level
+            Reported(place, f"{name} is {other or 'empty'}, not {level}")
+            for place, other in zip(table.places, column.levels, strict=True)
+            if other != level
         ]
-        rows = tuple(row for row, one in pairs if one == level)
+        table = table.with_rows([row for row, other in enumerate(column.levels) if other == level])
     called = ""
     if names is not None:
         called = keep.get(names.name) or (names.distinct[0] if len(names.distinct) == 1 else "")
-    return replace(table, rows=rows), tuple(keep.items()), tuple(left), called
+    return table, tuple(keep.items()), tuple(left), called
 
 
 # --- metric and counts ----------------------------------------------------------------------------
@@ -266,7 +272,7 @@ def _metric(
         )
 
     def score(one: Column) -> tuple[int, float, bool, int]:
-        distinct = len(set(one.values)) / len(one.texts)
+        distinct = one.number_count / len(one.texts)
         return _metric_name(one.name), distinct, one.is_fractional, list(columns).index(one.name)
 
     # Of several that are named like metrics, the first: tables put what matters first.

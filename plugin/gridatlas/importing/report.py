@@ -22,7 +22,7 @@ def _count(number: int, what: str) -> str:
 def proposal_lines(proposal: Proposal, sources: str) -> Iterator[str]:
     """The proposal as a small table, with its reasons."""
     table = proposal.table
-    yield f"{sources}: {_count(len(table.rows), 'row')}; {table.form}"
+    yield f"{sources}: {_count(len(table.places), 'row')}; {table.form}"
     if proposal.mark == "comma":
         yield "Numbers have decimal commas; they are written with points."
     yield ""

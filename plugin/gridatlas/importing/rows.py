@@ -1,10 +1,9 @@
-"""What was read of files before anything is decided: rows of texts, with the place of each."""
+"""What was read of files before anything is decided: columns of texts, and each row's place."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 
 class CannotImport(Exception):
@@ -22,13 +21,6 @@ class CannotImport(Exception):
         return f"  found:    {self.found}\n  expected: {self.expected}\n  fix:      {self.fix}"
 
 
-class RawRow(NamedTuple):
-    """One row as it stands in a file: where, and a text per column."""
-
-    place: str
-    values: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Reported:
     """A row that gives no cell: where it stands, and why.
@@ -44,30 +36,38 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """All rows of all files.
+    """All rows of all files, by columns.
 
     Attributes:
         form: What kind of file it is, for people: `CSV with semicolons, UTF-16`.
+        columns: By name, the text of each row.
+        places: Of each row, where it stands in a file.
         reported: Rows that can't be read, or are none.
         notes: What was noticed while reading.
         keep: Levels that rows must have to be taken, where nobody says otherwise.
         semicolons: Whether semicolons separate values, as where commas are decimal marks.
-        places: Columns that only say where a row comes from; factors only where they are needed.
+        origins: Columns that only say where a row comes from; factors only where they are needed.
     """
 
     form: str
-    columns: tuple[str, ...]
-    rows: tuple[RawRow, ...]
+    columns: Mapping[str, Sequence[str]]
+    places: Sequence[str]
     reported: tuple[Reported, ...] = ()
     notes: tuple[str, ...] = ()
     keep: Mapping[str, str] = field(default_factory=dict)
     semicolons: bool = False
-    places: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
 
-    def column(self, name: str) -> list[str]:
-        """The texts of one column."""
-        at = self.columns.index(name)
-        return [row.values[at] for row in self.rows]
+    def with_rows(self, rows: Sequence[int]) -> RawTable:
+        """The table with some of its rows."""
+        columns = {name: [texts[row] for row in rows] for name, texts in self.columns.items()}
+        return replace(self, columns=columns, places=[self.places[row] for row in rows])
+
+
+def by_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    """The columns of rows that all have a text for each."""
+    texts = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return dict(zip(names, texts, strict=True))
 
 
 def unique_names(names: list[str]) -> tuple[tuple[str, ...], list[str]]:

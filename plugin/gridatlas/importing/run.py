@@ -72,10 +72,10 @@ def _import(
     wide = is_wide(table) if options["wide"] is None else options["wide"]
     headings = ""
     if wide:
-        own = [facet for facet in (asked.y, *asked.facets) if facet in table.columns]
+        own = [facet for facet in (asked.y, *asked.facets) if facet and facet in table.columns]
         table, headings = long(table, asked.x, own)
-    busy = progress if len(table.rows) > MANY_ROWS else _say_nothing
-    busy(f"looking at {len(table.rows):,} rows")
+    busy = progress if len(table.places) > MANY_ROWS else _say_nothing
+    busy(f"looking at {len(table.places):,} rows")
     proposal = propose(table, asked, headings)
     for line in proposal_lines(proposal, sources(files)):
         echo(line)
@@ -117,7 +117,7 @@ def _stop_at_wrong_rows(imported: Imported, *, skip: bool) -> None:
         raise CannotImport(
             f"{many(len(bad), 'wrong row')}, listed above", "rows that are cells", fix
         )
-    if not imported.rows:
+    if not imported.cells:
         raise CannotImport("no row that is a cell", "at least one", "name other columns")
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 
 from gridatlas.importing.columns import kind_of_count, plain_name, words
-from gridatlas.importing.numerals import is_absent, looks_like_number
-from gridatlas.importing.rows import CannotImport, RawRow, RawTable
+from gridatlas.importing.numerals import are_plain_numbers, is_absent, looks_like_number
+from gridatlas.importing.rows import CannotImport, RawTable
 from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, WHEN
 from gridatlas.model.problems import join_names
 
@@ -20,18 +22,18 @@ def is_wide(table: RawTable) -> bool:
     Two headings at least are numbers, with numbers below them; or texts that name each row stand
     first, and all other columns are numbers below headings that name no metric, factor or count.
     """
-    columns = [name for name in table.columns if name not in table.places]
+    columns = [name for name in table.columns if name not in table.origins]
     levels = [name for name in columns if looks_like_number(name)]
     if len(levels) >= 2:
-        numbers = all(_numbers(table.column(name)) for name in levels)
+        numbers = all(_numbers(table.columns[name]) for name in levels)
         return len(levels) < len(columns) and numbers
-    first = next((at for at, column in enumerate(columns) if _numbers(table.column(column))), 0)
+    first = next((at for at, column in enumerate(columns) if _numbers(table.columns[column])), 0)
     texts, levels = columns[:first], columns[first:]
     if len(levels) < 2 or not texts or not all(map(_names_nothing, levels)):
         return False
-    named = list(zip(*(table.column(name) for name in texts), strict=True))
+    named = list(zip(*(table.columns[name] for name in texts), strict=True))
     return len(set(named)) == len(named) and all(
-        _numbers(table.column(name)) and any(map(looks_like_number, table.column(name)))
+        _numbers(table.columns[name]) and any(map(looks_like_number, table.columns[name]))
         for name in levels
     )
 
@@ -49,7 +51,10 @@ def _names_nothing(heading: str) -> bool:
 
 
 def _numbers(texts: Sequence[str]) -> bool:
-    return all(looks_like_number(text) or is_absent(text) for text in texts)
+    distinct = set(texts)
+    return are_plain_numbers(distinct) or all(
+        looks_like_number(text) or is_absent(text) for text in distinct
+    )
 
 
 def long(table: RawTable, x: str | None, own: Sequence[str]) -> tuple[RawTable, str]:
@@ -64,16 +69,16 @@ def long(table: RawTable, x: str | None, own: Sequence[str]) -> tuple[RawTable, 
     """
     numeric = [name for name in table.columns if looks_like_number(name)]
     if own:
-        kept = [name for name in table.columns if name in own or name in table.places]
+        kept = [name for name in table.columns if name in own or name in table.origins]
     elif len(numeric) >= 2:
         kept = [name for name in table.columns if name not in numeric]
     else:
         kept = []
         for name in table.columns:
-            if kept and _numbers(table.column(name)):
+            if kept and _numbers(table.columns[name]):
                 break
             kept.append(name)
-        kept += [name for name in table.places if name not in kept]
+        kept += [name for name in table.origins if name not in kept]
     levels = [name for name in table.columns if name not in kept]
     if not levels or not kept:
         raise CannotImport(
@@ -89,24 +94,20 @@ def long(table: RawTable, x: str | None, own: Sequence[str]) -> tuple[RawTable, 
         names[0] = corner[1]
     called = x or (corner[2] if corner else "column")
     note = "each column is taken for a level of x; if each row is a cell, say --long"
-    at = [table.columns.index(name) for name in kept]
-    rows = tuple(
-        RawRow(
-            f"{row.place}, {level}",
-            (*(row.values[place] for place in at), level, row.values[table.columns.index(level)]),
-        )
-        for row in table.rows
-        for level in levels
-    )
-    values = VALUE if VALUE not in (*names, called) else f"{VALUE}_2"
-    long_table = RawTable(
-        f"{table.form}, wide: {len(table.rows)} rows × {len(levels)} columns",
-        (*names, called, values),
-        rows,
-        table.reported,
-        (*table.notes, note),
-        table.keep,
-        table.semicolons,
-        table.places,
+    number = len(table.places)
+    columns: dict[str, Sequence[str]] = {
+        name: [text for text in table.columns[column] for _ in levels]
+        for name, column in zip(names, kept, strict=True)
+    }
+    columns[called] = levels * number
+    values = VALUE if VALUE not in columns else f"{VALUE}_2"
+    cells = zip(*(table.columns[level] for level in levels), strict=True)
+    columns[values] = [*chain.from_iterable(cells)]
+    long_table = replace(
+        table,
+        form=f"{table.form}, wide: {number} rows × {len(levels)} columns",
+        columns=columns,
+        places=[f"{place}, {level}" for place in table.places for level in levels],
+        notes=(*table.notes, note),
     )
     return long_table, called

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gridatlas.model.lookup import one_cell
 from gridatlas.model.schema import (
@@ -79,9 +79,8 @@ class Factor:
         return self._places[key]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One point of a grid as one reading gives it.
+class Cell(NamedTuple):
+    """One point of a grid as one reading gives it; a tuple, since a study may have a million.
 
     Attributes:
         value: The metric, as printed (trailing zeros kept); None where there is no value.

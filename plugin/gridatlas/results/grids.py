@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, product
 from typing import Literal
@@ -245,8 +245,8 @@ def choose(study: Study, levels: Levels, point: Point) -> Cell:
     if agreed is not None:
         return agreed
     if len(with_value) == 1:
-        return replace(first, state="disputed", note=first.note or _why_alone(given))
-    return replace(first, state="disputed")
+        return first._replace(state="disputed", note=first.note or _why_alone(given))
+    return first._replace(state="disputed")
 
 
 def _why_alone(given: Sequence[tuple[Reading, Cell]]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
-from gridatlas.data.tables import unguarded
-from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
+from gridatlas.data.tables import CsvError, clean_cell, clean_column, split_csv
+from gridatlas.importing.rows import CannotImport, RawTable, Reported, by_columns, unique_names
 from gridatlas.model.problems import quote
 
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
@@ -69,17 +71,27 @@ def read_delimited(text: str, name: str, said: str) -> RawTable:
     first, _, rest = text.partition("\n")
     declared = re.fullmatch(r"sep=(.)", first.strip(" \r"))  # Excel's own line
     separator = declared[1] if declared else _separator(text)
-    rows = _split(rest if declared else text, separator, name, 1 if declared else 0)
+    before = 1 if declared else 0
+    try:
+        rows, lines = split_csv(rest if declared else text, separator)
+    except CsvError as error:
+        raise CannotImport(
+            f"{name}:{error.line + before}: {error.found}",
+            "values whose quotes fit",
+            'double the quotes within a quoted value ("") and close each one',
+        ) from None
     if len(rows) < 2:
         raise CannotImport(
             f"{name}, in which there is " + ("only a header" if rows else "nothing"),
             "a header and at least one row",
             "export it again",
         )
-    header = rows[0][1]
-    while header and not header[-1] and not any(any(v[len(header) - 1 :]) for _, v in rows):
-        header = header[:-1]  # separators at the end of each line
-    if len(header) < 2:
+    whole_header = [*map(clean_cell, rows[0])]
+    width = len(whole_header)
+    while width and not whole_header[width - 1] and not any(map(str.strip, _beyond(rows, width))):
+        width -= 1  # separators at the end of each line
+    header = whole_header[:width]
+    if width < 2:
         raise CannotImport(
             f"{name} with one column, {quote(header[0] if header else '')}",
             "columns that are separated by commas, semicolons, tabs or bars",
@@ -88,61 +100,51 @@ def read_delimited(text: str, name: str, said: str) -> RawTable:
     columns, notes = unique_names(header)
     if all(_is_number(value) for value in header if value):
         notes.append("the header is all numbers; is it missing? The first line counts as header")
-    kept: list[RawRow] = []
-    reported: list[Reported] = []
-    named, width = rows[0][1], len(header)
-    for at, values in rows[1:]:
-        place = f"{name}:{at}"
-        if len(values) == width and values != named and any(values):
-            kept.append(RawRow(place, tuple(values)))
-            continue
-        found = _row(values, named, width, place, separator)
-        if isinstance(found, RawRow):
-            kept.append(found)
-        else:
-            reported.append(found)
+    rows, lines, reported = _rows(rows[1:], lines[1:], whole_header, width, separator)
     form = f"text table, {_SEPARATORS.get(separator, quote(separator))} between values"
     return RawTable(
         f"{form}, {said}" if said else form,
-        columns,
-        tuple(kept),
-        tuple(reported),
+        dict(zip(columns, map(clean_column, by_columns(columns, rows).values()), strict=True)),
+        [f"{name}:{line + before}" for line in lines],
+        tuple(Reported(f"{name}:{line + before}", why, bad) for line, why, bad in reported),
         tuple(notes),
         semicolons=separator == ";",
     )
 
 
-def _split(text: str, separator: str, name: str, before: int) -> list[tuple[int, list[str]]]:
-    """The lines that aren't blank, each with its number and values."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows: list[tuple[int, list[str]]] = []
-    line = 1 + before
-    try:
-        for values in reader:
-            if values:
-                stripped = [value.strip() for value in values]
-                rows.append((line, [unguarded(v) if v[:1] == "'" else v for v in stripped]))
-            line = reader.line_num + 1 + before
-    except csv.Error as error:
-        raise CannotImport(
-            f"{name}:{line}: {error}",
-            "values whose quotes fit",
-            'double the quotes within a quoted value ("") and close each one',
-        ) from None
-    return rows
+def _beyond(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """The texts in the last column of a width, and in those after it."""
+    return (text for values in rows for text in values[width - 1 :])
 
 
-def _row(
-    values: list[str], header: list[str], width: int, place: str, separator: str
-) -> RawRow | Reported:
-    if not any(values):
-        return Reported(place, "an empty row")
-    if values == header:
-        return Reported(place, "the header again")
-    if len(values) < width or any(values[width:]):
-        why = f"{len(values)} values in {width} columns: {quote(separator.join(values))}"
-        return Reported(place, why, bad=True)
-    return RawRow(place, tuple(values[:width]))
+def _rows(
+    rows: list[list[str]], lines: list[int], header: list[str], width: int, separator: str
+) -> tuple[list[list[str]], list[int], list[tuple[int, str, bool]]]:
+    """The rows that have values, with their lines; and of the others: line, why, whether wrong.
+
+    Args:
+        width: How many columns the table has.
+    """
+    if {width}.issuperset(map(len, rows)):
+        starts = set(map(str.strip, map(itemgetter(0), rows)))
+        if not starts & {"", header[0]}:
+            return rows, lines, []  # none empty, none the header again, as in nearly all tables
+    good: list[list[str]] = []
+    good_lines: list[int] = []
+    reported: list[tuple[int, str, bool]] = []
+    for raw, line in zip(rows, lines, strict=True):
+        values = [*map(clean_cell, raw)]
+        if not any(values):
+            reported.append((line, "an empty row", False))
+        elif values == header:
+            reported.append((line, "the header again", False))
+        elif len(values) < width or any(values[width:]):
+            why = f"{len(values)} values in {width} columns: {quote(separator.join(values))}"
+            reported.append((line, why, True))
+        else:
+            good.append(raw[:width])
+            good_lines.append(line)
+    return good, good_lines, reported
 
 
 def _is_number(text: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import NoneType
 from typing import Any
 
-from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
+from gridatlas.importing.rows import CannotImport, RawTable, Reported, unique_names
 from gridatlas.model.problems import join_names, quote
 
 JOIN = "+"
@@ -122,10 +123,9 @@ def table_of(records: Sequence[tuple[str, Any]], form: str) -> RawTable:
         notes += [note] if note else []
         if taken:
             columns[name] = [text or "" for text in texts]
-    cells = zip(*columns.values(), strict=True) if columns else (() for _ in places)
-    rows = tuple(map(RawRow, places, cells))
     unique, more = unique_names([*columns])
-    return RawTable(form, unique, rows, tuple(reported), (*notes, *more))
+    renamed = dict(zip(unique, columns.values(), strict=True))
+    return RawTable(form, renamed, places, tuple(reported), (*notes, *more))
 
 
 def _lists(
@@ -166,7 +166,7 @@ def read_lines(text: str, name: str) -> RawTable:
                 why = f"not JSON: {error.found.partition(': ')[2]}"
                 broken.append(Reported(f"{name}:{number}", why, bad=True))
     table = table_of(records, "JSON lines")
-    return RawTable(table.form, table.columns, table.rows, (*table.reported, *broken), table.notes)
+    return replace(table, reported=(*table.reported, *broken))
 
 
 def read_json(tree: Any, name: str) -> RawTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gridatlas.importing.rows import CannotImport, RawRow, RawTable, Reported, unique_names
+from gridatlas.importing.rows import CannotImport, RawTable, Reported, by_columns, unique_names
 from gridatlas.model.problems import join_names, quote
 
 _RULE = re.compile(r"\s*+\|?\s*+:?-+:?\s*+(\|\s*+:?-+:?\s*+)*+\|?\s*")
@@ -47,7 +47,7 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
         )
     lines = found[(number or 1) - 1]
     columns, notes = unique_names(_cells(lines[0][1]))
-    rows, reported = [], []
+    rows, places, reported = [], [], []
     for line, source in lines[1:]:
         values, place = _cells(source), f"{name}:{line}"
         if not any(values):
@@ -56,8 +56,10 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
             why = f"{len(values)} values in {len(columns)} columns: {quote(source.strip())}"
             reported.append(Reported(place, why, bad=True))
         else:
-            rows.append(RawRow(place, tuple(values)))
-    return RawTable("Markdown table", columns, tuple(rows), tuple(reported), tuple(notes))
+            rows.append(values)
+            places.append(place)
+    texts = by_columns(columns, rows)
+    return RawTable("Markdown table", texts, places, tuple(reported), tuple(notes))
 
 
 def _tables(lines: list[str]) -> list[list[tuple[int, str]]]:

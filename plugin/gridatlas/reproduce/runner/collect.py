@@ -229,8 +229,8 @@ def _kept(runs: Sequence[CollectedRun], target: _Target) -> Iterator[Line]:
             "remove it to begin anew, or collect into another reading",
         )
     now = {run.run for run in runs}
-    for row in table.rows:
-        line = dict(zip(table.columns, row.values, strict=True))
+    for row in table.rows():
+        line = dict(zip(table.columns, row, strict=True))
         if line["run"] not in now:
             yield line
 
