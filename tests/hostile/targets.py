@@ -27,8 +27,9 @@ from gridatlas.cli.main import main
 from gridatlas.data.text import unprintable
 from gridatlas.hosts import fence_lines
 from gridatlas.model.problems import Problem
-from gridatlas.pages.fence import FenceError, figures, parse
-from gridatlas.pages.rerun_tables import rerun_rows, run_facts
+from gridatlas.pages.fence import FenceError, parse
+from gridatlas.pages.fence_figures import figures
+from gridatlas.pages.reproduction import rerun_rows, run_facts
 from gridatlas.reproduce.runner.records import Row
 from gridatlas.reproduce.runner.units import Unit, cell_of, plan_as_json
 

@@ -36,7 +36,7 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.badges import best_badge, reproduced_badge, text_width
 from gridatlas.charts.compress import slim
 from gridatlas.model.schema import Source
-from gridatlas.pages.citation import bibtex
+from gridatlas.pages.embeds import bibtex
 from gridatlas.pages.meta import png_size, with_tags
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,8 +11,8 @@ import gridatlas
 from gridatlas.build.site import Site, build
 from gridatlas.diff.sources import load_side
 from gridatlas.model.problems import Problem
-from gridatlas.pages.embeds import Fences
 from gridatlas.pages.fence import FenceError
+from gridatlas.pages.fence_figures import Fences
 
 TEMPLATES = Path(gridatlas.__file__).parent / "pages" / "templates"
 

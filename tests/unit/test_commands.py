@@ -13,7 +13,7 @@ from studies import MakeStudy, table
 
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.study import Grid
-from gridatlas.pages.commands import command, command_parts
+from gridatlas.pages.reproduction import command, command_parts
 from gridatlas.results.grids import analyse
 
 HEAD = (

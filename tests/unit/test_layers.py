@@ -164,7 +164,7 @@ def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() 
         "pages.render",
         "pages.notebook_display",
         "build.site",
-        "pages.dataset",
+        "pages.meta",
     }
     assert ours & drawing == set()
     assert loaded & (HEAVY | {"numpy", "mkdocs"}) == set()

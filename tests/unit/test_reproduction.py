@@ -19,7 +19,7 @@ from gridatlas.charts.badges import reproduced_badge
 from gridatlas.checks import check_study
 from gridatlas.pages.exports import to_json
 from gridatlas.pages.heatmaps import rerun_figures
-from gridatlas.pages.rerun_tables import rerun_rows, run_facts
+from gridatlas.pages.reproduction import rerun_rows, run_facts
 from gridatlas.pages.tooltips import card_data
 from gridatlas.results.grids import Results, analyse, differences
 

@@ -12,13 +12,13 @@ from html.parser import HTMLParser
 from gridatlas.build.site import Site
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.pages.agreement import PAIRS
-from gridatlas.pages.dataset import CELLS, CROISSANT
+from gridatlas.pages.embeds import markdown_text
 from gridatlas.pages.environment import escape_markdown
 from gridatlas.pages.exports import downloads, to_svg
 from gridatlas.pages.figure import DataTable, Figure
 from gridatlas.pages.filters import inert
+from gridatlas.pages.meta import CELLS, CROISSANT
 from gridatlas.pages.render import Page
-from gridatlas.pages.share import markdown_text
 from gridatlas.pages.tables import data_table
 
 Names = Callable[[str], tuple[str, str]]

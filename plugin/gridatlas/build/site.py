@@ -23,10 +23,9 @@ from gridatlas.files.garbage import gc_disabled
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes
-from gridatlas.pages.dataset import CELLS, CROISSANT, croissant, json_ld, study_csv
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.exports import grid_path
-from gridatlas.pages.meta import tags
+from gridatlas.pages.meta import CELLS, CROISSANT, croissant, json_ld, study_csv, tags
 from gridatlas.pages.plan import (
     EmbedPlan,
     PagePlan,

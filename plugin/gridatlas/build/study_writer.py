@@ -14,10 +14,10 @@ from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawing
 from gridatlas.pages.agreement import pairs_csv
+from gridatlas.pages.embeds import embed_path
 from gridatlas.pages.exports import FORMATS, grid_path
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.render import Page, Writer
-from gridatlas.pages.share import embed_path
 
 _OVERVIEW = ""
 """The name of the page that links to all studies; no study has it."""

@@ -28,8 +28,8 @@ from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 
 from gridatlas.claims import evaluate_value
 from gridatlas.hosts import fence_lines
-from gridatlas.pages.embeds import Fences
 from gridatlas.pages.fence import FenceError
+from gridatlas.pages.fence_figures import Fences
 from gridatlas.pages.render import placeholder
 from gridatlas.results.grids import Results
 

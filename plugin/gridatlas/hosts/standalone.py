@@ -38,8 +38,8 @@ from gridatlas.hosts.markdown import (
     register_fence,
 )
 from gridatlas.model.problems import only_problems, truncate_list
-from gridatlas.pages.embeds import Fences
 from gridatlas.pages.fence import FenceError
+from gridatlas.pages.fence_figures import Fences
 from gridatlas.results.grids import Results
 
 log = logging.getLogger("gridatlas")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from gridatlas.assessment.assessment import Assessment
@@ -16,9 +16,9 @@ from gridatlas.charts.compose import (
 )
 from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, Heatmap, with_overrides
 from gridatlas.checks.words import many
-from gridatlas.model.study import Grid, Levels, Point
-from gridatlas.pages.figure import Figure
-from gridatlas.results.grids import Difference, readings_at, subtract
+from gridatlas.model.study import Factor, Grid, Level, Levels, Point
+from gridatlas.pages.figure import Figure, FigureRow, Section
+from gridatlas.results.grids import Difference, differences, pairs, readings_at, subtract
 
 LEAD_FIGURES = 3
 """Heatmaps that stand for a study on the overview and at the head of its page."""
@@ -178,3 +178,76 @@ def difference_figures(differences: tuple[Difference, ...]) -> tuple[Figure, ...
 def _captioned(caption: str, heatmap: Heatmap) -> str:
     """A caption with what the heatmap itself has to say of its marks."""
     return f"{caption} {heatmap.note}".strip()
+
+
+# --- sections of a page -------------------------------------------------------------------------
+
+
+def single_row(heading: str, key: str, figures: tuple[Figure, ...]) -> Section:
+    """A section of one row."""
+    return Section(heading, (FigureRow(key, figures),))
+
+
+def level_sections(
+    known: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
+) -> tuple[Section, ...]:
+    """A level beside its baseline, or by another facet's levels, or its own grids."""
+    results = known.results
+    baseline = results.study.baseline.get(facet.id)
+    if baseline is not None and baseline != level.key:
+        beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
+        together = [*grids, *(grid for grid in beside if grid)]
+        return side_by_side(known, together, facet, "Beside the baseline")
+    for other in results.study.facets:
+        if other != facet and pairs(results, other):
+            return side_by_side(known, grids, other, level.label)
+    found = () if baseline is not None else differences(results, facet, grids)
+    return (
+        Section("Heatmaps", (FigureRow("grids", grid_figures(known, grids, shared=False)),), found),
+    )
+
+
+def side_by_side(
+    known: Assessment, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
+) -> tuple[Section, ...]:
+    """One part per combination of the other facets: the levels of `facet` and their differences.
+
+    Args:
+        heading: For a part that no other facet names.
+    """
+    results, study = known.results, known.study
+    index = study.facets.index(facet)
+    groups: dict[tuple[str, ...], list[Grid]] = {}
+    for grid in grids:
+        groups.setdefault((*grid.levels[:index], *grid.levels[index + 1 :]), []).append(grid)
+    fixed = {
+        facet.id
+        for place, facet in enumerate(study.facets)
+        if len({grid.levels[place] for group in groups.values() for grid in group}) == 1
+    }
+    order = {levels: place for place, levels in enumerate(results.grids)}
+    sections = []
+    for key, group in groups.items():
+        together = tuple(sorted(group, key=lambda grid: order[grid.levels]))
+        there = {grid.levels for grid in together}
+        found = tuple(
+            difference
+            for difference in differences(results, facet, together)
+            if {difference.first.levels, difference.second.levels} <= there
+        )
+        compared = bool(pairs(results, facet))
+        figures = grid_figures(known, together, shared=compared)
+        deltas = difference_figures(found)
+        name = "-".join(key) or "all"
+        if len(figures) + len(deltas) <= SIDE_BY_SIDE:
+            figures, deltas = figures + deltas, ()
+        rows = [FigureRow(f"grids-{name}", figures)]
+        if deltas:
+            rows.append(FigureRow(f"differences-{name}", deltas))
+        labels = [
+            level.label
+            for one, level in zip(study.facets, together[0].names, strict=True)
+            if one != facet and (one.id not in fixed or len(groups) == 1)
+        ]
+        sections.append(Section(" | ".join(labels) or heading, tuple(rows), found))
+    return tuple(sections)

@@ -20,17 +20,18 @@ from gridatlas.model.problems import Problem, only_problems, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword
 from gridatlas.pages.agreement import PAIRS, agreement, spread
-from gridatlas.pages.commands import command_form, commands
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.heatmaps import (
-    SIDE_BY_SIDE,
-    difference_figures,
     disagreement_figures,
     grid_figures,
     lead_figures,
+    level_sections,
     rerun_figures,
+    side_by_side,
+    single_row,
 )
-from gridatlas.results.grids import differences, pairs, readings_behind
+from gridatlas.pages.reproduction import command_form, commands
+from gridatlas.results.grids import pairs, readings_behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +182,6 @@ def plan_unreadable(folder: str, problems: tuple[Problem, ...], into: str) -> Pa
     )
 
 
-def _single(heading: str, key: str, figures: tuple[Figure, ...]) -> Section:
-    """A section of one row."""
-    return Section(heading, (FigureRow(key, figures),))
-
-
 def _over(study: Study) -> str:
     return f"{study.metric.name} over {inline(study.x.label)} and {inline(study.y.label)}"
 
@@ -234,7 +230,7 @@ def _facet_page(known: Assessment, facet: Factor, into: str) -> PagePlan:
         description=f"{study.title}: {_over(study)}, side by side for {', '.join(names)}.",
         context=_context(known, into, facet)
         | {"facet": facet, "compared": bool(pairs(results, facet))},
-        sections=_side_by_side(known, results.grids.values(), facet),
+        sections=side_by_side(known, results.grids.values(), facet),
         edit=f"{study.id}/study.yml",
     )
 
@@ -258,81 +254,16 @@ def _level_page(known: Assessment, facet: Factor, level: Level, into: str) -> Pa
             "defaults": known.uncertainty.defaults_at(facet.id, level.key),
             "claims": claims_about(known.claims, facet, level),
         },
-        sections=_level_sections(known, facet, level, grids),
+        sections=level_sections(known, facet, level, grids),
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
 
 
-def _level_sections(
-    known: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
-) -> tuple[Section, ...]:
-    """A level beside its baseline, or by another facet's levels, or its own grids."""
-    results = known.results
-    baseline = results.study.baseline.get(facet.id)
-    if baseline is not None and baseline != level.key:
-        beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
-        together = [*grids, *(grid for grid in beside if grid)]
-        return _side_by_side(known, together, facet, "Beside the baseline")
-    for other in results.study.facets:
-        if other != facet and pairs(results, other):
-            return _side_by_side(known, grids, other, level.label)
-    found = () if baseline is not None else differences(results, facet, grids)
-    return (
-        Section("Heatmaps", (FigureRow("grids", grid_figures(known, grids, shared=False)),), found),
-    )
-
-
-def _side_by_side(
-    known: Assessment, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
-) -> tuple[Section, ...]:
-    """One part per combination of the other facets: the levels of `facet` and their differences.
-
-    Args:
-        heading: For a part that no other facet names.
-    """
-    results, study = known.results, known.study
-    index = study.facets.index(facet)
-    groups: dict[tuple[str, ...], list[Grid]] = {}
-    for grid in grids:
-        groups.setdefault((*grid.levels[:index], *grid.levels[index + 1 :]), []).append(grid)
-    fixed = {
-        facet.id
-        for place, facet in enumerate(study.facets)
-        if len({grid.levels[place] for group in groups.values() for grid in group}) == 1
-    }
-    order = {levels: place for place, levels in enumerate(results.grids)}
-    sections = []
-    for key, group in groups.items():
-        together = tuple(sorted(group, key=lambda grid: order[grid.levels]))
-        there = {grid.levels for grid in together}
-        found = tuple(
-            difference
-            for difference in differences(results, facet, together)
-            if {difference.first.levels, difference.second.levels} <= there
-        )
-        compared = bool(pairs(results, facet))
-        figures = grid_figures(known, together, shared=compared)
-        deltas = difference_figures(found)
-        name = "-".join(key) or "all"
-        if len(figures) + len(deltas) <= SIDE_BY_SIDE:
-            figures, deltas = figures + deltas, ()
-        rows = [FigureRow(f"grids-{name}", figures)]
-        if deltas:
-            rows.append(FigureRow(f"differences-{name}", deltas))
-        labels = [
-            level.label
-            for one, level in zip(study.facets, together[0].names, strict=True)
-            if one != facet and (one.id not in fixed or len(groups) == 1)
-        ]
-        sections.append(Section(" | ".join(labels) or heading, tuple(rows), found))
-    return tuple(sections)
-
-
 def _checks_page(known: Assessment, into: str) -> PagePlan:
     results, study = known.results, known.study
     figures = disagreement_figures(known)
-    sections = (_single("Disagreements", "disagreements", figures),) if figures else ()
+    sections = (single_row("Disagreements", "disagreements", figures),) if figures else ()
     return PagePlan(
         path=f"{into}/{study.id}/checks/index.md",
         template="checks.md.jinja",
@@ -385,7 +316,7 @@ def _reproduction_page(
             },
         },
         sections=tuple(
-            _single(one.grid.label, f"rerun-{at}", rerun_figures(known, one))
+            single_row(one.grid.label, f"rerun-{at}", rerun_figures(known, one))
             for at, one in enumerate(found.begun)
         ),
         edit=f"{study.id}/study.yml",

@@ -7,9 +7,9 @@ from html import escape
 
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Study
+from gridatlas.pages.embeds import embed_path
 from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.plan import EmbedPlan, PagePlan
-from gridatlas.pages.share import embed_path
 
 File = str | bytes
 

@@ -20,7 +20,7 @@ from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
-from gridatlas.pages.citation import bibtex
+from gridatlas.pages.embeds import bibtex, embed_path, share
 from gridatlas.pages.environment import (
     IN_TEMPLATES,
     own_environments,
@@ -31,8 +31,7 @@ from gridatlas.pages.exports import downloads, grid_path
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.filters import figure_anchor, inert
 from gridatlas.pages.plan import EmbedPlan, PagePlan
-from gridatlas.pages.rerun_tables import rerun_rows, run_facts
-from gridatlas.pages.share import embed_path, share
+from gridatlas.pages.reproduction import rerun_rows, run_facts
 from gridatlas.pages.svg import responsive, with_cell_ids, with_own_ids
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data

@@ -23,9 +23,9 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
-from gridatlas.pages.commands import command_parts
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import in_units
+from gridatlas.pages.reproduction import command_parts
 from gridatlas.results.grids import Difference, readings_at, summarise, trials
 from gridatlas.results.grids import agree as readings_agree
 from gridatlas.results.items import Basis

@@ -50,9 +50,9 @@ from gridatlas.hosts.throttled import from_two_seconds_on
 from gridatlas.hosts.write_errors import is_of_disk, not_written
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET
 from gridatlas.model.problems import join_names, only_problems, truncate_list
-from gridatlas.pages.embeds import Fences, error_box
 from gridatlas.pages.exports import GRIDS
-from gridatlas.pages.fence import FenceError
+from gridatlas.pages.fence import FenceError, error_box
+from gridatlas.pages.fence_figures import Fences
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.render import Page, fill, page_links
 
