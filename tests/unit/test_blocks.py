@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from studies import HEAD, MakeStudy, table
 
+from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import GridUncertainty, assess
 from gridatlas.charts.binning import BLOCKS_UP_TO, Entry, gather, layout, mark_key
 from gridatlas.charts.compose import (
@@ -284,7 +285,7 @@ def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study: MakeStud
         assert values.too_many == (0 if there else columns * rows)
         assert values.origins
         assert len(to_csv(grid).splitlines()) == columns * rows + 1
-        assert len(json.loads(to_json(grid, known))["cells"]) == columns * rows
+        assert len(json.loads(to_json(GridCells(grid, known)))["cells"]) == columns * rows
 
 
 def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None:

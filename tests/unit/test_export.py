@@ -109,7 +109,7 @@ def test_no_text_of_a_csv_is_a_formula_and_all_are_read_again(
 
 def test_a_json_has_a_line_for_every_cell(make_study: MakeStudy) -> None:
     grid = _results(make_study).grid(model="small")
-    text = to_json(grid, UNKNOWN)
+    text = to_json(GridCells(grid, UNKNOWN))
     lines = [line.strip().removesuffix(",") for line in text.splitlines() if '"state"' in line]
     assert [json.loads(line) for line in lines] == json.loads(text)["cells"]
 
@@ -141,7 +141,7 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
             *("small,0.1,2,47.30,,150,0.5,a note,table 1,run-1", "small,few,2,,oom,,,,,"),
         ),
     )
-    assert json.loads(to_json(analyse(study).grid(model="small"), UNKNOWN)) == {
+    assert json.loads(to_json(GridCells(analyse(study).grid(model="small"), UNKNOWN))) == {
         "study": "demo",
         "title": "A demo",
         "grid": "small",
@@ -189,7 +189,7 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
 
 def test_json_has_successes_where_they_are_known(make_study: MakeStudy) -> None:
     study = make_study("", table("rate,depth,value,n,successes", "1,1,50,10,5"))
-    (cell,) = json.loads(to_json(analyse(study).grid(), UNKNOWN))["cells"]
+    (cell,) = json.loads(to_json(GridCells(analyse(study).grid(), UNKNOWN)))["cells"]
     assert cell["successes"] == 5
 
 
@@ -198,7 +198,7 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
         "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
         table("b,rate,depth,value", "p,1,1,1", "q,1,1,2"),
     )
-    content = json.loads(to_json(analyse(study).grid(b="mean"), UNKNOWN))
+    content = json.loads(to_json(GridCells(analyse(study).grid(b="mean"), UNKNOWN)))
     assert (content["computed"], content["readings"]) == (True, [])
     assert content["cells"] == [
         {"rate": 1, "depth": 1, "levels": {"rate": 1, "depth": 1}, "value": 1.5, "state": "ok",
@@ -209,7 +209,7 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
 def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None:
     study = make_study("", table("rate,depth,value", "1,1,50", "2,1,40"))
     known = GridUncertainty(cells={"1,0": CellUncertainty(low=30.12345, high=50, in_best_set=True)})
-    content = json.loads(to_json(analyse(study).grid(), known))
+    content = json.loads(to_json(GridCells(analyse(study).grid(), known)))
     assert content["not_testable"] is None
     assert content["cells"] == [
         {
@@ -239,7 +239,7 @@ def test_json_says_what_each_reading_says(make_study: MakeStudy) -> None:
         table("rate,depth,value", "1,1,50", "2,1,40"),
         {"two.csv": table("rate,depth,value,state,place", "1,1,,oom,table 2")},
     )
-    content = json.loads(to_json(analyse(study).grid(), UNKNOWN))
+    content = json.loads(to_json(GridCells(analyse(study).grid(), UNKNOWN)))
     assert [one["id"] for one in content["readings"]] == ["one", "two"]
     assert [cell.get("read") for cell in content["cells"]] == [
         [
@@ -260,7 +260,7 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
     for level, told, text in (("mean", None, '""'), ("p", True, "True")):
         grid = results.grid(b=level)
         known = assess(results).of(grid)
-        cells = json.loads(to_json(grid, known))["cells"]
+        cells = json.loads(to_json(GridCells(grid, known)))["cells"]
         assert [cell["may_be_best"] for cell in cells] == [told, told]
         frame = to_frame(columns(study, [GridCells(grid, known)]))
         assert frame.to_csv(columns=["may_be_best"], index=False).split() == [
@@ -309,7 +309,7 @@ def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
     known = GridUncertainty(
         cells={"0,0": CellUncertainty(low=0.3, high=0.7, in_best_set=True)}, ranges={"0,0": (0, 1)}
     )
-    (cell,) = json.loads(to_json(grid, known))["cells"]
+    (cell,) = json.loads(to_json(GridCells(grid, known)))["cells"]
     assert cell["levels"] == {name: 8, "depth": 1}
     assert [reading["reading"] for reading in cell["read"]] == ["one", "two"]
     assert (cell["interval_95"], cell["range"]) == ([0.3, 0.7], [0, 1])

@@ -92,7 +92,7 @@ def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: Make
     assert row[1][0].interval == "0.0 to 97.4"
     card = json.loads(card_data(figure))
     assert (card["interval"], card["basis"]) == ("0.0 to 97.4", "over 3 repeats of the experiment")
-    content = json.loads(to_json(grid, told))
+    content = json.loads(to_json(GridCells(grid, told)))
     assert content["intervals"] == (
         "Student's t over 3 repeats of the experiment, or that of their trials and items where it "
         "is wider"
@@ -136,7 +136,7 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
     assert [one.interval for one in row[1]] == ["33.0 to 55.5", "50.0 to 60.0"]
     card = json.loads(card_data(figure))
     assert (card.get("interval"), card["range"]) == (None, ["33.0 to 55.5", "50.0 to 60.0"])
-    cells = json.loads(to_json(grid, told))["cells"]
+    cells = json.loads(to_json(GridCells(grid, told)))["cells"]
     assert [cell["range"] for cell in cells] == [[33, 55.5], [50, 60]]
     assert [cell.keys() & {"interval_95", "may_be_best"} for cell in cells] == [set(), set()]
 
@@ -295,7 +295,7 @@ def test_a_standard_error_makes_the_interval_wider_and_never_narrower(
     assert cells["1", "1"].items_low == pytest.approx(50 - 1.959964 * 7)
     assert cells["3", "1"].items_low is None
     assert told.basis == "stderr"
-    assert to_json(grid, told).count(CELL_METHODS["stderr"]) == 1
+    assert to_json(GridCells(grid, told)).count(CELL_METHODS["stderr"]) == 1
     # Over how many items is unknown, and so is whether the cells share them.
     assert (told.same_items, told.p, told.x_p) == (None, None, None)
 

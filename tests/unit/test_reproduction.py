@@ -13,6 +13,7 @@ from studies import MakeStudy, table
 
 from gridatlas.assessment.agreement import compare
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
 from gridatlas.assessment.uncertainty import assess
 from gridatlas.charts.badges import reproduced_badge
@@ -290,7 +291,7 @@ def test_the_download_has_verdicts(six: Results) -> None:
     results = six
     (one,) = known(results).reruns
     grid = results.grid(model="a")
-    cells = json.loads(to_json(grid, assess(results).of(grid), one))["cells"]
+    cells = json.loads(to_json(GridCells(grid, assess(results).of(grid), one)))["cells"]
     assert [cell.get("reproduced", {}).get("verdict") for cell in cells] == [
         "agrees", "differs", "too few to tell", "not testable", "running", None,
     ]  # fmt: skip

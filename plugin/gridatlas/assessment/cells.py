@@ -28,26 +28,48 @@ class CellView:
     Attributes:
         x, y: Its levels on the axes; those of the facets are in `levels`.
         cell: The value that is shown, with its state and origin.
-        is_best: Whether it has the best value of the grid; ties all have it.
-        is_best_undisputed: Whether it has the best undisputed value, where the best value is
-            disputed; False where it isn't.
-        in_best_set: Whether it is in the 95 % confidence set for the best; None where that isn't
-            tested.
-        interval: 95 %, in the metric's unit; None where it isn't known.
-        range: Lowest and highest of repeats that are too few for an interval, in the metric's unit.
-        rerun: The same cell measured again; None where it neither is nor is to be.
     """
 
-    grid: Grid
+    grid_cells: GridCells
     x: Level
     y: Level
     cell: Cell
-    is_best: bool
-    is_best_undisputed: bool
-    in_best_set: bool | None
-    interval: CellUncertainty | None
-    range: Ends | None
-    rerun: CellRerun | None
+
+    @property
+    def grid(self) -> Grid:
+        """The grid that it is of."""
+        return self.grid_cells.grid
+
+    @property
+    def is_best(self) -> bool:
+        """Whether it has the best value of the grid; ties all have it."""
+        return self.point in self.grid_cells.best
+
+    @property
+    def is_best_undisputed(self) -> bool:
+        """Whether it has the best undisputed value, where the best is disputed; else False."""
+        return self.point in self.grid_cells.best_undisputed
+
+    @property
+    def in_best_set(self) -> bool | None:
+        """Whether it is in the 95 % confidence set for the best; None where that isn't tested."""
+        return self.interval.in_best_set if self.interval else None
+
+    @property
+    def interval(self) -> CellUncertainty | None:
+        """95 %, in the metric's unit; None where it isn't known."""
+        return self.grid_cells.intervals.get(self.point)
+
+    @property
+    def range(self) -> Ends | None:
+        """Lowest and highest of repeats that are too few for an interval, in the metric's unit."""
+        return self.grid_cells.ranges.get(self.point)
+
+    @property
+    def rerun(self) -> CellRerun | None:
+        """The same cell measured again; None where it neither is nor is to be."""
+        rerun = self.grid_cells.rerun
+        return rerun.cells.get(self.point) if rerun else None
 
     @property
     def levels(self) -> Levels:
@@ -120,26 +142,14 @@ class GridCells(Mapping[Point, CellView]):
     def __getitem__(self, point: Point) -> CellView:
         x, y = point
         study = self.grid.study
-        return self._view(study.x.level(x), study.y.level(y), self.grid.cell(x, y))
+        return CellView(self, study.x.level(x), study.y.level(y), self.grid.cell(x, y))
 
     def __iter__(self) -> Iterator[Point]:
         return ((x.key, y.key) for x, y, _ in self.grid.points())
 
+    def views(self) -> Iterator[CellView]:
+        """The same as `values()`, without looking each cell up."""
+        return (CellView(self, x, y, cell) for x, y, cell in self.grid.points())
+
     def __len__(self) -> int:
         return len(self.grid.study.x.levels) * len(self.grid.study.y.levels)
-
-    def _view(self, x: Level, y: Level, cell: Cell) -> CellView:
-        point = (x.key, y.key)
-        interval = self.intervals.get(point)
-        return CellView(
-            self.grid,
-            x,
-            y,
-            cell,
-            point in self.best,
-            point in self.best_undisputed,
-            interval.in_best_set if interval else None,
-            interval,
-            self.ranges.get(point),
-            self.rerun.cells.get(point) if self.rerun else None,
-        )

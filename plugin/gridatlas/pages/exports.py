@@ -11,21 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.profiles import LevelMean, cell_method, profiles
-from gridatlas.assessment.reruns import Rerun
-from gridatlas.assessment.uncertainty import (
-    CellUncertainty,
-    Ends,
-    GridUncertainty,
-    by_point,
-    ranges_by_point,
-)
+from gridatlas.assessment.reruns import CellRerun
+from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
 from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
-from gridatlas.model.study import Cell, Grid, Point, Reading
+from gridatlas.model.study import Grid, Reading
 from gridatlas.pages.figure import Figure
-from gridatlas.results.grids import readings_at, readings_of, trials
+from gridatlas.results.grids import readings_of, trials
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
@@ -46,16 +41,15 @@ def to_csv(grid: Grid) -> str:
         value = "" if cell.value is None else f"{cell.value:f}"
         row = [*grid.levels, x.key, y.key, value, cell.state, "" if n is None else n]
         more = ["" if (given := getattr(cell, name)) is None else given for name in _MORE]
-        writer.writerow([guarded(str(one)) for one in (*row, *more, cell.reading)])
+        writer.writerow([guarded(str(entry)) for entry in (*row, *more, cell.reading)])
     return text.getvalue()
 
 
-def to_json(grid: Grid, known: GridUncertainty, rerun: Rerun | None = None) -> str:
+def to_json(cells: GridCells) -> str:
     """The grid with its names, its cells, where each value comes from, and what was run again."""
-    study = grid.study
+    grid, study, uncertainty = cells.grid, cells.grid.study, cells.uncertainty
     metric = study.metric
-    intervals, ranges = by_point(grid, known), ranges_by_point(grid, known)
-    means = profiles(grid, known)
+    means = profiles(grid, uncertainty)
     content = {
         "study": study.id,
         "title": study.title,
@@ -70,32 +64,32 @@ def to_json(grid: Grid, known: GridUncertainty, rerun: Rerun | None = None) -> s
         "x": {"id": study.x.id, "label": study.x.label, "unit": study.x.unit},
         "y": {"id": study.y.id, "label": study.y.label, "unit": study.y.unit},
         "computed": grid.computed,
-        "not_testable": known.reason or None,
-        "intervals": cell_method(known) or None,
+        "not_testable": uncertainty.reason or None,
+        "intervals": cell_method(uncertainty) or None,
         "readings": [_reading(reading) for reading in readings_of(study, [grid])],
         "profiles": {
             "interval": means.method or None,
-            "x": [_mean(one) for one in means.x],
-            "y": [_mean(one) for one in means.y],
+            "x": [_mean(mean) for mean in means.x],
+            "y": [_mean(mean) for mean in means.y],
         },
     }
     levels = {level.key: _level(level.key) for level in (*study.x.levels, *study.y.levels)}
     several = len(study.accounts) > 1
     # Levels have a key of their own, so that a factor may have any name; beside the other keys they
     # stand for those who read them there, unless one of these has the factor's name.
-    cells = (
-        (at := {study.x.id: levels[x.key], study.y.id: levels[y.key]})
+    entries = (
+        (at := {study.x.id: levels[view.x.key], study.y.id: levels[view.y.key]})
         | {"levels": at}
-        | _cell(grid, cell)
-        | _interval(intervals.get((x.key, y.key)))
-        | _range(ranges.get((x.key, y.key)))
-        | (_read(grid, (x.key, y.key)) if several else {})
-        | _rerun(rerun, (x.key, y.key))
-        for x, y, cell in grid.points()
+        | _cell(view)
+        | _interval(view.interval)
+        | _range(view.range)
+        | (_read(view) if several else {})
+        | _rerun(view.rerun)
+        for view in cells.views()
     )
     # One cell per line: small enough for a million of them, and lines can be compared.
     head = json.dumps(content, ensure_ascii=False, indent=1).removesuffix("\n}")
-    body = ",\n  ".join(map(json.JSONEncoder(ensure_ascii=False).encode, cells))
+    body = ",\n  ".join(map(json.JSONEncoder(ensure_ascii=False).encode, entries))
     return f'{head},\n "cells": [\n  {body}\n ]\n}}\n'
 
 
@@ -127,8 +121,8 @@ FORMATS = (
     Format(
         "json",
         "JSON",
-        lambda grid, figure, _: to_json(
-            grid, figure.uncertainty or GridUncertainty(), figure.rerun
+        lambda grid, figure, _drawing: to_json(
+            GridCells(grid, figure.uncertainty or GridUncertainty(), figure.rerun)
         ),
     ),
     Format("vl.json", "Vega-Lite", lambda _grid, _figure, drawing: drawing.spec),
@@ -153,10 +147,11 @@ def downloads(grid: Grid, page: str) -> dict[str, str]:
 # --- cells as JSON ------------------------------------------------------------------------------
 
 
-def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
+def _cell(view: CellView) -> dict[str, Any]:
     """Value and state always, the rest where it is known."""
-    known = {
-        "n": trials(grid, cell),
+    cell = view.cell
+    entries = {
+        "n": view.n,
         "successes": cell.successes,
         "stderr": None if cell.stderr is None else float(cell.stderr),
         "note": cell.note,
@@ -166,7 +161,7 @@ def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
     }
     value = None if cell.value is None else float(cell.value)
     return {"value": value, "state": cell.state} | {
-        key: entry for key, entry in known.items() if entry not in (None, "")
+        key: entry for key, entry in entries.items() if entry not in (None, "")
     }
 
 
@@ -185,23 +180,22 @@ def _range(ends: Ends | None) -> dict[str, Any]:
     return {} if ends is None else {"range": [round(limit, 4) for limit in ends]}
 
 
-def _mean(one: LevelMean) -> dict[str, Any]:
+def _mean(mean: LevelMean) -> dict[str, Any]:
     """The mean at one level of an axis, rounded as no reader can use more."""
     entry = {
-        "level": _level(one.level.key),
-        "label": one.level.label,
-        "cells": one.cells,
-        "mean": None if one.mean is None else round(one.mean, 4),
+        "level": _level(mean.level.key),
+        "label": mean.level.label,
+        "cells": mean.cells,
+        "mean": None if mean.mean is None else round(mean.mean, 4),
     }
-    if one.interval is None:
+    if mean.interval is None:
         return entry
-    return entry | {"interval_95": [round(limit, 4) for limit in one.interval]}
+    return entry | {"interval_95": [round(limit, 4) for limit in mean.interval]}
 
 
-def _read(grid: Grid, point: Point) -> dict[str, Any]:
+def _read(view: CellView) -> dict[str, Any]:
     """What each reading says of the cell, where more than one does."""
-    said = readings_at(grid, point)
-    if len(said) < 2:
+    if len(view.readings) < 2:
         return {}
     return {
         "read": [
@@ -211,24 +205,23 @@ def _read(grid: Grid, point: Point) -> dict[str, Any]:
                 "state": cell.state,
             }
             | ({"place": cell.place} if cell.place else {})
-            for reading, cell in said
+            for reading, cell in view.readings
         ]
     }
 
 
-def _rerun(rerun: Rerun | None, point: Point) -> dict[str, Any]:
+def _rerun(cell: CellRerun | None) -> dict[str, Any]:
     """The cell measured again, and its verdict; nothing where it isn't run."""
-    one = rerun.cells.get(point) if rerun else None
-    if one is None or one.verdict == "not run":
+    if cell is None or cell.verdict == "not run":
         return {}
-    content: dict[str, Any] = {"verdict": one.verdict}
-    if one.again.value is not None:
-        content |= {"value": float(one.again.value), "n": one.again.n, "run": one.again.run}
-    if one.interval is not None:
-        ends = (one.interval.low, one.interval.high)
-        content |= {"difference_95": [round(limit, 4) for limit in ends], "method": one.method}
-    if one.reason:
-        content["reason"] = one.reason
+    content: dict[str, Any] = {"verdict": cell.verdict}
+    if cell.again.value is not None:
+        content |= {"value": float(cell.again.value), "n": cell.again.n, "run": cell.again.run}
+    if cell.interval is not None:
+        ends = (cell.interval.low, cell.interval.high)
+        content |= {"difference_95": [round(limit, 4) for limit in ends], "method": cell.method}
+    if cell.reason:
+        content["reason"] = cell.reason
     return {"reproduced": content}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from gridatlas.assessment.cells import GridCells
 from gridatlas.charts.description import best_at
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.format import format_value
@@ -21,7 +22,7 @@ def grid_html(grid: Grid, svg: str) -> str:
     """A grid's drawing as a notebook shows it: in the colour of its text, with its own name.
 
     Args:
-        svg: The drawing; a screen reader is told the grid's name, and each cell.
+        svg: The drawing; a screen reader reads the grid's name, and each cell.
     """
     study = grid.study
     notes = f'<p style="font-size:.85em">From the study {escape(study.title)}.</p>'
@@ -34,18 +35,18 @@ def grid_text(grid: Grid) -> str:
     head = f"{study.title}: {grid.label}" if study.facets else study.title
     unit = f" ({study.metric.unit})" if study.metric.unit else ""
     lines = [head, f"{study.metric.name}{unit}, {study.metric.better} is better"]
-    summary = summarise(grid)
-    best = {(x.key, y.key) for x, y in summary.best} if summary else set()
+    best = GridCells(grid).best
     if len(study.x.levels) > COLUMNS_UP_TO or len(study.y.levels) > ROWS_UP_TO:
         size = f"{len(study.x.levels)} × {len(study.y.levels)} cells"
         return "\n".join([*lines, f"{size}, {best_text(grid)}"])
     rows = [["", *(x.label for x in study.x.levels)]]
     for y in rows_from_top(study.y):
         cells = [(x, grid.cell(x.key, y.key)) for x in study.x.levels]
-        told = [
-            f"{_told(study, cell)}{'*' if (x.key, y.key) in best else ' '}" for x, cell in cells
-        ]
-        rows.append([y.label, *told])
+        texts = (
+            f"{_cell_text(study, cell)}{'*' if (x.key, y.key) in best else ' '}"
+            for x, cell in cells
+        )
+        rows.append([y.label, *texts])
     rows[0] = [rows[0][0], *(f"{label} " for label in rows[0][1:])]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines += [
@@ -56,7 +57,7 @@ def grid_text(grid: Grid) -> str:
     return "\n".join(lines)
 
 
-def _told(study: Study, cell: Cell) -> str:
+def _cell_text(study: Study, cell: Cell) -> str:
     if cell.value is None:
         return STATE_LABELS[cell.state]
     mark = "?" if cell.state == "disputed" else ""
@@ -125,9 +126,9 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
 
 
 def _count(grid: Grid) -> str:
-    there = sum(cell.value is not None for _, _, cell in grid.points())
+    values = sum(cell.value is not None for _, _, cell in grid.points())
     of = len(grid.study.x.levels) * len(grid.study.y.levels)
-    return _number(of, "value") if there == of else f"{there} of {_number(of, 'value')}"
+    return _number(of, "value") if values == of else f"{values} of {_number(of, 'value')}"
 
 
 def _number(number: int, what: str) -> str:

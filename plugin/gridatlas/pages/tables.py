@@ -58,10 +58,10 @@ def _grid_cells(cells: GridCells) -> Iterator[tuple[Point, TableCell]]:
     study = cells.grid.study
     # A mark on every cell says nothing.
     marked = len(cells.best_set) < len(cells.intervals)
-    for point, view in cells.items():
+    for view in cells.views():
         interval = between(*view.ends, study) if view.ends else ""
         text = cell_text(study, view.cell)
-        yield point, TableCell(text, interval, view.cell.note, _mark(view, marked), view.n)
+        yield view.point, TableCell(text, interval, view.cell.note, _mark(view, marked), view.n)
 
 
 def _mark(view: CellView, marked: bool) -> str:

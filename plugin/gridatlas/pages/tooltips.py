@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.reruns import CellRerun, Rerun
-from gridatlas.assessment.uncertainty import GridUncertainty, by_point, ranges_by_point
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.checks.words import is_are
 from gridatlas.model.format import (
@@ -26,7 +26,7 @@ from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.reproduction import command_parts
-from gridatlas.results.grids import Difference, readings_at, summarise, trials
+from gridatlas.results.grids import Difference, readings_at, trials
 from gridatlas.results.grids import agree as readings_agree
 from gridatlas.results.items import Basis
 
@@ -68,25 +68,27 @@ def card_data(figure: Figure) -> str:
     rows = rows_from_top(study.y)
     points = [(x, y) for y in rows for x in study.x.levels]
     if figure.rerun is not None and figure.again:
-        said = _of_rerun(figure, figure.rerun, points)
-        said["command"] = command_parts(figure.rerun.grid, rows)
+        columns = _of_rerun(figure, figure.rerun, points)
+        columns["command"] = command_parts(figure.rerun.grid, rows)
     elif isinstance(figure.shows, Difference):
-        said = _of_difference(figure.shows, points)
+        columns = _of_difference(figure.shows, points)
     elif grid is None or figure.uncertainty is None:
-        said = _of_disagreement(figure, points)
+        columns = _of_disagreement(figure, points)
     else:
-        said = _of_grid(grid, figure.uncertainty, points)
+        columns = _of_grid(GridCells(grid, figure.uncertainty), points)
         if figure.rerun is not None and figure.rerun.begun:
-            said["readings"] = [*said["readings"], _measured_again(figure.rerun, points)]
-        said["command"] = command_parts(grid, rows)
+            columns["readings"] = [*columns["readings"], _measured_again(figure.rerun, points)]
+        columns["command"] = command_parts(grid, rows)
     content = {
         "title": figure.heatmap.title,
         "study": study.id,
         "x": _axis(study.x, study.x.levels),
         "y": _axis(study.y, rows),
-        **{name: _small(one) if name in COLUMNS else one for name, one in said.items()},
+        **{name: _small(column) if name in COLUMNS else column for name, column in columns.items()},
     }
-    return _for_html({name: one for name, one in content.items() if one not in (None, "", [])})
+    return _for_html(
+        {name: entry for name, entry in content.items() if entry not in (None, "", [])}
+    )
 
 
 def _of_blocks(figure: Figure) -> dict[str, Any]:
@@ -117,7 +119,11 @@ def _of_blocks(figure: Figure) -> dict[str, Any]:
         "state": _small([mark.absent or None for mark in heatmap.marks]),
         "note": _small([mark.label.partition(": ")[2] for mark in heatmap.marks]),
     }
-    return {name: one for name, one in content.items() if one not in (None, "", [])}
+    return _without_empty(content)
+
+
+def _without_empty(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: entry for name, entry in content.items() if entry not in (None, "", [])}
 
 
 def _axis(factor: Factor, levels: Sequence[Level]) -> dict[str, Any]:
@@ -129,39 +135,30 @@ def _axis(factor: Factor, levels: Sequence[Level]) -> dict[str, Any]:
     }
 
 
-def _of_grid(grid: Grid, known: GridUncertainty, points: Points) -> dict[str, Any]:
-    study = grid.study
-    cells = {(x.key, y.key): cell for x, y, cell in grid.points()}
-    shown = [cells[x.key, y.key] for x, y in points]
-    intervals, ranges = by_point(grid, known), ranges_by_point(grid, known)
-    summary = summarise(grid)
-    best = frozenset((x.key, y.key) for x, y in summary.best) if summary else frozenset()
-    kept = frozenset(point for point, interval in intervals.items() if interval.in_best_set)
+def _of_grid(cells: GridCells, points: Points) -> dict[str, Any]:
+    study, uncertainty = cells.grid.study, cells.uncertainty
+    views = [cells[x.key, y.key] for x, y in points]
     return {
-        "grid": grid.address,
+        "grid": cells.grid.address,
         "unit": value_with_unit("", study.metric.unit),
-        "value": [printed(study, cell) for cell in shown],
-        "state": [None if cell.state == "ok" else STATE_LABELS[cell.state] for cell in shown],
+        "value": [printed(study, view.cell) for view in views],
+        "state": [
+            None if view.cell.state == "ok" else STATE_LABELS[view.cell.state] for view in views
+        ],
         "interval": [
-            between(one.low, one.high, study) if (one := intervals.get((x.key, y.key))) else None
-            for x, y in points
+            between(view.interval.low, view.interval.high, study) if view.interval else None
+            for view in views
         ],
-        "basis": BASES[known.basis].format(n=known.replicates),
-        "range": [
-            between(*ends, study) if (ends := ranges.get((x.key, y.key))) else None
-            for x, y in points
-        ],
-        "n": [trials(grid, cell) for cell in shown],
-        "successes": [cell.successes for cell in shown],
+        "basis": BASES[uncertainty.basis].format(n=uncertainty.replicates),
+        "range": [between(*view.range, study) if view.range else None for view in views],
+        "n": [view.n for view in views],
+        "successes": [view.cell.successes for view in views],
         "tell": [
-            _tell(known, best, kept, (x.key, y.key), cell.state == "disputed")
-            if cell.value is not None
-            else None
-            for (x, y), cell in zip(points, shown, strict=True)
+            _significance(cells, view) if view.cell.value is not None else None for view in views
         ],
-        "note": [cell.note or None for cell in shown],
-        "from": [_origin(study, cell) for cell in shown],
-        **_readings(grid, points),
+        "note": [view.cell.note or None for view in views],
+        "from": [_origin(study, view.cell) for view in views],
+        **_readings(cells.grid, points),
     }
 
 
@@ -189,7 +186,7 @@ def _of_rerun(figure: Figure, rerun: Rerun, points: Points) -> dict[str, Any]:
             None if value is not None else cell.verdict if cell else STATE_LABELS["missing"]
             for cell, value in zip(cells, values, strict=True)
         ],
-        "tell": [cell and _told_of(cell, study) for cell in cells],
+        "tell": [cell and _verdict(cell, study) for cell in cells],
         "from": [cell and _origin(study, cell.again) for cell in cells],
         "readings": [
             {
@@ -214,42 +211,42 @@ def _account(cell: Cell, study: Study, grid: Grid) -> str | None:
     return cell_text(study, cell) + (f", n = {n}" if n else "")
 
 
-def _told_of(one: CellRerun, study: Study) -> str | None:
+def _verdict(cell: CellRerun, study: Study) -> str | None:
     """The verdict, and what it rests on."""
-    if one.reason:
-        return f"Not testable: {one.reason}."
-    if one.interval is None:
-        if one.progress is None:
+    if cell.reason:
+        return f"Not testable: {cell.reason}."
+    if cell.interval is None:
+        if cell.progress is None:
             return None
-        return f"{in_units(one.progress)} {is_are(one.progress.done)} done."
-    ends = difference_ends(one.interval, study)
-    return f"{one.verdict.capitalize()}. 95 % interval of the difference: {ends} ({one.method})."
+        return f"{in_units(cell.progress)} {is_are(cell.progress.done)} done."
+    ends = difference_ends(cell.interval, study)
+    return f"{cell.verdict.capitalize()}. 95 % interval of the difference: {ends} ({cell.method})."
 
 
 def _measured_again(rerun: Rerun, points: Points) -> dict[str, Any]:
     """What a published cell's card says of the run that measured it again."""
     study = rerun.grid.study
 
-    def said(point: Point) -> str | None:
-        one = rerun.cells.get(point)
-        if one is None or one.verdict == "not run":
+    def entry(point: Point) -> str | None:
+        cell = rerun.cells.get(point)
+        if cell is None or cell.verdict == "not run":
             return None
-        if one.again.value is None:
-            return f"{one.verdict}"
-        return f"{printed(study, one.again)}: {one.verdict} (run {one.again.run})"
+        if cell.again.value is None:
+            return cell.verdict
+        return f"{printed(study, cell.again)}: {cell.verdict} (run {cell.again.run})"
 
-    return {"label": "Measured again", "at": _small([said((x.key, y.key)) for x, y in points])}
+    return {"label": "Measured again", "at": _small([entry((x.key, y.key)) for x, y in points])}
 
 
 def _of_difference(difference: Difference, points: Points) -> dict[str, Any]:
     study = difference.first.study
     values = {(x.key, y.key): value for x, y, value in difference.points()}
-    found = [values[x.key, y.key] for x, y in points]
+    shown = [values[x.key, y.key] for x, y in points]
     decimals = study.metric.decimals or 0
     return {
         "unit": value_with_unit("", study.metric.unit, difference=True),
-        "value": [None if one is None else format_difference(one, decimals) for one in found],
-        "state": ["no value" if one is None else None for one in found],
+        "value": [None if value is None else format_difference(value, decimals) for value in shown],
+        "state": ["no value" if value is None else None for value in shown],
         "readings": [
             {
                 "label": level.label,
@@ -277,57 +274,51 @@ def _of_disagreement(figure: Figure, points: Points) -> dict[str, Any]:
 
 def _readings(grid: Grid, points: Points) -> dict[str, Any]:
     """What each reading says of the cells that more than one of them gives."""
-    said: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     labels: dict[str, str] = {}
     agree: Column = []
     for index, (x, y) in enumerate(points):
-        told = readings_at(grid, (x.key, y.key))
+        cells = readings_at(grid, (x.key, y.key))
         agree.append(None)
-        if len(told) < 2:
+        if len(cells) < 2:
             continue
-        texts = [cell_text(grid.study, cell) for _, cell in told]
-        alike = readings_agree(told)
+        texts = [cell_text(grid.study, cell) for _, cell in cells]
+        alike = readings_agree(cells)
         if alike is not None:
             agree[-1] = "The readings agree" if alike else "The readings differ"
-        for (reading, _), text in zip(told, texts, strict=True):
+        for (reading, _), text in zip(cells, texts, strict=True):
             labels[reading.id] = reading.label
-            said.setdefault(reading.id, [None] * len(points))[index] = text
+            columns.setdefault(reading.id, [None] * len(points))[index] = text
     return {
         "agree": agree,
-        "readings": [{"label": labels[one], "at": _small(said[one])} for one in said],
+        "readings": [
+            {"label": labels[reading_id], "at": _small(column)}
+            for reading_id, column in columns.items()
+        ],
     }
 
 
-def _tell(
-    known: GridUncertainty,
-    best: frozenset[Point],
-    kept: frozenset[Point],
-    point: Point,
-    disputed: bool,
-) -> str:
-    """Whether a cell with a value can be told apart from the best.
-
-    Args:
-        best: The points of the best values.
-        kept: Those in the confidence set for the best.
-    """
-    text, basis = "", known.tested_by
-    if point in best:
-        text = "Best value" if len(best) == 1 else f"One of {len(best)} best values"
-        text += ", disputed. " if disputed else ". "
-    if known.level is None:
-        if known.reason:
-            return f"{text}Not testable against other cells: {known.reason}."
+def _significance(cells: GridCells, view: CellView) -> str:
+    """Whether a cell with a value differs significantly from the best."""
+    uncertainty = cells.uncertainty
+    text, basis = "", uncertainty.tested_by
+    if view.is_best:
+        number = len(cells.best)
+        text = "Best value" if number == 1 else f"One of {number} best values"
+        text += ", disputed. " if view.cell.state == "disputed" else ". "
+    if uncertainty.level is None:
+        if uncertainty.reason:
+            return f"{text}Not testable against other cells: {uncertainty.reason}."
         return f"{text}Not tested against other cells: the parts of this aggregate are."
-    if point in best:
-        others = len(kept - best)
+    if view.is_best:
+        others = len(cells.best_set - cells.best)
         return text + (
             f"{basis[0].upper()}{basis[1:]} {others} other "
             f"{'cell' if others == 1 else 'cells'} may be the best as well."
             if others
             else "No other cell may be the best (95 % set)."
         )
-    if point in kept:
+    if view.in_best_set:
         return f"May be the best: no other cell beats it {basis} (95 % set)."
     return f"Not the best: another cell beats it {basis} (95 % set)."
 
@@ -347,7 +338,7 @@ def _small(column: Column) -> Any:
         return texts[0]
     if len(texts) * 2 < len(column) and max(len(str(text)) for text in texts) > 8:
         places = {text: place for place, text in enumerate(texts)}
-        return {"of": texts, "at": [places[one] for one in column]}
+        return {"of": texts, "at": [places[text] for text in column]}
     return column
 
 
