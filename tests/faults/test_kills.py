@@ -175,7 +175,7 @@ def site_of_example(folder: Path) -> Files:
     return files(folder / "mine") | found
 
 
-@pytest.mark.parametrize("there", [{}, {"mkdocs.yml": EXISTING}], ids=["whole", "added"])
+@pytest.mark.parametrize("existing", [{}, {"mkdocs.yml": EXISTING}], ids=["whole", "added"])
 def test_new(tmp_path: Path, existing: dict[str, str]) -> None:
     project = Project(tmp_path / "project")
     (project.folder / "mine").mkdir(parents=True)

@@ -77,7 +77,7 @@ def test_a_changed_file_that_is_not_needed_any_more_stays(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("there", "path"), [("s", "s/a.md"), ("s/a.md/x", "s/a.md"), ("s", "s/t/a.md")]
+    ("kind", "path"), [("s", "s/a.md"), ("s/a.md/x", "s/a.md"), ("s", "s/t/a.md")]
 )
 def test_files_and_folders_in_the_way_are_told(tmp_path: Path, kind: str, path: str) -> None:
     (tmp_path / kind).parent.mkdir(parents=True, exist_ok=True)
@@ -220,7 +220,7 @@ def test_build_with_problems_writes_and_fails(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--into", "docs", "--data", "dta"], "there is no folder dta; name the folder"),
         (["--into", "data/docs"], "data/docs lies in data: pages there would be taken for"),

@@ -100,7 +100,7 @@ def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "text"),
     [
         ("studies/", "1 claim flipped; 1 cell changed in 1 grid"),
         ("studies/tiny/", "1 cell in 1 grid, 1 claim flipped."),

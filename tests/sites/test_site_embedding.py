@@ -408,7 +408,7 @@ def test_badges(atlas: Build, study: str, grid: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
+    ("cells", "messages"),
     [
         ("small,8,0.1,,,r1\n", ["no value", "not run"]),
         ("small,8,0.1,3,,\nsmall,8,0.2,1,,\n", ["1.0 % at 0.2 × 8", "not run"]),
