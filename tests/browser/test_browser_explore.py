@@ -342,7 +342,7 @@ def test_the_chart_can_be_saved(visit: Visit, home: str, site: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("missing", "said"),
+    ("missing", "message"),
     [
         ("**/vega-*.js", "The program that draws it, vega-"),
         ("**/explore.js*", "The program that draws it, explore.js, could not be loaded."),

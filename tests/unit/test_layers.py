@@ -92,7 +92,7 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
         if name.startswith("reproduce"):
             core |= {our for our in _of_ours(_imports(path)) if not our.startswith("reproduce")}
     assert core <= {
-        "files.staging",
+        "files.atomic",
         "model.problems",
         "model.schema",
         "data.reader",

@@ -16,7 +16,7 @@ from gridatlas.build.site import build
 from gridatlas.build.study_writer import StudyWriter
 from gridatlas.diff.snapshot import as_side
 from gridatlas.files.cache import FILE
-from gridatlas.files.garbage import gc_disabled
+from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.pages.render import Page
 
 STUDY = """\

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gridatlas.files import staging
+from gridatlas.files.atomic import write_atomic
 from gridatlas.files.staging import (
     PREFIX,
     FileTransaction,
@@ -16,7 +17,6 @@ from gridatlas.files.staging import (
     abandoned,
     exchange,
     move,
-    write_atomic,
 )
 
 
@@ -65,7 +65,7 @@ def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
 
 def test_processes_that_write_the_same_file_leave_one_of_theirs_whole(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from gridatlas.files.staging import write_atomic\n"
+        "import sys; from pathlib import Path; from gridatlas.files.atomic import write_atomic\n"
         "for _ in range(100): write_atomic(Path('file'), sys.argv[1].encode() * 5000)"
     )
     writers = [
@@ -123,7 +123,7 @@ def test_folders_change_places(tmp_path: Path) -> None:
 
 # --- many files ---------------------------------------------------------------------------------
 
-BEFORE = {"a": "1", "d/b": "1", "d/stale": "1"}
+BEFORE = {"a": "1", "d/b": "1", "d/stale": "1", "s/t/stale": "1"}
 AFTER = {"a": "2", "d/b": "2", "e/f/new": "2"}
 
 
@@ -134,13 +134,12 @@ def _make(folder: Path) -> None:
 
 
 def _place(folder: Path) -> None:
-    with StagingDir(folder) as made:
-        for number, path in enumerate(AFTER):
-            (made / str(number)).write_text(AFTER[path])
-        with FileTransaction(made) as placing:
-            for number, path in enumerate(AFTER):
-                placing.put(made / str(number), folder / path)
-            placing.remove(folder / "d/stale")
+    with StagingDir(folder) as staging_folder:
+        for path, text in AFTER.items():
+            (staging_folder / "new" / path).parent.mkdir(parents=True, exist_ok=True)
+            (staging_folder / "new" / path).write_text(text)
+        with FileTransaction(folder, staging_folder) as transaction:
+            transaction.update(staging_folder / "new", AFTER, ["d/stale", "s/t/stale"])
 
 
 @pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
@@ -155,6 +154,7 @@ def test_files_are_placed_and_removed(
     _make(tmp_path)
     _place(tmp_path)
     assert _files(tmp_path) == AFTER
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "d", "e"}
 
 
 def _on_one_disk(source: Path, target: Path) -> None:
@@ -212,5 +212,5 @@ def test_all_is_put_back_whatever_fails(
                 assert _files(folder) == AFTER
                 break
         assert _files(folder) == BEFORE
-        assert {path.name for path in folder.iterdir()} == {"a", "d"}
+        assert {path.name for path in folder.iterdir()} == {"a", "d", "s"}
     assert at > 1

@@ -12,7 +12,7 @@ from gridatlas.checks import check_study
 from gridatlas.claims import judge
 from gridatlas.data.reader import read_study, study_folders
 from gridatlas.data.validate import validate
-from gridatlas.files.garbage import gc_disabled
+from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study

@@ -19,7 +19,7 @@ from gridatlas.checks.words import many
 from gridatlas.diff.changes import compare_sides
 from gridatlas.diff.snapshot import Snapshot, as_side
 from gridatlas.files.cache import open_cache
-from gridatlas.files.garbage import gc_disabled
+from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes

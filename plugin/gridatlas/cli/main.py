@@ -18,7 +18,7 @@ from gridatlas.checks.words import many
 from gridatlas.cli.build import build
 from gridatlas.cli.import_ import import_
 from gridatlas.cli.new import new
-from gridatlas.files.staging import write_atomic
+from gridatlas.files.atomic import write_atomic
 from gridatlas.hosts.write_errors import not_written
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
 from gridatlas.model.schema import json_schema

@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 
 from gridatlas.cli.mkdocs_config import CannotAdd, added, data_folder
-from gridatlas.files.staging import StagingDir, remove_abandoned, write_atomic, write_new
+from gridatlas.files.atomic import write_atomic, write_new
+from gridatlas.files.staging import StagingDir, remove_abandoned
 
 STARTER = Path(__file__).with_name("starter")
 CONFIG = "mkdocs.yml"

@@ -1,4 +1,4 @@
-"""When no garbage is looked for: while a lot is read and laid out that all stays."""
+"""Python's garbage collection paused, while much is read that all stays in memory."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Python looks for no cycles meanwhile.
+    """Pause the search for cycles, also as a decorator.
 
-    It looks through all objects again and again as they become more. Of a million cells, none is
-    garbage: that is a quarter of the time that it takes to read them.
+    It visits all objects again and again as they become more. Among a million cells none is
+    garbage: the search is a quarter of the time that it takes to read them.
     """
-    was = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()

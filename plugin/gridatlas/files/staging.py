@@ -1,6 +1,7 @@
-"""What isn't whole yet stands aside until it is; what a killed process left, the next one removes.
+"""Many files: made in a staging folder, and brought to their places whole.
 
-Locks tell what is in use: a process loses its own in whatever way it ends.
+Locks say which staging folders are in use: a process loses its own in whatever way it ends, and
+the next one removes what is left.
 """
 
 from __future__ import annotations
@@ -12,104 +13,12 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 PREFIX = ".gridatlas-"
 """Begin of the folders' names; hosts leave out what begins with a dot."""
-
-
-# --- one file -----------------------------------------------------------------------------------
-
-
-def write_atomic(path: Path, data: bytes) -> None:
-    """Write a file so that whenever the process is killed, it is there whole or as it was.
-
-    Raises:
-        OSError: For a full disk, or a folder that can't be written to.
-    """
-    path = path.resolve()
-    if path.exists() and not path.is_file():  # A device, or a pipe.
-        path.write_bytes(data)
-        return
-    try:
-        with beside(path) as (file, temporary):
-            file.write(data)
-            file.flush()
-            if path.exists():
-                shutil.copymode(path, temporary)
-            os.replace(temporary, path)
-    except OSError as error:
-        error.filename = str(path)
-        raise
-
-
-def write_new(path: Path, data: bytes) -> None:
-    """As `write_atomic`, for a file that isn't there yet.
-
-    Raises:
-        FileExistsError: For one that is there; it stays as it is.
-        OSError: As for `write_atomic`.
-    """
-    try:
-        with beside(path) as (file, temporary):
-            file.write(data)
-            file.flush()
-            # Not `os.link`: a process killed after it would leave both names.
-            if os.path.lexists(path):
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-            os.replace(temporary, path)
-    except OSError as error:
-        error.filename = str(path)
-        raise
-
-
-@contextlib.contextmanager
-def beside(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """A new file beside another one, to be renamed to it; removed where it isn't.
-
-    Several processes that write the same file do so one after the other. What a killed one left
-    is written over.
-
-    Raises:
-        OSError: Where it can't be written.
-    """
-    file, temporary = _opened(path)
-    try:
-        yield file, temporary
-    finally:
-        # Before it is closed: then it is somebody else's.
-        with contextlib.suppress(OSError):
-            if _is_at(file.fileno(), temporary):
-                temporary.unlink()
-        # What was written and not flushed may not fit on the disk, which was told before.
-        with contextlib.suppress(OSError):
-            file.close()
-
-
-def _opened(path: Path) -> tuple[BinaryIO, Path]:
-    temporary = path.with_name(f".{path.name}.new")
-    while True:
-        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        except OSError:  # A file system without locks.
-            os.close(handle)
-            break
-        if _is_at(handle, temporary):
-            os.ftruncate(handle, 0)
-            return os.fdopen(handle, "wb"), temporary
-        os.close(handle)  # Whoever had it locked has renamed it.
-    temporary = path.with_name(f".{path.name}.{os.uname().nodename}-{os.getpid()}.new")
-    return open(temporary, "wb"), temporary
-
-
-def _is_at(handle: int, path: Path) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(handle), os.lstat(path))
-    return False
 
 
 # --- folders ------------------------------------------------------------------------------------
@@ -129,7 +38,7 @@ class StagingDir:
             OSError: Where the folder can't be written to.
         """
         remove_abandoned(folder, prefix)
-        self.path, self._handle = _made(folder, prefix)
+        self.path, self._handle = _make_locked(folder, prefix)
 
     def close(self) -> None:
         """Remove it."""
@@ -143,7 +52,7 @@ class StagingDir:
         self.close()
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(first: Path, second: Path) -> bool:
     """Let two folders change places in one step.
 
     Returns:
@@ -152,7 +61,7 @@ def exchange(one: Path, other: Path) -> bool:
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
-    a, b = os.fsencode(one), os.fsencode(other)
+    a, b = os.fsencode(first), os.fsencode(second)
     here, swap = -100, 2  # AT_FDCWD, and RENAME_EXCHANGE or RENAME_SWAP
     try:
         if sys.platform == "darwin":
@@ -171,7 +80,7 @@ def abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Path]:
         if left.is_symlink() or not left.is_dir():
             continue
         with contextlib.suppress(OSError):
-            handle = _locked(left)
+            handle = _lock(left)
             try:
                 yield left
             finally:
@@ -184,11 +93,11 @@ def remove_abandoned(folder: Path, prefix: str = PREFIX) -> None:
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _made(folder: Path, prefix: str) -> tuple[Path, int]:
+def _make_locked(folder: Path, prefix: str) -> tuple[Path, int]:
     while True:
         path = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
         try:
-            handle = _locked(path)
+            handle = _lock(path)
         except (BlockingIOError, FileNotFoundError):
             continue  # Another process took it for abandoned, in the moment before the lock.
         except OSError:
@@ -199,7 +108,7 @@ def _made(folder: Path, prefix: str) -> tuple[Path, int]:
         os.close(handle)
 
 
-def _locked(folder: Path) -> int:
+def _lock(folder: Path) -> int:
     """A handle that holds the lock until it is closed, or its process ends in whatever way."""
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -214,17 +123,20 @@ def _locked(folder: Path) -> int:
 
 
 class FileTransaction:
-    """Moves files to their places and others away: all of it, or nothing where an error occurs.
+    """Replaces and removes files of a folder: all of them, or none where an error occurs.
 
     At every moment each file is there whole, as it was or as it is new; so whoever kills the
     process leaves no half file, and no hole.
+
+    Args:
+        folder: Where the files are; paths are below it.
+        staging: Has what is replaced until all is done; best on the same disk.
     """
 
-    def __init__(self, aside: Path) -> None:
-        """Begin; `aside` keeps what is replaced until all is done, best on the same disk."""
-        self._aside = aside
+    def __init__(self, folder: Path, staging: Path) -> None:
+        self._folder, self._staging = folder, staging
         self._number = 0
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], object]] = []
 
     def __enter__(self) -> FileTransaction:
         return self
@@ -235,46 +147,86 @@ class FileTransaction:
                 with contextlib.suppress(OSError):  # The others are undone all the same.
                     undo()
 
-    def put(self, new: Path, target: Path) -> None:
-        """Give a file its place, in the place of one that may be there."""
+    def update(self, staged: Path, new: Collection[str], stale: Collection[str]) -> None:
+        """Bring files to their places and remove others.
+
+        Pages come last, and what is stale is removed after them: links always lead somewhere.
+
+        Args:
+            staged: A folder that has the new files at their paths.
+        """
+        blocking = _in_the_way(stale, new)
+        for path in blocking:
+            self.remove(path)
+        for path in sorted(new, key=lambda path: (path.endswith(".html"), path)):
+            self.put(staged / path, path)
+        for path in stale:
+            if path not in blocking:
+                self.remove(path)
+
+    def put(self, new: Path, path: str) -> None:
+        """Give a file its place, over one that may be there."""
+        target = self._folder / path
         self._make(target.parent)
         if target.is_dir() and not target.is_symlink():
             self._undo.append(partial(target.mkdir, exist_ok=True))
             target.rmdir()  # An error where it isn't empty: what is in it is somebody's.
         elif os.path.lexists(target):
-            self._keep(target)
+            self._back_up(target)
         else:
-            self._undo.append(lambda: target.unlink(missing_ok=True))
+            self._undo.append(partial(target.unlink, missing_ok=True))
         move(new, target)
 
-    def remove(self, target: Path) -> None:
-        """Take a file away."""
-        self._keep(target)
-        target.unlink(missing_ok=True)
+    def remove(self, path: str) -> None:
+        """Remove a file that may be there, and the folders that are empty then."""
+        target = self._folder / path
+        if os.path.lexists(target):
+            self._back_up(target)
+            target.unlink(missing_ok=True)
+        for folder in parents(path):
+            if not _remove_empty(self._folder / folder):
+                break
 
-    def _keep(self, target: Path) -> None:
-        kept = self._aside / f"kept-{self._number}"
+    def _back_up(self, target: Path) -> None:
+        backup = self._staging / f"backup-{self._number}"
         self._number += 1
 
         def undo() -> None:
-            if os.path.lexists(kept):
+            if os.path.lexists(backup):
                 target.parent.mkdir(parents=True, exist_ok=True)
-                move(kept, target)
+                move(backup, target)
 
         self._undo.append(undo)
         try:
-            os.link(target, kept, follow_symlinks=False)
+            os.link(target, backup, follow_symlinks=False)
         except OSError:  # A file system without hard links, or another one.
-            move(target, kept)
+            move(target, backup)
 
     def _make(self, folder: Path) -> None:
         missing = []
         while not folder.exists():
             missing.append(folder)
             folder = folder.parent
-        for one in reversed(missing):
-            self._undo.append(partial(_remove_empty, one))
-            one.mkdir()
+        for new in reversed(missing):
+            self._undo.append(partial(_remove_empty, new))
+            new.mkdir()
+
+
+def parents(path: str) -> Iterator[str]:
+    """The folders that a file is in, by its path; the innermost first."""
+    end = path.rfind("/")
+    while end > 0:
+        yield path[:end]
+        end = path.rfind("/", 0, end)
+
+
+def _in_the_way(stale: Collection[str], new: Collection[str]) -> frozenset[str]:
+    """The files where a folder shall be, and those in a folder where a file shall be."""
+    files = set(new)
+    folders = {folder for path in new for folder in parents(path)}
+    return frozenset(
+        path for path in stale if path in folders or not files.isdisjoint(parents(path))
+    )
 
 
 def move(source: Path, target: Path) -> None:
@@ -284,15 +236,129 @@ def move(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        beside = target.with_name(f"{PREFIX}{os.getpid()}.new")
+        copy = target.with_name(f"{PREFIX}{os.getpid()}.new")
         try:
-            shutil.copy2(source, beside, follow_symlinks=False)
-            os.replace(beside, target)
+            shutil.copy2(source, copy, follow_symlinks=False)
+            os.replace(copy, target)
         finally:
-            beside.unlink(missing_ok=True)
+            copy.unlink(missing_ok=True)
         source.unlink()
 
 
-def _remove_empty(folder: Path) -> None:
-    with contextlib.suppress(OSError):
+def _remove_empty(folder: Path) -> bool:
+    """Remove a folder if it is empty; whether it isn't there now."""
+    try:
         folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+# --- a whole site -------------------------------------------------------------------------------
+
+Signature = tuple[int, int, int]
+"""Time, size and number of a file, which differ once it was written to."""
+
+
+class StagedSite:
+    """A site's folder, and the staging folder in it that the next site is built in.
+
+    The folder itself stays, with what begins with a dot in it (a worktree's `.git`): it may be a
+    mount, or one that a server shows.
+
+    Attributes:
+        site: Where the site shall be.
+        folder: Where it is built.
+    """
+
+    def __init__(self, site: Path) -> None:
+        """Begin; notes what the site has now.
+
+        Raises:
+            OSError: Where the folder can't be written to.
+        """
+        self.site = site
+        self._new_folders = [folder for folder in (site, *site.parents) if not folder.exists()]
+        site.mkdir(parents=True, exist_ok=True)
+        self._folders: list[str] = []
+        self._before = dict(_signatures(site, self._folders))
+        self._staging = StagingDir(site)
+        self.folder = self._staging.path / "site"
+        self.folder.mkdir()
+
+    def finish(self) -> list[str]:
+        """Bring the site to its place: all of it, or nothing where an error occurs.
+
+        Files that are the same aren't touched. What the build didn't write is removed, as MkDocs
+        does before a build, but for files that somebody else wrote meanwhile.
+
+        Returns:
+            The paths of the build's files that somebody else wrote meanwhile, in their place.
+
+        Raises:
+            OSError: Where the folder can't be written to.
+        """
+        new = dict(_signatures(self.folder, hidden=True))
+        stale = [path for path in sorted(self._before.keys() - new) if self._is_unchanged(path)]
+        others = [path for path in new if not self._is_unchanged(path)]
+        changed = [path for path, built in new.items() if not self._is_same(path, built)]
+        with FileTransaction(self.site, self._staging.path) as transaction:
+            transaction.update(self.folder, changed, stale)
+        # A build that was killed may have left empty folders. Deepest first.
+        needed = {folder for path in new for folder in parents(path)}
+        for path in sorted(set(self._folders) - needed, reverse=True):
+            _remove_empty(self.site / path)
+        return others
+
+    def close(self) -> None:
+        """Remove the staging folder."""
+        self._staging.close()
+        for folder in self._new_folders:
+            _remove_empty(folder)  # Nothing came of it.
+
+    def _is_unchanged(self, path: str) -> bool:
+        """Whether a file of the site is as it was when the build began."""
+        return _signature(self.site / path) == self._before.get(path)
+
+    def _is_same(self, path: str, built: Signature) -> bool:
+        """Whether the site has a file with the same content already: then it keeps its time."""
+        old, new = self.site / path, self.folder / path
+        signature = _signature(old)
+        if signature is None or signature[1] != built[1] or old.is_symlink() or new.is_symlink():
+            return False
+        return old.is_file() and old.read_bytes() == new.read_bytes()
+
+
+def _signatures(
+    site: Path, folders: list[str] | None = None, below: str = "", hidden: bool = False
+) -> Iterator[tuple[str, Signature]]:
+    """All files of a site by their paths; links are files.
+
+    Args:
+        folders: Where the paths of all folders are added.
+        below: A folder to begin in.
+        hidden: Whether to take what begins with a dot in the site's folder itself.
+    """
+    with os.scandir(site / below) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and not below and not hidden:
+                continue
+            path = f"{below}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if folders is not None:
+                    folders.append(path)
+                yield from _signatures(site, folders, f"{path}/", hidden)
+            elif hidden or not (entry.is_symlink() and entry.is_dir()):
+                # A linked folder in the site's folder is somebody's, not the site's.
+                status = entry.stat(follow_symlinks=False)
+                yield path, (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def _signature(file: Path) -> Signature | None:
+    try:
+        status = file.lstat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -6,16 +6,15 @@ written are changed or removed later.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 from gridatlas.build.site import Site
-from gridatlas.files.staging import FileTransaction, StagingDir, remove_abandoned
+from gridatlas.files.staging import FileTransaction, StagingDir, parents, remove_abandoned
 from gridatlas.hosts.write_errors import not_written
 from gridatlas.model.problems import join_names
 from gridatlas.pages.filters import inert
@@ -132,9 +131,9 @@ def write(files: Mapping[str, bytes], folder: Path) -> Written:
         both = {path: (*before.get(path, ()), *_listed(new.get(path))) for path in {*new, *before}}
         todo = {path: files[path] for path in (*added, *changed)}
         try:
-            # Also what a killed build had removed may have left folders.
-            empty = {up for path in before if path not in new for up in _folders(path)}
-            _replace(folder, todo, removed, empty, _manifest_of(both), after)
+            # Also what a killed build had removed: it may have left empty folders.
+            gone = [path for path in before if path not in new and there[path] is None]
+            _replace(folder, todo, [*removed, *gone], _manifest_of(both), after)
         except OSError as error:
             state = f"nothing was written; {folder} is as it was"
             raise FolderError(not_written(error, folder, state)) from error
@@ -199,19 +198,13 @@ def _refuse_others(
     blocked = [
         path
         for path in sorted(new)
-        if (folder / path).is_dir() or any(_is_file(folder, up) for up in _folders(path))
+        if (folder / path).is_dir() or any(_is_file(folder, up) for up in parents(path))
     ]
     if blocked:
         raise FolderError(
             f"nothing was written, since a folder stands where a file shall be, or a file where a "
             f"folder shall be: {join_names(blocked, 5)}"
         )
-
-
-def _folders(path: str) -> list[str]:
-    """The folders that a file is in, the innermost first."""
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
 
 
 def _is_file(folder: Path, path: str) -> bool:
@@ -238,29 +231,28 @@ def _bytes_of(path: Path) -> bytes | None:
 def _replace(
     folder: Path,
     files: Mapping[str, bytes],
-    removed: Iterable[str],
-    empty: Iterable[str],
+    stale: Collection[str],
     meanwhile: bytes,
     after: bytes,
 ) -> None:
     """Write and remove all, or put everything back.
 
     Args:
-        empty: Folders that are removed where nothing is in them any more.
         meanwhile: The manifest while files are replaced, which has their old and new hashes: after
             a kill the next build knows both for its own.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with StagingDir(folder) as aside:
-        for number, content in enumerate((meanwhile, after, *files.values())):
-            (aside / f"new-{number}").write_bytes(content)
-        with FileTransaction(aside) as placing:
-            placing.put(aside / "new-0", folder / MANIFEST)
-            for number, path in enumerate(files, 2):
-                placing.put(aside / f"new-{number}", folder / path)
-            for path in removed:
-                placing.remove(folder / path)
-            for up in sorted(empty, reverse=True):
-                with contextlib.suppress(OSError):
-                    (folder / up).rmdir()
-            placing.put(aside / "new-1", folder / MANIFEST)
+    with StagingDir(folder) as staging:
+        for path, content in {"new": meanwhile, f"files/{MANIFEST}": after}.items():
+            _write(staging / path, content)
+        for path, content in files.items():
+            _write(staging / "files" / path, content)
+        with FileTransaction(folder, staging) as transaction:
+            transaction.put(staging / "new", MANIFEST)
+            transaction.update(staging / "files", files, stale)
+            transaction.put(staging / "files" / MANIFEST, MANIFEST)
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.checks.words import many
-from gridatlas.files.garbage import gc_disabled
+from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.detect import look, sources
 from gridatlas.importing.options import ImportOptions

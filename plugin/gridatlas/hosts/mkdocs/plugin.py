@@ -29,7 +29,7 @@ from gridatlas.csp import notebooks
 from gridatlas.csp.site import add_policy
 from gridatlas.diff.snapshot import Snapshot
 from gridatlas.diff.sources import SideError, load_base
-from gridatlas.files.staged_site import StagedSite
+from gridatlas.files.staging import StagedSite
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.markdown import (
     AskedFences,

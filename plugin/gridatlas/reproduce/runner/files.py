@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gridatlas.files.staging import beside
+from gridatlas.files.atomic import temporary_file
 from gridatlas.model.problems import quote
 from gridatlas.reproduce.runner.errors import not_written
 
@@ -105,7 +105,7 @@ def write_atomic(path: Path, data: bytes, *, replace: bool = True) -> bool:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside(path) as (file, temporary):
+        with temporary_file(path) as (file, temporary):
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
