@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from targets import HARMLESS_STUDY as STUDY
 
 from gridatlas.assessment.assessment import Assessments
-from gridatlas.build.site import as_side, load_data
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.data.validate import slug
-from gridatlas.diff.as_html import to_html
-from gridatlas.diff.as_json import to_json
-from gridatlas.diff.as_markdown import to_markdown
-from gridatlas.diff.changes import compare_sides
-from gridatlas.diff.sections import report
+from gridatlas.diff.compare import compare_snapshots
+from gridatlas.diff.formats import to_json, to_markdown
+from gridatlas.diff.sections import make_report
+from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import only_problems
+from gridatlas.pages.changes import changes_document
 from gridatlas.pages.exports import to_csv
 from gridatlas.results.grids import readings_at
 
@@ -156,22 +156,22 @@ def test_a_diff_tells_each_change_and_nothing_else(
     base: list[tuple[str, ...]], head: list[tuple[str, ...]], rule: str
 ) -> None:
     before, after = (
-        as_side(_side(rows, base, rule), "data", name, None)
+        snapshot_of(_side(rows, base, rule), "data", name, None)
         for name, rows in (("base", base), ("head", head))
     )
-    changes_report = report(compare_sides(before, after))
+    changes_report = make_report(compare_snapshots(before, after))
     alike = {row[:3]: row[3] and Decimal(row[3]) for row in base} == {
         row[:3]: row[3] and Decimal(row[3]) for row in head
     }
-    assert not report(compare_sides(before, before)).changed
+    assert not make_report(compare_snapshots(before, before)).changed
     if alike and {row[3] for row in base} == {row[3] for row in head}:
         assert not changes_report.changed
     if not alike:
         assert changes_report.changed
-    changes = compare_sides(before, after)
+    changes = compare_snapshots(before, after)
     assert json.loads(to_json(changes, changes_report, ""))
     assert to_markdown(changes_report, "")
-    assert re.search("<html", to_html(changes_report, ""), re.IGNORECASE)
+    assert re.search("<html", changes_document(changes_report, ""), re.IGNORECASE)
 
 
 @given(st.lists(st.text(min_size=1, max_size=6).filter(str.strip), min_size=2, unique=True))

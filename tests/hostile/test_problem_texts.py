@@ -15,16 +15,16 @@ from playwright.sync_api import Browser
 from site_builds import TINY_CELLS, Build, Project
 from test_strings import HOOKS, shape
 
-from gridatlas.build.site import as_side, load_data
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.cli.main import main
 from gridatlas.data.tables import unguarded
-from gridatlas.diff.as_html import to_html
-from gridatlas.diff.as_json import to_json
-from gridatlas.diff.as_markdown import to_markdown
-from gridatlas.diff.changes import compare_sides
+from gridatlas.diff.compare import compare_snapshots
+from gridatlas.diff.formats import to_json, to_markdown
 from gridatlas.diff.report import Report
-from gridatlas.diff.sections import report
+from gridatlas.diff.sections import make_report
+from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import ALIKE, Problem, quote
+from gridatlas.pages.changes import changes_document
 
 STRINGS = [*OURS, *FOREIGN[: amount(0, len(FOREIGN))]]
 PARTS = [STRINGS[at : at + ALIKE] for at in range(0, len(STRINGS), ALIKE)]
@@ -162,12 +162,12 @@ def comparison(
     for study in ("values-0", "keys-0"):
         site_builds.add_tiny_study(before, study)
     sides = [
-        as_side(load_data(build.folder / "data", "data"), "data", name, None)
+        snapshot_of(load_data(build.folder / "data", "data"), "data", name, None)
         for build, name in ((before, "before"), (project, "after"))
     ]
-    changes = compare_sides(*sides)
-    result = report(changes)
-    return result, to_json(changes, result), to_html(result)
+    changes = compare_snapshots(*sides)
+    result = make_report(changes)
+    return result, to_json(changes, result), changes_document(result)
 
 
 def test_a_comment_shows_it(comparison: tuple[Report, str, str]) -> None:

@@ -18,12 +18,14 @@ from naughty import STUDIES, Naughty, naughty, plain
 from playwright.sync_api import Browser, Page
 from site_builds import Build
 
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.build.markdown_export import for_repository, for_wiki, plain_files
-from gridatlas.build.site import Site, as_side, build, load_data
+from gridatlas.build.site import Site, build
 from gridatlas.data.tables import unguarded
-from gridatlas.diff.as_markdown import to_markdown
-from gridatlas.diff.changes import compare_sides
-from gridatlas.diff.sections import report
+from gridatlas.diff.compare import compare_snapshots
+from gridatlas.diff.formats import to_markdown
+from gridatlas.diff.sections import make_report
+from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import printable
 
 ATTACKS = [study for study in STUDIES if study != "plain"]
@@ -294,8 +296,8 @@ def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) ->
             cells = re.sub(r",2,", f",{value},", rows) if number else rows
             (folder / "cells.csv").write_text(cells, "utf-8")
             loaded = load_data(folder.parent, "data")
-            sides.append(as_side(loaded, "data", f"side {number}", None))
-        result = report(compare_sides(*sides))
+            sides.append(snapshot_of(loaded, "data", f"side {number}", None))
+        result = make_report(compare_snapshots(*sides))
         return shape(to_markdown(result, "https://atlas.example/"))
 
     expected, _ = comment("plain")

@@ -9,7 +9,7 @@ from site_builds import Build, Project, text_of
 
 import gridatlas
 from gridatlas.build.site import Site, build
-from gridatlas.diff.sources import load_side
+from gridatlas.diff.snapshot import load_snapshot
 from gridatlas.model.problems import Problem
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fence_figures import Fences
@@ -90,7 +90,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     site_builds.add_reproduced_study(project)
     project.write("before/tiny/study.yml", site_builds.TINY_STUDY)
     project.write("before/tiny/cells.csv", site_builds.TINY_CELLS)
-    site = pages(load_side("before", Path("data"), project.folder))
+    site = pages(load_snapshot("before", Path("data"), project.folder))
     assert [problem.kind for problem in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
     fences = Fences(site.known, templates=project.folder / "overrides")

@@ -1,4 +1,4 @@
-"""`gridatlas diff`: what changed is found, told in order of weight, and never told as nothing."""
+"""`gridatlas diff`: what changed is found, reported in order of weight, and never left out."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ from markdown import markdown
 from studies import REPOSITORY
 
 from gridatlas.cli.main import main
-from gridatlas.diff.as_html import to_html
-from gridatlas.diff.as_json import LIMIT as JSON_LIMIT
-from gridatlas.diff.as_json import to_json
-from gridatlas.diff.as_markdown import LIMIT, escaped, to_markdown
-from gridatlas.diff.cap import allot
-from gridatlas.diff.changes import Changes, compare_sides
-from gridatlas.diff.report import Item, Report, Section, line
-from gridatlas.diff.sections import report
-from gridatlas.diff.sources import load_side
+from gridatlas.diff.changes import Changes
+from gridatlas.diff.compare import compare_snapshots
+from gridatlas.diff.formats import (
+    JSON_LIMIT,
+    MARKDOWN_LIMIT,
+    escaped,
+    to_json,
+    to_markdown,
+    truncate_sections,
+)
+from gridatlas.diff.report import Entry, Report, Section, line
+from gridatlas.diff.sections import make_report
+from gridatlas.diff.snapshot import load_snapshot
+from gridatlas.pages.changes import changes_document
 
 HEAD = """\
 format: 1
@@ -59,7 +64,7 @@ large,0.1,2,64.5
 large,0.2,2,66.0
 """
 Files = Mapping[str, str]
-Sides = Callable[[Files, Files], Changes]
+Compare = Callable[[Files, Files], Changes]
 STUDY = {"study.yml": ITEMS + CLAIMS, "cells.csv": CELLS}
 PEAK = {
     "study.yml": ITEMS
@@ -91,19 +96,20 @@ def edited(*edits: tuple[str, str], name: str = "cells.csv", of: Files = STUDY) 
 
 
 @pytest.fixture
-def sides(tmp_path: Path) -> Sides:
-    def sides(base: Files, head: Files) -> Changes:
+def compare(tmp_path: Path) -> Compare:
+    def compare(base: Files, head: Files) -> Changes:
         write(tmp_path / "base", base)
         write(tmp_path / "head", head)
-        load = (load_side(name, Path("data"), tmp_path) for name in ("base", "head"))
-        return compare_sides(*load)
+        load = (load_snapshot(name, Path("data"), tmp_path) for name in ("base", "head"))
+        return compare_snapshots(*load)
 
-    return sides
+    return compare
 
 
-def told(changes: Changes) -> dict[str, list[str]]:
+def entry_texts(changes: Changes) -> dict[str, list[str]]:
     return {
-        section.id: [item.text for item in section.items] for section in report(changes).sections
+        section.id: [entry.text for entry in section.entries]
+        for section in make_report(changes).sections
     }
 
 
@@ -462,20 +468,22 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_changed_is_told(sides: Sides, case: str) -> None:
+def test_what_changed_is_reported(compare: Compare, case: str) -> None:
     base, head, expected = CASES[case]
-    assert told(sides(base, head)) == expected
+    assert entry_texts(compare(base, head)) == expected
 
 
-def test_a_check_that_changed_is_told_as_it_is_now_too(sides: Sides) -> None:
+def test_a_check_that_changed_is_reported_as_it_is_now_too(compare: Compare) -> None:
     base = edited(("everywhere.\n", "everywhere.\n    reads: In each cell.\n"), name="study.yml")
     head = edited((").all", ").share > 1"), name="study.yml", of=base)
-    [claims] = [section for section in report(sides(base, head)).sections if section.id == "claims"]
-    [item] = claims.items
-    assert item.text == (
+    [claims] = [
+        section for section in make_report(compare(base, head)).sections if section.id == "claims"
+    ]
+    [entry] = claims.entries
+    assert entry.text == (
         "Flipped from true to false, not as recorded: “Large is ahead everywhere.”"
     )
-    assert item.details == (
+    assert entry.details == (
         'Its check: now (grid(model="large") > grid(model="small")).share > 1; before '
         '(grid(model="large") > grid(model="small")).all',
         "It is read as: In each cell.",
@@ -519,41 +527,46 @@ of each difference: Newcombe's.
 """
 
 
-def test_the_whole_text(sides: Sides) -> None:
-    changes = sides(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
-    assert to_markdown(report(changes)) == WHOLE
+def test_the_whole_text(compare: Compare) -> None:
+    changes = compare(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
+    assert to_markdown(make_report(changes)) == WHOLE
 
 
-def test_a_change_is_told_apart_by_the_trials(sides: Sides) -> None:
-    changes = sides(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,57.0")))
+def test_a_change_is_tested_by_the_trials(compare: Compare) -> None:
+    changes = compare(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,57.0")))
     [study] = changes.studies
     [grid] = study.grids.changed
     [cell] = grid.cells
-    assert cell.told is not None
-    assert cell.told.differs
-    assert cell.told.n == (200, 200)
-    assert cell.told.test == (
+    assert cell.significance is not None
+    assert cell.significance.significant
+    assert cell.significance.n == (200, 200)
+    assert cell.significance.method == (
         "Fisher's exact test, two-sided, 200 and 200 trials taken as independent; 95 % interval of "
         "each difference: Newcombe's"
     )
     # 80 and 114 of 200, by scipy's fisher_exact; 17 points between them.
-    assert cell.told.p == pytest.approx(0.00094, abs=1e-5)
-    assert cell.told.interval is not None
-    assert cell.told.interval[0] < 17 < cell.told.interval[1]
+    assert cell.significance.p == pytest.approx(0.00094, abs=1e-5)
+    assert cell.significance.interval is not None
+    assert cell.significance.interval[0] < 17 < cell.significance.interval[1]
     assert cell.old_interval is not None
     assert cell.old_interval[0] < 40 < cell.old_interval[1]
 
 
-def test_several_cells_are_corrected_for_their_number(sides: Sides) -> None:
+def test_several_cells_are_corrected_for_their_number(compare: Compare) -> None:
     # Alone, either would be told apart (p = 0.045); of two neither is.
-    one = edited(("small,0.1,1,40.0", "small,0.1,1,50.5"))
-    two = edited(("small,0.1,1,40.0", "small,0.1,1,50.5"), ("small,0.1,2,44.0", "small,0.1,2,54.5"))
-    [grid] = sides(STUDY, one).studies[0].grids.changed
-    assert [cell.told and cell.told.differs for cell in grid.cells] == [True]
-    [grid] = sides(STUDY, two).studies[0].grids.changed
-    assert [cell.told and cell.told.differs for cell in grid.cells] == [False, False]
-    assert grid.cells[0].told
-    assert "Holm's correction for the 2 cells tested" in grid.cells[0].told.test
+    single = edited(("small,0.1,1,40.0", "small,0.1,1,50.5"))
+    double = edited(
+        ("small,0.1,1,40.0", "small,0.1,1,50.5"), ("small,0.1,2,44.0", "small,0.1,2,54.5")
+    )
+    [grid] = compare(STUDY, single).studies[0].grids.changed
+    assert [cell.significance and cell.significance.significant for cell in grid.cells] == [True]
+    [grid] = compare(STUDY, double).studies[0].grids.changed
+    assert [cell.significance and cell.significance.significant for cell in grid.cells] == [
+        False,
+        False,
+    ]
+    assert grid.cells[0].significance
+    assert "Holm's correction for the 2 cells tested" in grid.cells[0].significance.method
 
 
 RUNS = (
@@ -583,26 +596,26 @@ def _run(correct: list[int], items: list[str]) -> dict[str, str]:
     }
 
 
-def test_outcomes_of_the_same_items_are_paired(sides: Sides) -> None:
+def test_outcomes_of_the_same_items_are_paired(compare: Compare) -> None:
     items = [f"q{index}" for index in range(40)]
     # Eight items more, none less: McNemar's p is 2 / 2^8, and unpaired it would be 0.1.
     first = [1] * 12 + [0] * 28
     second = [1] * 20 + [0] * 20
-    [grid] = sides(_run(first, items), _run(second, items)).studies[0].grids.changed
-    told = grid.cells[0].told
-    assert told is not None
-    assert told.p == pytest.approx(2 / 2**8)
-    assert told.test == "paired by item, 40 items: McNemar's exact test"
+    [grid] = compare(_run(first, items), _run(second, items)).studies[0].grids.changed
+    test = grid.cells[0].significance
+    assert test is not None
+    assert test.p == pytest.approx(2 / 2**8)
+    assert test.method == "paired by item, 40 items: McNemar's exact test"
 
 
-def test_outcomes_of_other_items_are_not_paired(sides: Sides) -> None:
+def test_outcomes_of_other_items_are_not_paired(compare: Compare) -> None:
     first, second = ([f"{letter}{index}" for index in range(40)] for letter in "ab")
-    changes = sides(_run([1] * 12 + [0] * 28, first), _run([1] * 20 + [0] * 20, second))
-    told = changes.studies[0].grids.changed[0].cells[0].told
-    assert told is not None
-    assert told.p is None
-    assert "standard errors over items" in told.test
-    assert "not corrected for the number of cells" in told.test
+    changes = compare(_run([1] * 12 + [0] * 28, first), _run([1] * 20 + [0] * 20, second))
+    test = changes.studies[0].grids.changed[0].cells[0].significance
+    assert test is not None
+    assert test.p is None
+    assert "standard errors over items" in test.method
+    assert "not corrected for the number of cells" in test.method
 
 
 # --- checks that are no longer made -------------------------------------------------------------
@@ -643,14 +656,14 @@ COPIED = {
 
 def checks_of(changes: Changes) -> list[tuple[str, tuple[str, ...]]]:
     """Texts and details of the section on checks, and nothing that is said to be gone."""
-    sections = {section.id: section for section in report(changes).sections}
-    for item in sections["findings"].items if "findings" in sections else ():
-        assert not item.text.startswith("No longer found")
-    return [(item.text, item.details) for item in sections["checks"].items]
+    sections = {section.id: section for section in make_report(changes).sections}
+    for entry in sections["findings"].entries if "findings" in sections else ():
+        assert not entry.text.startswith("No longer found")
+    return [(entry.text, entry.details) for entry in sections["checks"].entries]
 
 
-def test_an_average_that_a_new_level_leaves_unchecked_is_told(sides: Sides) -> None:
-    changes = sides(BENCHES, ONE_MORE)
+def test_an_average_that_a_new_level_leaves_unchecked_is_reported(compare: Compare) -> None:
+    changes = compare(BENCHES, ONE_MORE)
     assert checks_of(changes) == [
         (
             "No longer checked: Printed aggregates against their parts, Small | Mean, reading "
@@ -664,11 +677,13 @@ def test_an_average_that_a_new_level_leaves_unchecked_is_told(sides: Sides) -> N
             ),
         )
     ]
-    assert report(changes).summary == "1 check covers less than before; 1 level added."
+    assert make_report(changes).summary == "1 check covers less than before; 1 level added."
 
 
-def test_one_average_that_lost_a_part_is_told_alone(sides: Sides) -> None:
-    [(text, details)] = checks_of(sides(BENCHES, edited(("small,b,0.1,1,50.0\n", ""), of=BENCHES)))
+def test_one_average_that_lost_a_part_is_reported_alone(compare: Compare) -> None:
+    [(text, details)] = checks_of(
+        compare(BENCHES, edited(("small,b,0.1,1,50.0\n", ""), of=BENCHES))
+    )
     assert text == (
         "No longer checked: Printed aggregates against their parts, Small | Mean, reading “Cells "
         "of the study”: 1 of 2 values"
@@ -676,9 +691,9 @@ def test_one_average_that_lost_a_part_is_told_alone(sides: Sides) -> None:
     assert details[:2] == (FAILED, "No value there of: b")
 
 
-def test_an_average_that_was_removed_checks_its_parts_no_longer(sides: Sides) -> None:
+def test_an_average_that_was_removed_checks_its_parts_no_longer(compare: Compare) -> None:
     [(text, details)] = checks_of(
-        sides(BENCHES, edited(("small,mean,0.1,1,48.0\n", ""), of=BENCHES))
+        compare(BENCHES, edited(("small,mean,0.1,1,48.0\n", ""), of=BENCHES))
     )
     assert text == (
         "No longer checked: Printed aggregates against their parts, Small | Mean, reading “Cells "
@@ -730,30 +745,30 @@ def test_an_average_that_was_removed_checks_its_parts_no_longer(sides: Sides) ->
         ),
     ],
 )
-def test_a_check_that_is_no_longer_made_is_told(
-    sides: Sides, base: Files, head: Files, text: str, now: str
+def test_a_check_that_is_no_longer_made_is_reported(
+    compare: Compare, base: Files, head: Files, text: str, now: str
 ) -> None:
-    [(said, details)] = checks_of(sides(base, head))
-    assert said == f"No longer checked: {text}"
+    [(found, details)] = checks_of(compare(base, head))
+    assert found == f"No longer checked: {text}"
     assert details[0] == f"Now: {now}"
     assert details[1].startswith("Before: ")
     assert len(details) == 2
 
 
-def test_a_hole_in_a_copied_row_hides_no_finding(sides: Sides) -> None:
+def test_a_hole_in_a_copied_row_hides_no_finding(compare: Compare) -> None:
     [value] = [line for line in COPIED["cells.csv"].split() if line.startswith("small,3,2,")]
     head = edited((f"{value}\n", ""), of=COPIED)
-    [(text, details)] = checks_of(sides(COPIED, head))
+    [(text, details)] = checks_of(compare(COPIED, head))
     assert text == (
         "No longer checked: Repeated rows, Small, reading “Cells of the study”: 15 of 32 values"
     )
     assert details[0].startswith("Before, it failed: the rows 1 and 2 (depth) are the same: 47.0")
 
 
-def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(sides: Sides) -> None:
+def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(compare: Compare) -> None:
     base = edited(("small,0.1,1,40.0", "small,0.1,1,40.3"), of={**STUDY, "study.yml": ITEMS})
     head = edited(("small,0.1,1,40.3\n", ""), of=base)
-    found = told(sides(base, head))
+    found = entry_texts(compare(base, head))
     assert "checks" not in found
     assert found["findings"] == [
         "Removed with its values: Values as counts of trials, Small, reading “Cells of the "
@@ -764,7 +779,7 @@ def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(sides: S
 
 # --- readings that were removed -----------------------------------------------------------------
 
-TOLD_APART = {
+TWO_READINGS = {
     "study.yml": TWO["study.yml"].replace("trials: {items: model}\n", "")
     + "claims:\n  - text: Large is ahead everywhere.\n    source: second\n"
     '    check: (grid(model="large") > grid(model="small")).all\n'
@@ -777,16 +792,16 @@ TOLD_APART = {
 """Two readings, the second with one value more, and one that the first has otherwise."""
 SECOND = "  - {id: second, file: second.csv, label: Second}\n"
 WITHOUT = {
-    "study.yml": TOLD_APART["study.yml"].replace(SECOND, ""),
-    "cells.csv": TOLD_APART["cells.csv"],
+    "study.yml": TWO_READINGS["study.yml"].replace(SECOND, ""),
+    "cells.csv": TWO_READINGS["cells.csv"],
 }
 
 
-def test_a_reading_that_was_removed_comes_first_and_is_the_cause(sides: Sides) -> None:
-    changes = sides(TOLD_APART, WITHOUT)
-    [removed, claims, *_] = report(changes).sections
+def test_a_reading_that_was_removed_comes_first_and_is_the_cause(compare: Compare) -> None:
+    changes = compare(TWO_READINGS, WITHOUT)
+    [removed, claims, *_] = make_report(changes).sections
     assert (removed.id, removed.title) == ("readings-removed", "Readings that were removed")
-    assert [(item.text, item.details) for item in removed.items] == [
+    assert [(entry.text, entry.details) for entry in removed.entries] == [
         (
             "Removed: the reading “Second” with 8 cells: 1 cell loses its only source; 7 cells "
             "lose their second source; 2 statements lose their source",
@@ -800,18 +815,18 @@ def test_a_reading_that_was_removed_comes_first_and_is_the_cause(sides: Sides) -
         )
     ]
     # This one says something else of the shown values, too.
-    assert [item.text for item in claims.items] == [
+    assert [entry.text for entry in claims.entries] == [
         "Flipped from true to undecidable, not as recorded: “Large is ahead everywhere.”"
     ]
-    assert [section.id for section in report(changes).sections] == [
+    assert [section.id for section in make_report(changes).sections] == [
         "readings-removed", "claims", "best", "cells",
     ]  # fmt: skip
-    assert report(changes).summary == (
+    assert make_report(changes).summary == (
         "1 reading removed (1 cell loses its only source, 7 cells lose their second source, 2 "
         "statements lose their source); 1 claim flipped; 1 cell changed in 1 grid; another best "
         "cell or value in 1 grid."
     )
-    [study] = json.loads(to_json(changes, report(changes)))["studies"]
+    [study] = json.loads(to_json(changes, make_report(changes)))["studies"]
     assert study["readings_removed"]["items"] == [
         {
             "id": "second",
@@ -824,25 +839,25 @@ def test_a_reading_that_was_removed_comes_first_and_is_the_cause(sides: Sides) -
     ]
 
 
-def test_a_reading_that_was_removed_with_its_statements_is_one_item(sides: Sides) -> None:
+def test_a_reading_that_was_removed_with_its_statements_is_one_item(compare: Compare) -> None:
     head = {**WITHOUT, "study.yml": WITHOUT["study.yml"].partition("claims:\n")[0]}
-    found = told(sides(TOLD_APART, head))
+    found = entry_texts(compare(TWO_READINGS, head))
     assert list(found) == ["readings-removed", "best", "cells"]
     [removed] = found["readings-removed"]
     assert removed.endswith("2 statements lose their source")
 
 
-def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(sides: Sides) -> None:
+def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(compare: Compare) -> None:
     three = {
-        **TOLD_APART,
-        "study.yml": TOLD_APART["study.yml"].replace(
+        **TWO_READINGS,
+        "study.yml": TWO_READINGS["study.yml"].replace(
             SECOND, f"{SECOND}  - {{id: third, file: third.csv, label: Third}}\n"
         ),
         "third.csv": CELLS.replace("small,0.1,1,40.0", "small,0.1,1,70.0"),
     }
     head = {**three, "study.yml": three["study.yml"].replace(SECOND, "")}
     del head["second.csv"]
-    found = told(sides(three, head))
+    found = entry_texts(compare(three, head))
     assert "readings" not in found
     [removed] = found["readings-removed"]
     assert "8 cells lose their" not in removed
@@ -856,8 +871,8 @@ def _two(tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files]) -
     for name, studies in (("base", base), ("head", head)):
         for study, files in studies.items():
             write(tmp_path / name, files, study)
-    load = (load_side(name, Path("data"), tmp_path) for name in ("base", "head"))
-    return compare_sides(*load)
+    load = (load_snapshot(name, Path("data"), tmp_path) for name in ("base", "head"))
+    return compare_snapshots(*load)
 
 
 OTHER = {"study.yml": ITEMS, "cells.csv": CELLS.replace(".0", ".5")}
@@ -881,7 +896,7 @@ def test_studies_come_and_go(
     head: Mapping[str, Files],
     expected: dict[str, list[str]],
 ) -> None:
-    assert told(_two(tmp_path, base, head)) == expected
+    assert entry_texts(_two(tmp_path, base, head)) == expected
 
 
 def test_a_study_is_under_another_id_where_it_says_so(tmp_path: Path) -> None:
@@ -891,17 +906,19 @@ def test_a_study_is_under_another_id_where_it_says_so(tmp_path: Path) -> None:
         values = values.replace(value, f"{float(value) + 10}")
     now = {"study.yml": STUDY["study.yml"] + "former: [old]\n", "cells.csv": values}
     changes = _two(tmp_path, {"old": STUDY}, {"new": now})
-    [item] = next(section for section in report(changes).sections if section.id == "renames").items
-    assert item.text == "The study old (A demo) is now new (A demo)"
-    assert item.details == (
+    [entry] = next(
+        section for section in make_report(changes).sections if section.id == "renames"
+    ).entries
+    assert entry.text == "The study old (A demo) is now new (A demo)"
+    assert entry.details == (
         "How sure: study.yml says so, under former; 4 of 8 values that both have are the same.",
     )
-    assert "Large" in "".join(told(changes)["best"])
-    assert "structure" not in told(changes)
+    assert "Large" in "".join(entry_texts(changes)["best"])
+    assert "structure" not in entry_texts(changes)
 
     del now["study.yml"]
     without = _two(tmp_path / "without", {"old": STUDY}, {"new": {**STUDY, **now}})
-    assert [one[:5] for one in told(without)["structure"]] == ["Remov", "Added"]
+    assert [text[:5] for text in entry_texts(without)["structure"]] == ["Remov", "Added"]
 
 
 BROKEN = {"study.yml": "format: 1\ntitle: [", "cells.csv": CELLS}
@@ -925,9 +942,9 @@ def test_a_study_that_cannot_be_read_comes_first_and_hides_nothing(
     tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files], text: str
 ) -> None:
     head = {**head, "a": edited(("small,0.1,1,40.0", "small,0.1,1,90.0"))}
-    sections = report(_two(tmp_path, base, head)).sections
+    sections = make_report(_two(tmp_path, base, head)).sections
     assert [section.id for section in sections][:2] == ["problems", "claims"]
-    assert [(item.study, item.text) for item in sections[0].items] == [("b", text)]
+    assert [(entry.study, entry.text) for entry in sections[0].entries] == [("b", text)]
     assert "cells" in [section.id for section in sections]
 
 
@@ -948,7 +965,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_nothing_changed_is_said(here: Path) -> None:
+def test_nothing_changed_is_reported(here: Path) -> None:
     result = run("base", "same")
     assert result.output == (
         "# Changes in the results: base → same\n\n"
@@ -1114,7 +1131,7 @@ def test_revisions_are_compared_and_nothing_is_checked_out(repository: Path) -> 
     (repository / ".gitattributes").write_text("*.csv export-ignore filter=nosuch\n")
     before = git(repository, "status", "--porcelain=v2", "--branch")
     content = json.loads(run("old", "HEAD", "--format", "json").output)
-    assert [one["id"] for one in content["sections"]] == ["cells", "sources"]
+    assert [section["id"] for section in content["sections"]] == ["cells", "sources"]
     assert content["base"] == {"name": "old", "commit": git(repository, "rev-parse", "old")}
     assert content["head"] == {"name": "HEAD", "commit": git(repository, "rev-parse", "HEAD")}
     assert git(repository, "status", "--porcelain=v2", "--branch") == before
@@ -1253,7 +1270,7 @@ class _Text(HTMLParser):
 
 
 def _hostile(text: str) -> Report:
-    section = Section("cells", "Changed values", (Item(line(text), line(text), (line(text),)),))
+    section = Section("cells", "Changed values", (Entry(line(text), line(text), (line(text),)),))
     return Report(line(text), None, "head", None, line(text), (section,))
 
 
@@ -1268,7 +1285,7 @@ def test_hostile_texts_are_shown_as_they_are(text: str) -> None:
     assert set(page.tags) <= {"h1", "h2", "p", "ul", "li", "strong"}
     assert not re.search(r"(?<![\\\w])@\w|#\d|GH-\d|https?://|www\.e|:tada:", written)
     page = _Text()
-    page.feed(to_html(_hostile(text)))
+    page.feed(changes_document(_hostile(text)))
     assert page.text.count(text) == 6
     assert not {"img", "script", "a"} & set(page.tags)
 
@@ -1278,11 +1295,11 @@ def test_what_has_no_picture_is_written_by_its_number() -> None:
     assert line("x" * 1000) == "x" * 599 + "…"
 
 
-def test_labels_of_a_study_are_escaped(sides: Sides) -> None:
+def test_labels_of_a_study_are_escaped(compare: Compare) -> None:
     label = "<b>@all</b> | *x* `y`"
     base = edited(("label: Small", f'label: "{label}"'), name="study.yml")
     head = edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=base)
-    text = to_markdown(report(sides(base, head)))
+    text = to_markdown(make_report(compare(base, head)))
     assert escaped(label) in text
     assert "<b>" not in text
     assert "@all" not in text
@@ -1291,7 +1308,7 @@ def test_labels_of_a_study_are_escaped(sides: Sides) -> None:
 def _many(items: int, length: int) -> Report:
     sections = tuple(
         Section(
-            name, name, tuple(Item(f"{name} {i} " + "é" * length, "demo") for i in range(items))
+            name, name, tuple(Entry(f"{name} {i} " + "é" * length, "demo") for i in range(items))
         )
         for name in ("claims", "cells", "texts")
     )
@@ -1301,7 +1318,7 @@ def _many(items: int, length: int) -> Report:
 @pytest.mark.parametrize(("items", "length"), [(10, 5), (2_000, 50), (10_000, 1), (100, 590)])
 def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, length: int) -> None:
     text = to_markdown(_many(items, length))
-    assert len(text.encode()) <= LIMIT
+    assert len(text.encode()) <= MARKDOWN_LIMIT
     shown = []
     for name in ("claims", "cells", "texts"):
         part = text.split(f"## {name} ({items:,})\n")[1].split("## ")[0]
@@ -1311,8 +1328,8 @@ def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, len
     # All have some, and the first has the most.
     assert min(shown) > 0
     assert shown == sorted(shown, reverse=True)
-    if items * length > LIMIT:
-        assert len(text.encode()) > LIMIT * 0.95
+    if items * length > MARKDOWN_LIMIT:
+        assert len(text.encode()) > MARKDOWN_LIMIT * 0.95
 
 
 @pytest.mark.parametrize(
@@ -1326,21 +1343,21 @@ def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, len
     ],
 )
 def test_no_section_starves(sizes: list[list[int]], budget: int, kept: list[int]) -> None:
-    assert allot(sizes, budget) == kept
+    assert truncate_sections(sizes, budget) == kept
 
 
-def test_json_has_the_form_that_is_agreed_on(sides: Sides) -> None:
-    changes = sides(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
-    content = json.loads(to_json(changes, report(changes), "https://example.org/12/"))
+def test_json_has_the_form_that_is_agreed_on(compare: Compare) -> None:
+    changes = compare(STUDY, edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
+    content = json.loads(to_json(changes, make_report(changes), "https://example.org/12/"))
     assert list(content) == [
         "format", "changed", "base", "head", "url", "summary", "sections", "studies",
     ]  # fmt: skip
     assert content["format"] == 1
     for section in content["sections"]:
         assert set(section) == {"id", "title", "items", "more"}
-        for one in section["items"]:
-            assert set(one) == {"text", "study", "details", "table"}
-            assert one["table"] is None or set(one["table"]) == {"columns", "rows"}
+        for entry in section["items"]:
+            assert set(entry) == {"text", "study", "details", "table"}
+            assert entry["table"] is None or set(entry["table"]) == {"columns", "rows"}
     [study] = content["studies"]
     [grid] = study["grids"]["items"]
     assert grid["best"]["old"] == {"value": "47.0", "cells": [["0.2", "2"]]}
@@ -1352,24 +1369,24 @@ def test_json_has_the_form_that_is_agreed_on(sides: Sides) -> None:
     assert cell["n"] == [200, 200]
 
 
-def test_json_is_capped(sides: Sides) -> None:
+def test_json_is_capped(compare: Compare) -> None:
     head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\n"
 
     def cells(more: int) -> str:
         rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(100) for j in range(110))
         return "\n".join(("a,b,value", *rows))
 
-    changes = sides(
+    changes = compare(
         {"study.yml": head, "cells.csv": cells(0)}, {"study.yml": head, "cells.csv": cells(1)}
     )
-    told = report(changes)
-    text = to_json(changes, told)
+    report = make_report(changes)
+    text = to_json(changes, report)
     assert len(text.encode()) <= JSON_LIMIT
     [grid] = json.loads(text)["studies"][0]["grids"]["items"]
     assert len(grid["cells"]["items"]) + grid["cells"]["more"] == 11_000
     assert grid["cells"]["more"] > 0
-    assert "and 10,980 more cells of this grid" in to_markdown(told)
-    assert "11,000 cells changed in 1 grid" in told.summary
+    assert "and 10,980 more cells of this grid" in to_markdown(report)
+    assert "11,000 cells changed in 1 grid" in report.summary
 
 
 # --- as a reviewer would read it ----------------------------------------------------------------
@@ -1410,11 +1427,11 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
         for place, ratio in enumerate((0.1, 0.2, 0.3, 0.4, 0.5))
     ]
     (study / "math.csv").write_text("\n".join(rows), "utf-8")
-    sides = (load_side(name, Path("data"), folder) for name in ("base", "head"))
-    return report(compare_sides(*sides))
+    snapshots = (load_snapshot(name, Path("data"), folder) for name in ("base", "head"))
+    return make_report(compare_snapshots(*snapshots))
 
 
-def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) -> None:
+def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) -> None:
     assert [section.id for section in reviewed.sections] == [
         "problems", "claims", "checks", "best", "readings", "cells", "claims-other", "structure",
         "findings", "sources",
@@ -1449,8 +1466,8 @@ def test_a_reviewer_is_told_all_of_it_and_the_important_first(reviewed: Report) 
 
 def test_forms_say_the_same(reviewed: Report) -> None:
     page = _Text()
-    page.feed(to_html(reviewed))
+    page.feed(changes_document(reviewed))
     for section in reviewed.sections:
-        for item in section.items:
-            assert item.text in page.text
+        for entry in section.entries:
+            assert entry.text in page.text
     assert {"script", "link", "img"} & set(page.tags) == set()

@@ -10,6 +10,7 @@ from statistics import mean, stdev
 import pytest
 from studies import REPOSITORY, MakeStudy, table
 
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.profiles import CELL_METHODS, METHODS, profiles
@@ -23,6 +24,7 @@ from gridatlas.assessment.uncertainty import (
 )
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.line import Line
+from gridatlas.checks import check_study
 from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import match_studies
 from gridatlas.model.study import Grid
@@ -116,7 +118,8 @@ def test_a_change_of_a_mean_over_seeds_has_the_interval_of_the_seeds(make_study:
         )
     )
     match = match_studies(base, head)
-    changed = {one.new.levels: one for one in compare_grids(base, head, match, None).changed}
+    before, after = (Assessment(results, check_study(results.study)) for results in (base, head))
+    changed = {grid.new.levels: grid for grid in compare_grids(before, after, match).changed}
     (cell,) = changed["mean",].cells
     assert cell.old_interval == (0, pytest.approx(97.3815, abs=1e-4))
     reach = T2 * stdev([55.5, 33, 31.5]) / sqrt(3)

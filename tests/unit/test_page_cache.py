@@ -14,7 +14,7 @@ from gridatlas.build import page_cache
 from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import build
 from gridatlas.build.study_writer import StudyWriter
-from gridatlas.diff.snapshot import as_side
+from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.files.cache import FILE
 from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.pages.render import Page
@@ -157,7 +157,7 @@ def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     write(data, "two")
-    base = as_side(load_data(data, "data"), "data", "before", None) if compared else None
+    base = snapshot_of(load_data(data, "data"), "data", "before", None) if compared else None
     build(data, "data", cache=cache, base=base)
     for edit, done in EDITS.items():
         done(data)

@@ -16,8 +16,8 @@ from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawing, bundle
 from gridatlas.checks.words import many
-from gridatlas.diff.changes import compare_sides
-from gridatlas.diff.snapshot import Snapshot, as_side
+from gridatlas.diff.compare import compare_snapshots
+from gridatlas.diff.snapshot import Snapshot, snapshot_of
 from gridatlas.files.cache import open_cache
 from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
@@ -125,7 +125,7 @@ def build(
         plans = _plans(studies, loaded.unreadable, into)
         if base is not None:
             label = name or data.as_posix()
-            plans, found = _compared(plans, base, loaded, assessments, into, cache, label)
+            plans, found = _compared(plans, base, loaded, assessments, into, label)
             problems += found
             studies = _by_study(studies, plans)
             step(f"compared with {base.name}")
@@ -269,7 +269,6 @@ def _compared(
     loaded: Assessments,
     known: list[Assessment],
     into: str,
-    cache: Path | None,
     name: str,
 ) -> tuple[list[PagePlan], list[Problem]]:
     """The pages with what changed since another state; as they are where nothing did."""
@@ -283,7 +282,7 @@ def _compared(
             "rename the study's folder, or leave out the option compare_to",
         )
         return plans, [problem]
-    changes = compare_sides(base, as_side(loaded, name, name, None), cache)
+    changes = compare_snapshots(base, snapshot_of(loaded, name, name))
     page = plan_changes(changes, known, into)
     return (plans if page is None else [*with_changes(plans, changes, page), page]), []
 

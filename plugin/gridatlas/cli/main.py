@@ -258,23 +258,26 @@ def diff(
       gridatlas diff origin/main data --fail-on claims,checks
       gridatlas diff v1.0 HEAD --format html --out changes.html
     """  # noqa: D301
-    from gridatlas.diff.as_html import to_html
-    from gridatlas.diff.as_json import to_json
-    from gridatlas.diff.as_markdown import to_markdown
-    from gridatlas.diff.changes import compare_sides
-    from gridatlas.diff.sections import report
-    from gridatlas.diff.sources import SideError, load_base, load_side
+    from gridatlas.diff.compare import compare_snapshots
+    from gridatlas.diff.formats import to_json, to_markdown
+    from gridatlas.diff.sections import make_report
+    from gridatlas.diff.snapshot import SnapshotError, load_base, load_snapshot
 
-    around = Path()
+    root = Path()
     try:
-        changes = compare_sides(load_base(base, data, around, head), load_side(head, data, around))
-    except SideError as error:
+        snapshots = load_base(base, data, root, head), load_snapshot(head, data, root)
+    except SnapshotError as error:
         raise _Failed(str(error)) from error
-    told = report(changes)
+    changes = compare_snapshots(*snapshots)
+    report = make_report(changes)
     if form == "json":
-        text = to_json(changes, told, url)
+        text = to_json(changes, report, url)
+    elif form == "markdown":
+        text = to_markdown(report, url)
     else:
-        text = to_markdown(told, url) if form == "markdown" else to_html(told, url)
+        from gridatlas.pages.changes import changes_document
+
+        text = changes_document(report, url)
     if out is None:
         click.echo(text.encode(), nl=False)
     else:
@@ -283,9 +286,9 @@ def diff(
         except OSError as error:
             state = f"the changes aren't written; {out} is as it was"
             raise _Failed(not_written(error, out, state)) from error
-        click.echo(told.summary, err=True)
-    found = {section.id for section in told.sections}
-    fails = bool(found & (fail_on | WITH_EITHER)) if fail_on else told.changed
+        click.echo(report.summary, err=True)
+    found = {section.id for section in report.sections}
+    fails = bool(found & (fail_on | WITH_EITHER)) if fail_on else report.changed
     sys.exit(1 if fails else 0)
 
 

@@ -1,65 +1,355 @@
-"""Everything that changed between two states of the studies, as frozen data."""
+"""What changed between two snapshots of the studies, as frozen data.
+
+`compare` finds it, a module per kind of change; `sections` puts it in words, as a `Report`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
+from gridatlas.assessment.agreement import Disagreement, Hint
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import same_inputs
-from gridatlas.checks import TITLES, Finding
-from gridatlas.diff.check_changes import (
-    FindingChange,
-    compare_findings,
-    other_problems,
-)
-from gridatlas.diff.claim_changes import ClaimChange, compare_claims
-from gridatlas.diff.coverage import LostCheck, compare_coverage
-from gridatlas.diff.grids import Grids, compare_grids
-from gridatlas.diff.matching import (
-    Match,
-    Renamed,
-    match_by_values,
-    match_studies,
-    name_of,
-    study_values,
-)
-from gridatlas.diff.reading_changes import DisagreementChange, Readings, compare_readings
-from gridatlas.diff.removed_readings import RemovedReading, removed_readings
+from gridatlas.assessment.uncertainty import Ends
+from gridatlas.checks import CheckResult, Finding
+from gridatlas.claims import Judged
+from gridatlas.diff.matching import Match, Rename
+from gridatlas.diff.significance import SignificanceTest
 from gridatlas.diff.snapshot import Snapshot
-from gridatlas.diff.text_changes import TextChange, compare_texts
 from gridatlas.model.problems import Problem
-from gridatlas.model.study import renamed
+from gridatlas.model.study import Cell, Grid, Levels, Point, Reading
+from gridatlas.results.grids import Summary
+
+Place = tuple[Levels, Point]
+"""A cell of a study: its facet levels, and its levels on x and y."""
+CellKind = Literal["value", "gone", "new", "state", "trials"]
+
+
+# --- shown grids --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A study that can't be built on one side or both, so that it can't be compared."""
+class CellChange:
+    """A cell that both snapshots have a place for.
+
+    Attributes:
+        kind: Another value; its value gone or new; another state; other trials or error.
+        point: On the head's axes.
+        old_interval, new_interval: 95 % of each value; None where they aren't known.
+        significance: Of another value.
+    """
+
+    kind: CellKind
+    point: Point
+    old: Cell
+    new: Cell
+    old_interval: Ends | None = None
+    new_interval: Ends | None = None
+    significance: SignificanceTest | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether a test excludes that noise explains the change."""
+        return self.significance is not None and bool(self.significance.significant)
+
+    @property
+    def size(self) -> Decimal:
+        """Absolute difference of the values; 0 where one is absent."""
+        if self.old.value is None or self.new.value is None:
+            return Decimal(0)
+        return abs(self.new.value - self.old.value)
+
+
+@dataclass(frozen=True, slots=True)
+class BestChange:
+    """Another best cell of a grid, or another best value.
+
+    Attributes:
+        moved: Whether other cells are the best, not only their value another.
+        significant: Whether the head's tests exclude that an old best cell still is the best; None
+            where nothing can be tested.
+        method, reason: How that was tested, or why it wasn't.
+    """
+
+    old: Summary | None
+    new: Summary | None
+    moved: bool
+    significant: bool | None = None
+    method: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridChange:
+    """A grid that both snapshots have.
+
+    Attributes:
+        best: None where it stayed.
+        same_as: Name of another grid of the base that had all these values; empty without one.
+    """
+
+    old: Grid
+    new: Grid
+    cells: tuple[CellChange, ...]
+    best: BestChange | None = None
+    same_as: str = ""
+
+    @property
+    def computed(self) -> bool:
+        """Whether an aggregate is now computed that was printed, or the other way round."""
+        return self.old.computed != self.new.computed
+
+
+@dataclass(frozen=True, slots=True)
+class GridChanges:
+    """All grids of a study: those that changed, and those that one snapshot only has."""
+
+    changed: tuple[GridChange, ...]
+    removed: tuple[Grid, ...]
+    added: tuple[Grid, ...]
+
+
+# --- claims, checks, readings, properties -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChange:
+    """A claim that isn't the same in both snapshots; None in the one that lacks it."""
+
+    old: Judged | None
+    new: Judged | None
+
+    @property
+    def flipped(self) -> bool:
+        """Whether it has another outcome, on the shown grids or on its source's own reading."""
+        if self.old is None or self.new is None:
+            return False
+        return outcomes(self.old) != outcomes(self.new)
+
+    @property
+    def shown_flipped(self) -> bool:
+        """Whether it has another outcome on the shown grids."""
+        if self.old is None or self.new is None:
+            return False
+        return outcomes(self.old)[0] != outcomes(self.new)[0]
+
+    @property
+    def expectation_changed(self) -> bool:
+        """Whether `holds` has another value now."""
+        return bool(self.old and self.new and self.old.entry.holds != self.new.entry.holds)
+
+    @property
+    def newly_wrong(self) -> bool:
+        """Whether it isn't as recorded now, and was, or is new."""
+        return is_wrong(self.new) and not is_wrong(self.old)
+
+    @property
+    def is_important(self) -> bool:
+        """Whether a reviewer must look at it: it isn't merely new, or worded otherwise."""
+        return self.flipped or self.expectation_changed or self.newly_wrong or self.new is None
+
+
+def outcome(claim: Judged) -> str:
+    """Result of a claim's check: `true`, `true (within noise)`, `false` or `undecidable`.
+
+    `wrong expression` or `not checkable` where there is no such result.
+    """
+    if claim.verdict is not None:
+        return claim.verdict.outcome + (" (within noise)" if claim.within_noise else "")
+    return "wrong expression" if claim.error else "not checkable"
+
+
+def outcomes(claim: Judged) -> tuple[str, str]:
+    """What is true or false, on the shown grids and on the source's own reading."""
+    shown = claim.verdict.outcome if claim.verdict else outcome(claim)
+    return shown, claim.own.outcome if claim.own else ""
+
+
+def is_wrong(claim: Judged | None) -> bool:
+    """Whether a claim isn't as its record says, or has no verdict for an error in it."""
+    return claim is not None and any(problem.severity == "problem" for problem in claim.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingChange:
+    """A finding that isn't the same in both snapshots; None in the one that lacks it."""
+
+    old: Finding | None
+    new: Finding | None
+
+    @property
+    def newly_fails(self) -> bool:
+        """Whether it makes the head unfit, and not the base."""
+        return fails(self.new) and not fails(self.old)
+
+    @property
+    def fails(self) -> bool:
+        """Whether it makes the head unfit, and didn't the base, or differs from the base's."""
+        return fails(self.new) and not (fails(self.old) and self.old == self.new)
+
+    @property
+    def newly_accepted(self) -> bool:
+        """Whether it is accepted now, and wasn't, or is new."""
+        return bool(self.new and self.new.accepted) and not (self.old and self.old.accepted)
+
+
+def fails(finding: Finding | None) -> bool:
+    """Whether a finding is a problem: neither a note nor accepted."""
+    return finding is not None and finding.severity == "problem" and finding.accepted is None
+
+
+@dataclass(frozen=True, slots=True)
+class LostCheck:
+    """A check of one reading that covers less than before.
+
+    Attributes:
+        old: Its result in the base.
+        new: Its result in the head; None where it isn't made of this reading any more.
+        grids: The base's grids in which it lost values.
+        lost, tested: Values that it no longer tests, and values that it tested in these grids.
+        hidden: Findings of the base that it can no longer see.
+        without: Levels that lack a value which the check needs, by their labels.
+    """
+
+    old: CheckResult
+    new: CheckResult | None
+    grids: tuple[Levels, ...]
+    lost: int
+    tested: int
+    hidden: tuple[Finding, ...]
+    without: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingChange:
+    """A reading that both snapshots have, some cells of which changed.
+
+    Attributes:
+        values: Places on the head's axes with the value before and after; None for none.
+        details: Places where only something else than the value changed, such as a note.
+    """
+
+    old: Reading
+    new: Reading
+    values: tuple[tuple[Place, Decimal | None, Decimal | None], ...]
+    details: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementChange:
+    """A cell on which readings disagree in one snapshot only, or with other values.
+
+    Attributes:
+        place: On the head's axes.
+    """
+
+    old: Disagreement | None
+    new: Disagreement | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingChanges:
+    """Everything that changed about the readings of a study.
+
+    Attributes:
+        ids: The head's id of a reading by the base's.
+        new_hints, old_hints: What looks wrong with a reading in the head only, or in the base only.
+    """
+
+    ids: Mapping[str, str]
+    renamed: tuple[Rename, ...]
+    removed: tuple[Reading, ...]
+    added: tuple[Reading, ...]
+    changed: tuple[ReadingChange, ...]
+    disagreements: tuple[DisagreementChange, ...]
+    new_hints: tuple[Hint, ...]
+    old_hints: tuple[Hint, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RemovedReading:
+    """A reading that only the base has, and what is lost with it.
+
+    Attributes:
+        sources: How many cells had how many readings with a value, this one among them; cells at
+            levels that were removed don't count.
+        statements: Claims of the base that name it as their source.
+        moved: Those of these that do nothing else than lose their source, or go with it.
+        findings: Its findings.
+        checks: Titles of the checks that were made of it.
+        disagreements: Cells on which it disagreed with others, as far as nothing else changed
+            about them.
+        hints: What looked wrong with it, or with another reading compared with it.
+    """
+
+    reading: Reading
+    sources: tuple[tuple[int, int], ...]
+    statements: tuple[ClaimChange, ...]
+    moved: tuple[ClaimChange, ...]
+    findings: tuple[Finding, ...]
+    checks: tuple[str, ...]
+    disagreements: tuple[DisagreementChange, ...]
+    hints: tuple[Hint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyChange:
+    """A property of a study that is another one now.
+
+    Attributes:
+        weight: `rule` where results depend on it, or how they are to be read.
+        name: What changed, in words.
+        old, new: As written; empty for nothing.
+    """
+
+    weight: Literal["rule", "text"]
+    name: str
+    old: str
+    new: str
+
+
+# --- studies ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableStudy:
+    """A study that can't be built in one snapshot or both, so that it can't be compared.
+
+    Attributes:
+        where: The snapshots in which it can't.
+        in_other: Whether the other snapshot has it, readable.
+    """
 
     study: str
     where: Literal["base", "head", "both"]
     problems: tuple[Problem, ...]
-    there: bool
+    in_other: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudyChanges:
-    """A study that both sides have, with all that changed in it."""
+    """A study that both snapshots have, with all that changed in it."""
 
     base: Assessment
     head: Assessment
     match: Match
-    grids: Grids
+    grids: GridChanges
     claims: tuple[ClaimChange, ...]
     findings: tuple[FindingChange, ...]
     lost_checks: tuple[LostCheck, ...]
-    readings: Readings
+    readings: ReadingChanges
     removed_readings: tuple[RemovedReading, ...]
-    texts: tuple[TextChange, ...]
+    properties: tuple[PropertyChange, ...]
     problems: tuple[Problem, ...]
     fixed: tuple[Problem, ...]
+
+    @property
+    def id(self) -> str:
+        """The study's id in the head."""
+        return self.head.study.id
 
     @property
     def own_claims(self) -> tuple[ClaimChange, ...]:
@@ -79,11 +369,11 @@ class StudyChanges:
             if id(disagreement) not in moved
         )
 
-    def is_seen(self, finding: Finding) -> bool:
+    def can_be_seen(self, finding: Finding) -> bool:
         """Whether a finding of the base could still be seen in the head.
 
-        It can't where its reading was removed or its check can't see it any more; that is told of
-        these.
+        It can't where its reading was removed or its check can't see it any more; the entries of
+        these name it.
         """
         hidden = [reading.findings for reading in self.removed_readings]
         hidden += [check.hidden for check in self.lost_checks]
@@ -92,141 +382,18 @@ class StudyChanges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Changes:
-    """Two sides and how they differ.
+    """Two snapshots and how they differ.
 
     Attributes:
-        added, removed: Studies that one side only has.
+        added, removed: Studies that one snapshot only has.
         renamed: Studies under another id.
-        studies: Those on both sides, in the head's order; also those in which nothing changed.
+        studies: Those in both, in the head's order; also those in which nothing changed.
     """
 
     base: Snapshot
     head: Snapshot
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[UnreadableStudy, ...]
     added: tuple[Assessment, ...]
     removed: tuple[Assessment, ...]
-    renamed: tuple[Renamed, ...]
+    renamed: tuple[Rename, ...]
     studies: tuple[StudyChanges, ...]
-
-
-def compare_sides(base: Snapshot, head: Snapshot, cache: Path | None = None) -> Changes:
-    """Compare all studies.
-
-    Args:
-        cache: Folder where statistics are kept between runs.
-    """
-    ids = {key: key for key in base.studies if key in head.studies}
-    under_others = _renamed(base, head)
-    ids |= {key: to for key, to, _ in under_others}
-    from_id = {to: key for key, to in ids.items()}
-    return Changes(
-        base,
-        head,
-        _unreadable(base, head),
-        tuple(
-            study
-            for key, study in head.studies.items()
-            if key not in from_id and key not in base.unreadable
-        ),
-        tuple(
-            study
-            for key, study in base.studies.items()
-            if key not in ids and key not in head.unreadable
-        ),
-        tuple(one for _, _, one in under_others),
-        tuple(
-            _study(base.studies[from_id[key]], study, base, head, cache)
-            for key, study in head.studies.items()
-            if key in from_id
-        ),
-    )
-
-
-def _renamed(base: Snapshot, head: Snapshot) -> list[tuple[str, str, Renamed]]:
-    """Studies under another id, with both: as the head's `former` says, else by their values."""
-    unread = {*base.unreadable, *head.unreadable}
-    old, new = _loose(base, head.studies, unread), _loose(head, base.studies, unread)
-    now = renamed(study.study for study in head.studies.values())
-    said = {key: now[key] for key in old if now.get(key) in new}
-    pairs = []
-    for key, to in said.items():
-        one, other = old.pop(key), new.pop(to)
-        equal = sum(1 for at, value in one.items() if at in other and other[at] == value)
-        pairs.append((key, to, equal, max(len(one), len(other))))
-    pairs += [(key, *alike) for key, alike in match_by_values(old, new).items()]
-    return [
-        (
-            key,
-            to,
-            Renamed(
-                "study",
-                "",
-                name_of(key, base.studies[key].study.title),
-                name_of(to, head.studies[to].study.title),
-                equal,
-                cells,
-                key in said,
-            ),
-        )
-        for key, to, equal, cells in pairs
-    ]
-
-
-def _loose(
-    side: Snapshot, others: Mapping[str, Assessment], unread: set[str]
-) -> dict[str, dict[object, object]]:
-    """The values of studies that the other side doesn't have."""
-    return {
-        key: study_values(study.results)  # type: ignore[misc]
-        for key, study in side.studies.items()
-        if key not in others and key not in unread
-    }
-
-
-def _unreadable(base: Snapshot, head: Snapshot) -> tuple[Unreadable, ...]:
-    found = []
-    for key in sorted({*base.unreadable, *head.unreadable}):
-        in_base, in_head = key in base.unreadable, key in head.unreadable
-        problems = head.unreadable[key] if in_head else base.unreadable[key]
-        where: Literal["base", "head", "both"] = "base"
-        if in_head:
-            where = "both" if in_base else "head"
-        there = key in (base.studies if in_head else head.studies)
-        found.append(Unreadable(key, where, problems, there))
-    return tuple(sorted(found, key=lambda one: one.where == "base"))
-
-
-def _claims(old: Assessment, new: Assessment, cache: Path | None) -> tuple[ClaimChange, ...]:
-    """How the claims differ; statistics are looked at only where something else does."""
-    found = compare_claims(old.judged, new.judged)
-    if not found and same_inputs(old.results, new.results):
-        return ()
-    return compare_claims(replace(old, cache=cache).claims, replace(new, cache=cache).claims)
-
-
-def _study(
-    old: Assessment, new: Assessment, base: Snapshot, head: Snapshot, cache: Path | None
-) -> StudyChanges:
-    match = match_studies(old.results, new.results)
-    readings = compare_readings(old.study, new.study, match)
-    kinds = (*TITLES,)
-    problems, fixed = other_problems(
-        base.problems[old.study.id], head.problems[new.study.id], kinds
-    )
-    claims = _claims(old, new, cache)
-    findings = compare_findings(old.checks, new.checks, match, readings.ids)
-    sides = (old.study, old.checks), (new.study, new.checks)
-    return StudyChanges(
-        old,
-        new,
-        match,
-        compare_grids(old.results, new.results, match, cache),
-        claims,
-        findings,
-        compare_coverage(*sides, match, readings.ids, findings),
-        readings,
-        removed_readings(old.study, old.checks, match, readings, claims, findings),
-        compare_texts(old.study, new.study, match, readings.ids),
-        problems,
-        fixed,
-    )

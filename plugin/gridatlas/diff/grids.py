@@ -1,148 +1,98 @@
-"""What changed in the shown grids: cells, best cells, and the tests of both."""
+"""Cells of the shown grids that changed, and whether significantly."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 
-from gridatlas.assessment.uncertainty import Ends, GridUncertainty, Uncertainty, assess, by_point
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.cells import GridCells
+from gridatlas.assessment.uncertainty import Ends
+from gridatlas.diff.best import compare_best, test_best
+from gridatlas.diff.changes import (
+    CellChange,
+    CellKind,
+    Changes,
+    GridChange,
+    GridChanges,
+    StudyChanges,
+)
 from gridatlas.diff.matching import Match
-from gridatlas.diff.told import Account, Told, test_changes
-from gridatlas.model.study import Cell, Grid, Levels, Point
-from gridatlas.results.grids import Results, Summary, summarise, trials
+from gridatlas.diff.report import (
+    ROWS,
+    Entry,
+    Table,
+    count,
+    entry,
+    grid_name,
+    more_than,
+    values_of,
+)
+from gridatlas.diff.significance import Measurement, test_changes
+from gridatlas.model.format import (
+    between,
+    cell_text,
+    difference_ends,
+    format_difference,
+    value_with_unit,
+)
+from gridatlas.model.study import Cell, Grid, Levels, Point, Study, inline
+from gridatlas.results.grids import Results, trials
 from gridatlas.results.items import Shares, shares_by_item
+from gridatlas.statistics.interval import Interval
 
-CellKind = Literal["value", "gone", "new", "state", "trials"]
-
-
-@dataclass(frozen=True, slots=True)
-class CellChange:
-    """One cell that both sides have a place for.
-
-    Attributes:
-        kind: Another value; its value gone or new; another state; other trials or error.
-        point: On the head's axes.
-        old_interval, new_interval: 95 % of each value; None where they aren't known.
-        told: Of another value.
-    """
-
-    kind: CellKind
-    point: Point
-    old: Cell
-    new: Cell
-    old_interval: Ends | None = None
-    new_interval: Ends | None = None
-    told: Told | None = None
+# --- how changes are found ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class BestChange:
-    """Another best cell of a grid, or another best value.
-
-    Attributes:
-        moved: Whether other cells are the best, not only their value another.
-        lost: Whether an old best cell has no place or value any more.
-        differs: Whether the head's tests exclude that an old best cell still is the best; None
-            where nothing can be tested.
-        test, reason: How that was tested, or why it wasn't.
-    """
-
-    old: Summary | None
-    new: Summary | None
-    moved: bool
-    lost: bool = False
-    differs: bool | None = None
-    test: str = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GridChange:
-    """A grid that both sides have.
-
-    Attributes:
-        best: None where it stayed.
-        like: Name of another grid of the base that had all these values; empty without one.
-        computed: Whether an aggregate is now computed, or now printed.
-    """
-
-    old: Grid
-    new: Grid
-    cells: tuple[CellChange, ...]
-    best: BestChange | None = None
-    like: str = ""
-
-    @property
-    def computed(self) -> bool:
-        """Whether an aggregate is now computed that was printed, or the other way round."""
-        return self.old.computed != self.new.computed
-
-
-@dataclass(frozen=True, slots=True)
-class Grids:
-    """All grids of a study: those that changed, and those that one side only has."""
-
-    changed: tuple[GridChange, ...]
-    removed: tuple[Grid, ...]
-    added: tuple[Grid, ...]
-
-
-def compare_grids(base: Results, head: Results, match: Match, cache: Path | None) -> Grids:
-    """Every grid of both sides, cell by cell."""
+def compare_grids(base: Assessment, head: Assessment, match: Match) -> GridChanges:
+    """Compare every grid of both snapshots, cell by cell."""
+    new_grids = head.results.grids
     pairs: list[tuple[Grid, Grid]] = []
     removed = []
-    for levels, grid in base.grids.items():
+    for levels, grid in base.results.grids.items():
         to = match.head_levels(levels)
-        other = head.grids.get(to) if to is not None else None
+        other = new_grids.get(to) if to is not None else None
         if other is None:
             removed.append(grid)
         else:
             pairs.append((grid, other))
-    there = {other.levels for _, other in pairs}
-    added = tuple(grid for levels, grid in head.grids.items() if levels not in there)
-    found = [(old, new, _cells(old, new, match)) for old, new in pairs]
-    bests = [_best(old, new, match) for old, new in pairs]
-    known: tuple[Uncertainty, Uncertainty] | None = None
-    if any(cells for _, _, cells in found) or any(bests):
-        known = assess(base, cache), assess(head, cache)
-    told = iter(
-        test_changes([pair for old, new, cells in found for pair in _accounts(old, new, cells)])
+    matched = {other.levels for _, other in pairs}
+    added = tuple(grid for levels, grid in new_grids.items() if levels not in matched)
+    found = [
+        (old, new, _compare_cells(old, new, match), compare_best(old, new, match))
+        for old, new in pairs
+    ]
+    if not any(cells or best for *_, cells, best in found):
+        return GridChanges((), tuple(removed), added)
+    tests = iter(
+        test_changes([pair for old, new, cells, _ in found for pair in _measured(old, new, cells)])
     )
-    signatures = _signatures(base)
+    grids_by_values = _grids_by_values(base.results)
     changed = []
-    for (old, new, cells), best in zip(found, bests, strict=True):
-        if known is None or not (cells or best or old.computed != new.computed):
+    for old, new, cells, best in found:
+        if not (cells or best or old.computed != new.computed):
             continue
-        before, after = (of.of(grid) for of, grid in zip(known, (old, new), strict=True))
-        changed.append(
-            GridChange(
-                old,
-                new,
-                _with_intervals(
-                    old,
-                    new,
-                    [
-                        (at, replace(one, told=next(told)) if one.kind == "value" else one)
-                        for at, one in cells
-                    ],
-                    before,
-                    after,
-                ),
-                best and _tested(best, old, new, match, after),
-                _like(new, old, cells, signatures),
+        before = GridCells(old, base.uncertainty.of(old))
+        after = GridCells(new, head.uncertainty.of(new))
+        changes = tuple(
+            replace(
+                change,
+                old_interval=_ends(before, at),
+                new_interval=_ends(after, change.point),
+                significance=next(tests) if change.kind == "value" else None,
             )
+            for at, change in cells
         )
-    return Grids(tuple(changed), tuple(removed), added)
+        tested = best and test_best(best, old, new, match, after)
+        same_as = _same_as(old, new, len(cells), grids_by_values)
+        changed.append(GridChange(old, new, changes, tested, same_as))
+    return GridChanges(tuple(changed), tuple(removed), added)
 
 
-Cells = list[tuple[Point, CellChange]]
-"""Changed cells, each with its point in the base."""
-
-
-def _cells(old: Grid, new: Grid, match: Match) -> Cells:
-    found: Cells = []
+def _compare_cells(old: Grid, new: Grid, match: Match) -> list[tuple[Point, CellChange]]:
+    """The cells that changed, each with its point in the base."""
+    changes = []
     columns = {level.key for level in new.study.x.levels}
     rows = {level.key for level in new.study.y.levels}
     for x, y, cell in old.points():
@@ -152,11 +102,12 @@ def _cells(old: Grid, new: Grid, match: Match) -> Cells:
         other = new.cell(*at[1])
         kind = _kind(old, new, cell, other)
         if kind:
-            found.append(((x.key, y.key), CellChange(kind, at[1], cell, other)))
-    return found
+            changes.append(((x.key, y.key), CellChange(kind, at[1], cell, other)))
+    return changes
 
 
 def _kind(old: Grid, new: Grid, cell: Cell, other: Cell) -> CellKind | None:
+    """What changed about a cell; None for nothing."""
     if cell.value is None and other.value is None:
         return None if cell.state == other.state else "state"
     if other.value is None:
@@ -167,114 +118,179 @@ def _kind(old: Grid, new: Grid, cell: Cell, other: Cell) -> CellKind | None:
         return "value"
     if cell.state != other.state:
         return "state"
-    same = (trials(old, cell), cell.successes, cell.stderr) == (
-        trials(new, other),
-        other.successes,
-        other.stderr,
-    )
-    return None if same else "trials"
+    before = trials(old, cell), cell.successes, cell.stderr
+    after = trials(new, other), other.successes, other.stderr
+    return None if before == after else "trials"
 
 
-def _accounts(old: Grid, new: Grid, cells: Cells) -> list[tuple[Account, Account]]:
-    if not any(one.kind == "value" for _, one in cells):
+def _measured(
+    old: Grid, new: Grid, cells: Sequence[tuple[Point, CellChange]]
+) -> list[tuple[Measurement, Measurement]]:
+    """The cells with another value, before and after."""
+    changed = [(at, change) for at, change in cells if change.kind == "value"]
+    if not changed:
         return []
     before, after = _shares(old), _shares(new)
     return [
         (
-            Account(old, at, one.old, before.get(at)),
-            Account(new, one.point, one.new, after.get(one.point)),
+            Measurement(old, at, change.old, before.get(at)),
+            Measurement(new, change.point, change.new, after.get(change.point)),
         )
-        for at, one in cells
-        if one.kind == "value"
+        for at, change in changed
     ]
 
 
 def _shares(grid: Grid) -> dict[Point, Shares]:
     """The outcomes of a grid's cells by the level keys of x and y."""
     x, y = grid.study.x.levels, grid.study.y.levels
-    found = {}
-    for place, one in shares_by_item(grid).items():
+    outcomes = {}
+    for place, shares in shares_by_item(grid).items():
         i, j = map(int, place.split(","))
-        found[x[i].key, y[j].key] = one
-    return found
+        outcomes[x[i].key, y[j].key] = shares
+    return outcomes
 
 
-def _with_intervals(
-    old: Grid, new: Grid, cells: Cells, before: GridUncertainty, after: GridUncertainty
-) -> tuple[CellChange, ...]:
-    first, second = by_point(old, before), by_point(new, after)
-
-    def ends(known: Mapping[Point, object], at: Point) -> Ends | None:
-        one = known.get(at)
-        return None if one is None else (one.low, one.high)  # type: ignore[attr-defined]
-
-    return tuple(
-        replace(one, old_interval=ends(first, at), new_interval=ends(second, one.point))
-        for at, one in cells
-    )
+def _ends(cells: GridCells, point: Point) -> Ends | None:
+    interval = cells.intervals.get(point)
+    return None if interval is None else (interval.low, interval.high)
 
 
-# --- the best -----------------------------------------------------------------------------------
+GridValues = tuple[object, ...]
 
 
-def _best(old: Grid, new: Grid, match: Match) -> BestChange | None:
-    before, after = summarise(old), summarise(new)
-    if before is None or after is None:
-        return None if before is after else BestChange(before, after, True, before is not None)
-    expected = {_place(old, match, x.key, y.key) for x, y in before.best}
-    now = {(x.key, y.key) for x, y in after.best}
-    if expected == now and before.best_value == after.best_value:
-        return None
-    return BestChange(before, after, expected != now)
-
-
-def _place(old: Grid, match: Match, x: str, y: str) -> Point | None:
-    at = match.head(old.levels, (x, y))
-    return at[1] if at else None
-
-
-def _tested(
-    best: BestChange, old: Grid, new: Grid, match: Match, after: GridUncertainty
-) -> BestChange:
-    """Whether an old best cell may still be the best, by the head's confidence set."""
-    if best.old is None or best.new is None or not best.moved:
-        return best
-    places = [_place(old, match, x.key, y.key) for x, y in best.old.best]
-    there = [at for at in places if at is not None and new.cell(*at).value is not None]
-    if not there:
-        return replace(best, lost=True, reason="the old best cell has no value any more")
-    if after.level is None:
-        reason = after.reason or (
-            "an aggregate is not tested itself" if new.aggregate else "nothing is known of it"
-        )
-        return replace(best, reason=reason)
-    kept = {at for at, cell in by_point(new, after).items() if cell.in_best_set}
-    test = f"95 % confidence set for the best: {after.test}"
-    return replace(best, differs=not kept & set(there), test=test)
-
-
-# --- values that moved to another grid ----------------------------------------------------------
-
-
-def _signatures(results: Results) -> dict[tuple[object, ...], list[Levels]]:
-    found: dict[tuple[object, ...], list[Levels]] = {}
+def _grids_by_values(results: Results) -> dict[GridValues, list[Levels]]:
+    grids: dict[GridValues, list[Levels]] = {}
     for levels, grid in results.grids.items():
-        found.setdefault(_signature(grid), []).append(levels)
-    return found
+        grids.setdefault(_values(grid), []).append(levels)
+    return grids
 
 
-def _signature(grid: Grid) -> tuple[object, ...]:
+def _values(grid: Grid) -> GridValues:
     return tuple((x.key, y.key, cell.value) for x, y, cell in grid.points())
 
 
-def _like(
-    new: Grid, old: Grid, cells: Cells, signatures: Mapping[tuple[object, ...], list[Levels]]
+def _same_as(
+    old: Grid, new: Grid, changed: int, grids_by_values: Mapping[GridValues, list[Levels]]
 ) -> str:
     """The grid of the base whose values these are, where most cells have changed."""
-    points = [cell.value for _, _, cell in new.points() if cell.value is not None]
-    if len(cells) * 2 <= len(points) or len(set(points)) < 2 or len(points) < 3:
+    values = [cell.value for _, _, cell in new.points() if cell.value is not None]
+    if changed * 2 <= len(values) or len(set(values)) < 2 or len(values) < 3:
         return ""
-    there = signatures.get(_signature(new), [])
-    if len(there) != 1 or there[0] == old.levels:
+    same = grids_by_values.get(_values(new), [])
+    if len(same) != 1 or same[0] == old.levels:
         return ""
-    return " | ".join(level.label for level in old.study.levels_of(there[0]))
+    return " | ".join(level.label for level in old.study.levels_of(same[0]))
+
+
+# --- in the report ---------------------------------------------------------------
+
+
+def changed_grids(changes: Changes) -> list[tuple[StudyChanges, GridChange]]:
+    """The grids with changed cells: those first that noise explains least, then by size."""
+    found = [
+        (study, grid) for study in changes.studies for grid in study.grids.changed if grid.cells
+    ]
+
+    def rank(pair: tuple[StudyChanges, GridChange]) -> tuple[int, Decimal]:
+        cells = pair[1].cells
+        return -sum(cell.is_significant for cell in cells), -max(cell.size for cell in cells)
+
+    return sorted(found, key=rank)
+
+
+def cell_entries(changes: Changes) -> Iterator[Entry]:
+    """Grids with changed values, those with significant changes first."""
+    for study, grid in changed_grids(changes):
+        cells = sorted(grid.cells, key=_rank)
+        methods = (cell.significance.method for cell in cells if cell.significance)
+        details = (
+            f"It has now exactly the values that {grid.same_as} had." if grid.same_as else "",
+            more_than(ROWS, len(cells), "cell", " of this grid"),
+            *(f"Test: {method}." for method in dict.fromkeys(methods) if method),
+        )
+        name = grid_name(grid.new.study, grid.new.levels)
+        text = f"{name}: {_counted(grid)}"
+        yield entry(study.id, text, details, _cells_table(grid, cells[:ROWS]))
+
+
+def _rank(change: CellChange) -> tuple[int, bool, Decimal]:
+    """Sorts cells: values gone, then significant changes, then by size; mere trials last."""
+    rank = {"gone": 0, "value": 1, "new": 2, "state": 3, "trials": 4}[change.kind]
+    return rank, not change.is_significant, -change.size
+
+
+def _counted(grid: GridChange) -> str:
+    """How many values changed in which way."""
+    kinds = [cell.kind for cell in grid.cells]
+    words: dict[CellKind, str] = {
+        "value": "changed",
+        "gone": "gone",
+        "new": "new",
+        "state": "with another state",
+        "trials": "with other trials or errors",
+    }
+    parts = [
+        f"{count(kinds.count(kind), 'value')} {word}"
+        for kind, word in words.items()
+        if kind in kinds
+    ]
+    parts[0] += significance_counts(grid.cells)
+    return f"{', '.join(parts)}; it has {count(values_of(grid.new), 'value')}"
+
+
+def significance_counts(cells: Iterable[CellChange]) -> str:
+    """How many of some changed cells changed significantly, in brackets."""
+    tests = [cell.significance for cell in cells if cell.significance]
+    if not tests:
+        return ""
+    significant = sum(bool(test.significant) for test in tests)
+    untestable = sum(test.significant is None for test in tests)
+    if untestable == len(tests):
+        return " (whether by more than noise can't be tested)"
+    more = f", {untestable} not testable" if untestable else ""
+    return f" ({significant} by more than noise{more})"
+
+
+def _cells_table(change: GridChange, cells: Iterable[CellChange]) -> Table:
+    """Changed cells of one grid, before and after."""
+    study = change.new.study
+    columns = (
+        inline(study.x.label), inline(study.y.label), "before", "after", "difference",
+        "told apart from noise?",
+    )  # fmt: skip
+    rows = (
+        (
+            study.x.level(cell.point[0]).label,
+            study.y.level(cell.point[1]).label,
+            _cell_text(change.old, cell.old, cell.old_interval, cell.kind),
+            _cell_text(change.new, cell.new, cell.new_interval, cell.kind),
+            _difference_text(study, cell),
+            cell.significance.text if cell.significance else "–",
+        )
+        for cell in cells
+    )
+    return Table(columns, tuple(rows))
+
+
+def _cell_text(grid: Grid, cell: Cell, interval: Ends | None, kind: CellKind) -> str:
+    text = cell_text(grid.study, cell)
+    if interval:
+        text += f" [{between(*interval, grid.study)}]"
+    if kind == "trials":
+        n = trials(grid, cell)
+        text += f", n = {'unknown' if n is None else n}"
+        text += f", standard error {cell.stderr}" if cell.stderr is not None else ""
+    return text
+
+
+def _difference_text(study: Study, change: CellChange) -> str:
+    """`+2.6 points [+1.0 to +4.2]`; empty where a value is absent."""
+    if change.kind != "value" or change.old.value is None or change.new.value is None:
+        return ""
+    difference = change.new.value - change.old.value
+    decimals = max(study.metric.decimals or 0, -int(difference.as_tuple().exponent), 0)
+    number = format_difference(difference, min(decimals, 6))
+    text = value_with_unit(number, study.metric.unit, difference=True)
+    if change.significance and change.significance.interval:
+        text += f" [{difference_ends(Interval(*change.significance.interval), study)}]"
+    return text

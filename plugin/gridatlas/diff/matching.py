@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from gridatlas.model.study import Factor, Level, Levels, Point, Reading, Study
 from gridatlas.results.grids import Results
@@ -23,24 +23,32 @@ Coordinate = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class Rename:
     """One thing under two names.
 
     Attributes:
         kind: `study`, `factor`, `level` or `reading`.
-        of: Label of a level's factor; else empty.
         old, new: Ids with labels, as they shall be read.
         equal, cells: Values that are the same, of those that were compared.
-        said: Whether the study itself says so, under `former`.
+        factor: Label of a level's factor; else empty.
+        declared: Whether `study.yml` names the old id, under `former`.
     """
 
     kind: str
-    of: str
     old: str
     new: str
     equal: int
     cells: int
-    said: bool = False
+    factor: str = ""
+    declared: bool = False
+
+
+class Counterpart(NamedTuple):
+    """The head's key of a thing of the base, with the numbers of equal and of compared values."""
+
+    key: str
+    equal: int
+    cells: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,8 @@ class Match:
         order: Places of the head's factors (facets, x, y) in the order of the base's; None where
             the factors can't be matched.
         levels: By the base's factor, in its order: the head's key of a level by the base's.
-        removed, added: Levels on one side only, with their factors.
-        shared: Levels on both sides: factor of the head, level of the base, level of the head.
+        removed, added: Levels of one state only, with their factors.
+        shared: Levels of both: factor of the head, level of the base, level of the head.
     """
 
     order: tuple[int, ...] | None
@@ -60,32 +68,34 @@ class Match:
     removed: tuple[tuple[Factor, Level], ...] = ()
     added: tuple[tuple[Factor, Level], ...] = ()
     shared: tuple[tuple[Factor, Level, Level], ...] = ()
-    renamed: tuple[Renamed, ...] = ()
+    renamed: tuple[Rename, ...] = ()
 
     def head(self, levels: Levels, point: Point) -> tuple[Levels, Point] | None:
         """Where the head has a cell of the base; None where it has no such place."""
-        if self.order is None:
+        keys = self._head_keys((*levels, *point))
+        if keys is None:
             return None
-        given: list[str] = [""] * len(self.order)
-        for level, place, key in zip(self.levels, self.order, (*levels, *point), strict=True):
-            if key not in level:
-                return None
-            given[place] = level[key]
-        return tuple(given[:-2]), (given[-2], given[-1])
+        *facets, x, y = keys
+        return tuple(facets), (x, y)
 
     def head_levels(self, levels: Levels) -> Levels | None:
         """Facet levels of the head for those of the base; None where one isn't there any more.
 
         So also where a facet became an axis.
         """
+        keys = self._head_keys(levels)
+        return None if keys is None else tuple(keys)
+
+    def _head_keys(self, keys: Sequence[str]) -> list[str] | None:
+        """The head's keys of the first factors for the base's keys of these."""
         if self.order is None:
             return None
-        given: list[str] = [""] * len(levels)
-        for level, place, key in zip(self.levels, self.order, levels, strict=False):
-            if key not in level or place >= len(levels):
+        head = [""] * len(keys)
+        for levels, place, key in zip(self.levels, self.order, keys, strict=False):
+            if key not in levels or place >= len(keys):
                 return None
-            given[place] = level[key]
-        return tuple(given)
+            head[place] = levels[key]
+        return head
 
 
 def factors_of(study: Study) -> tuple[Factor, ...]:
@@ -104,47 +114,40 @@ def match_studies(base: Results, head: Results) -> Match:
     order, renamed = _match_factors(old, new)
     if order is None:
         return Match(None)
-    turned = [new[place] for place in order]
-    found = _match_levels(old, turned, _values(base), _values(head, order))
-    removed = [
-        (one, level)
-        for one, known in zip(old, found, strict=True)
-        for level in one.levels
-        if level.key not in known
-    ]
-    there = [{to for to, _, _ in known.values()} for known in found]
-    added = [
-        (one, level)
-        for one, known_here in zip(turned, there, strict=True)
-        for level in one.levels
-        if level.key not in known_here
-    ]
-    shared = []
-    for one, other, known in zip(old, turned, found, strict=True):
-        for key, (to, equal, cells) in known.items():
-            before, after = one.level(key), other.level(to)
+    new = tuple(new[place] for place in order)
+    found = _match_levels(old, new, study_values(base), study_values(head, order))
+    removed, added, shared = [], [], []
+    for factor, other, counterparts in zip(old, new, found, strict=True):
+        taken = {counterpart.key for counterpart in counterparts.values()}
+        removed += [(factor, level) for level in factor.levels if level.key not in counterparts]
+        added += [(other, level) for level in other.levels if level.key not in taken]
+        for key, (to, equal, cells) in counterparts.items():
+            before, after = factor.level(key), other.level(to)
             shared.append((other, before, after))
             if key != to:
                 names = name_of(key, before.label), name_of(to, after.label)
-                renamed.append(Renamed("level", other.label, *names, equal, cells))
-    levels = [{key: to for key, (to, _, _) in known.items()} for known in found]
-    return Match(order, tuple(levels), tuple(removed), tuple(added), tuple(shared), tuple(renamed))
+                renamed.append(Rename("level", *names, equal, cells, other.label))
+    levels = tuple(
+        {key: counterpart.key for key, counterpart in counterparts.items()}
+        for counterparts in found
+    )
+    return Match(order, levels, tuple(removed), tuple(added), tuple(shared), tuple(renamed))
 
 
 def _match_factors(
     old: Sequence[Factor], new: Sequence[Factor]
-) -> tuple[tuple[int, ...] | None, list[Renamed]]:
+) -> tuple[tuple[int, ...] | None, list[Rename]]:
     """Factors by their ids; what is left over by its place or by its levels."""
     if len(old) != len(new):
         return None, []
-    ids = [one.id for one in new]
-    order = {place: ids.index(one.id) for place, one in enumerate(old) if one.id in ids}
+    ids = [factor.id for factor in new]
+    order = {place: ids.index(factor.id) for place, factor in enumerate(old) if factor.id in ids}
     renamed = []
-    for place, one in enumerate(old):
+    for place, factor in enumerate(old):
         if place in order:
             continue
         left = [index for index in range(len(new)) if index not in order.values()]
-        keys = {level.key for level in one.levels}
+        keys = {level.key for level in factor.levels}
         alike = [index for index in left if keys & {level.key for level in new[index].levels}]
         same_place = [index for index in left if index == place]
         chosen = [index for index in same_place if index in alike] or alike or same_place
@@ -153,24 +156,9 @@ def _match_factors(
         order[place] = chosen[0]
         other = new[chosen[0]]
         shared = len(keys & {level.key for level in other.levels})
-        names = name_of(one.id, one.label), name_of(other.id, other.label)
-        renamed.append(Renamed("factor", "", *names, shared, len(keys)))
+        names = name_of(factor.id, factor.label), name_of(other.id, other.label)
+        renamed.append(Rename("factor", *names, shared, len(keys)))
     return tuple(order[place] for place in range(len(old))), renamed
-
-
-def _values(results: Results, order: Sequence[int] | None = None) -> dict[Coordinate, Any]:
-    """All shown values; the coordinates in another order of the factors where one is given."""
-    found = {}
-    for levels, grid in results.grids.items():
-        for x, y, cell in grid.points():
-            if cell.value is not None:
-                at = (*levels, x.key, y.key)
-                found[tuple(at[place] for place in order) if order else at] = cell.value
-    return found
-
-
-Known = dict[str, tuple[str, int, int]]
-"""The head's key by the base's, with the numbers of equal and of compared values."""
 
 
 def _match_levels(
@@ -178,92 +166,111 @@ def _match_levels(
     new: Sequence[Factor],
     base: Mapping[Coordinate, Any],
     head: Mapping[Coordinate, Any],
-) -> list[Known]:
-    found: list[Known] = []
+) -> list[dict[str, Counterpart]]:
+    """By factor, the head's level of each of the base's: by their ids, else by their values."""
+    found: list[dict[str, Counterpart]] = []
     left = []
-    for one, other in zip(old, new, strict=True):
-        there = {level.key for level in other.levels}
-        keys = [level.key for level in one.levels]
-        found.append({key: (key, 0, 0) for key in keys if key in there})
-        gone = [key for key in keys if key not in there]
-        come = [level.key for level in other.levels if level.key not in set(keys)]
-        left.append((gone, come))
-    for index, (gone, come) in enumerate(left):
-        if not gone or not come:
+    for factor, other in zip(old, new, strict=True):
+        keys = dict.fromkeys(level.key for level in factor.levels)
+        other_keys = dict.fromkeys(level.key for level in other.levels)
+        found.append({key: Counterpart(key, 0, 0) for key in keys if key in other_keys})
+        removed = [key for key in keys if key not in other_keys]
+        left.append((removed, [key for key in other_keys if key not in keys]))
+    for index, (removed, added) in enumerate(left):
+        if not removed or not added:
             continue
-        before = _slices(base, index, gone, [{key: key for key in one} for one in found])
-        after = _slices(
-            head, index, come, [{to: key for key, (to, _, _) in one.items()} for one in found]
-        )
-        scored = []
-        for key in gone:
-            for to in come:
-                first, second = before.get(key, Counter()), after.get(to, Counter())
-                both = first & second
-                equal, cells = both.total(), min(first.total(), second.total())
+        ids = [{key: key for key in counterparts} for counterparts in found]
+        of_head = [{to: key for key, (to, _, _) in levels.items()} for levels in found]
+        before = _slices(base, index, removed, ids)
+        after = _slices(head, index, added, of_head)
+        candidates = []
+        for key in removed:
+            for to in added:
+                values, other_values = before.get(key, Counter()), after.get(to, Counter())
+                both = values & other_values
+                equal, cells = both.total(), min(values.total(), other_values.total())
                 distinct = len({value for _, value in both})
                 labels = old[index].level(key).label, new[index].level(to).label
                 enough = HALF if labels[0].casefold() == labels[1].casefold() else NEARLY_ALL
                 if equal >= FEWEST and distinct > 1 and equal >= enough * cells:
-                    scored.append((Fraction(equal, cells), equal, key, to, cells))
-        taken: set[str] = set()
-        for _, equal, key, to, cells in sorted(scored, key=lambda one: one[:2], reverse=True):
-            if key not in found[index] and to not in taken:
-                found[index][key] = (to, equal, cells)
-                taken.add(to)
+                    candidates.append((key, Counterpart(to, equal, cells)))
+        found[index] |= _best_pairs(candidates)
     return found
+
+
+def _best_pairs(candidates: Iterable[tuple[str, Counterpart]]) -> dict[str, Counterpart]:
+    """Pairs in which each thing is once: first those with the most values that are the same."""
+    pairs: dict[str, Counterpart] = {}
+    taken = set()
+
+    def rank(candidate: tuple[str, Counterpart]) -> tuple[Fraction, int]:
+        _, counterpart = candidate
+        return Fraction(counterpart.equal, counterpart.cells), counterpart.equal
+
+    for key, counterpart in sorted(candidates, key=rank, reverse=True):
+        if key not in pairs and counterpart.key not in taken:
+            pairs[key] = counterpart
+            taken.add(counterpart.key)
+    return pairs
 
 
 def _slices(
     values: Mapping[Coordinate, Any],
     index: int,
     keys: Iterable[str],
-    known: Sequence[Mapping[str, str]],
+    ids: Sequence[Mapping[str, str]],
 ) -> dict[str, Counter[Any]]:
-    """The values at each of some levels, with those of their other levels that both sides have.
+    """The values at each of some levels, with their other levels as far as both states have them.
 
     Args:
-        known: Per factor, the base's keys of levels by this side's.
+        index: The factor of the levels.
+        ids: Per factor, the base's keys of levels by those of `values`.
     """
     wanted = set(keys)
     slices: dict[str, Counter[Any]] = {}
     for at, value in values.items():
         if at[index] in wanted:
-            place = tuple(known[i].get(key) for i, key in enumerate(at) if i != index)
+            place = tuple(ids[i].get(key) for i, key in enumerate(at) if i != index)
             slices.setdefault(at[index], Counter())[place, value] += 1
     return slices
 
 
 def match_by_values(
     old: Mapping[str, Mapping[Any, Any]], new: Mapping[str, Mapping[Any, Any]]
-) -> dict[str, tuple[str, int, int]]:
-    """Things that are on one side only and have the same values there as another on the other."""
-    scored = []
-    for key, one in old.items():
-        for to, other in new.items():
-            both = [at for at in one if at in other and one[at] == other[at]]
-            cells = max(len(one), len(other))
-            distinct = len({one[at] for at in both})
+) -> dict[str, Counterpart]:
+    """Things of one state only that have the same values as a thing of the other state only."""
+    candidates = []
+    for key, values in old.items():
+        for to, others in new.items():
+            both = [at for at in values if at in others and values[at] == others[at]]
+            cells = max(len(values), len(others))
+            distinct = len({values[at] for at in both})
             if len(both) >= FEWEST and distinct > 1 and len(both) >= NEARLY_ALL * cells:
-                scored.append((Fraction(len(both), cells), len(both), key, to, cells))
-    found: dict[str, tuple[str, int, int]] = {}
-    for _, equal, key, to, cells in sorted(scored, key=lambda one: one[:2], reverse=True):
-        if key not in found and to not in [one for one, _, _ in found.values()]:
-            found[key] = (to, equal, cells)
-    return found
+                candidates.append((key, Counterpart(to, len(both), cells)))
+    return _best_pairs(candidates)
 
 
-def study_values(results: Results) -> dict[Coordinate, Any]:
-    """All shown values of a study by their coordinates."""
-    return _values(results)
+def study_values(results: Results, order: Sequence[int] | None = None) -> dict[Coordinate, Any]:
+    """All shown values by their coordinates.
+
+    Args:
+        order: Places of the factors in the coordinates; as the study has them without.
+    """
+    values = {}
+    for levels, grid in results.grids.items():
+        for x, y, cell in grid.points():
+            if cell.value is not None:
+                at = (*levels, x.key, y.key)
+                values[tuple(at[place] for place in order) if order else at] = cell.value
+    return values
 
 
 def reading_values(reading: Reading, match: Match | None = None) -> dict[Any, Any]:
     """A reading's values by their places; on the head's where a match is given."""
-    found = {}
+    values = {}
     for (levels, point), cell in reading.cells.items():
         if cell.value is not None:
             at = match.head(levels, point) if match else (levels, point)
             if at is not None:
-                found[at] = cell.value
-    return found
+                values[at] = cell.value
+    return values

@@ -1,15 +1,30 @@
-"""The form of a comparison in words: sections with items, all of them plain text."""
+"""The report: changes in words, in sections with entries, all of them plain text.
+
+`sections.make_report` writes it. Markdown, JSON (`formats`) and HTML (`pages.changes`) are
+formats of it.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
+from gridatlas.claims.places import cell_name
+from gridatlas.model.format import value_with_unit
 from gridatlas.model.problems import printable
+from gridatlas.model.study import Grid, Levels, Point, Study
 
-LONGEST = 600
-"""Characters of one text; what is longer is cut, and says so."""
+MAX_TEXT = 600
+"""Characters of one text; what is longer is truncated, and ends with `…`."""
+ROWS = 20
+"""Rows of a table; how many more there are is a detail of the entry."""
+NAMED = 3
+"""Cells that decide a claim, or grids of a level, named in an entry."""
+EXCERPT = 250
+"""Characters of a claim's expression, or of a text before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +36,8 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One thing to know: a line, with lines and a table that say more.
+class Entry:
+    """One change: a line, with lines and a table that say more.
 
     Attributes:
         study: Id of the study it is about.
@@ -36,18 +51,21 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Items of one kind, the most important first."""
+    """Entries of one kind, the most important first."""
 
     id: str
     title: str
-    items: tuple[Item, ...]
+    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison in words.
+    """Changes in words.
 
     Attributes:
+        base, head: The names of the two snapshots.
+        base_commit, head_commit: Full hash of a revision; None for a folder.
+        summary: One or two sentences.
         sections: The most important first; none where nothing changed.
     """
 
@@ -60,11 +78,33 @@ class Report:
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to tell."""
+        """Whether anything changed."""
         return bool(self.sections)
 
+    @property
+    def title(self) -> str:
+        """`Changes in the results: main → HEAD`."""
+        return f"Changes in the results: {self.base} → {self.head}"
 
-def line(text: object, limit: int = LONGEST) -> str:
+    @property
+    def commits(self) -> tuple[tuple[str, str], ...]:
+        """Names of those snapshots that are revisions, with their hashes."""
+        named = (self.base, self.base_commit), (self.head, self.head_commit)
+        return tuple((name, commit) for name, commit in named if commit)
+
+
+def entry(study: str, text: str, details: Iterable[str] = (), table: Table | None = None) -> Entry:
+    """An entry of texts that may come from data."""
+    rows = table and Table(
+        tuple(map(line, table.columns)), tuple(tuple(map(line, row)) for row in table.rows)
+    )
+    return Entry(line(text), line(study), tuple(line(detail) for detail in details if detail), rows)
+
+
+# --- texts --------------------------------------------------------------------------------------
+
+
+def line(text: object, limit: int = MAX_TEXT) -> str:
     """A text from data on one line, with nothing in it that can't be seen.
 
     Spaces of all kinds are spaces; what else has no picture (controls, marks that turn the order of
@@ -76,9 +116,65 @@ def line(text: object, limit: int = LONGEST) -> str:
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
-def item(study: str, text: str, details: tuple[str, ...] = (), table: Table | None = None) -> Item:
-    """An item of texts that may come from data."""
-    rows = table and Table(
-        tuple(map(line, table.columns)), tuple(tuple(map(line, row)) for row in table.rows)
-    )
-    return Item(line(text), line(study), tuple(line(detail) for detail in details if detail), rows)
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 cell`, `2 cells`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def more_than(shown: int, number: int, noun: str, of: str = "") -> str:
+    """`and 3 more cells of this grid` where more than the shown ones are there; else empty."""
+    more = number - shown
+    return f"and {count(more, f'more {noun}')}{of}" if more > 0 else ""
+
+
+def truncate(names: Iterable[str], limit: int) -> str:
+    """`a; b and 3 more`."""
+    texts = list(names)
+    more = len(texts) - limit
+    return "; ".join(texts[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def now_and_before(name: str, old: str, new: str) -> str:
+    """`title: now A; before B`; of long texts the part in which they differ."""
+    old, new = line(old, len(old) + 1), line(new, len(new) + 1)
+    if min(len(old), len(new)) > EXCERPT // 2:
+        # Of long texts, from a little before the first letter that differs.
+        same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), None)
+        start = old.rfind(" ", 0, max(0, (same or min(len(old), len(new))) - 40)) + 1
+        old, new = (f"{'…' if start else ''}{text[start:]}" for text in (old, new))
+    before, after = (line(text, EXCERPT) or "none" for text in (old, new))
+    return f"{name}: now {after}; before {before}"
+
+
+def grid_name(study: Study, levels: Levels) -> str:
+    """`R1-Qwen | AIME24`; the metric's name for a study without facets."""
+    return " | ".join(level.label for level in study.levels_of(levels)) or study.metric.name
+
+
+def place_name(study: Study, point: Point) -> str:
+    """`ratio 0.4, local window size 2000`."""
+    return cell_name((study.x, study.y), point)
+
+
+def reading_name(study: Study, reading: str) -> str:
+    """`reading “Paper”`, by its label; `shown values` without a reading."""
+    if not reading:
+        return "shown values"
+    labels = {other.id: other.label for other in study.readings}
+    return f"reading “{labels.get(reading, reading)}”"
+
+
+def value_text(study: Study, value: Decimal | None) -> str:
+    """A value as printed, with its unit."""
+    return "no value" if value is None else value_with_unit(str(value), study.metric.unit)
+
+
+def values_of(grid: Grid) -> int:
+    """Number of cells with a value."""
+    return sum(cell.value is not None for _, _, cell in grid.points())
+
+
+def grids_text(grids: Iterable[Grid]) -> str:
+    """`2 grids and 40 values`."""
+    sizes = [values_of(grid) for grid in grids]
+    return f"{count(len(sizes), 'grid')} and {count(sum(sizes), 'value')}"

@@ -1,4 +1,4 @@
-"""The page Changes, and what other pages say of it: before, after, and the difference."""
+"""The page Changes with heatmaps before and after, and the line on other pages that links to it."""
 
 from __future__ import annotations
 
@@ -9,53 +9,61 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import with_overrides
-from gridatlas.diff.changes import Changes, StudyChanges
-from gridatlas.diff.grids import GridChange
+from gridatlas.diff.changes import Changes, GridChange, StudyChanges
+from gridatlas.diff.grids import changed_grids
+from gridatlas.diff.report import Report, count
 from gridatlas.diff.report import Section as ReportSection
-from gridatlas.diff.sections import report
-from gridatlas.diff.value_items import changed_grids
-from gridatlas.diff.wording import count
+from gridatlas.diff.sections import make_report
 from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
+from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.plan import PagePlan
 from gridatlas.results.grids import subtract
 
-HEATMAPS_UP_TO = 12
-"""Changed grids whose heatmaps the page has; the others stand in its lists."""
-ITEMS_UP_TO = 200
-"""Items of a section that the page has."""
+MAX_HEATMAPS = 12
+"""Changed grids whose heatmaps the page has; the others are in its lists."""
+MAX_ENTRIES = 200
+"""Entries of a section that the page has."""
 
 
-def plan_changes(changes: Changes, known: Iterable[Assessment], into: str) -> PagePlan | None:
+def changes_document(report: Report, url: str = "") -> str:
+    """The report as a page of its own, without a script and without a file beside it.
+
+    Args:
+        url: Address of the built site, to link to; empty for none, or one that isn't of the web.
+    """
+    url = url if url.startswith(("http://", "https://")) else ""
+    return document_environment().get_template("diff.html.jinja").render(report=report, url=url)
+
+
+def plan_changes(changes: Changes, assessments: Iterable[Assessment], into: str) -> PagePlan | None:
     """The page with everything that changed; None where nothing did."""
-    told = report(changes)
-    if not told.changed:
+    report = make_report(changes)
+    if not report.changed:
         return None
-    by_id = {one.study.id: one for one in known}
-    shown = changed_grids(changes)
+    by_id = {assessment.study.id: assessment for assessment in assessments}
+    grids = changed_grids(changes)
+    several = len({study.id for study, _ in grids}) > 1
     sections = []
-    for at, (study, grid) in enumerate(shown[:HEATMAPS_UP_TO]):
-        name = grid.new.label
-        if len({one.head.study.id for one, _ in shown}) > 1:
-            name = f"{study.head.study.title}: {name}"
-        sure = by_id[study.head.study.id].uncertainty.of(grid.new)
-        sections.append(
-            Section(name, (FigureRow(f"change-{at}", change_figures(study, grid, sure)),))
-        )
+    for index, (study, grid) in enumerate(grids[:MAX_HEATMAPS]):
+        name = f"{study.head.study.title}: {grid.new.label}" if several else grid.new.label
+        figures = change_figures(study, grid, by_id[study.id].uncertainty.of(grid.new))
+        sections.append(Section(name, (FigureRow(f"change-{index}", figures),)))
     return PagePlan(
         path=f"{into}/changes/index.md",
         template="changes.md.jinja",
         trail=("Studies",),
         nav_title="Changes",
-        title=f"Changes since {told.base}",
-        description=f"What changed in the results since {told.base}. {told.summary}",
+        title=f"Changes since {report.base}",
+        description=f"What changed in the results since {report.base}. {report.summary}",
         context={
             "problems": (),
-            "report": replace(told, sections=tuple(map(_cut, told.sections))),
+            "report": replace(report, sections=tuple(map(_truncated, report.sections))),
             "left_out": {
-                section.id: max(0, len(section.items) - ITEMS_UP_TO) for section in told.sections
+                section.id: max(0, len(section.entries) - MAX_ENTRIES)
+                for section in report.sections
             },
-            "more_grids": max(0, len(shown) - HEATMAPS_UP_TO),
+            "more_grids": max(0, len(grids) - MAX_HEATMAPS),
             "study_pages": {study_id: f"{into}/{study_id}/index.md" for study_id in by_id},
         },
         sections=tuple(sections),
@@ -63,15 +71,15 @@ def plan_changes(changes: Changes, known: Iterable[Assessment], into: str) -> Pa
     )
 
 
-def _cut(section: ReportSection) -> ReportSection:
-    return replace(section, items=section.items[:ITEMS_UP_TO])
+def _truncated(section: ReportSection) -> ReportSection:
+    return replace(section, entries=section.entries[:MAX_ENTRIES])
 
 
 # --- heatmaps -----------------------------------------------------------------------------------
 
 
 def change_figures(
-    study: StudyChanges, change: GridChange, sure: GridUncertainty
+    study: StudyChanges, change: GridChange, uncertainty: GridUncertainty
 ) -> tuple[Figure, ...]:
     """A grid as it was, as it is on the same scale, and the difference."""
     new = change.new
@@ -85,7 +93,11 @@ def change_figures(
     figures = (
         Figure(before, "Colour scale shared with the values after.", old, shared=True, before=True),
         Figure(
-            after, "Colour scale shared with the values before.", new, shared=True, uncertainty=sure
+            after,
+            "Colour scale shared with the values before.",
+            new,
+            shared=True,
+            uncertainty=uncertainty,
         ),
         Figure(delta, f"Colour scale centred on 0. {caption}".strip(), difference, before=True),
     )
@@ -109,38 +121,43 @@ def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:
 
 def _signs(change: GridChange) -> tuple[Mapping[str, str], str]:
     """Signs of the cells that were tested, and what they stand for."""
-    head, signs, told = change.new.study, {}, set()
+    study, signs = change.new.study, {}
     for cell in change.cells:
-        if cell.told is not None and cell.told.differs is not None:
-            sign = "≠ told apart from noise" if cell.told.differs else "? not told apart from noise"
-            x, y = head.x.level(cell.point[0]), head.y.level(cell.point[1])
+        if cell.significance is not None and cell.significance.significant is not None:
+            sign = (
+                "≠ told apart from noise" if cell.is_significant else "? not told apart from noise"
+            )
+            x, y = study.x.level(cell.point[0]), study.y.level(cell.point[1])
             signs[f"{x.slug},{y.slug}"] = sign
-            told.add(sign)
-    return signs, f"{', '.join(sorted(told))}." if told else ""
+    return signs, f"{', '.join(sorted(set(signs.values())))}." if signs else ""
 
 
-# --- what other pages say -----------------------------------------------------------------------
+# --- the line on other pages --------------------------------------------------------------------
 
 
 def with_changes(plans: Iterable[PagePlan], changes: Changes, page: PagePlan) -> list[PagePlan]:
     """The pages with a line on what changed in what they show, and a link to the page."""
-    by_id = {study.head.study.id: study for study in changes.studies}
-    added = {one.study.id for one in changes.added}
-    items = {item.study for section in page.context["report"].sections for item in section.items}
+    by_id = {study.id: study for study in changes.studies}
+    added = {study.study.id for study in changes.added}
+    report: Report = page.context["report"]
+    changed_studies = {entry.study for section in report.sections for entry in section.entries}
     found = []
     for plan in plans:
+        if "changes_page" not in plan.context:
+            found.append(plan)
+            continue
         study = plan.context.get("study")
         changed = ""
         if plan.template == "overview.md.jinja":
-            changed = page.context["report"].summary
+            changed = report.summary
         elif study is not None and study.id in added:
             changed = "this study is new."
-        elif study is not None and study.id in by_id and study.id in items:
+        elif study is not None and study.id in by_id and study.id in changed_studies:
             changed = _changed(by_id[study.id], plan)
         context = {**plan.context, "changes_page": page.path if changed else "", "changed": changed}
         if changed:
-            context["since"] = page.context["report"].base
-        found.append(replace(plan, context=context) if "changes_page" in plan.context else plan)
+            context["since"] = report.base
+        found.append(replace(plan, context=context))
     return found
 
 
@@ -149,21 +166,20 @@ def _changed(study: StudyChanges, plan: PagePlan) -> str:
     facet: Factor | None = plan.context.get("facet")
     level: Level | None = plan.context.get("level")
 
-    def here(grid: Grid) -> bool:
+    def is_shown(grid: Grid) -> bool:
         if facet is None or level is None:
             return True
-        place = [facet.id for facet in grid.study.facets].index(facet.id)
+        place = [factor.id for factor in grid.study.facets].index(facet.id)
         return grid.levels[place] == level.key
 
-    changed = [one for one in study.grids.changed if here(one.new)]
-    new = [one for one in study.grids.added if here(one)]
-    cells = sum(len(one.cells) for one in changed)
+    changed = [grid for grid in study.grids.changed if grid.cells and is_shown(grid.new)]
+    added = sum(is_shown(grid) for grid in study.grids.added)
     parts = []
-    if cells:
-        grids = sum(bool(one.cells) for one in changed)
-        parts.append(f"{count(cells, 'cell')} in {count(grids, 'grid')}")
-    if new:
-        parts.append(f"{count(len(new), 'new grid')}")
+    if changed:
+        cells = count(sum(len(grid.cells) for grid in changed), "cell")
+        parts.append(f"{cells} in {count(len(changed), 'grid')}")
+    if added:
+        parts.append(count(added, "new grid"))
     if level is None and facet is None:
         flipped = sum(claim.flipped for claim in study.own_claims)
         parts += [f"{count(flipped, 'claim')} flipped"] if flipped else []

@@ -37,6 +37,13 @@ def own_environments() -> tuple[Environment, Environment]:
     return _environments(Environment, PackageLoader("gridatlas.pages", "templates"))
 
 
+@cache
+def document_environment() -> Environment:
+    """The templates of documents that are no pages of a site, with those of HTML."""
+    loaders = [PackageLoader("gridatlas.pages", folder) for folder in ("documents", "templates")]
+    return _environments(Environment, ChoiceLoader(loaders))[1]
+
+
 def user_environments(folder: Path, without: frozenset[str]) -> tuple[Environment, Environment]:
     """A user's templates, and ours where there is none of theirs."""
     ours = PackageLoader("gridatlas.pages", "templates")

@@ -16,7 +16,6 @@ from markupsafe import Markup
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing
-from gridatlas.diff.as_html import items_html
 from gridatlas.diff.report import Report
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
@@ -307,14 +306,17 @@ class Templates:
         return found
 
     def _changes(self, plan: PagePlan) -> dict[str, str]:
-        """The items of the page Changes, section by section."""
+        """The entries of the page Changes, section by section."""
         report: Report | None = plan.context.get("report")
         if report is None:
             return {}
         pages = plan.context["study_pages"]
         links = {study: str(_link(plan.path, to)) for study, to in pages.items()}
+        template = self._html.get_template("changes.html.jinja")
         return {
-            f"section-{section.id}": f'<div class="ga-changes">{items_html(section, links)}</div>'
+            f"section-{section.id}": template.render(
+                section=section, links=links, page=True
+            ).strip()
             for section in report.sections
         }
 

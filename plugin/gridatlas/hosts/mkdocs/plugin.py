@@ -27,8 +27,7 @@ from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
 from gridatlas.csp.site import add_policy
-from gridatlas.diff.snapshot import Snapshot
-from gridatlas.diff.sources import SideError, load_base
+from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas.files.staging import StagedSite
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.markdown import (
@@ -379,8 +378,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return None
         data = Path(self.config.data_)
         try:
-            return load_base(self.config.compare_to, data, self._path(config, "."))
-        except SideError as error:
+            root, cache = self._path(config, "."), self._path(config, self.config.cache)
+            return load_base(self.config.compare_to, data, root, cache=cache)
+        except SnapshotError as error:
             message = f"gridatlas: the option compare_to: {error}"
             if self.config.strict and not self.serving:
                 raise PluginError(message) from error

@@ -1,0 +1,205 @@
+"""Claims that flipped, are recorded otherwise, are new, removed or worded otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import same_inputs
+from gridatlas.claims import Judged
+from gridatlas.diff.changes import (
+    Changes,
+    ClaimChange,
+    StudyChanges,
+    is_wrong,
+    outcome,
+    outcomes,
+)
+from gridatlas.diff.report import (
+    EXCERPT,
+    NAMED,
+    Entry,
+    count,
+    entry,
+    line,
+    now_and_before,
+    truncate,
+)
+
+ALIKE = 0.6
+"""Similarity of two sentences from which they count as one that was reworded."""
+MAX_COMPARED = 200
+"""Claims left over in a snapshot up to which they are compared by their wording."""
+
+# --- how changes are found ----------------------------------------------------------------------
+
+
+def compare_claims(old: Assessment, new: Assessment) -> tuple[ClaimChange, ...]:
+    """Compare the claims of a study; statistics are computed only where something else differs."""
+    if not _compare(old.judged, new.judged) and same_inputs(old.results, new.results):
+        return ()
+    return _compare(old.claims, new.claims)
+
+
+def _compare(base: Sequence[Judged], head: Sequence[Judged]) -> tuple[ClaimChange, ...]:
+    """Lay claims over one another: by text and check, by text, by check, then by wording."""
+    old, new = list(base), list(head)
+    pairs: list[tuple[Judged, Judged]] = []
+
+    def take(same: Callable[[Judged, Judged], bool]) -> None:
+        for claim in list(old):
+            match = next((other for other in new if same(claim, other)), None)
+            if match is not None:
+                old.remove(claim)
+                new.remove(match)
+                pairs.append((claim, match))
+
+    take(lambda a, b: (_words(a), a.entry.check) == (_words(b), b.entry.check))
+    take(lambda a, b: _words(a) == _words(b))
+    take(lambda a, b: a.entry.check is not None and a.entry.check == b.entry.check)
+    if max(len(old), len(new)) <= MAX_COMPARED:
+        take(lambda a, b: SequenceMatcher(None, _words(a), _words(b)).ratio() >= ALIKE)
+    changes = [
+        ClaimChange(before, after)
+        for before, after in pairs
+        if before.entry != after.entry
+        or outcomes(before) != outcomes(after)
+        or before.within_noise != after.within_noise
+        or is_wrong(before) != is_wrong(after)
+    ]
+    changes += [ClaimChange(claim, None) for claim in old]
+    changes += [ClaimChange(None, claim) for claim in new]
+    place = {id(claim): index for index, claim in enumerate((*base, *head))}
+    return tuple(sorted(changes, key=lambda change: place[id(change.new or change.old)]))
+
+
+def _words(claim: Judged) -> str:
+    return " ".join(claim.entry.text.split())
+
+
+# --- in the report ------------------------------------------------------------------------------
+
+
+def claim_entries(changes: Changes) -> Iterator[Entry]:
+    """Claims that flipped, are recorded otherwise, or were removed."""
+    found = [
+        (study, change)
+        for study in changes.studies
+        for change in study.own_claims
+        if change.is_important
+    ]
+
+    def rank(pair: tuple[StudyChanges, ClaimChange]) -> tuple[bool, bool, bool]:
+        change = pair[1]
+        return not change.newly_wrong, not change.shown_flipped, change.new is None
+
+    for study, change in sorted(found, key=rank):
+        yield _claim(study.id, change)
+
+
+def _claim(study_id: str, change: ClaimChange) -> Entry:
+    old, new = change.old, change.new
+    if new is None:
+        assert old is not None
+        was = f"it was {outcome(old)}" + (", not as recorded" if is_wrong(old) else "")
+        return entry(study_id, f"Removed ({was}): “{old.entry.text}”", _meaning(old))
+    if old is None:
+        parts = [f"new, and {outcome(new)}"]
+    elif change.shown_flipped:
+        parts = [f"flipped from {outcome(old)} to {outcome(new)}"]
+    elif change.flipped:
+        before, after = _own_outcome(old) or "nothing", _own_outcome(new) or "nothing"
+        parts = [f"on its source's own reading flipped from {before} to {after}"]
+    else:
+        parts = [f"still {outcome(new)}"]
+    if change.expectation_changed and old is not None:
+        parts.append(f"recorded as {_holds(new)}, before as {_holds(old)}")
+    if is_wrong(new) and new.verdict is not None:
+        parts.append("which it isn't" if change.expectation_changed else "not as recorded")
+    details = [*_differences(change), *_reason(new), *_meaning(new)]
+    if new.error is not None:
+        details.insert(0, f"Wrong expression: {new.error.message}")
+    elif new.verdict is None and new.problems:
+        details.insert(0, new.problems[0].found)
+    text = ", ".join(parts)
+    return entry(study_id, f"{text[0].upper()}{text[1:]}: “{new.entry.text}”", details)
+
+
+def _own_outcome(claim: Judged) -> str:
+    """The outcome on the reading that the claim was made about, and on how many of its cells.
+
+    Empty where it names none.
+    """
+    if claim.own is None:
+        return ""
+    if claim.own.given is None:
+        return claim.own.outcome
+    given, total = claim.own.given
+    return f"{claim.own.outcome} on {given} of {total} cells"
+
+
+def _holds(claim: Judged) -> str:
+    holds = claim.entry.holds
+    return "undecidable" if holds == "unknown" else str(holds).lower()
+
+
+def _reason(claim: Judged) -> tuple[str, ...]:
+    """Why a claim has its outcome."""
+    if claim.verdict is None:
+        return ()
+    if claim.verdict.reason:
+        return (f"Because: {claim.verdict.reason}",)
+    if not claim.verdict.places:
+        return ()
+    return (f"Decided by: {truncate(map(str, claim.verdict.places), NAMED)}",)
+
+
+def _meaning(claim: Judged) -> tuple[str, ...]:
+    """What the claim means: in words where it has them, else its expression."""
+    if claim.entry.reads:
+        return (f"It is read as: {claim.entry.reads}",)
+    return (f"Check: {line(claim.entry.check, EXCERPT)}",) if claim.entry.check else ()
+
+
+def _differences(change: ClaimChange) -> tuple[str, ...]:
+    """What of the claim itself is another now, but for its record."""
+    if change.old is None or change.new is None:
+        return ()
+    old, new = change.old.entry, change.new.entry
+    names = ("text", "check", "reads", "source", "not_checkable")
+    return tuple(
+        now_and_before(f"Its {name}", getattr(old, name) or "", getattr(new, name) or "")
+        for name in names
+        if getattr(old, name) != getattr(new, name)
+    )
+
+
+def other_claim_entries(changes: Changes) -> Iterator[Entry]:
+    """Claims that are new, or worded otherwise."""
+    for study in changes.studies:
+        for change in study.own_claims:
+            if change.is_important or change.new is None:
+                continue
+            if change.old is None:
+                state, details = f"New, {outcome(change.new)}", _meaning(change.new)
+            else:
+                state = _state(change.old, change.new)
+                details = (*_differences(change), *_meaning(change.new))
+            yield entry(study.id, f"{state}: “{change.new.entry.text}”", details)
+    for added in changes.added:
+        wrong = [claim for claim in added.judged if is_wrong(claim)]
+        if added.judged:
+            text = f"The new study makes {count(len(added.judged), 'claim')}"
+            text += f", of which {len(wrong)} not as recorded" if wrong else ""
+            details = tuple(f"“{claim.entry.text}”" for claim in wrong[:NAMED])
+            yield entry(added.study.id, text, details)
+
+
+def _state(old: Judged, new: Judged) -> str:
+    """How a claim differs that is recorded as before and has the same outcome."""
+    if is_wrong(old):
+        return f"As recorded again, {outcome(new)}"
+    if old.entry == new.entry:
+        return f"Before {outcome(old)}, now {outcome(new)}"
+    return f"Worded or checked otherwise, {outcome(new)}"
