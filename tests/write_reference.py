@@ -1,7 +1,7 @@
 """Writes the reference into the documents, from the code: `make reference`.
 
-Keys of `study.yml`, options of the plugin, commands and names of the claim language stand between
-marks in the pages; what stands there is made here and nowhere else.
+Keys of `study.yml`, kinds of problems, options of the plugin, commands and names of the claim
+language stand between marks in the pages; what stands there is made here and nowhere else.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from gridatlas.claims.names import BEFORE_DOT, EXAMPLES, MEANINGS, METHODS, PROP
 from gridatlas.cli.main import main
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.model.docstrings import attribute_docstrings
+from gridatlas.model.kinds import KINDS
 from gridatlas.model.schema import Identifier, models
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -181,6 +182,13 @@ def names() -> str:
     )
 
 
+def problems() -> str:
+    """The kinds of problems."""
+    return table(
+        ["kind", "what was found"], ((f"`{name}`", kind.about) for name, kind in KINDS.items())
+    )
+
+
 # --- pages --------------------------------------------------------------------------------------
 
 PARTS: Mapping[str, Callable[..., str]] = {
@@ -188,6 +196,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     "options": options,
     "commands": commands,
     "names": names,
+    "problems": problems,
 }
 MARK = re.compile(
     r"<!-- from the code: (\w+)(?: (\w+))? -->\n.*?<!-- /from the code -->", re.DOTALL

@@ -124,9 +124,7 @@ def test_every_kind_of_problem_has_a_case() -> None:
             called = call.func.attr if isinstance(call.func, ast.Attribute) else None
             called = call.func.id if isinstance(call.func, ast.Name) else called
             kind = call.args[0]
-            if called in ("Problem", "problem", "unknown", "_Wrong") and isinstance(
-                kind, ast.Constant
-            ):
+            if called in ("Problem", "of", "problem", "unknown") and isinstance(kind, ast.Constant):
                 kinds.add(kind.value)
     written = {
         kind for case in CASES for kind in re.findall(r": (?:problem|note) \[(.+)\]", case.output)

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from gridatlas.checks.findings import TITLES, Finding
 from gridatlas.model.problems import Problem, join_names, nearest
 from gridatlas.model.schema import AcceptedEntry, level_number
 from gridatlas.model.study import Study
-
-_EXPECTED: Mapping[str, str] = {
-    "aggregate": "the mean of the parts, within rounding",
-    "k-of-n": "a count of the trials, rounded",
-    "repeated-row": "rows that differ",
-    "repeated-column": "columns that differ",
-    "constant-run": "neighbours that differ as often as elsewhere in the grid",
-    "decimals": "as many decimals as in the rest of the reading",
-    "disputed": "a value for each cell",
-    "stated-range": "values within the stated range",
-    "transcription": "the numbers of the document, each in its cell",
-}
 
 
 def accept(
@@ -121,16 +109,15 @@ def _finding_problem(study: Study, finding: Finding) -> Problem:
         [reading.cells[finding.levels, point].line for point in finding.cells] if reading else []
     )
     label = " | ".join(level.label for level in study.levels_of(finding.levels))
-    return Problem(
+    return Problem.of(
         finding.kind,
         f"{study.folder}/{reading.entry.file if reading else 'study.yml'}",
         f"{label}: {finding.found}" if label else finding.found,
-        _EXPECTED[finding.kind],
-        f"correct the values; if the source has them so, add under accepted in study.yml: "
-        f"{accept_entry(study, finding)}",
         lines[0] if lines else None,
         study.metric.column if reading else None,
-        finding.severity,
+        fix=f"correct the values; if the source has them so, add under accepted in study.yml: "
+        f"{accept_entry(study, finding)}",
+        severity=finding.severity,
     )
 
 

@@ -247,15 +247,8 @@ def _named(source: StudySource, reading: Reading, runs: Mapping[str, Run]) -> It
     with_value = {at: cell for at, cell in reading.cells.items() if cell.value is not None}
     without = [cell for cell in with_value.values() if not cell.run]
     if without and len(without) < len(with_value):
-        yield Problem(
-            "mixed-runs",
-            name,
-            f"{len(without)} of {len(with_value)} values without a run",
-            "a run for each value, or for none: a reading is measured by runs, or is published",
-            "name the runs, or put the other rows into a reading of their own",
-            without[0].line,
-            "run",
-        )
+        found = f"{len(without)} of {len(with_value)} values without a run"
+        yield Problem.of("mixed-runs", name, found, without[0].line, "run")
     told: set[str] = set()
     for at, cell in with_value.items():
         if not cell.run:

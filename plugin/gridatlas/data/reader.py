@@ -113,8 +113,7 @@ def _typed(
 ) -> tuple[StudyFile | None, list[Problem]]:
     if not isinstance(tree, dict):
         found = "nothing" if tree is None else f"a {type(tree).__name__}"
-        fix = "begin with the line format: 1"
-        return None, [Problem("not-a-study", name, found, "keys and values", fix, line=1)]
+        return None, [Problem.of("not-a-study", name, found, 1)]
     problem = _format_problem(tree, lines, name)
     if problem:
         return None, [problem]
@@ -138,21 +137,17 @@ def _typed(
 def _format_problem(
     tree: Mapping[str, Any], lines: Mapping[KeyPath, int], name: str
 ) -> Problem | None:
-    expected = f"format: {FORMAT}"
     line = lines.get(("format",), 1)
     if "format" not in tree:
         near = nearest("format", tree)
         found = f"no key format; {quote(near)} is like it" if near else "no key format"
-        fix = f"add the line {expected}"
-        return Problem("no-format", name, found, expected, fix, line=1, column="format")
+        return Problem.of("no-format", name, found, 1, "format")
     version = tree["format"]
     if version == FORMAT and not isinstance(version, bool):
         return None
     if isinstance(version, int) and version > FORMAT:
-        fix = "update gridatlas; this version reads format 1"
-        return Problem("newer-format", name, str(version), expected, fix, line, "format")
-    fix = "write format: 1; there is no older one"
-    return Problem("unknown-format", name, quote(version), expected, fix, line, "format")
+        return Problem.of("newer-format", name, str(version), line, "format")
+    return Problem.of("unknown-format", name, quote(version), line, "format")
 
 
 def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Problem:
@@ -164,24 +159,14 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
     if kind == "extra_forbidden":
         known = _keys_at(path[:-1])
         near = nearest(key, known)
-        return Problem(
-            "unknown-key",
-            name,
-            f"the key {quote(key)}",
-            f"one of {join_names(known, 30)}",
-            f"write {near} instead of {key}" if near else f"remove {key}",
-            line,
-            column,
+        fix = f"write {near} instead of {key}" if near else None
+        keys, found = join_names(known, 30), f"the key {quote(key)}"
+        return Problem.of(
+            "unknown-key", name, found, line, column, fix=fix, values={"keys": keys, "key": key}
         )
     if kind == "missing":
-        return Problem(
-            "missing-key",
-            name,
-            f"no key {quote(key)}",
-            f"a value for {key}",
-            f"add the line {key}: …",
-            line or 1,
-            column,
+        return Problem.of(
+            "missing-key", name, f"no key {quote(key)}", line or 1, column, values={"key": key}
         )
     value = error["input"]
     found = f"a {'list' if isinstance(value, list | tuple) else 'mapping'}"
@@ -196,7 +181,8 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
         expected = "an address that begins with https://"
     elif kind == "string_pattern_mismatch":
         expected = "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
-    return Problem("wrong-value", name, found, expected, f"correct {column}", line, column)
+    fix = f"correct {column}"
+    return Problem.of("wrong-value", name, found, line, column, expected=expected, fix=fix)
 
 
 _EXPECTED = {
@@ -272,12 +258,4 @@ def _outside_folder(
     inside = not parts.is_absolute() and ".." not in parts.parts and "\\" not in file
     if inside and "\0" not in file and _within(folder / file, folder):
         return None
-    return Problem(
-        "file-outside",
-        f"{name}/{STUDY_FILE}",
-        quote(file),
-        "a file in the study's own folder",
-        "copy the file into the folder of this study",
-        line,
-        column,
-    )
+    return Problem.of("file-outside", f"{name}/{STUDY_FILE}", quote(file), line, column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache, cached_property, partial
 from itertools import repeat
@@ -53,69 +53,46 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
     problems = []
     for name, times in Counter(table.columns).items():
         if times > 1:
-            problems.append(
-                Problem(
-                    "duplicate-column",
-                    table.name,
-                    f"{times} columns {quote(name)}",
-                    "each column once",
-                    "rename or remove one",
-                    1,
-                    name,
-                )
-            )
+            found = f"{times} columns {quote(name)}"
+            problems.append(Problem.of("duplicate-column", table.name, found, 1, name))
     absent = [name for name in needed if name not in table.columns]
     for name in absent:
         near = nearest(name, extra)
+        fix = f"rename the column {quote(near)} to {name}" if near else None
+        found = f"the columns {join_names(table.columns)}"
+        values = {"name": quote(name), "column": name}
         problems.append(
-            Problem(
-                "missing-column",
-                table.name,
-                f"the columns {join_names(table.columns)}",
-                f"a column {quote(name)}",
-                f"rename the column {quote(near)} to {name}"
-                if near
-                else f"add the column {name}, or correct its name in study.yml",
-                1,
-                name,
-            )
+            Problem.of("missing-column", table.name, found, 1, name, fix=fix, values=values)
         )
     if not absent:
         problems += [
-            Problem(
+            Problem.of(
                 "unused-column",
                 table.name,
                 f"a column {quote(name)}, which is not read",
-                f"one of {join_names(known, 30)}",
-                "remove the column, or name it in study.yml as a factor",
                 1,
                 name,
-                "note",
+                severity="note",
+                values={"columns": join_names(known, 30)},
             )
             for name in extra
         ]
     return problems
 
 
-class _Wrong(NamedTuple):
-    """A problem of texts, wherever they stand in the table."""
-
-    kind: str
-    column: str
-    found: str
-    expected: str
-    fix: str
-
-
 class _Measured(NamedTuple):
-    """What a row says by its metric, counts and state; with `problems` it gives no cell."""
+    """What a row says by its metric, counts and state; with `problems` it gives no cell.
+
+    Attributes:
+        problems: Without the line: many rows may say the same.
+    """
 
     value: Decimal | None
     state: State
     n: int | None
     successes: int | None
     stderr: Decimal | None
-    problems: tuple[_Wrong, ...]
+    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True)
@@ -140,7 +117,7 @@ class _Rows:
         for name in self.factors:
             texts = self.texts(name)
             key_of = {
-                text: "" if _level_problem(name, text) else level_key(text)
+                text: "" if _level_problem(self.table.name, name, text) else level_key(text)
                 for text in dict.fromkeys(texts)
             }
             keys[name] = [*map(key_of.__getitem__, texts)]
@@ -151,7 +128,7 @@ class _Rows:
         """What each row says by its metric, counts and state."""
         metric = self.source.file.metric
         names = (metric.column, "n", "successes", "stderr", "state")
-        measured = cache(partial(_measured, metric))
+        measured = cache(partial(_measured, self.table.name, metric))
         return [*map(measured, *map(self.texts, names))]
 
     @cached_property
@@ -161,13 +138,12 @@ class _Rows:
         bad |= {row for row, measured in enumerate(self.measured) if measured.problems}
         problems = {}
         for row in sorted(bad):
-            levels = (_level_problem(name, self.texts(name)[row]) for name in self.factors)
+            levels = (
+                _level_problem(self.table.name, name, self.texts(name)[row])
+                for name in self.factors
+            )
             found = [*filter(None, levels), *self.measured[row].problems]
-            line = self.table.lines[row]
-            problems[row] = [
-                Problem(kind, self.table.name, found, expected, fix, line, column)
-                for kind, column, found, expected, fix in found
-            ]
+            problems[row] = [replace(problem, line=self.table.lines[row]) for problem in found]
         return problems
 
     @cached_property
@@ -214,19 +190,19 @@ def _places(value: object, values: Iterable[object]) -> Iterator[int]:
     return (place for place, other in enumerate(values) if other == value)
 
 
-def _level_problem(factor: str, text: str) -> _Wrong | None:
+def _level_problem(file: str, factor: str, text: str) -> Problem | None:
     """What is wrong with a text as a level."""
     if not text:
-        expected, fix = f"a level of {factor}", "fill it in; each row names its cell"
-        return _Wrong("empty-level", factor, "nothing", expected, fix)
+        return Problem.of("empty-level", file, "nothing", column=factor, values={"factor": factor})
     if not too_long(text):
         return None
     found = f"{max(len(text), len(level_key(text))):,} characters, {quote(text, 40)}"
-    expected, fix = f"a level of at most {LONGEST_NAME:,}", "shorten it; is a quote not closed?"
-    return _Wrong("long-level", factor, found, expected, fix)
+    return Problem.of("long-level", file, found, column=factor, values={"most": LONGEST_NAME})
 
 
-def _number(text: str, column: str, problems: list[_Wrong], whole: bool = False) -> Decimal | None:
+def _number(
+    file: str, text: str, column: str, problems: list[Problem], whole: bool = False
+) -> Decimal | None:
     if not text:
         return None
     try:
@@ -236,49 +212,56 @@ def _number(text: str, column: str, problems: list[_Wrong], whole: bool = False)
     bad = not number.is_finite() or "_" in text or abs(number.adjusted()) > 300
     if not bad and not (whole and number != number.to_integral_value()):
         return number
+    fix = None
     if re.fullmatch(r"[+-]?[\d.]+,\d+", text):
         fix = "write the decimals after a point, not a comma"
     elif text.endswith("%"):
         fix = "leave out the %; the unit stands in study.yml"
-    else:
-        fix = "correct it, or leave it empty and say why in the columns state and note"
-    expected = "a whole number" if whole else "a number such as 47.3"
-    problems.append(_Wrong("not-a-number", column, quote(text), expected, fix))
+    expected = "a whole number" if whole else None
+    problems.append(
+        Problem.of("not-a-number", file, quote(text), column=column, expected=expected, fix=fix)
+    )
     return None
 
 
 def _measured(
-    metric: Metric, value_text: str, n_text: str, successes_text: str, stderr_text: str, state: str
+    file: str,
+    metric: Metric,
+    value_text: str,
+    n_text: str,
+    successes_text: str,
+    stderr_text: str,
+    state: str,
 ) -> _Measured:
-    problems: list[_Wrong] = []
-    value = _number(value_text, metric.column, problems)
+    problems: list[Problem] = []
+    value = _number(file, value_text, metric.column, problems)
     n = successes = stderr = None
     if n_text or successes_text or stderr_text:
-        n = _number(n_text, "n", problems, whole=True)
-        successes = _number(successes_text, "successes", problems, whole=True)
-        stderr = _number(stderr_text, "stderr", problems)
+        n = _number(file, n_text, "n", problems, whole=True)
+        successes = _number(file, successes_text, "successes", problems, whole=True)
+        stderr = _number(file, stderr_text, "stderr", problems)
     state = state or ("missing" if value is None else "ok")
     if state not in STATES:
         near = nearest(state, STATES)
-        fix = f"write {near} instead of {state}" if near else "use one of them"
-        expected = f"one of {join_names(STATES)}"
-        problems.append(_Wrong("unknown-state", "state", quote(state), expected, fix))
+        fix = f"write {near} instead of {state}" if near else None
+        values: dict[str, object] = {"states": join_names(STATES)}
+        problems.append(
+            Problem.of("unknown-state", file, quote(state), column="state", fix=fix, values=values)
+        )
     elif value is not None and state not in ("ok", "disputed"):
         found = f"the value {value} and the state {state}"
-        expected = "a value, or a state that says why there is none"
-        fix = "remove the value, or set the state to ok or disputed"
-        problems.append(_Wrong("value-and-state", "state", found, expected, fix))
+        problems.append(Problem.of("value-and-state", file, found, column="state"))
     elif value is None and state == "ok" and not problems:
         found = "no value and the state ok"
-        fix = "add the value, or set the state to missing, failed, oom or disputed"
-        problems.append(_Wrong("no-value", metric.column, found, "a value", fix))
+        problems.append(Problem.of("no-value", file, found, column=metric.column))
     if value is not None and metric.range and not metric.range[0] <= value <= metric.range[1]:
         low, high = metric.range
-        expected = f"{low} to {high}, the range of {metric.name} in study.yml"
-        fix = "correct the value, or the range"
-        problems.append(_Wrong("out-of-range", metric.column, str(value), expected, fix))
+        values = {"low": low, "high": high, "metric": metric.name}
+        problems.append(
+            Problem.of("out-of-range", file, str(value), column=metric.column, values=values)
+        )
     if n_text or successes_text or stderr_text:
-        problems += _wrong_counts(n, successes, stderr)
+        problems += _wrong_counts(file, n, successes, stderr)
     return _Measured(
         value,
         cast(State, state),
@@ -290,19 +273,21 @@ def _measured(
 
 
 def _wrong_counts(
-    n: Decimal | None, successes: Decimal | None, stderr: Decimal | None
-) -> Iterator[_Wrong]:
-    fix = "correct it, or leave it empty where it is unknown"
+    file: str, n: Decimal | None, successes: Decimal | None, stderr: Decimal | None
+) -> Iterator[Problem]:
     if n is not None and not 1 <= n <= MOST_TRIALS:
         expected = "1 or more" if n < 1 else f"at most {MOST_TRIALS:,}"
-        yield _Wrong("wrong-count", "n", str(n), expected, fix)
+        yield Problem.of("wrong-count", file, str(n), column="n", expected=expected)
     elif successes is not None and not 0 <= successes <= (n or MOST_TRIALS):
         expected = f"0 to n = {n}" if n is not None else "0 or more"
         if n is None and successes > MOST_TRIALS:
             expected = f"at most {MOST_TRIALS:,}"
-        yield _Wrong("wrong-count", "successes", str(successes), expected, "correct successes or n")
+        fix = "correct successes or n"
+        yield Problem.of(
+            "wrong-count", file, str(successes), column="successes", expected=expected, fix=fix
+        )
     if stderr is not None and stderr < 0:
-        yield _Wrong("wrong-count", "stderr", str(stderr), "0 or more", fix)
+        yield Problem.of("wrong-count", file, str(stderr), column="stderr")
 
 
 def read_readings(
@@ -339,13 +324,10 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
         keys = dict(zip((*file.facets, file.x, file.y), (*levels, *point), strict=True))
         where = ", ".join(f"{name} = {key}" for name, key in keys.items())
         problems += [
-            Problem(
+            Problem.of(
                 "duplicate-cell",
                 rows.table.name,
                 f"{where} again; it stands on line {cells[at].line} already",
-                "one row per cell",
-                "remove one row; if they are repeats of a measurement, "
-                "say repeats: mean in study.yml",
                 rows.table.lines[row],
                 file.metric.column,
             )

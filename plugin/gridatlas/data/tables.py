@@ -131,13 +131,9 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
     try:
         rows, lines = split_csv(text)
     except CsvError as error:
-        fix = 'double the quotes within a quoted value ("") and close each one'
-        expected = "comma-separated values"
-        return None, [Problem("not-csv", name, error.found, expected, fix, error.line)]
+        return None, [Problem.of("not-csv", name, error.found, error.line)]
     if not rows:
-        return None, [
-            Problem("empty-file", name, "an empty file", "content", "write it, or remove the file")
-        ]
+        return None, [Problem.of("empty-file", name, "an empty file")]
     columns = tuple(map(clean_cell, rows.pop(0)))
     header_line = lines.pop(0)
     problems: list[Problem] = []
@@ -149,26 +145,10 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
         problems = unreadable + problems
     for separator, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(columns) == 1 and separator in columns[0]:
-            problem = Problem(
-                "wrong-separator",
-                name,
-                f"columns separated by {word}",
-                "commas",
-                "save the table as comma-separated values",
-                header_line,
-            )
-            return None, [problem]
+            found = f"columns separated by {word}"
+            return None, [Problem.of("wrong-separator", name, found, header_line)]
     if not rows:
-        problems.append(
-            Problem(
-                "empty-table",
-                name,
-                "a header and no rows",
-                "at least one row",
-                "add rows, or remove this reading",
-                header_line,
-            )
-        )
+        problems.append(Problem.of("empty-table", name, "a header and no rows", header_line))
     if not {len(columns)}.issuperset(map(len, rows)):
         rows, lines, ragged = _without(rows, lines, name, partial(_ragged, columns))
         problems += ragged
@@ -197,14 +177,7 @@ def _without(
 
 def _control_characters(values: Sequence[str], line: int, name: str) -> list[Problem]:
     return [
-        Problem(
-            "control-character",
-            name,
-            quote(value),
-            "text without control characters",
-            "remove the control character",
-            line,
-        )
+        Problem.of("control-character", name, quote(value), line)
         for value in values
         if unprintable(value)
     ]
@@ -213,15 +186,10 @@ def _control_characters(values: Sequence[str], line: int, name: str) -> list[Pro
 def _ragged(columns: Sequence[str], values: Sequence[str], line: int, name: str) -> list[Problem]:
     if len(values) == len(columns):
         return []
+    found = f"{_values(len(values))}: {quote(','.join(values))}"
+    number, names = _values(len(columns)), join_names(columns)
     return [
-        Problem(
-            "ragged-row",
-            name,
-            f"{_values(len(values))}: {quote(','.join(values))}",
-            f"{_values(len(columns))}, one per column: {join_names(columns)}",
-            "add the missing comma, or quote a value that has commas",
-            line,
-        )
+        Problem.of("ragged-row", name, found, line, values={"number": number, "columns": names})
     ]
 
 
@@ -234,17 +202,15 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
         import pyarrow
         import pyarrow.parquet as pq
     except ImportError:
-        fix = 'pip install "/path/to/grid-atlas[parquet]", or save the table as CSV'
         found = "a Parquet file, and pyarrow is not installed"
-        return None, [Problem("no-parquet", name, found, "the extra parquet", fix)]
+        return None, [Problem.of("no-parquet", name, found)]
     if not path.exists():
         return None, read_text(path, name)[1]
     try:
         data = pq.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
         found = str(error).split("\n")[0].rpartition("': ")[2]
-        fix = "write the file again"
-        return None, [Problem("not-parquet", name, found, "a Parquet file", fix)]
+        return None, [Problem.of("not-parquet", name, found)]
     columns = []
     for column in data.columns:
         # numpy prints a float32 as it was meant (47.3); a Python float of it has 47.2999…
@@ -256,7 +222,6 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
             values = [None if value is None else numpy.float32(value) for value in values]
         columns.append(["" if value is None else str(value) for value in values])
     if not data.num_rows:
-        fix = "add rows, or remove this reading"
-        return None, [Problem("empty-table", name, "no rows", "at least one row", fix)]
+        return None, [Problem.of("empty-table", name, "no rows")]
     lines = range(1, data.num_rows + 1)
     return Table(name, tuple(data.column_names), tuple(columns), lines), []

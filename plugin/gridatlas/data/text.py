@@ -16,48 +16,32 @@ def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
         beside = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
         near = nearest(path.name, beside)
         return None, [
-            Problem(
+            Problem.of(
                 "no-such-file",
                 name,
                 "no such file" + (f"; there is {quote(near)}" if near else ""),
-                "a file that can be read",
-                f"rename {quote(near)} or correct the name" if near else "add the file",
+                fix=f"rename {quote(near)} or correct the name" if near else None,
             )
         ]
     except OSError as error:
-        return None, [
-            Problem(
-                "unreadable-file",
-                name,
-                error.strerror or str(error),
-                "a file that can be read",
-                "check its permissions, and that it is a file",
-            )
-        ]
+        return None, [Problem.of("unreadable-file", name, error.strerror or str(error))]
     if not data.removeprefix(b"\xef\xbb\xbf").strip():
-        return None, [
-            Problem("empty-file", name, "an empty file", "content", "write it, or remove the file")
-        ]
+        return None, [Problem.of("empty-file", name, "an empty file")]
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return None, [_encoding(name, 1, "text in UTF-16")]
+        return None, [Problem.of("wrong-encoding", name, "text in UTF-16", 1)]
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         found = f"byte 0x{data[error.start]:02x} at column {column}, which is not UTF-8"
-        return None, [_encoding(name, line, found)]
+        return None, [Problem.of("wrong-encoding", name, found, line)]
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        return None, [_encoding(name, line, "a NUL character")]
+        return None, [Problem.of("wrong-encoding", name, "a NUL character", line)]
     problems = [
-        Problem(
-            "merge-conflict",
-            name,
-            f"an unresolved merge conflict, lines {first}–{last}",
-            "a file without <<<<<<<, ======= and >>>>>>>",
-            "keep the version that is right, and remove the lines with these marks",
-            first,
+        Problem.of(
+            "merge-conflict", name, f"an unresolved merge conflict, lines {first}–{last}", first
         )
         for first, last in _conflicts(text)
     ]
@@ -93,13 +77,8 @@ def outside(path: Path, data: Path, name: str) -> Problem | None:
         found = "a link that leads out of the data folder"
     except (OSError, RuntimeError):
         found = "a link to itself"
-    fix = "put what it leads to in its place"
-    return Problem("file-outside", name, found, "what is in the data folder", fix)
-
-
-def _encoding(name: str, line: int, found: str) -> Problem:
-    fix = "save the file as UTF-8"
-    return Problem("wrong-encoding", name, found, "text in UTF-8", fix, line=line)
+    expected, fix = "what is in the data folder", "put what it leads to in its place"
+    return Problem.of("file-outside", name, found, expected=expected, fix=fix)
 
 
 def unprintable(text: str) -> bool:

@@ -29,14 +29,14 @@ class Typo:
 
     def problem(self, source: StudySource) -> Problem:
         """What to say of it, at its line."""
-        return Problem(
+        return Problem.of(
             "missing-column",
             source.name,
             f"{quote(self.name)}, which is no column of {self.table.name}",
-            f"one of its columns: {join_names(self.table.columns, 30)}",
-            f"write {self.column} instead of {self.name}, or rename the column",
             source.line(*self.path),
             ".".join(map(str, self.path)),
+            expected=f"one of its columns: {join_names(self.table.columns, 30)}",
+            fix=f"write {self.column} instead of {self.name}, or rename the column",
         )
 
 

@@ -145,11 +145,18 @@ class _In:
     source: StudySource
 
     def problem(
-        self, kind: str, path: Sequence[str | int], found: str, expected: str, fix: str
+        self,
+        kind: str,
+        path: Sequence[str | int],
+        found: str,
+        expected: str | None = None,
+        fix: str | None = None,
+        values: Mapping[str, object] | None = None,
     ) -> Problem:
-        column = ".".join(map(str, path))
-        line = self.source.line(*path)
-        return Problem(kind, self.source.name, found, expected, fix, line, column)
+        name, line, column = self.source.name, self.source.line(*path), ".".join(map(str, path))
+        return Problem.of(
+            kind, name, found, line, column, expected=expected, fix=fix, values=values
+        )
 
     def unknown(
         self, kind: str, path: Sequence[str | int], name: str, what: str, known: Iterable[str]
@@ -179,56 +186,30 @@ def _check_ids(source: StudySource) -> list[Problem]:
     file, here = source.file, _In(source)
     ids = factor_ids(source)
     problems = []
+    found = f"the folder {quote(source.id)}"
     if source.id in PAGE_FILES:
-        problems.append(
-            here.problem(
-                "bad-id",
-                (),
-                f"the folder {quote(source.id)}",
-                f"none of {join_names(PAGE_FILES)}, which are the files of pages",
-                "rename the folder; its name is the study's address",
-            )
-        )
+        expected = f"none of {join_names(PAGE_FILES)}, which are the files of pages"
+        problems.append(here.problem("bad-id", (), found, expected))
     if not _ID.fullmatch(source.id):
-        problems.append(
-            here.problem(
-                "bad-id",
-                (),
-                f"the folder {quote(source.id)}",
-                "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit",
-                "rename the folder; its name is the study's address",
-            )
-        )
+        expected = "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
+        problems.append(here.problem("bad-id", (), found, expected))
     for factor_id, times in Counter(ids).items():
         if times > 1:
-            problems.append(
-                here.problem(
-                    "repeated-factor",
-                    ("facets" if factor_id in file.facets else "y",),
-                    f"{quote(factor_id)} {times} times",
-                    "each factor once among x, y and facets",
-                    "name another factor",
-                )
-            )
+            path = ("facets" if factor_id in file.facets else "y",)
+            found = f"{quote(factor_id)} {times} times"
+            problems.append(here.problem("repeated-factor", path, found))
     for index, facet in enumerate(file.facets):
         if facet in RESERVED_FACETS:
+            values = {"names": join_names(RESERVED_FACETS), "facet": facet}
             problems.append(
-                here.problem(
-                    "reserved-facet",
-                    ("facets", index),
-                    quote(facet),
-                    f"none of {join_names(RESERVED_FACETS)}, "
-                    "which are pages or files of each study",
-                    f"rename the facet and its column, for example to {facet}_setting",
-                )
+                here.problem("reserved-facet", ("facets", index), quote(facet), values=values)
             )
     problems += [
         here.problem(
             "reserved-column",
             ("x" if one == file.x else "y" if one == file.y else "facets",),
             quote(one),
-            f"none of {join_names(RESERVED_FACTORS, 30)}, which mean something else here",
-            "rename the factor and its column",
+            values={"names": join_names(RESERVED_FACTORS, 30)},
         )
         for one in ids
         if one in RESERVED_FACTORS
@@ -287,15 +268,8 @@ def _check_reading_ids(source: StudySource) -> list[Problem]:
     problems = []
     for index, reading in enumerate(source.file.readings):
         if reading.id in ids[:index]:
-            problems.append(
-                here.problem(
-                    "repeated-reading",
-                    ("readings", index, "id"),
-                    quote(reading.id),
-                    "an id of its own for each reading",
-                    "rename one of them",
-                )
-            )
+            path = ("readings", index, "id")
+            problems.append(here.problem("repeated-reading", path, quote(reading.id)))
         if reading.derived_from and reading.derived_from not in ids:
             path = ("readings", index, "derived_from")
             problems.append(
@@ -410,36 +384,14 @@ def _factor(
     for index, level in enumerate(levels):
         path = ("factors", factor_id, "levels", index)
         if level.key in keys_before:
-            problems.append(
-                here.problem(
-                    "repeated-level",
-                    path,
-                    f"{quote(level.key)} again",
-                    "each level once (numbers are compared by value)",
-                    "remove one of them",
-                )
-            )
+            problems.append(here.problem("repeated-level", path, f"{quote(level.key)} again"))
         elif level.label in labels_before:
-            problems.append(
-                here.problem(
-                    "same-label",
-                    path,
-                    f"the label {quote(level.label)} again",
-                    "a label of its own for each level",
-                    "change one of them",
-                )
-            )
+            found = f"the label {quote(level.label)} again"
+            problems.append(here.problem("same-label", path, found))
         elif level.slug in slugs_before:
             other = slugs_before[level.slug]
-            problems.append(
-                here.problem(
-                    "same-address",
-                    path,
-                    f"{quote(level.key)} and {quote(other.key)}, both {quote(level.slug)}",
-                    "levels whose addresses differ",
-                    "rename one of them, in the tables too; letters or digits must differ",
-                )
-            )
+            found = f"{quote(level.key)} and {quote(other.key)}, both {quote(level.slug)}"
+            problems.append(here.problem("same-address", path, found))
         keys_before.add(level.key)
         labels_before.add(level.label)
         slugs_before.setdefault(level.slug, level)
@@ -484,23 +436,19 @@ def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list
                 numbers.add(key)
     if len(numbers) <= len(texts):
         return []
+    by_value: list[str] = sorted(numbers, key=Decimal)
     return [
-        Problem(
+        Problem.of(
             "mixed-levels",
             name,
             quote(key),
-            f"a number, as most levels of {factor_id} are: {join_names(_by_value(numbers))}",
-            f"correct it, or list the levels of {factor_id} under factors in study.yml",
             line,
             factor_id,
-            "note",
+            severity="note",
+            values={"factor": factor_id, "numbers": join_names(by_value)},
         )
         for key, (name, line) in texts.items()
     ]
-
-
-def _by_value(numbers: Iterable[str]) -> list[str]:
-    return sorted(numbers, key=Decimal)
 
 
 def slug(key: str) -> str:
@@ -545,8 +493,7 @@ def _check_points(
         "too-many-cells",
         ("x",),
         f"{times}{nx:,} × {ny:,} cells, and {rows:,} rows",
-        f"at most {MOST_POINTS:,} cells, or {MOST_POINTS_PER_ROW} for each row",
-        f"name two factors as axes whose levels meet; {file.x} and {file.y} hardly do",
+        values={"most": MOST_POINTS, "per_row": MOST_POINTS_PER_ROW, "x": file.x, "y": file.y},
     )
 
 

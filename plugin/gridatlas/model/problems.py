@@ -9,9 +9,11 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from gridatlas.model.kinds import KINDS
 
 Severity = Literal["problem", "note"]
 LONGEST = 4000
@@ -42,6 +44,31 @@ class Problem:
     line: int | None = None
     column: str | None = None
     severity: Severity = "problem"
+
+    @classmethod
+    def of(
+        cls,
+        kind: str,
+        file: str,
+        found: str,
+        line: int | None = None,
+        column: str | None = None,
+        *,
+        expected: str | None = None,
+        fix: str | None = None,
+        severity: Severity = "problem",
+        values: Mapping[str, object] | None = None,
+    ) -> Problem:
+        """A problem with the texts of its kind.
+
+        Args:
+            expected: In the place of the kind's own text, as is `fix`.
+            values: What stands in braces in the kind's texts.
+        """
+        texts = KINDS[kind]
+        expected = texts.expected.format(**values or {}) if expected is None else expected
+        fix = texts.fix.format(**values or {}) if fix is None else fix
+        return cls(kind, file, found, expected, fix, line, column, severity)
 
     def __post_init__(self) -> None:
         for name in ("found", "expected", "fix", "column"):

@@ -1,0 +1,282 @@
+"""The kinds of problems: what each is, what would have been right, and how to fix it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of problem.
+
+    Attributes:
+        about: What was found, in a sentence for the documentation.
+        expected: What would have been right, with the values of a place in braces; empty where
+            each place says its own.
+        fix: What to do about it, likewise.
+    """
+
+    about: str
+    expected: str = ""
+    fix: str = ""
+
+
+KINDS: Mapping[str, Kind] = {
+    "aggregate": Kind(
+        "A printed aggregate that isn't the mean of its parts (a finding).",
+        expected="the mean of the parts, within rounding",
+    ),
+    "agreement-changed": Kind("Two readings that agree in another number of cells than is pinned."),
+    "bad-id": Kind(
+        "A folder whose name can't be an address, or is that of a page's file.",
+        fix="rename the folder; its name is the study's address",
+    ),
+    "broken-template": Kind("A template of yours that Jinja can't use."),
+    "claim-not-as-recorded": Kind("A claim that is true or false, and recorded otherwise."),
+    "claim-undecidable": Kind("A claim that needs an absent cell."),
+    "claim-without-check": Kind("A claim with neither `check` nor `not_checkable`, or with both."),
+    "constant-run": Kind(
+        "One value in more neighbouring cells than chance explains (a finding).",
+        expected="neighbours that differ as often as elsewhere in the grid",
+    ),
+    "control-character": Kind(
+        "A character that can't be shown, such as a null byte.",
+        expected="text without control characters",
+        fix="remove the control character",
+    ),
+    "decimals": Kind(
+        "A value with other decimals than the rest (a finding).",
+        expected="as many decimals as in the rest of the reading",
+    ),
+    "disputed": Kind(
+        "A cell that a reading calls disputed and gives no value for (a finding).",
+        expected="a value for each cell",
+    ),
+    "duplicate-cell": Kind(
+        "Two rows of a reading for one cell.",
+        expected="one row per cell",
+        fix="remove one row; if they are repeats of a measurement, say repeats: mean in study.yml",
+    ),
+    "duplicate-column": Kind(
+        "Two columns of one name in a table's head, or a metric that takes another column's name.",
+        expected="each column once",
+        fix="rename or remove one",
+    ),
+    "empty-file": Kind(
+        "A file with nothing in it.", expected="content", fix="write it, or remove the file"
+    ),
+    "empty-level": Kind(
+        "A row without a level of a factor.",
+        expected="a level of {factor}",
+        fix="fill it in; each row names its cell",
+    ),
+    "empty-table": Kind(
+        "A table without rows.", expected="at least one row", fix="add rows, or remove this reading"
+    ),
+    "file-outside": Kind(
+        "A reading's file that isn't in the study's folder, or a link that leads out of the data "
+        "folder.",
+        expected="a file in the study's own folder",
+        fix="copy the file into the folder of this study",
+    ),
+    "former-name-taken": Kind("A former name that another study has, or that is listed twice."),
+    "k-of-n": Kind(
+        "A value that is no count of its trials (a finding).",
+        expected="a count of the trials, rounded",
+    ),
+    "long-level": Kind(
+        "A level of more than 1,000 characters.",
+        expected="a level of at most {most:,}",
+        fix="shorten it; is a quote not closed?",
+    ),
+    "merge-conflict": Kind(
+        "A file with the marks of a merge that wasn't finished: `<<<<<<<`, `=======`, `>>>>>>>`.",
+        expected="a file without <<<<<<<, ======= and >>>>>>>",
+        fix="keep the version that is right, and remove the lines with these marks",
+    ),
+    "missing-column": Kind(
+        "A table without the column of a factor or of the metric, or a name in `study.yml` that is "
+        "no column.",
+        expected="a column {name}",
+        fix="add the column {column}, or correct its name in study.yml",
+    ),
+    "missing-key": Kind(
+        "A required key that isn't there.",
+        expected="a value for {key}",
+        fix="add the line {key}: …",
+    ),
+    "mixed-levels": Kind(
+        "A level that is a text, where most of its factor are numbers (a note).",
+        expected="a number, as most levels of {factor} are: {numbers}",
+        fix="correct it, or list the levels of {factor} under factors in study.yml",
+    ),
+    "mixed-runs": Kind(
+        "A reading of which some values name a run and others don't, in a study with files of "
+        "runs.",
+        expected="a run for each value, or for none: a reading is measured by runs, or is "
+        "published",
+        fix="name the runs, or put the other rows into a reading of their own",
+    ),
+    "newer-format": Kind(
+        "A format that this version doesn't know yet.",
+        expected="format: 1",
+        fix="update gridatlas; this version reads format 1",
+    ),
+    "no-format": Kind("No key `format`.", expected="format: 1", fix="add the line format: 1"),
+    "no-parquet": Kind(
+        "A Parquet file without the extra `parquet`.",
+        expected="the extra parquet",
+        fix='pip install "/path/to/grid-atlas[parquet]", or save the table as CSV',
+    ),
+    "no-study": Kind("A data folder without a study."),
+    "no-such-file": Kind(
+        "A file or folder that isn't there.", expected="a file that can be read", fix="add the file"
+    ),
+    "no-value": Kind(
+        "The state `ok` without a value.",
+        expected="a value",
+        fix="add the value, or set the state to missing, failed, oom or disputed",
+    ),
+    "not-a-number": Kind(
+        "A text where a number should be.",
+        expected="a number such as 47.3",
+        fix="correct it, or leave it empty and say why in the columns state and note",
+    ),
+    "not-a-study": Kind(
+        "A `study.yml` that has no keys.",
+        expected="keys and values",
+        fix="begin with the line format: 1",
+    ),
+    "not-csv": Kind(
+        "A table whose quotes don't fit.",
+        expected="comma-separated values",
+        fix='double the quotes within a quoted value ("") and close each one',
+    ),
+    "not-json": Kind("A file of a run that isn't JSON, such as one that is half written."),
+    "not-parquet": Kind(
+        "A file that is called Parquet and isn't.",
+        expected="a Parquet file",
+        fix="write the file again",
+    ),
+    "not-yaml": Kind("A `study.yml` that isn't YAML, or has a key twice.", expected="YAML"),
+    "out-of-range": Kind(
+        "A value beyond the metric's `range`.",
+        expected="{low} to {high}, the range of {metric} in study.yml",
+        fix="correct the value, or the range",
+    ),
+    "ragged-row": Kind(
+        "A row with too many or too few values.",
+        expected="{number}, one per column: {columns}",
+        fix="add the missing comma, or quote a value that has commas",
+    ),
+    "repeated-column": Kind(
+        "Two columns of a grid that are the same (a finding).", expected="columns that differ"
+    ),
+    "repeated-factor": Kind(
+        "A factor that is named twice among x, y and facets.",
+        expected="each factor once among x, y and facets",
+        fix="name another factor",
+    ),
+    "repeated-level": Kind(
+        "A level that is listed twice.",
+        expected="each level once (numbers are compared by value)",
+        fix="remove one of them",
+    ),
+    "repeated-reading": Kind(
+        "Two readings with one id.",
+        expected="an id of its own for each reading",
+        fix="rename one of them",
+    ),
+    "repeated-row": Kind(
+        "Two rows of a grid that are the same (a finding).", expected="rows that differ"
+    ),
+    "reserved-column": Kind(
+        "A factor with the name of another column.",
+        expected="none of {names}, which mean something else here",
+        fix="rename the factor and its column",
+    ),
+    "reserved-facet": Kind(
+        "A facet with the name of a page.",
+        expected="none of {names}, which are pages or files of each study",
+        fix="rename the facet and its column, for example to {facet}_setting",
+    ),
+    "run-without-file": Kind("A run that a value names, or that has outcomes, without its file."),
+    "same-address": Kind(
+        "Two levels whose addresses are the same, or those of their files: `a` and `a.best`.",
+        expected="levels whose addresses differ",
+        fix="rename one of them, in the tables too; letters or digits must differ",
+    ),
+    "same-label": Kind(
+        "Two levels whose labels are the same.",
+        expected="a label of its own for each level",
+        fix="change one of them",
+    ),
+    "stated-range": Kind(
+        "A value outside the stated range of the colour bar (a finding; a note).",
+        expected="values within the stated range",
+    ),
+    "taken-address": Kind("A study with the name of a page of Grid Atlas."),
+    "too-many-cells": Kind(
+        "Axes of which hardly any two levels meet: more than a million cells, and a hundred for "
+        "each row.",
+        expected="at most {most:,} cells, or {per_row} for each row",
+        fix="name two factors as axes whose levels meet; {x} and {y} hardly do",
+    ),
+    "transcription": Kind(
+        "A value that is not in the document it was typed from, or is in another cell (a finding).",
+        expected="the numbers of the document, each in its cell",
+    ),
+    "unknown-factor": Kind("A factor that the study doesn't have."),
+    "unknown-format": Kind(
+        "A `format` that never was.",
+        expected="format: 1",
+        fix="write format: 1; there is no older one",
+    ),
+    "unknown-key": Kind(
+        "A key that the format doesn't have.", expected="one of {keys}", fix="remove {key}"
+    ),
+    "unknown-level": Kind("A level that the factor doesn't have."),
+    "unknown-reading": Kind("A `derived_from`, or one of an `agreement`, that is no reading."),
+    "unknown-state": Kind(
+        "A state that isn't in the table above.", expected="one of {states}", fix="use one of them"
+    ),
+    "unknown-study": Kind("A link to a study that isn't there, or to the study itself."),
+    "unknown-template": Kind("A template of yours that overrides none of ours (a note)."),
+    "unreadable-file": Kind(
+        "A file that the system doesn't let us read.",
+        expected="a file that can be read",
+        fix="check its permissions, and that it is a file",
+    ),
+    "unused-acceptance": Kind("An accepted finding that the checks don't give."),
+    "unused-column": Kind(
+        "A column that isn't read (a note).",
+        expected="one of {columns}",
+        fix="remove the column, or name it in study.yml as a factor",
+    ),
+    "value-and-state": Kind(
+        "A value, and a state that says there is none.",
+        expected="a value, or a state that says why there is none",
+        fix="remove the value, or set the state to ok or disputed",
+    ),
+    "wrong-count": Kind(
+        "An `n`, `successes` or `stderr` that can't be.",
+        expected="0 or more",
+        fix="correct it, or leave it empty where it is unknown",
+    ),
+    "wrong-encoding": Kind(
+        "A file that isn't UTF-8.", expected="text in UTF-8", fix="save the file as UTF-8"
+    ),
+    "wrong-expression": Kind("A claim whose expression isn't right; the message points into it."),
+    "wrong-outcomes": Kind("Outcomes of a run that can't be."),
+    "wrong-run": Kind(
+        "A run's file that says something else than its name, its study or its reading."
+    ),
+    "wrong-separator": Kind(
+        "A table with semicolons or tabs.",
+        expected="commas",
+        fix="save the table as comma-separated values",
+    ),
+    "wrong-value": Kind("A key with a value that it can't have."),
+}
+"""Kinds are stable: people search for them. The data format's page lists them from here."""
