@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridatlas.importing.numerals import (
-    Mark,
+    DecimalMark,
     are_plain_numbers,
     decimal_mark,
     is_absent,
@@ -18,7 +18,7 @@ from gridatlas.importing.numerals import (
 )
 from gridatlas.importing.rows import CannotImport
 
-NUMBERS: list[tuple[str, Mark, str | None]] = [
+NUMBERS: list[tuple[str, DecimalMark, str | None]] = [
     ("71.20", "point", "71.20"),
     (" 71 ", "point", "71"),
     ("+5", "point", "5"),
@@ -50,7 +50,7 @@ NUMBERS: list[tuple[str, Mark, str | None]] = [
 
 
 @pytest.mark.parametrize(("text", "mark", "number"), NUMBERS)
-def test_a_number_with_its_digits(text: str, mark: Mark, number: str | None) -> None:
+def test_a_number_with_its_digits(text: str, mark: DecimalMark, number: str | None) -> None:
     assert number_text(text, mark) == number
 
 

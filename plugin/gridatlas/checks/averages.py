@@ -147,9 +147,11 @@ def outliers(averages: Sequence[Average]) -> Outliers | None:
     chance = min(_chance_by_unrounded(averages, half) for half in _HALVES)
     chance = min(Fraction(1), len(_HALVES) * chance)
     found.append(_apart(averages, FROM_PRINTED, Average.is_from_printed, chance))
-    likely = [one for one in found if one and one.chance is not None and one.chance < CHANCE]
+    likely = [
+        check for check in found if check and check.chance is not None and check.chance < CHANCE
+    ]
     if likely:
-        return max(likely, key=lambda one: one.fitting)
+        return max(likely, key=lambda check: check.fitting)
     return _apart(averages, FROM_EITHER, _is_from_either, None) if shares else None
 
 

@@ -162,12 +162,16 @@ def _place(
                 possible.append((sure, same, -index, sheet.levels, placed))
     placed_of: dict[Levels, dict[Point, Printed]] = {}
     used: set[int] = set()
-    for _, _, index, levels, placed in sorted(possible, key=lambda one: one[:3], reverse=True):
+    for _, _, index, levels, placed in sorted(
+        possible, key=lambda candidate: candidate[:3], reverse=True
+    ):
         grid = placed_of.setdefault(levels, {})
         if index not in used and not grid.keys() & placed.keys():
             used.add(index)
             grid.update(placed)
-    taken = {(one.line, one.value) for grid in placed_of.values() for one in grid.values()}
+    taken = {
+        (printed.line, printed.value) for grid in placed_of.values() for printed in grid.values()
+    }
     unplaced = [
         number
         for block in document.blocks
@@ -295,7 +299,9 @@ def _keys(axis: Factor) -> list[str]:
 
 def _numbers_left(document: Document, placed: Mapping[Levels, Placed]) -> list[tuple[int, Decimal]]:
     """The numbers of the document that are in no recognised table."""
-    taken = Counter((one.line, one.value) for grid in placed.values() for one in grid.values())
+    taken = Counter(
+        (printed.line, printed.value) for grid in placed.values() for printed in grid.values()
+    )
     left = []
     for number in document.numbers:
         if taken[number]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from gridatlas.model.study import Factor, Point, Study, inline
 
 
-def many(number: int, one: str) -> str:
+def many(number: int, noun: str) -> str:
     """`1 grid`, `1,200 grids`."""
-    return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def is_are(number: int) -> str:
@@ -39,8 +39,8 @@ def at_level(factor: Factor, key: str) -> str:
     return f"{inline(factor.label)} {factor.level(key).label}"
 
 
-def cells_text(study: Study, told: Sequence[tuple[Point, str]], limit: int = 6) -> str:
+def cells_text(study: Study, cells: Sequence[tuple[Point, str]], limit: int = 6) -> str:
     """`47.3 at ratio 0.1, local window size 500; …`, and how many more there are."""
-    texts = [f"{text} at {at_level(study.x, x)}, {at_level(study.y, y)}" for (x, y), text in told]
+    texts = [f"{text} at {at_level(study.x, x)}, {at_level(study.y, y)}" for (x, y), text in cells]
     more = len(texts) - limit
     return "; ".join(texts[:limit]) + (f"; and {more} more" if more > 0 else "")

@@ -15,7 +15,7 @@ from gridatlas.model.study import Cell, Factor, Levels, Outcomes, Point, Progres
 
 At = tuple[Levels, Point]
 
-TOLD = ("model", "data", "seeds", "settings", "python", "platform", "resumed")
+SHOWN_KEYS = ("model", "data", "seeds", "settings", "python", "platform", "resumed")
 """Keys of a manifest that the page tells as they are, in this order."""
 
 
@@ -28,16 +28,18 @@ def fit_runs(
     """
     runs: dict[str, Run] = {}
     problems: list[Problem] = []
-    known = {factor: {level.key for level in one.levels} for factor, one in factors.items()}
+    keys_of = {
+        factor_id: {level.key for level in factor.levels} for factor_id, factor in factors.items()
+    }
     for file in source.runs.runs:
         found = list(_misfits(file, source, factors))
         problems += found
-        if any(one.severity == "problem" for one in found):
+        if any(problem.severity == "problem" for problem in found):
             continue
         cells = {
             _at(cell.levels, source): Progress(cell.done, cell.of)
             for cell in file.manifest.cells
-            if all(key in known[factor] for factor, key in cell.levels.items())
+            if all(key in keys_of[factor] for factor, key in cell.levels.items())
         }
         outcomes, found = _outcomes(file, source, cells)
         problems += found
@@ -66,7 +68,9 @@ def _run(file: RunFile, cells: Mapping[At, Progress], outcomes: Mapping[At, Outc
         packages={visible(name): visible(text) for name, text in manifest.packages.items()},
         gpu=_gpu(manifest.gpu) if "gpu" in file.tree else {},
         limit=limit if isinstance(limit, int) and not isinstance(limit, bool) else None,
-        told=tuple((key, visible(_text(file.tree[key]))) for key in TOLD if file.tree.get(key)),
+        details=tuple(
+            (key, visible(_text(file.tree[key]))) for key in SHOWN_KEYS if file.tree.get(key)
+        ),
         cells=cells,
         outcomes=outcomes,
     )
@@ -75,11 +79,11 @@ def _run(file: RunFile, cells: Mapping[At, Progress], outcomes: Mapping[At, Outc
 def _gpu(gpu: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if gpu is None:
         return None
-    return {key: visible(one) if isinstance(one, str) else one for key, one in gpu.items()}
+    return {key: visible(value) if isinstance(value, str) else value for key, value in gpu.items()}
 
 
 DEEPEST = 20
-"""Levels of a manifest's value that are told; what is below is told to be there."""
+"""Levels of a manifest's value that are shown; what is below is shown to be there."""
 
 
 def _text(value: Any, depth: int = 0) -> str:
@@ -87,10 +91,10 @@ def _text(value: Any, depth: int = 0) -> str:
     if isinstance(value, dict | list) and depth == DEEPEST:
         return "…"
     if isinstance(value, dict):
-        parts = [(key, _text(one, depth + 1)) for key, one in value.items() if one is not None]
+        parts = [(key, _text(part, depth + 1)) for key, part in value.items() if part is not None]
         return ", ".join(f"{key} {text}" for key, text in parts)
     if isinstance(value, list):
-        return "; ".join(_text(one, depth + 1) for one in value) or "none"
+        return "; ".join(_text(part, depth + 1) for part in value) or "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -111,7 +115,8 @@ def _misfits(
         )
         return
     yield from _other_settings(file, source)
-    listed_in = {factor for factor, one in source.file.factors.items() if one.levels is not None}
+    entries = source.file.factors.items()
+    listed_in = {factor for factor, entry in entries if entry.levels is not None}
     cells = (cell.levels for cell in file.manifest.cells)
     yield from _unknown_levels(file.name, cells, factors, listed_in)
     twice = [
@@ -157,30 +162,32 @@ def _unknown_levels(
         fixed: Factors whose levels `study.yml` lists; only these are judged. Of others a run may
             have cells at levels at which none is complete yet, so that no table has them.
     """
-    known = {factor: {level.key for level in one.levels} for factor, one in factors.items()}
-    told: set[tuple[str, ...]] = set()
+    keys_of = {
+        factor_id: {level.key for level in factor.levels} for factor_id, factor in factors.items()
+    }
+    seen: set[tuple[str, ...]] = set()
     for index, levels in enumerate(cells):
-        if levels.keys() != known.keys():
-            if (which := tuple(sorted(levels))) not in told:
-                told.add(which)
+        if levels.keys() != keys_of.keys():
+            if (which := tuple(sorted(levels))) not in seen:
+                seen.add(which)
                 yield Problem(
                     "unknown-factor",
                     name,
                     f"a cell with {join_names(sorted(levels)) or 'no factor'}",
-                    f"the study's factors: {join_names(known)}",
+                    f"the study's factors: {join_names(keys_of)}",
                     f"correct facets, x and y in study.yml, or {COLLECT}",
                     column=f"cells.{index}",
                 )
             continue
         for factor, key in levels.items():
-            unknown = factor in fixed and key not in known[factor]
-            if unknown and (factor, key) not in told:
-                told.add((factor, key))
+            unknown = factor in fixed and key not in keys_of[factor]
+            if unknown and (factor, key) not in seen:
+                seen.add((factor, key))
                 yield Problem(
                     "unknown-level",
                     name,
                     quote(key),
-                    f"a level of {factor}: {join_names(sorted(known[factor]), 30)}",
+                    f"a level of {factor}: {join_names(sorted(keys_of[factor]), 30)}",
                     f"add {key} under factors.{factor}.levels in study.yml, or remove the run",
                     column=f"cells.{index}.{factor}",
                 )
@@ -224,12 +231,12 @@ def _outcomes(
     return found, problems
 
 
-def _counts(one: CellOutcomes, items: int) -> tuple[str, str]:
+def _counts(outcomes: CellOutcomes, items: int) -> tuple[str, str]:
     """What is wrong with a cell's counts, and what was expected; empty where nothing is."""
-    if len(one.correct) != items or len(one.samples) not in (1, items):
-        return f"{len(one.correct)} of {items} counts", "one for each item"
-    samples = one.samples * items if len(one.samples) == 1 else one.samples
-    for correct, of in zip(one.correct, samples, strict=True):
+    if len(outcomes.correct) != items or len(outcomes.samples) not in (1, items):
+        return f"{len(outcomes.correct)} of {items} counts", "one for each item"
+    samples = outcomes.samples * items if len(outcomes.samples) == 1 else outcomes.samples
+    for correct, of in zip(outcomes.correct, samples, strict=True):
         if correct > of:
             return f"{correct} right of {of}", "at most as many as samples"
     return "", ""
@@ -241,23 +248,25 @@ def _counts(one: CellOutcomes, items: int) -> tuple[str, str]:
 def _named(source: StudySource, reading: Reading, runs: Mapping[str, Run]) -> Iterator[Problem]:
     """What a reading says of runs that aren't there, or say something else."""
     name = source.tables[reading.id].name
-    known = source.runs.names
-    if not known:
+    runs_with_file = source.runs.names
+    if not runs_with_file:
         return  # The column may name runs that are kept elsewhere.
     with_value = {at: cell for at, cell in reading.cells.items() if cell.value is not None}
     without = [cell for cell in with_value.values() if not cell.run]
     if without and len(without) < len(with_value):
         found = f"{len(without)} of {len(with_value)} values without a run"
         yield Problem.of("mixed-runs", name, found, without[0].line, "run")
-    told: set[str] = set()
+    reported: set[str] = set()
     for at, cell in with_value.items():
         if not cell.run:
             continue
-        if cell.run not in known:
-            if cell.run not in told:
-                told.add(cell.run)
-                near = nearest(cell.run, known)
-                expected = f"a run with a file {FOLDER}/<run>.json: {join_names(sorted(known))}"
+        if cell.run not in runs_with_file:
+            if cell.run not in reported:
+                reported.add(cell.run)
+                near = nearest(cell.run, runs_with_file)
+                expected = (
+                    f"a run with a file {FOLDER}/<run>.json: {join_names(sorted(runs_with_file))}"
+                )
                 fix = "add the run's file, which gridatlas collect writes"
                 yield Problem(
                     "run-without-file",

@@ -157,10 +157,10 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
     kind = error["type"]
     key = str(path[-1]) if path else ""
     if kind == "extra_forbidden":
-        known = _keys_at(path[:-1])
-        near = nearest(key, known)
+        valid_keys = _keys_at(path[:-1])
+        near = nearest(key, valid_keys)
         fix = f"write {near} instead of {key}" if near else None
-        keys, found = join_names(known, 30), f"the key {quote(key)}"
+        keys, found = join_names(valid_keys, 30), f"the key {quote(key)}"
         return Problem.of(
             "unknown-key", name, found, line, column, fix=fix, values={"keys": keys, "key": key}
         )
@@ -213,7 +213,7 @@ def _keys_at(path: KeyPath) -> list[str]:
             node = node.get("items", {})
         else:
             node = node.get("properties", {}).get(part) or node.get("additionalProperties", {})
-        options = [one for one in node.get("anyOf", ()) if one.get("type") != "null"]
+        options = [option for option in node.get("anyOf", ()) if option.get("type") != "null"]
         if options:
             # A level is a scalar or a mapping; the keys are those of the mapping.
             node = next((option for option in options if "$ref" in option), options[-1])

@@ -48,8 +48,8 @@ def too_long(level: str) -> bool:
 def check_columns(source: StudySource, table: Table) -> list[Problem]:
     """Missing and repeated columns; columns that are not read are notes."""
     needed = (*factor_ids(source), source.file.metric.column)
-    known = (*needed, *OPTIONAL_COLUMNS)
-    extra = [name for name in table.columns if name not in known]
+    read = (*needed, *OPTIONAL_COLUMNS)
+    extra = [name for name in table.columns if name not in read]
     problems = []
     for name, times in Counter(table.columns).items():
         if times > 1:
@@ -73,7 +73,7 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
                 1,
                 name,
                 severity="note",
-                values={"columns": join_names(known, 30)},
+                values={"columns": join_names(read, 30)},
             )
             for name in extra
         ]
@@ -386,15 +386,15 @@ def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]
                 lines.setdefault((name, key), []).append(cell.line or 0)
     problems = []
     for (name, key), at in lines.items():
-        known = [level.key for level in rows.factors[name].levels]
-        near = None if level_number(key) is not None else nearest(key, known)
+        listed = [level.key for level in rows.factors[name].levels]
+        near = None if level_number(key) is not None else nearest(key, listed)
         add = f"add {key} under factors.{name}.levels"
         problems.append(
             Problem(
                 "unknown-level",
                 rows.table.name,
                 quote(key) + (f" in {len(at)} rows" if len(at) > 1 else ""),
-                f"a level of {name}: {join_names(known, 30)}",
+                f"a level of {name}: {join_names(listed, 30)}",
                 f"write {near} instead of {key}, or {add}" if near else f"correct it, or {add}",
                 at[0],
                 name,

@@ -214,7 +214,7 @@ def _typed(
     try:
         return form.model_validate(tree)
     except ValidationError as error:
-        problems += [_problem(one, name) for one in error.errors()[:20]]
+        problems += [_problem(detail, name) for detail in error.errors()[:20]]
         return None
 
 

@@ -70,7 +70,7 @@ def typos(source: StudySource) -> list[Typo]:
 
 def corrected(source: StudySource, found: list[Typo]) -> StudySource:
     """The study as it was meant, to be checked for other mistakes."""
-    file, names = source.file, {one.path: one.column for one in found}
+    file, names = source.file, {typo.path: typo.column for typo in found}
     facets = tuple(names.get(("facets", at), facet) for at, facet in enumerate(file.facets))
     column = names.get(("metric", "column"), file.metric.column)
     update = {

@@ -61,16 +61,18 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
     """
     misspelled = typos(source)
     meant = corrected(source, misspelled) if misspelled else source
-    problems = [*(one.problem(source) for one in misspelled), *_check_names(meant)]
+    problems = [*(typo.problem(source) for typo in misspelled), *_check_names(meant)]
     if misspelled:
-        problems += [one for table in source.tables.values() for one in check_columns(meant, table)]
+        problems += [
+            problem for table in source.tables.values() for problem in check_columns(meant, table)
+        ]
     if problems:
         return None, problems
     tables: dict[str, Table] = {}
     for reading_id, table in source.tables.items():
         found = check_columns(source, table)
         problems += found
-        if not any(one.severity == "problem" for one in found):
+        if not any(problem.severity == "problem" for problem in found):
             tables[reading_id] = table
     if not tables:
         return None, problems
@@ -159,16 +161,16 @@ class _In:
         )
 
     def unknown(
-        self, kind: str, path: Sequence[str | int], name: str, what: str, known: Iterable[str]
+        self, kind: str, path: Sequence[str | int], name: str, what: str, valid: Iterable[str]
     ) -> Problem:
-        known = list(known)
-        near = nearest(name, known)
+        valid = list(valid)
+        near = nearest(name, valid)
         if level_number(name) is not None:
             near = None
         fix = f"write {near} instead of {name}" if near else f"use one of them, or remove {name}"
-        if not known:
+        if not valid:
             fix = f"remove {name}"
-        expected = f"{what}: {join_names(known, 30)}" if known else f"{what}; there is none"
+        expected = f"{what}: {join_names(valid, 30)}" if valid else f"{what}; there is none"
         return self.problem(kind, path, quote(name), expected, fix)
 
 
@@ -207,12 +209,12 @@ def _check_ids(source: StudySource) -> list[Problem]:
     problems += [
         here.problem(
             "reserved-column",
-            ("x" if one == file.x else "y" if one == file.y else "facets",),
-            quote(one),
+            ("x" if factor_id == file.x else "y" if factor_id == file.y else "facets",),
+            quote(factor_id),
             values={"names": join_names(RESERVED_FACTORS, 30)},
         )
-        for one in ids
-        if one in RESERVED_FACTORS
+        for factor_id in ids
+        if factor_id in RESERVED_FACTORS
     ]
     if file.metric.column in (*ids, *OPTIONAL_COLUMNS, "reading"):
         problems.append(
@@ -319,9 +321,9 @@ def _check_arguments(source: StudySource) -> list[Problem]:
         return [here.problem("wrong-value", path, found, expected, "close the quote")]
     named = list(dict.fromkeys(PLACEHOLDER.findall(args)))
     problems = [
-        here.unknown("unknown-factor", path, one, "a factor of this study", ids)
-        for one in named
-        if one not in ids
+        here.unknown("unknown-factor", path, name, "a factor of this study", ids)
+        for name in named
+        if name not in ids
     ]
     problems += [
         here.problem(
@@ -552,10 +554,10 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
     file, here = source.file, _In(source)
     problems = []
     for facet, key in file.baseline.items():
-        known = [level.key for level in factors[facet].levels]
-        if known and key not in known:
+        levels = [level.key for level in factors[facet].levels]
+        if levels and key not in levels:
             what = f"a level of {facet}"
-            problems.append(here.unknown("unknown-level", ("baseline", facet), key, what, known))
+            problems.append(here.unknown("unknown-level", ("baseline", facet), key, what, levels))
     problems += _check_stated_ranges(source, factors)
     for index, region in enumerate(file.regions):
         for number, box in enumerate(region.boxes):
@@ -572,12 +574,12 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
                 )
                 continue
             for axis, keys in box.items():
-                known = [level.key for level in factors[axis].levels]
+                levels = [level.key for level in factors[axis].levels]
                 what = f"a level of {axis}"
                 problems += [
-                    here.unknown("unknown-level", (*path, axis), key, what, known)
+                    here.unknown("unknown-level", (*path, axis), key, what, levels)
                     for key in keys
-                    if key not in known
+                    if key not in levels
                 ]
     for facet in (file.x, file.y):
         for index, level in enumerate(factors[facet].levels):
@@ -617,10 +619,10 @@ def _check_stated_ranges(source: StudySource, factors: Mapping[str, Factor]) -> 
                     what = "a facet of this study"
                     problems.append(here.unknown("unknown-factor", path, facet, what, file.facets))
                     continue
-                known = [level.key for level in factors[facet].levels]
-                if known and key not in known:
+                keys = [level.key for level in factors[facet].levels]
+                if keys and key not in keys:
                     what = f"a level of {facet}"
-                    problems.append(here.unknown("unknown-level", path, key, what, known))
+                    problems.append(here.unknown("unknown-level", path, key, what, keys))
     return problems
 
 

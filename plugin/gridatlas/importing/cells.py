@@ -333,7 +333,7 @@ def _named(proposal: Proposal) -> tuple[FactorColumn, ...]:
         name = identifier(bare)
         if name in (*RESERVED_FACTORS, *RESERVED_FACETS):
             name = f"{name}_setting"
-        taken = {one.id for one in found}
+        taken = {factor.id for factor in found}
         number, first = 2, name
         while name in taken:
             name, number = f"{first}_{number}", number + 1

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from gridatlas.importing.numerals import (
-    Mark,
+    DecimalMark,
     are_plain_numbers,
     is_absent,
     number_text,
@@ -49,7 +49,7 @@ class Column:
 
     name: str
     texts: Sequence[str]
-    mark: Mark
+    mark: DecimalMark
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -154,13 +154,15 @@ class Column:
         return max(map(places_of, self.values), default=0)
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What it holds, in a few words."""
         if self.is_metric_like and self.values:
             low, high = min(self.values), max(self.values)
             count = self.number_count
             what = f"{count} number{'s' * (count != 1)}, {low:f} to {high:f}"
-            absent = sum(self.counts[text] for text, one in self.number_of.items() if one is None)
+            absent = sum(
+                self.counts[text] for text, number in self.number_of.items() if number is None
+            )
             return what + (f"; {absent} without" if absent else "")
         if not self.filled:
             return "nothing"

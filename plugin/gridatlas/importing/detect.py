@@ -60,7 +60,7 @@ def look(
         else:
             tables.append(_table(file, name, encoding, table))
     if pattern:
-        tables = [_named(*one) for one in zip(tables, _path_parts(names, pattern), strict=True)]
+        tables = [_named(*named) for named in zip(tables, _path_parts(names, pattern), strict=True)]
     return tables[0] if len(tables) == 1 else _together(tables, names)
 
 
@@ -115,12 +115,12 @@ def _table(file: Path, name: str, encoding: str | None, number: int | None) -> R
         texts = dict(zip(columns, found.texts, strict=True))
         places = [f"{name}:{line}" for line in found.lines]
         return RawTable("Parquet", texts, places, notes=tuple(notes))
-    text, said = _text(file, name, encoding)
+    text, encoding_note = _text(file, name, encoding)
     if ending in (".md", ".markdown"):
         return read_markdown(text, name, number)
     if ending in (".jsonl", ".ndjson"):
         return read_lines(text, name)
-    return read_delimited(text, name, said)
+    return read_delimited(text, name, encoding_note)
 
 
 def _text(file: Path, name: str, encoding: str | None) -> tuple[str, str]:
@@ -170,7 +170,7 @@ def _together(tables: Sequence[RawTable], names: Sequence[str]) -> RawTable:
         f"{len(tables)} files, {'; '.join(forms)}",
         columns,
         [place for table in tables for place in table.places],
-        tuple(one for table in tables for one in table.reported),
+        tuple(row for table in tables for row in table.reported),
         tuple(dict.fromkeys(notes)),
         semicolons=any(table.semicolons for table in tables),
         origins=(own,),
@@ -212,8 +212,10 @@ def _harness(
         table = table_of(records, form)
         keep = lm_eval.KEEP if form == lm_eval.FORM else {}
         reported = (*table.reported, *others)
-        said = [f"{join_names(instead)}: as --path says, not as the files do"] if instead else []
-        notes = (*said, *table.notes)
+        replaced = (
+            [f"{join_names(instead)}: as --path says, not as the files do"] if instead else []
+        )
+        notes = (*replaced, *table.notes)
         return replace(table, reported=reported, notes=notes, keep=keep)
     return None
 

@@ -9,7 +9,14 @@ from gridatlas.importing.columns import Column, determines, kind_of_count, plain
 from gridatlas.importing.numerals import looks_like_number
 from gridatlas.importing.options import ImportOptions, Role
 from gridatlas.importing.rows import CannotImport
-from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, TOLD, WHEN
+from gridatlas.importing.vocabulary import (
+    DIRECTION_COLUMNS,
+    FACTORS,
+    METRICS,
+    NOT_STDERR,
+    REPEATS,
+    WHEN,
+)
 from gridatlas.model.problems import join_names, quote
 
 
@@ -33,23 +40,23 @@ def choose_factors(
     able = [
         column for name, column in columns.items() if name not in taken and _may_be_factor(column)
     ]
-    free = [one for one in able if _has_few_levels(one)]
-    varied = [one for one in free if len(one.distinct) > 1]
-    varied = [one for one in varied if not combined(one, varied)]
-    ranked = sorted(varied, key=lambda one: -len(one.distinct))
+    free = [column for column in able if _has_few_levels(column)]
+    varied = [column for column in free if len(column.distinct) > 1]
+    varied = [column for column in varied if not combined(column, varied)]
+    ranked = sorted(varied, key=lambda column: -len(column.distinct))
     apart: list[Column] = []
-    for one in ranked:
+    for column in ranked:
         others = (*(columns[name] for name in given), *apart)
-        if not any(determines(other, one) for other in others):
-            apart.append(one)
+        if not any(determines(other, column) for other in others):
+            apart.append(column)
     order = list(columns)
-    numeric = [one for one in apart if one.as_numbers]
-    texts = [one for one in apart if not one.as_numbers]
-    rest = [one for one in ranked if one not in apart]
-    constant = [one for one in free if len(one.distinct) == 1]
-    constant.sort(key=lambda one: "model" not in words(one.name))
-    many = [one for one in able if one not in free]
-    axes = [one.name for one in (*numeric, *texts, *rest, *many, *constant)]
+    numeric = [column for column in apart if column.as_numbers]
+    texts = [column for column in apart if not column.as_numbers]
+    rest = [column for column in ranked if column not in apart]
+    constant = [column for column in free if len(column.distinct) == 1]
+    constant.sort(key=lambda column: "model" not in words(column.name))
+    many = [column for column in able if column not in free]
+    axes = [column.name for column in (*numeric, *texts, *rest, *many, *constant)]
     missing = [axis for axis in (asked.x, asked.y) if axis is None]
     if len(axes) < len(missing):
         raise CannotImport(
@@ -70,7 +77,12 @@ def choose_factors(
 
 def _may_be_factor(column: Column) -> bool:
     name, parts = plain_name(column.name), set(words(column.name))
-    if name in TOLD or kind_of_count(column.name) or NOT_STDERR.search(name) or REPEATS & parts:
+    if (
+        name in DIRECTION_COLUMNS
+        or kind_of_count(column.name)
+        or NOT_STDERR.search(name)
+        or REPEATS & parts
+    ):
         return False
     if FACTORS & parts or not column.filled:
         return bool(column.filled)
@@ -150,7 +162,7 @@ def choose_repeats(
     return facets, ()
 
 
-def say_rest(
+def explain_rest(
     columns: Mapping[str, Column],
     roles: dict[str, Role],
     factors: Sequence[str],
@@ -164,7 +176,7 @@ def say_rest(
             why = "empty"
         elif REPEATS & parts and len(column.distinct) > 1:
             why = f"nothing is repeated by it; if it was varied: --facet {shlex.quote(name)}"
-        elif plain_name(name) in TOLD:
+        elif plain_name(name) in DIRECTION_COLUMNS:
             why = "says which is better"
         elif len(column.distinct) == 1:
             why = "one level only"
@@ -180,22 +192,22 @@ def say_rest(
             why = "differs in nearly each row"
         else:
             why = f"its name; if it was varied: --facet {shlex.quote(name)}"
-        roles[name] = Role("not read", name, column.said, why)
+        roles[name] = Role("not read", name, column.summary, why)
 
 
-def said_of_levels(column: Column) -> list[str]:
+def notes_of_levels(column: Column) -> list[str]:
     """Notes of levels that are odd."""
     notes: list[str] = []
     if column.as_numbers or not column.filled:
         return notes
-    numbers = [one for one in column.distinct if looks_like_number(one)]
-    texts = [one for one in column.distinct if one not in numbers]
+    numbers = [level for level in column.distinct if looks_like_number(level)]
+    texts = [level for level in column.distinct if level not in numbers]
     if numbers and texts:
         few, kind = (texts, "texts") if len(texts) <= len(numbers) else (numbers, "numbers")
         notes.append(
             f"{column.name} has numbers and texts as levels; the {kind}: {join_names(few, 5)}"
         )
-    lists = [one for one in column.distinct if one[:1] in "[({" and one[-1:] in "])}"]
+    lists = [level for level in column.distinct if level[:1] in "[({" and level[-1:] in "])}"]
     if lists:
         notes.append(f"{column.name} has lists as levels, taken as texts: {quote(lists[0], 40)}")
     spaced = [count for count in column.counts if count != count.strip()]

@@ -49,10 +49,10 @@ class MetricAsked:
 
 @dataclass(frozen=True, slots=True)
 class MetricFound:
-    """How the metric is told in `study.yml`.
+    """How the metric is written in `study.yml`.
 
     Attributes:
-        decimals: None where it needn't be said.
+        decimals: None where it needn't be written.
         proportion: Whether a value counts successes among n trials.
         reasons: Why, for people: unit and range, direction, decimals.
     """
@@ -73,13 +73,13 @@ def unit_in_name(name: str) -> tuple[str, str]:
 
 
 def metric_of(
-    name: str, column: Column, asked: MetricAsked, told_higher: bool | None
+    name: str, column: Column, asked: MetricAsked, higher_in_files: bool | None
 ) -> MetricFound:
     """What the values and the metric's name say.
 
     Args:
         name: The metric's name: of its column, or of a column that names metrics.
-        told_higher: Whether the files say that higher is better.
+        higher_in_files: Whether the files say that higher is better.
     """
     bare, named_unit = unit_in_name(name)
     values = column.values
@@ -91,7 +91,7 @@ def metric_of(
         ends = (ZERO, HUNDRED) if of_percent else None if unit == "%" else ends
         ends = None if unit != "%" and ends == (ZERO, HUNDRED) else ends
     ends = asked.range or ends
-    better, why_better = _better(words(bare), asked.better, told_higher)
+    better, why_better = _better(words(bare), asked.better, higher_in_files)
     most = column.decimals
     decimals = asked.decimals
     why_decimals = f"{most if decimals is None else decimals} decimals"
@@ -131,11 +131,13 @@ def _scale(
     return "", None, "no unit known (--unit, --range)"
 
 
-def _better(parts: list[str], asked: Better | None, told_higher: bool | None) -> tuple[Better, str]:
+def _better(
+    parts: list[str], asked: Better | None, higher_in_files: bool | None
+) -> tuple[Better, str]:
     if asked:
         return asked, "as asked"
-    if told_higher is not None:
-        return ("higher" if told_higher else "lower"), "the files say so"
+    if higher_in_files is not None:
+        return ("higher" if higher_in_files else "lower"), "the files say so"
     lower = LOWER & set(parts)
     if lower:
         return "lower", f"“{min(lower)}” in its name"
@@ -150,8 +152,8 @@ def last_part(name: str) -> str:
 
 def _title(name: str) -> str:
     name = last_part(name)
-    known = _NAMES.get(name.strip().lower())
-    if known:
-        return known
+    common = _NAMES.get(name.strip().lower())
+    if common:
+        return common
     text = " ".join(name.replace("_", " ").split()) or "Value"
     return text[0].upper() + text[1:]

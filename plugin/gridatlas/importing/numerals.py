@@ -11,7 +11,7 @@ from gridatlas.importing.rows import CannotImport
 from gridatlas.model.problems import quote
 from gridatlas.model.study import State
 
-Mark = Literal["point", "comma"]
+DecimalMark = Literal["point", "comma"]
 
 _ABSENT = "- – — . .. ? n/a na n.a. #n/a #na nan -nan none null nil <na> missing tbd"
 ABSENT = frozenset(_ABSENT.split())
@@ -64,7 +64,7 @@ def without_margin(text: str) -> tuple[str, str]:
     return (found[1].rstrip(), found[2]) if found else (text, "")
 
 
-def number_text(text: str, mark: Mark) -> str | None:
+def number_text(text: str, mark: DecimalMark) -> str | None:
     """A number with a point for decimals and no separators, digits as printed; None for no number.
 
     `1.234,50` with the mark `comma` is `1234.50`. A percent sign isn't part of a number.
@@ -135,7 +135,7 @@ def marks_of(texts: Collection[str]) -> Marks:
     return Marks(**found)
 
 
-def decimal_mark(marks: Marks, *, semicolons: bool) -> Mark:
+def decimal_mark(marks: Marks, *, semicolons: bool) -> DecimalMark:
     """The decimal mark of a file's numbers.
 
     Raises:

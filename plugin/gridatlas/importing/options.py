@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gridatlas.importing.metric import MetricAsked
-from gridatlas.importing.numerals import Mark
+from gridatlas.importing.numerals import DecimalMark
 
 ROWS = "rows"
 """In the place of a column of repeats: several rows of a cell are repeats, without a number."""
@@ -24,7 +24,7 @@ class ImportOptions:
     ignore: tuple[str, ...] = ()
     keep: tuple[tuple[str, str], ...] = ()
     counts: Mapping[str, str] = field(default_factory=dict)
-    mark: Mark | None = None
+    mark: DecimalMark | None = None
     about: MetricAsked = field(default_factory=MetricAsked)
 
     @property

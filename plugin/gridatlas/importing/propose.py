@@ -10,13 +10,13 @@ from gridatlas.importing.columns import Column, kind_of_count, plain_name, words
 from gridatlas.importing.factors import (
     choose_factors,
     choose_repeats,
-    said_of_levels,
-    say_rest,
+    explain_rest,
+    notes_of_levels,
     why_factor,
 )
 from gridatlas.importing.metric import MetricFound, metric_of
 from gridatlas.importing.numerals import (
-    Mark,
+    DecimalMark,
     are_plain_numbers,
     decimal_mark,
     is_absent,
@@ -27,11 +27,11 @@ from gridatlas.importing.options import ROWS, ImportOptions, Role
 from gridatlas.importing.rows import CannotImport, RawTable, Reported
 from gridatlas.importing.vocabulary import (
     COUNTS,
+    DIRECTION_COLUMNS,
     FACTORS,
     METRICS,
     NOT_STDERR,
     REPEATS,
-    TOLD,
     WEAK,
     WHEN,
 )
@@ -62,7 +62,7 @@ class Proposal:
     keep: tuple[tuple[str, str], ...]
     left: tuple[Reported, ...]
     about: MetricFound
-    mark: Mark
+    mark: DecimalMark
     roles: tuple[Role, ...]
     notes: tuple[str, ...]
 
@@ -87,12 +87,12 @@ def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Propos
     asked = replace(asked, x=asked.x or headings or None)
     mark = asked.mark or _mark(table)
     notes = list(table.notes)
-    table, keep, left, metric_name = _kept(table, asked, mark)
+    table, keep, left, metric_name = _filtered(table, asked, mark)
     columns = {name: Column(name, texts, mark) for name, texts in table.columns.items()}
     roles: dict[str, Role] = {}
 
     def give(role: str, name: str, why: str) -> None:
-        roles[name] = Role(role, name, columns[name].said, why)
+        roles[name] = Role(role, name, columns[name].summary, why)
 
     for name, level in keep:
         give("only", name, f"rows with {level}")
@@ -100,8 +100,8 @@ def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Propos
         give("not read", name, "as asked")
     metric, why = _metric(columns, asked, roles)
     give("metric", metric, why)
-    told = _told_better(columns, roles)
-    about = metric_of(metric_name or metric, columns[metric], asked.about, told)
+    higher_in_files = _better_in_files(columns, roles)
+    about = metric_of(metric_name or metric, columns[metric], asked.about, higher_in_files)
     counts = _counts(columns, asked, roles, metric, about, notes)
     for kind, name in counts.items():
         asked_for = name == asked.counts.get(kind)
@@ -123,9 +123,9 @@ def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Propos
     if repeats and about.decimals is None:
         # Means have no end of decimals; pictures show those that the values have.
         about = replace(about, decimals=columns[metric].decimals)
-    say_rest(columns, roles, (x, y, *facets))
+    explain_rest(columns, roles, (x, y, *facets))
     for name in (x, y, *facets):
-        notes += said_of_levels(columns[name])
+        notes += notes_of_levels(columns[name])
     if columns[metric].margins:
         notes.append(
             f"{metric}: what stands after ± isn't read, since it may be a standard error or a "
@@ -136,7 +136,7 @@ def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Propos
         roles.values(),
         key=lambda role: order.index(role.role) if role.role in order else len(order),
     )
-    ranked.sort(key=lambda one: one.role == "not read")
+    ranked.sort(key=lambda role: role.role == "not read")
     return Proposal(
         columns,
         table,
@@ -192,7 +192,7 @@ def _check_names(table: RawTable, asked: ImportOptions) -> None:
         used[name] = option
 
 
-def _mark(table: RawTable) -> Mark:
+def _mark(table: RawTable) -> DecimalMark:
     """The decimal mark: of all columns in which everything looks like a number."""
     texts: list[str] = []
     for name in table.columns:
@@ -205,24 +205,26 @@ def _mark(table: RawTable) -> Mark:
     return decimal_mark(marks_of(texts), semicolons=table.semicolons)
 
 
-def _kept(
-    table: RawTable, asked: ImportOptions, mark: Mark
+def _filtered(
+    table: RawTable, asked: ImportOptions, mark: DecimalMark
 ) -> tuple[RawTable, tuple[tuple[str, str], ...], tuple[Reported, ...], str]:
-    """The rows that are taken, what they must have, the others, and the metric's name if told."""
+    """The rows that are taken, what they must have, the others, and the metric's name if any."""
     keep = dict(asked.keep)
     for name, level in table.keep.items():
         levels = set(table.columns[name]) if name not in keep else set()
         if level in levels and len(levels) > 1:
             keep[name] = level
-    told = [
+    naming = [
         name for name in table.columns if plain_name(name) in ("metric", "metric_name", "measure")
     ]
-    told = [name for name in told if name not in (asked.x, asked.y, asked.metric, *asked.facets)]
-    names = Column(told[0], table.columns[told[0]], mark) if told else None
+    naming = [
+        name for name in naming if name not in (asked.x, asked.y, asked.metric, *asked.facets)
+    ]
+    names = Column(naming[0], table.columns[naming[0]], mark) if naming else None
     names = None if names is None or names.is_metric_like or not names.distinct else names
     if names is not None and names.name not in keep and len(names.distinct) > 1:
         counted = Counter(names.levels)
-        keep[names.name] = max(names.distinct, key=lambda one: counted[one])
+        keep[names.name] = max(names.distinct, key=lambda level: counted[level])
     left: list[Reported] = []
     for name, level in keep.items():
         column = Column(name, table.columns[name], mark)
@@ -261,7 +263,7 @@ def _metric(
         if name not in used
         and column.is_metric_like
         and not kind_of_count(name)
-        and plain_name(name) not in TOLD
+        and plain_name(name) not in DIRECTION_COLUMNS
     ]
     if not candidates:
         raise CannotImport(
@@ -271,16 +273,21 @@ def _metric(
             usage=True,
         )
 
-    def score(one: Column) -> tuple[int, float, bool, int]:
-        distinct = one.number_count / len(one.texts)
-        return _metric_name(one.name), distinct, one.is_fractional, list(columns).index(one.name)
+    def score(column: Column) -> tuple[int, float, bool, int]:
+        distinct = column.number_count / len(column.texts)
+        return (
+            _metric_name(column.name),
+            distinct,
+            column.is_fractional,
+            list(columns).index(column.name),
+        )
 
     # Of several that are named like metrics, the first: tables put what matters first.
     named = [candidate for candidate in candidates if score(candidate)[0] == 2]
     if named:
         best = named[0]
         why = "its name" + (
-            f" (also: {join_names(one.name for one in named[1:])})" if named[1:] else ""
+            f" (also: {join_names(column.name for column in named[1:])})" if named[1:] else ""
         )
     else:
         best = max(candidates, key=score)
@@ -298,11 +305,11 @@ def _metric_name(name: str) -> int:
     return -1 if (FACTORS | REPEATS) & parts or WHEN.search(whole) else 0
 
 
-def _told_better(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bool | None:
-    for name in TOLD & columns.keys() - roles.keys():
-        told = {one.lower() for one in columns[name].distinct}
-        if told in ({"true"}, {"false"}):
-            return told == {"true"}
+def _better_in_files(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bool | None:
+    for name in DIRECTION_COLUMNS & columns.keys() - roles.keys():
+        directions = {level.lower() for level in columns[name].distinct}
+        if directions in ({"true"}, {"false"}):
+            return directions == {"true"}
     return None
 
 

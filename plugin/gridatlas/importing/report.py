@@ -41,16 +41,16 @@ def proposal_lines(proposal: Proposal, sources: str) -> Iterator[str]:
 
 def accounting_lines(imported: Imported) -> Iterator[str]:
     """Each row that was read, as a cell, a repeat or reported."""
-    good = [one for one in imported.reported if not one.bad]
-    bad = [one for one in imported.reported if one.bad]
+    good = [row for row in imported.reported if not row.bad]
+    bad = [row for row in imported.reported if row.bad]
     without = len(imported.absent)
     yield f"{_count(imported.read, 'row')} read"
     yield f"  = {_count(imported.cells, 'cell')}"
     yield f"  + {_count(imported.repeats, 'repeat')} of these cells"
     yield f"  + {len(imported.reported):,} reported"
     if without:
-        texts = dict.fromkeys(one.text or "nothing" for one in imported.absent)
-        places = join_names((one.place for one in imported.absent), _SHOWN)
+        texts = dict.fromkeys(cell.text or "nothing" for cell in imported.absent)
+        places = join_names((cell.place for cell in imported.absent), _SHOWN)
         yield (f"{_count(without, 'row')} without a value ({join_names(texts, 5)}): {places}")
     yield from _reported("left out", good)
     yield from _reported("wrong", bad)
@@ -62,7 +62,7 @@ def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
         by_why.setdefault(row.why, []).append(row.place)
     for number, (why, places) in enumerate(by_why.items()):
         if number == 2 * _SHOWN:
-            rest = sum(len(one) for one in list(by_why.values())[number:])
+            rest = sum(len(places) for places in list(by_why.values())[number:])
             yield f"  {what}: {_count(rest, 'more row')}, for {len(by_why) - number} other reasons"
             return
         yield f"  {what}: {printable(why)}: {join_names(places, _SHOWN)}"

@@ -106,10 +106,10 @@ def _say_nothing(_: str) -> None:
 
 
 def _stop_at_wrong_rows(imported: Imported, *, skip: bool) -> None:
-    bad = [one for one in imported.reported if one.bad]
+    bad = [row for row in imported.reported if row.bad]
     if bad and not skip:
         fix = "correct them, or leave them out with --skip"
-        if any("already" in one.why for one in bad):
+        if any("already" in row.why for row in bad):
             fix += (
                 "; if they are repeats of a measurement, add --repeats rows, or --repeats with the "
                 "column that numbers them; if something else was varied, name it with --facet"

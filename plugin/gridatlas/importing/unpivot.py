@@ -40,10 +40,10 @@ def is_wide(table: RawTable) -> bool:
 
 def _names_nothing(heading: str) -> bool:
     """Whether a heading has no word that columns of long tables have."""
-    known = METRICS | FACTORS | REPEATS
+    vocabulary = METRICS | FACTORS | REPEATS
     return not (
         len(heading) == 1
-        or known & set(words(heading))
+        or vocabulary & set(words(heading))
         or kind_of_count(heading)
         or NOT_STDERR.search(plain_name(heading))
         or WHEN.search(plain_name(heading))
@@ -69,25 +69,25 @@ def long(table: RawTable, x: str | None, own: Sequence[str]) -> tuple[RawTable, 
     """
     numeric = [name for name in table.columns if looks_like_number(name)]
     if own:
-        kept = [name for name in table.columns if name in own or name in table.origins]
+        row_columns = [name for name in table.columns if name in own or name in table.origins]
     elif len(numeric) >= 2:
-        kept = [name for name in table.columns if name not in numeric]
+        row_columns = [name for name in table.columns if name not in numeric]
     else:
-        kept = []
+        row_columns = []
         for name in table.columns:
-            if kept and _numbers(table.columns[name]):
+            if row_columns and _numbers(table.columns[name]):
                 break
-            kept.append(name)
-        kept += [name for name in table.origins if name not in kept]
-    levels = [name for name in table.columns if name not in kept]
-    if not levels or not kept:
+            row_columns.append(name)
+        row_columns += [name for name in table.origins if name not in row_columns]
+    levels = [name for name in table.columns if name not in row_columns]
+    if not levels or not row_columns:
         raise CannotImport(
             f"--wide, and the columns {join_names(table.columns)}",
             "a column with the levels of y, and a column per level of x",
             "name the columns that aren't levels of x with --y and --facet",
             usage=True,
         )
-    names = [re.sub(r"\s+", " ", name) for name in kept]
+    names = [re.sub(r"\s+", " ", name) for name in row_columns]
     names[0] = "row" if names[0] == "column_1" else names[0]
     corner = re.fullmatch(r"(.+?)\s*[\\/↓→|]\s*(.+?)", names[0])
     if corner:
@@ -97,7 +97,7 @@ def long(table: RawTable, x: str | None, own: Sequence[str]) -> tuple[RawTable, 
     number = len(table.places)
     columns: dict[str, Sequence[str]] = {
         name: [text for text in table.columns[column] for _ in levels]
-        for name, column in zip(names, kept, strict=True)
+        for name, column in zip(names, row_columns, strict=True)
     }
     columns[called] = levels * number
     values = VALUE if VALUE not in columns else f"{VALUE}_2"

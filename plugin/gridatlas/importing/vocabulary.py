@@ -64,7 +64,7 @@ COUNTS = {
     "stderr": _set("stderr std_err std_error standard_error se sem"),
 }
 """Names of the columns that are counts, or standard errors."""
-TOLD = frozenset({"higher_is_better"})
+DIRECTION_COLUMNS = frozenset({"higher_is_better"})
 """Columns that say which values are better."""
 NOT_STDERR = re.compile(
     r"(^|_)(std|stdev|sd|std_dev|ci|ci95|lower|upper|low|high|min|max|var)(_|$)"

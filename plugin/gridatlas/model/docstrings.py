@@ -6,9 +6,9 @@ import ast
 import inspect
 
 
-def attribute_docstrings(one: type) -> dict[str, str]:
+def attribute_docstrings(class_: type) -> dict[str, str]:
     """The text below each attribute of a class, in a line; attributes without one are left out."""
-    [tree] = ast.parse(inspect.getsource(one)).body
+    [tree] = ast.parse(inspect.getsource(class_)).body
     assert isinstance(tree, ast.ClassDef)
     found = {}
     for before, after in zip(tree.body, tree.body[1:], strict=False):

@@ -126,14 +126,14 @@ class More:
 def truncate_list(found: Iterable[Problem], most: int = ALIKE) -> list[Problem | More]:
     """The first problems of each kind in each file, in their order, and how many more there are."""
     counts: dict[tuple[str, str, Severity], int] = {}
-    told: list[Problem | More] = []
-    for one in found:
-        key = one.kind, one.file, one.severity
+    shown: list[Problem | More] = []
+    for problem in found:
+        key = problem.kind, problem.file, problem.severity
         counts[key] = counts.get(key, 0) + 1
         if counts[key] <= most:
-            told.append(one)
-    told += [More(*key, number - most) for key, number in counts.items() if number > most]
-    return told
+            shown.append(problem)
+    shown += [More(*key, number - most) for key, number in counts.items() if number > most]
+    return shown
 
 
 class DataProblems(Exception):
@@ -146,7 +146,7 @@ class DataProblems(Exception):
 
 def only_problems(found: Iterable[Problem]) -> tuple[Problem, ...]:
     """The entries that make data unfit, without the notes."""
-    return tuple(one for one in found if one.severity == "problem")
+    return tuple(problem for problem in found if problem.severity == "problem")
 
 
 UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

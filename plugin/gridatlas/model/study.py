@@ -165,7 +165,7 @@ class Run:
         commit: Of the code; None where it isn't known, as is `dirty`, whether it was changed since.
         gpu: As the manifest has it; None without one, empty where that isn't known.
         limit: Number of items of a mere try; None for a whole run.
-        told: What else the manifest has, in its order: (name, value) as texts.
+        details: What else the manifest has, in its order: (name, value) as texts.
         cells: How far each cell is.
         outcomes: Of complete cells, where the run has them.
     """
@@ -180,7 +180,7 @@ class Run:
     packages: Mapping[str, str]
     gpu: Mapping[str, object] | None
     limit: int | None
-    told: tuple[tuple[str, str], ...]
+    details: tuple[tuple[str, str], ...]
     cells: Mapping[tuple[Levels, Point], Progress]
     outcomes: Mapping[tuple[Levels, Point], Outcomes]
 

@@ -93,7 +93,7 @@ def run_facts(run: Run) -> list[tuple[str, str]]:
         ("Started", run.started),
         ("Code", _code(run)),
     ]
-    facts += [(key.capitalize(), text) for key, text in run.told]
+    facts += [(key.capitalize(), text) for key, text in run.details]
     facts.append(("GPU", _gpu(run)))
     packages = ", ".join(f"{name} {version}" for name, version in sorted(run.packages.items()))
     return [*facts, ("Packages", packages or "not known")]

@@ -35,7 +35,7 @@ def decode(data: bytes, name: str, encoding: str | None) -> tuple[str, str]:
             raise CannotImport(
                 f"{name}: {error}", f"text in {encoding}", "name another --encoding", usage=True
             ) from None
-    said = "with a byte order mark" if data.startswith(b"\xef\xbb\xbf") else ""
+    encoding_note = "with a byte order mark" if data.startswith(b"\xef\xbb\xbf") else ""
     wide = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}.get(data[:2])
     if wide is None and data[1:2] == b"\0" and data[3:4] == b"\0":
         wide = "utf-16-le"
@@ -43,27 +43,27 @@ def decode(data: bytes, name: str, encoding: str | None) -> tuple[str, str]:
         wide = "utf-16-be"
     try:
         text = data.decode(wide) if wide else data.decode("utf-8-sig")
-        said = "UTF-16" if wide else said
+        encoding_note = "UTF-16" if wide else encoding_note
     except UnicodeError:
         try:
             text = data.decode("cp1252")
         except UnicodeError:
             text = "\0"
-        said = "not UTF-8: read as Windows-1252 (another one: --encoding)"
+        encoding_note = "not UTF-8: read as Windows-1252 (another one: --encoding)"
     if "\0" in text:
         raise CannotImport(
             f"{name}, which isn't text",
             "a table as text, JSON or Parquet",
             "export it as CSV; of a text, name its --encoding",
         )
-    return text, said
+    return text, encoding_note
 
 
-def read_delimited(text: str, name: str, said: str) -> RawTable:
+def read_delimited(text: str, name: str, encoding_note: str) -> RawTable:
     """A table of delimited text.
 
     Args:
-        said: What is worth a word of its encoding.
+        encoding_note: What is worth a word of its encoding.
 
     Raises:
         CannotImport: For text that is no table.
@@ -103,7 +103,7 @@ def read_delimited(text: str, name: str, said: str) -> RawTable:
     rows, lines, reported = _rows(rows[1:], lines[1:], whole_header, width, separator)
     form = f"text table, {_SEPARATORS.get(separator, quote(separator))} between values"
     return RawTable(
-        f"{form}, {said}" if said else form,
+        f"{form}, {encoding_note}" if encoding_note else form,
         dict(zip(columns, map(clean_column, by_columns(columns, rows).values()), strict=True)),
         [f"{name}:{line + before}" for line in lines],
         tuple(Reported(f"{name}:{line + before}", why, bad) for line, why, bad in reported),

@@ -64,14 +64,14 @@ _DECODER = json.JSONDecoder(
 
 def flat(value: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """An object without objects in it: `{"a": {"b": 1}}` has the key `a.b`."""
-    if not before and not any(isinstance(one, dict) for one in value.values()):
+    if not before and not any(isinstance(part, dict) for part in value.values()):
         return dict(value)
     found: dict[str, Any] = {}
-    for key, one in value.items():
-        if isinstance(one, Mapping):
-            found |= flat(one, f"{before}{key}.")
+    for key, part in value.items():
+        if isinstance(part, Mapping):
+            found |= flat(part, f"{before}{key}.")
         else:
-            found[before + key] = one
+            found[before + key] = part
     return found
 
 
@@ -84,7 +84,7 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Sequence):
-        parts = [as_text(one) for one in value if not isinstance(one, list | Mapping)]
+        parts = [as_text(part) for part in value if not isinstance(part, list | Mapping)]
         if len(parts) != len(value):
             return None
         return JOIN.join(part or "null" for part in parts)
@@ -102,22 +102,22 @@ def table_of(records: Sequence[tuple[str, Any]], form: str) -> RawTable:
     """
     flats: list[tuple[str, dict[str, Any]]] = []
     reported: list[Reported] = []
-    for place, one in records:
-        if isinstance(one, Mapping) and one:
-            flats.append((place, flat(one)))
-        elif isinstance(one, Mapping) or one is None:
-            reported.append(Reported(place, "an empty object" if one is not None else "null"))
+    for place, record in records:
+        if isinstance(record, Mapping) and record:
+            flats.append((place, flat(record)))
+        elif isinstance(record, Mapping) or record is None:
+            reported.append(Reported(place, "an empty object" if record is not None else "null"))
         else:
-            why = f"{'a list' if isinstance(one, list) else quote(one)} instead of an object"
+            why = f"{'a list' if isinstance(record, list) else quote(record)} instead of an object"
             reported.append(Reported(place, why, bad=True))
     if not flats:
         raise CannotImport(f"{form} without an object", "a list of objects", "name another file")
-    names = dict.fromkeys(name for _, one in flats for name in one)
+    names = dict.fromkeys(name for _, record in flats for name in record)
     places = [place for place, _ in flats]
     columns: dict[str, list[str]] = {}
     notes: list[str] = []
     for name in names:
-        values = [one.get(name) for _, one in flats]
+        values = [record.get(name) for _, record in flats]
         texts = [as_text(value) for value in values]
         note, taken = _lists(name, places, values, texts)
         notes += [note] if note else []
@@ -150,7 +150,7 @@ def _lists(
                 "lists that can be told apart when their parts are joined",
                 "write the levels as texts",
             )
-    lists = any(isinstance(one, list) for one in joined.values())
+    lists = any(isinstance(value, list) for value in joined.values())
     return (f"{name} has lists; their parts are joined with {JOIN}" if lists else ""), True
 
 
@@ -178,9 +178,9 @@ def read_json(tree: Any, name: str) -> RawTable:
     where = ""
     if isinstance(tree, Mapping):
         lists = {
-            key: one
-            for key, one in tree.items()
-            if isinstance(one, list) and one and all(isinstance(row, Mapping) for row in one)
+            key: value
+            for key, value in tree.items()
+            if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value)
         }
         if len(lists) == 1:
             [(where, tree)] = lists.items()
@@ -190,7 +190,7 @@ def read_json(tree: Any, name: str) -> RawTable:
                 "one list of objects",
                 "write one of them to a file of its own",
             )
-        elif tree and all(isinstance(one, list) for one in tree.values()):
+        elif tree and all(isinstance(values, list) for values in tree.values()):
             return _columns(tree, name)
     if not isinstance(tree, list):
         raise CannotImport(
@@ -200,13 +200,13 @@ def read_json(tree: Any, name: str) -> RawTable:
             "write one object per row; a folder of files with one cell each is imported by "
             "naming the folder",
         )
-    records = [(f"{name}:{where}[{number}]", one) for number, one in enumerate(tree)]
+    records = [(f"{name}:{where}[{number}]", record) for number, record in enumerate(tree)]
     return table_of(records, "JSON")
 
 
 def _columns(tree: Mapping[str, list[Any]], name: str) -> RawTable:
     """An object with a list per column."""
-    lengths = {len(one) for one in tree.values()}
+    lengths = {len(values) for values in tree.values()}
     if len(lengths) != 1:
         raise CannotImport(
             f"{name} with columns of {join_names(sorted(lengths))} values",
@@ -215,7 +215,7 @@ def _columns(tree: Mapping[str, list[Any]], name: str) -> RawTable:
         )
     [length] = lengths
     records = [
-        (f"{name}:[{number}]", {key: one[number] for key, one in tree.items()})
+        (f"{name}:[{number}]", {key: values[number] for key, values in tree.items()})
         for number in range(length)
     ]
     return table_of(records, "JSON by columns")

@@ -16,7 +16,7 @@ def is_lm_eval(tree: Any) -> bool:
         isinstance(tree, Mapping)
         and isinstance(tree.get("results"), Mapping)
         and bool(tree["results"])
-        and all(isinstance(one, Mapping) for one in tree["results"].values())
+        and all(isinstance(scores, Mapping) for scores in tree["results"].values())
         and ("configs" in tree or "config" in tree or "versions" in tree)
     )
 

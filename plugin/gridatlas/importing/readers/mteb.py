@@ -38,15 +38,15 @@ def records(
         model: Its name, where something says it.
     """
     if isinstance(tree.get("model_results"), list):
-        for at, one in enumerate(tree["model_results"]):
-            if isinstance(one, Mapping):
-                yield from records(one, f"{name}:model_results[{at}]", path)
+        for at, results in enumerate(tree["model_results"]):
+            if isinstance(results, Mapping):
+                yield from records(results, f"{name}:model_results[{at}]", path)
         return
     if isinstance(tree.get("task_results"), list):
         named = str(tree.get("model_name") or "")
-        for at, one in enumerate(tree["task_results"]):
-            if isinstance(one, Mapping) and is_mteb(one):
-                yield from records(one, f"{name}:task_results[{at}]", path, named)
+        for at, results in enumerate(tree["task_results"]):
+            if isinstance(results, Mapping) and is_mteb(results):
+                yield from records(results, f"{name}:task_results[{at}]", path, named)
         return
     model = model or _model(path)
     if "mteb_dataset_name" in tree:
@@ -76,8 +76,8 @@ def _old(tree: Mapping[str, Any], name: str, model: str) -> Iterator[tuple[str, 
         subsets = {key: entry for key, entry in entries.items() if isinstance(entry, Mapping)}
         if not subsets or set(subsets) & _SIMILARITIES:
             subsets = {"default": entries}
-        for subset, one in subsets.items():
-            scores = _scores(one)
+        for subset, subset_scores in subsets.items():
+            scores = _scores(subset_scores)
             if scores:
                 yield (
                     f"{name}:{split}.{subset}",
