@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.assessment.tidy import columns, to_frame
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.problems import DataProblems, only_problems
 from gridatlas.model.study import Grid, Levels

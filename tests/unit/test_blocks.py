@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from studies import HEAD, MakeStudy, table
 
+from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells
-from gridatlas.assessment.uncertainty import GridUncertainty, assess
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.binning import BLOCKS_UP_TO, Entry, gather, layout, mark_key
 from gridatlas.charts.compose import (
     difference_domain,
@@ -336,8 +337,8 @@ def test_statistics_have_limits_that_are_told(
     make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = _counts(make_study, 6, 5)
-    monkeypatch.setattr("gridatlas.assessment.uncertainty.COMPARED_UP_TO", 29)
-    monkeypatch.setattr("gridatlas.assessment.uncertainty.SETTINGS_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.assessment.compute.COMPARED_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.assessment.compute.SETTINGS_UP_TO", 29)
     known = assess(results)
     assert {len(grid.cells) for grid in known.grids.values()} == {30}
     assert {difference.reason for difference in known.differences.values()} == {
@@ -346,7 +347,7 @@ def test_statistics_have_limits_that_are_told(
     assert {(default.rows, default.reason) for default in known.defaults.values()} == {
         ((), "mean ranks are not computed above 29 settings")
     }
-    monkeypatch.setattr("gridatlas.assessment.uncertainty.CELLS_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.assessment.counts.CELLS_UP_TO", 29)
     known = assess(results)
     assert {(len(grid.cells), grid.reason) for grid in known.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from studies import MakeStudy, table
 
+from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells
-from gridatlas.assessment.uncertainty import assess
 from gridatlas.charts.compose import draw_difference, draw_disagreement, draw_grid
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tooltips import CARDS_UP_TO, card_data

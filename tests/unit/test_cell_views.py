@@ -62,7 +62,7 @@ def test_a_view_has_all_that_is_known_of_a_cell(make_study: MakeStudy) -> None:
     assert [*cells] == [("1", "1"), ("2", "1")]
     assert len(cells) == 2
     first, second = cells.values()
-    interval = known.uncertainty.of(grid).cells["0,0"]
+    interval = known.uncertainty.of(grid).cells["1", "1"]
     assert (first.levels, first.point, first.x.key, first.y.key) == ((), ("1", "1"), "1", "1")
     assert (first.cell, first.n, first.interval) == (grid.cell("1", "1"), 10, interval)
     assert (first.ends, first.in_best_set) == ((interval.low, interval.high), True)

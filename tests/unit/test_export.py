@@ -14,10 +14,10 @@ from decimal import Decimal
 import pytest
 from studies import HEAD, Checked, MakeStudy, table
 
-from gridatlas.assessment import tidy
-from gridatlas.assessment.cells import GridCells
-from gridatlas.assessment.tidy import columns, to_frame
-from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, assess
+from gridatlas.assessment import cells
+from gridatlas.assessment.assess import assess
+from gridatlas.assessment.cells import GridCells, columns, to_frame
+from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.render import draw_one
 from gridatlas.model.problems import only_problems
@@ -208,7 +208,8 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
 
 def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None:
     study = make_study("", table("rate,depth,value", "1,1,50", "2,1,40"))
-    known = GridUncertainty(cells={"1,0": CellUncertainty(low=30.12345, high=50, in_best_set=True)})
+    interval = CellUncertainty(low=30.12345, high=50, in_best_set=True)
+    known = GridUncertainty(cells={("2", "1"): interval})
     content = json.loads(to_json(GridCells(analyse(study).grid(), known)))
     assert content["not_testable"] is None
     assert content["cells"] == [
@@ -271,7 +272,7 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
 def _written_names() -> list[str]:
     """Every name that the code that writes downloads gives a key or a column."""
     names = set()
-    for module in (exports, tidy):
+    for module in (exports, cells):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             parts: list[ast.expr | None] = []
             if isinstance(node, ast.Dict):
@@ -307,7 +308,8 @@ def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
     assert only_problems(problems) == ()
     grid = analyse(study).grid()
     known = GridUncertainty(
-        cells={"0,0": CellUncertainty(low=0.3, high=0.7, in_best_set=True)}, ranges={"0,0": (0, 1)}
+        cells={("8", "1"): CellUncertainty(low=0.3, high=0.7, in_best_set=True)},
+        ranges={("8", "1"): (0, 1)},
     )
     (cell,) = json.loads(to_json(GridCells(grid, known)))["cells"]
     assert cell["levels"] == {name: 8, "depth": 1}

@@ -10,18 +10,12 @@ from statistics import mean, stdev
 import pytest
 from studies import REPOSITORY, MakeStudy, table
 
+from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.cells import GridCells
+from gridatlas.assessment.cells import GridCells, columns
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.profiles import CELL_METHODS, METHODS, profiles
-from gridatlas.assessment.tidy import columns
-from gridatlas.assessment.uncertainty import (
-    CellUncertainty,
-    GridUncertainty,
-    assess,
-    by_point,
-    ranges_by_point,
-)
+from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.line import Line
 from gridatlas.checks import check_study
@@ -54,7 +48,7 @@ def seeds(number: int) -> str:
 
 def cell_of(results: Results, point: tuple[str, str], **facets: object) -> CellUncertainty:
     grid = results.grid(**facets)
-    return by_point(grid, assess(results).of(grid))[point]
+    return assess(results).of(grid).cells[point]
 
 
 def known(results: Results, **facets: object) -> tuple[Grid, GridUncertainty]:
@@ -76,8 +70,8 @@ def _three(make_study: MakeStudy, *more: str) -> Results:
 def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study: MakeStudy) -> None:
     rows = ("1,2,1,60,200", "2,2,1,50,200", "3,2,1,46,200")
     results = _three(make_study, *rows)
-    grid, told = known(results, seed="mean")
-    cells = by_point(grid, told)
+    _, told = known(results, seed="mean")
+    cells = told.cells
     # 30 ± 4.30 × 27.1 / √3, of which the part below 0 can't be.
     assert cells["1", "1"].low == 0
     assert cells["1", "1"].high == pytest.approx(30 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3))
@@ -130,8 +124,8 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
     rows = ("1,1,1,55.5,200", "2,1,1,33.0,200", "1,2,1,60,200", "2,2,1,50,200")
     results = analyse(make_study(SHARES + seeds(2), table("seed,rate,depth,value,n", *rows)))
     grid, told = known(results, seed="mean")
-    assert by_point(grid, told) == {}
-    assert ranges_by_point(grid, told) == {("1", "1"): (33, 55.5), ("2", "1"): (50, 60)}
+    assert told.cells == {}
+    assert told.ranges == {("1", "1"): (33, 55.5), ("2", "1"): (50, 60)}
     assert told.reason == "2 repeats are too few: an interval takes 3"
     assert (told.x_means, told.y_means, told.basis) == ({}, {}, "")
     figure = Figure(draw_grid(grid), "", grid, uncertainty=told)
@@ -146,8 +140,8 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
 
 def test_the_mean_of_one_seed_has_neither(make_study: MakeStudy) -> None:
     results = analyse(make_study(SHARES + seeds(1), table("seed,rate,depth,value,n", THREE[0])))
-    grid, told = known(results, seed="mean")
-    assert (by_point(grid, told), ranges_by_point(grid, told)) == ({}, {})
+    _, told = known(results, seed="mean")
+    assert (told.cells, told.ranges) == ({}, {})
     assert told.reason == "1 repeat is too few: an interval takes 3"
 
 
@@ -155,9 +149,9 @@ def test_seeds_need_no_trials(make_study: MakeStudy) -> None:
     head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
     rows = [f"{seed},1,1,{loss}" for seed, loss in ((1, 2.5), (2, 2.9), (3, 3.0))]
     results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
-    grid, told = known(results, seed="mean")
+    _, told = known(results, seed="mean")
     reach = T2 * stdev([2.5, 2.9, 3.0]) / sqrt(3)
-    cell = by_point(grid, told)["1", "1"]
+    cell = told.cells["1", "1"]
     assert (cell.low, cell.high) == pytest.approx((2.8 - reach, 2.8 + reach))
     assert told.reason == "the number of trials behind each value is unknown"
 
@@ -174,7 +168,7 @@ def test_equal_losses_of_all_seeds_have_no_interval(make_study: MakeStudy) -> No
     head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
     rows = [f"{seed},1,1,2.5" for seed in (1, 2, 3)]
     results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
-    assert by_point(*known(results, seed="mean")) == {}
+    assert known(results, seed="mean")[1].cells == {}
 
 
 def test_the_mean_of_a_row_over_seeds_is_of_the_seeds_means(make_study: MakeStudy) -> None:
@@ -221,7 +215,7 @@ def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStu
         for value in values
     ]
     grid, told = known(_repeats(make_study, *rows))
-    cells = by_point(grid, told)
+    cells = told.cells
     assert (cells["1", "1"].low, cells["1", "1"].high) == (0, pytest.approx(97.3815, abs=1e-4))
     reach = T2 * stdev([60, 50, 46]) / sqrt(3)
     assert (cells["2", "1"].low, cells["2", "1"].high) == pytest.approx((52 - reach, 52 + reach))
@@ -229,7 +223,7 @@ def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStu
     assert told.reason == "each value is a mean of repeats, whose trials are not independent"
     assert [cell.in_best_set for cell in cells.values()] == [None, None]
     # Whether the cells' repeats are the same seeds isn't known, so they may be off together.
-    both = (by_point(grid, told)["2", "1"].high - 52 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3)) / 2
+    both = (told.cells["2", "1"].high - 52 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3)) / 2
     assert profiles(grid, told).y[0].interval == (0, pytest.approx(41 + both))
 
 
@@ -242,18 +236,18 @@ def test_repeats_that_are_alike_are_no_more_sure_than_their_trials(make_study: M
 
 def test_two_repeats_have_their_range_and_one_has_neither(make_study: MakeStudy) -> None:
     rows = ("1,1,50,100", "1,1,60,100", "2,1,50,100", *(f"3,1,{v},100" for v in (50, 55, 57, 60)))
-    grid, told = known(_repeats(make_study, *rows))
-    cells = by_point(grid, told)
+    _, told = known(_repeats(make_study, *rows))
+    cells = told.cells
     values = [50, 55, 57, 60]
     assert list(cells) == [("3", "1")]
     reach = max(T3 * stdev(values) / 2, 100 * (wilson(222, 400).high - 0.555))
     assert cells["3", "1"].high == pytest.approx(mean(values) + reach)
-    assert ranges_by_point(grid, told) == {("1", "1"): (50, 60)}
+    assert told.ranges == {("1", "1"): (50, 60)}
 
 
 def test_repeats_of_which_each_cell_has_one_are_as_without(make_study: MakeStudy) -> None:
-    grid, told = known(_repeats(make_study, "1,1,50,100", "2,1,60,100"))
-    cell = by_point(grid, told)["1", "1"]
+    _, told = known(_repeats(make_study, "1,1,50,100", "2,1,60,100"))
+    cell = told.cells["1", "1"]
     trials = wilson(50, 100)
     assert (cell.low, cell.high) == pytest.approx((100 * trials.low, 100 * trials.high))
     assert (told.basis, told.reason, cell.in_best_set) == ("trials", "", True)
@@ -292,7 +286,7 @@ def test_a_standard_error_makes_the_interval_wider_and_never_narrower(
     rows = ("1,1,50,200,7", "2,1,50,200,1", "3,1,50,200,")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
     grid, told = known(results)
-    cells = by_point(grid, told)
+    cells = told.cells
     trials = 100 * wilson(100, 200).low
     assert [cells[x, "1"].low for x in "123"] == pytest.approx([50 - 1.959964 * 7, trials, trials])
     assert cells["1", "1"].items_low == pytest.approx(50 - 1.959964 * 7)
@@ -300,7 +294,7 @@ def test_a_standard_error_makes_the_interval_wider_and_never_narrower(
     assert told.basis == "stderr"
     assert to_json(GridCells(grid, told)).count(CELL_METHODS["stderr"]) == 1
     # Over how many items is unknown, and so is whether the cells share them.
-    assert (told.same_items, told.p, told.x_p) == (None, None, None)
+    assert (told.same_items, told.p, told.alike) == (None, None, False)
 
 
 def test_no_interval_leaves_the_metrics_range(make_study: MakeStudy) -> None:
@@ -315,8 +309,8 @@ def test_no_interval_leaves_the_metrics_range(make_study: MakeStudy) -> None:
 def test_a_standard_error_needs_no_trials(make_study: MakeStudy) -> None:
     head = SHARES.replace(', unit: "%", range: [0, 100]', "")
     results = analyse(make_study(head, table("rate,depth,value,stderr", "1,1,1200,50")))
-    grid, told = known(results)
-    cell = by_point(grid, told)["1", "1"]
+    _, told = known(results)
+    cell = told.cells["1", "1"]
     assert (cell.low, cell.high) == pytest.approx((1200 - 1.959964 * 50, 1200 + 1.959964 * 50))
     assert told.reason == "the number of trials behind each value is unknown"
 
@@ -326,12 +320,12 @@ def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(
 ) -> None:
     counts = ("1,1,70,200,", "2,1,50,200,")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *counts)))
-    assert [one.in_best_set for one in by_point(*known(results)).values()] == [True, False]
+    assert [one.in_best_set for one in known(results)[1].cells.values()] == [True, False]
     results = analyse(
         make_study(SHARES, table("rate,depth,value,n,stderr", "1,1,70,200,9", "2,1,50,200,9"))
     )
-    grid, told = known(results)
-    assert [one.in_best_set for one in by_point(grid, told).values()] == [True, True]
+    _, told = known(results)
+    assert [one.in_best_set for one in told.cells.values()] == [True, True]
     assert told.test == (
         "Fisher's exact test, one-sided, and Welch's t test of the standard errors, whichever p is "
         "larger"
@@ -370,7 +364,7 @@ def test_items_count_once_each(make_study: MakeStudy) -> None:
     rows = ("p,1,1,52.0", "p,2,1,50.0")
     results = analyse(make_study(SHARES + ITEMS, table("b,rate,depth,value", *rows)))
     grid, told = known(results, b="p")
-    cell = by_point(grid, told)["1", "1"]
+    cell = told.cells["1", "1"]
     items, trials = wilson(15.6, 30), wilson(78, 150)
     assert (cell.low, cell.high) == pytest.approx((100 * items.low, 100 * items.high))
     assert (cell.trials_low, cell.items_low) == pytest.approx((100 * trials.low, 100 * items.low))
@@ -416,7 +410,7 @@ def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:
     cells = 0
     for setting in ("before", "after_t125", "after_t100"):
         grid = digits.grid(setting=setting, seed="mean")
-        for point, cell in by_point(grid, uncertainty.of(grid)).items():
+        for point, cell in uncertainty.of(grid).cells.items():
             for seed in (1, 2, 3):
                 value = digits.grid(setting=setting, seed=seed).cell(*point).value
                 assert value is not None
@@ -429,7 +423,7 @@ def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) ->
     uncertainty = assess(digits)
     grid = digits.grid(setting="after_t125", seed=1)
     told = uncertainty.of(grid)
-    cells = by_point(grid, told)
+    cells = told.cells
     of = grid.cell("6", "1")
     assert (str(of.value), str(of.stderr)) == ("55.50", "4.92")
     # Student's t with 99 degrees of freedom: 100 items.

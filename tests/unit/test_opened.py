@@ -319,7 +319,7 @@ def test_a_cache_gives_the_same_without_computing_it_again(
     first = gridatlas.load(tmp_path / "data", cache=tmp_path / "cache")["demo"]
     shown = first.grid(model="small", seed=1)._repr_html_()
     monkeypatch.setattr("gridatlas.charts.pool.draw_one", None)
-    monkeypatch.setattr("gridatlas.assessment.uncertainty._assess", None)
+    monkeypatch.setattr("gridatlas.assessment.compute.compute", None)
     second = gridatlas.load(tmp_path / "data", cache=tmp_path / "cache")["demo"]
     assert second.grid(model="small", seed=1)._repr_html_() == shown
     pd.testing.assert_frame_equal(second.frame(), first.frame())

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from studies import MakeStudy, table
 
+from gridatlas.assessment.assess import assess
 from gridatlas.assessment.profiles import METHODS, LevelMean, profiles
-from gridatlas.assessment.uncertainty import GridUncertainty, assess
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.study import Grid
 from gridatlas.results.grids import Results, analyse
 from gridatlas.statistics.counts import mean_wilson, wilson

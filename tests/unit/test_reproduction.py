@@ -12,10 +12,10 @@ import pytest
 from studies import MakeStudy, table
 
 from gridatlas.assessment.agreement import compare
+from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
-from gridatlas.assessment.uncertainty import assess
 from gridatlas.charts.badges import reproduced_badge
 from gridatlas.checks import check_study
 from gridatlas.pages.exports import to_json

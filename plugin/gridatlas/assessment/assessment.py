@@ -8,10 +8,11 @@ from functools import cached_property
 from pathlib import Path
 
 from gridatlas.assessment.agreement import ReadingAgreement, compare
+from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
 from gridatlas.assessment.reruns import Reproduction, reproduction
-from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty, assess
+from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty
 from gridatlas.checks import StudyChecks
 from gridatlas.checks.words import many
 from gridatlas.claims import Judged

@@ -1,24 +1,26 @@
-"""Cells in their context: which are the best, which may be, their intervals and reruns.
+"""Cells in their context, one by one and as a table: the best ones, intervals, reruns.
 
 This is the one place that says which cells of a grid are the best. It computes no statistics.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from gridatlas.assessment.reruns import CellRerun, Rerun
-from gridatlas.assessment.uncertainty import (
-    CellUncertainty,
-    Ends,
-    GridUncertainty,
-    by_point,
-    ranges_by_point,
-)
-from gridatlas.model.study import Cell, Grid, Level, Levels, Point, Reading
+from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
+from gridatlas.model.study import Cell, Factor, Grid, Level, Levels, Point, Reading, Study
 from gridatlas.results.grids import readings_at, summarise, trials
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WHOLE = ("n", "successes")
+_REAL = ("value", "stderr", "interval_low", "interval_high")
+_TEXT = ("state", "reading", "place", "note", "run")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,15 +131,15 @@ class GridCells(Mapping[Point, CellView]):
         """The points in the 95 % confidence set for the best; empty where that isn't tested."""
         return frozenset(point for point, cell in self.intervals.items() if cell.in_best_set)
 
-    @cached_property
+    @property
     def intervals(self) -> Mapping[Point, CellUncertainty]:
         """The 95 % intervals that are known."""
-        return by_point(self.grid, self.uncertainty)
+        return self.uncertainty.cells
 
-    @cached_property
+    @property
     def ranges(self) -> Mapping[Point, Ends]:
         """Lowest and highest of repeats that are too few for an interval."""
-        return ranges_by_point(self.grid, self.uncertainty)
+        return self.uncertainty.ranges
 
     def __getitem__(self, point: Point) -> CellView:
         x, y = point
@@ -153,3 +155,65 @@ class GridCells(Mapping[Point, CellView]):
 
     def __len__(self) -> int:
         return len(self.grid.study.x.levels) * len(self.grid.study.y.levels)
+
+
+# --- as a table ---------------------------------------------------------------------------------
+
+
+def columns(study: Study, grids: Iterable[GridCells]) -> dict[str, list[Any]]:
+    """The cells of grids as columns by their names; what isn't known is None.
+
+    A level is a number where all levels of its factor are; else it is the level's id.
+    """
+    factors = (*study.facets, study.x, study.y)
+    keys = [_keys(factor) for factor in factors]
+    found: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            *(factor.id for factor in factors),
+            *("value", "state", "n", "successes", "stderr"),
+            *("interval_low", "interval_high", "may_be_best", "reading", "place", "note", "run"),
+        )
+    }
+    for view in (view for cells in grids for view in cells.views()):
+        cell, interval = view.cell, view.interval
+        row = [
+            *(of[key] for of, key in zip(keys, (*view.levels, *view.point), strict=True)),
+            *(None if cell.value is None else float(cell.value), cell.state),
+            *(view.n, cell.successes),
+            None if cell.stderr is None else float(cell.stderr),
+            *((interval.low, interval.high) if interval else (None, None)),
+            *(view.in_best_set, cell.reading, cell.place, cell.note, cell.run),
+        ]
+        for column, entry in zip(found.values(), row, strict=True):
+            column.append(entry)
+    return found
+
+
+def _keys(factor: Factor) -> Mapping[str, str | int | float]:
+    numbers = [level.number for level in factor.levels]
+    there = [number for number in numbers if number is not None]
+    if len(there) < len(numbers):
+        return {level.key: level.key for level in factor.levels}
+    whole = all(number == number.to_integral_value() for number in there)
+    kind: type[int] | type[float] = int if whole else float
+    return {level.key: kind(level.number or 0) for level in factor.levels}
+
+
+def to_frame(table: Mapping[str, list[Any]]) -> pd.DataFrame:
+    """Columns as a table of pandas: numbers are numbers, what isn't known is NaN or <NA>."""
+    import pandas as pd
+
+    series: dict[str, Any] = {}
+    for name, entries in table.items():
+        if name in _REAL:
+            series[name] = pd.Series(entries, dtype="float64")
+        elif name in _WHOLE:
+            series[name] = pd.Series(entries, dtype="Int64")
+        elif name == "may_be_best":
+            series[name] = pd.Series(entries, dtype="boolean")
+        elif name in _TEXT:
+            series[name] = pd.Series(entries, dtype="str")
+        else:
+            series[name] = pd.Series(entries)
+    return pd.DataFrame(series)

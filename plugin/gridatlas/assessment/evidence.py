@@ -15,7 +15,17 @@ from functools import lru_cache
 from math import fsum
 from typing import Protocol
 
-from gridatlas.results.items import Basis, Shares
+from gridatlas.assessment.counts import GridCounts, too_large
+from gridatlas.model.study import Cell, Factor, Grid, Levels, Point
+from gridatlas.results.grids import Results, share_scale, trials
+from gridatlas.results.items import (
+    Basis,
+    Shares,
+    clusters,
+    items_of,
+    same_items,
+    shares_by_item,
+)
 from gridatlas.statistics.counts import mean_wilson, wilson
 from gridatlas.statistics.interval import Interval
 from gridatlas.statistics.spread import (
@@ -73,26 +83,26 @@ class Intervals:
 
 
 class Evidence(Protocol):
-    """What is known of a grid; places are `<place on x>,<place on y>`, from 0."""
+    """What is known of a grid."""
 
     @property
-    def places(self) -> Sequence[str]:
+    def points(self) -> Sequence[Point]:
         """The cells with a value of which something may be known."""
 
     @property
     def basis(self) -> Basis:
         """What its intervals come from."""
 
-    def value(self, places: Sequence[str]) -> float:
+    def value(self, points: Sequence[Point]) -> float:
         """The mean of some cells."""
 
-    def shares(self, places: Sequence[str]) -> Shares | None:
+    def shares(self, points: Sequence[Point]) -> Shares | None:
         """The mean of some cells item by item; None unless all were asked the same items."""
 
-    def intervals(self, places: Sequence[str]) -> Intervals:
+    def intervals(self, points: Sequence[Point]) -> Intervals:
         """Those of the mean of some cells, at least one."""
 
-    def ends(self, place: str) -> tuple[float, float] | None:
+    def ends(self, point: Point) -> tuple[float, float] | None:
         """Lowest and highest of the values that a cell is the mean of, where they are too few."""
 
 
@@ -105,13 +115,13 @@ class GridEvidence:
         same_items: Whether all cells were asked the same items; None where unknown.
     """
 
-    cells: Mapping[str, CellEvidence]
+    cells: Mapping[Point, CellEvidence]
     items: int | None = None
     same_items: bool | None = None
     repeated: bool = False
 
     @property
-    def places(self) -> Sequence[str]:
+    def points(self) -> Sequence[Point]:
         """As `Evidence`."""
         return tuple(self.cells)
 
@@ -126,27 +136,27 @@ class GridEvidence:
             return "items" if self.items else "trials"
         return ""
 
-    def value(self, places: Sequence[str]) -> float:
+    def value(self, points: Sequence[Point]) -> float:
         """As `Evidence`."""
-        return fsum(self.cells[place].value for place in places) / len(places)
+        return fsum(self.cells[point].value for point in points) / len(points)
 
-    def shares(self, places: Sequence[str]) -> Shares | None:
+    def shares(self, points: Sequence[Point]) -> Shares | None:
         """As `Evidence`."""
-        return _mean_shares([self.cells[place].shares for place in places])
+        return _mean_shares([self.cells[point].shares for point in points])
 
-    def intervals(self, places: Sequence[str]) -> Intervals:
+    def intervals(self, points: Sequence[Point]) -> Intervals:
         """As `Evidence`."""
-        cells = [self.cells[place] for place in places]
+        cells = [self.cells[point] for point in points]
         if any(cell.without for cell in cells):
             return Intervals()
         counts = [cell.counts for cell in cells if cell.counts]
         trials = _mean_wilson(tuple(counts)) if len(counts) == len(cells) else None
-        return Intervals(trials, self._by_items(places, cells))
+        return Intervals(trials, self._by_items(points, cells))
 
-    def _by_items(self, places: Sequence[str], cells: Sequence[CellEvidence]) -> Interval | None:
-        shares = self.shares(places) if len(cells) > 1 else None
+    def _by_items(self, points: Sequence[Point], cells: Sequence[CellEvidence]) -> Interval | None:
+        shares = self.shares(points) if len(cells) > 1 else None
         if shares is not None:
-            return _over_items(self.value(places), shares)
+            return _over_items(self.value(points), shares)
         own = [_own(cell) for cell in cells]
         if any(own):
             parts = [
@@ -157,15 +167,15 @@ class GridEvidence:
             if len(parts) < len(cells):
                 return None
             independent = self.same_items is False
-            return mean_interval(self.value(places), parts, independent=independent)
+            return mean_interval(self.value(points), parts, independent=independent)
         asked = [cell.counts[1] for cell in cells if cell.counts]
         if self.items is not None and len(asked) == len(cells) and self.items < sum(asked):
-            return wilson(min(self.value(places) * self.items, self.items), self.items)
+            return wilson(min(self.value(points) * self.items, self.items), self.items)
         return None
 
-    def ends(self, place: str) -> tuple[float, float] | None:
+    def ends(self, point: Point) -> tuple[float, float] | None:
         """As `Evidence`."""
-        return self.cells[place].ends
+        return self.cells[point].ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,76 +189,76 @@ class AggregateEvidence:
         same_items: Whether they were asked the same items; None where unknown.
     """
 
-    shown: Mapping[str, float]
+    shown: Mapping[Point, float]
     parts: Sequence[Evidence]
     replicates: bool = False
     same_items: bool | None = None
-    places: Sequence[str] = field(init=False)
+    points: Sequence[Point] = field(init=False)
 
     def __post_init__(self) -> None:
-        there = [set(part.places) for part in self.parts]
-        places = [place for place in self.shown if all(place in one for one in there)]
-        object.__setattr__(self, "places", tuple(places))
+        there = [set(part.points) for part in self.parts]
+        points = [point for point in self.shown if all(point in one for one in there)]
+        object.__setattr__(self, "points", tuple(points))
 
     @property
     def basis(self) -> Basis:
         """As `Evidence`."""
         return "replicates" if self.replicates else "parts"
 
-    def value(self, places: Sequence[str]) -> float:
+    def value(self, points: Sequence[Point]) -> float:
         """As `Evidence`."""
-        return fsum(self.shown[place] for place in places) / len(places)
+        return fsum(self.shown[point] for point in points) / len(points)
 
-    def shares(self, places: Sequence[str]) -> Shares | None:
+    def shares(self, points: Sequence[Point]) -> Shares | None:
         """As `Evidence`."""
-        return _mean_shares([part.shares(places) for part in self.parts])
+        return _mean_shares([part.shares(points) for part in self.parts])
 
-    def intervals(self, places: Sequence[str]) -> Intervals:
+    def intervals(self, points: Sequence[Point]) -> Intervals:
         """As `Evidence`."""
         if self.replicates and len(self.parts) < FEWEST:
             return Intervals()
-        of = [part.intervals(places) for part in self.parts]
+        of = [part.intervals(points) for part in self.parts]
         return Intervals(
-            self._together(places, [one.trials for one in of], independent=True),
-            self._by_items(places, of),
-            self._by_repeats(places),
+            self._together(points, [one.trials for one in of], independent=True),
+            self._by_items(points, of),
+            self._by_repeats(points),
         )
 
-    def _by_items(self, places: Sequence[str], of: Sequence[Intervals]) -> Interval | None:
+    def _by_items(self, points: Sequence[Point], of: Sequence[Intervals]) -> Interval | None:
         if not any(one.items for one in of):
             return None
-        shares = self.shares(places)
+        shares = self.shares(points)
         if shares is not None:
-            return _over_items(self.value(places), shares)
+            return _over_items(self.value(points), shares)
         # Repeats are asked the same items, unless it is known that they aren't.
         independent = not self.same_items
         if self.replicates and self.same_items is None:
             independent = False
-        return self._together(places, [one.items or one.trials for one in of], independent)
+        return self._together(points, [one.items or one.trials for one in of], independent)
 
-    def _by_repeats(self, places: Sequence[str]) -> Interval | None:
+    def _by_repeats(self, points: Sequence[Point]) -> Interval | None:
         if not self.replicates:
             return None
-        spread = mean_spread([part.value(places) for part in self.parts])
-        return t_interval(self.value(places), spread) if spread.stderr else None
+        spread = mean_spread([part.value(points) for part in self.parts])
+        return t_interval(self.value(points), spread) if spread.stderr else None
 
     def _together(
-        self, places: Sequence[str], of: Sequence[Interval | None], independent: bool
+        self, points: Sequence[Point], of: Sequence[Interval | None], independent: bool
     ) -> Interval | None:
         parts = [
-            (part.value(places), interval)
+            (part.value(points), interval)
             for part, interval in zip(self.parts, of, strict=True)
             if interval is not None
         ]
         if len(parts) < len(self.parts):
             return None
-        return mean_interval(self.value(places), parts, independent=independent)
+        return mean_interval(self.value(points), parts, independent=independent)
 
-    def ends(self, place: str) -> tuple[float, float] | None:
+    def ends(self, point: Point) -> tuple[float, float] | None:
         """As `Evidence`."""
         if not self.replicates or not 1 < len(self.parts) < FEWEST:
             return None
-        values = [part.value([place]) for part in self.parts]
+        values = [part.value([point]) for part in self.parts]
         return min(values), max(values)
 
 
@@ -291,3 +301,114 @@ def _mean_shares(given: Sequence[Shares | None]) -> Shares | None:
 
 def _values(given: Sequence[Shares]) -> Iterator[tuple[float, ...]]:
     return (one.values for one in given)
+
+
+# --- of the grids of a study --------------------------------------------------------------------
+
+
+def gather_evidence(
+    results: Results, counts: Mapping[Levels, GridCounts]
+) -> dict[Levels, Evidence | None]:
+    """What is known of each grid; None where a part of an aggregate is missing, or it is too large.
+
+    Args:
+        counts: Of all grids, as `counts_of` gives them.
+    """
+    found: dict[Levels, Evidence | None] = {}
+    for grid in results.grids.values():
+        _add_evidence(results, grid, counts, found)
+    return found
+
+
+def _add_evidence(
+    results: Results,
+    grid: Grid,
+    counts: Mapping[Levels, GridCounts],
+    found: dict[Levels, Evidence | None],
+) -> None:
+    """Add what is known of a grid, after what is known of the parts of an aggregate."""
+    if grid.levels in found:
+        return
+    if too_large(grid.study):
+        found[grid.levels] = None
+    elif not grid.aggregate:
+        found[grid.levels] = _of_grid(grid, counts[grid.levels].cells)
+    else:
+        facet, parts = parts_of(results, grid)
+        for levels in parts:
+            if levels in results.grids:
+                _add_evidence(results, results.grids[levels], counts, found)
+        known = [part for levels in parts if (part := found.get(levels)) is not None]
+        whole = len(known) == len(parts)
+        found[grid.levels] = _of_mean(grid, facet, known) if whole else None
+
+
+def parts_of(results: Results, grid: Grid) -> tuple[Factor, list[Levels]]:
+    """The facet that an aggregate is over, repeats of the experiment first, and its parts."""
+    study = results.study
+    over = [
+        (index, facet)
+        for index, (facet, level) in enumerate(zip(study.facets, grid.names, strict=True))
+        if level.aggregate
+    ]
+    index, facet = min(over, key=lambda pair: pair[1].id != study.replicates)
+    return facet, [
+        (*grid.levels[:index], level.key, *grid.levels[index + 1 :])
+        for level in facet.levels
+        if not level.aggregate
+    ]
+
+
+def _of_grid(grid: Grid, counts: Mapping[Point, tuple[int, int]]) -> Evidence:
+    shares = shares_by_item(grid)
+    repeated = any(cell.repeats > 1 for row in grid.cells for cell in row)
+    cells = {
+        point: _of_cell(grid, point, cell, counts.get(point), shares.get(point), repeated)
+        for x, y, cell in grid.points()
+        if cell.value is not None
+        for point in [(x.key, y.key)]
+    }
+    return GridEvidence(cells, items_of(grid), same_items(grid, shares), repeated)
+
+
+def _of_cell(
+    grid: Grid,
+    point: Point,
+    cell: Cell,
+    counts: Counts | None,
+    shares: Shares | None,
+    repeated: bool,
+) -> CellEvidence:
+    """What is known of a cell that has a value.
+
+    Args:
+        repeated: Whether cells of the grid are means of repeats.
+    """
+    scale = share_scale(grid.study)
+    unit = scale or 1
+    value = float(cell.value or 0) / unit
+    spread = None
+    if cell.stderr is not None and not (repeated and not cell.stderr):
+        over = clusters(grid.study, grid.levels, point, cell)
+        spread = Spread(float(cell.stderr) / unit, over)
+    elif shares is not None and len(shares.values) > 1:
+        spread = mean_spread(shares.values)
+    share = counts[0] / counts[1] if counts else value
+    n = trials(grid, cell) if repeated else None
+    if counts is None and n is not None and scale is not None and 0 <= value <= 1:
+        counts = (value * n, n)  # As if the trials of the repeats were one sample.
+    few = repeated and cell.repeats < FEWEST
+    ends = (float(cell.ends[0]) / unit, float(cell.ends[1]) / unit) if cell.ends else None
+    return CellEvidence(share, counts, spread, shares, few, ends if cell.repeats < FEWEST else None)
+
+
+def _of_mean(grid: Grid, facet: Factor, parts: Sequence[Evidence]) -> Evidence:
+    study, scale = grid.study, share_scale(grid.study) or 1
+    shown = {
+        (x.key, y.key): float(cell.value) / scale
+        for x, y, cell in grid.points()
+        if cell.value is not None
+    }
+    # Items belong to the levels of one facet: levels of another are asked the same ones.
+    same = None if study.trials is None else study.trials.items != facet.id
+    return AggregateEvidence(shown, parts, study.replicates == facet.id, same)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Literal
 
-from gridatlas.assessment.uncertainty import ALPHA, GridUncertainty
+from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation, parsed
 from gridatlas.claims.judge import Judged
@@ -35,17 +35,10 @@ def with_noise(
     """
     return tuple(
         replace(claim, within_noise=True)
-        if (levels := tested_grid(claim, results)) is not None and alike(uncertainty_at(levels))
+        if (levels := tested_grid(claim, results)) is not None and uncertainty_at(levels).alike
         else claim
         for claim in claims
     )
-
-
-def alike(known: GridUncertainty) -> bool:
-    """Whether no test of a grid tells one of its cells, or of its rows and columns, from others."""
-    if known.reason or known.p is None or known.best_set_size < len(known.cells):
-        return False
-    return all(p is None or p > ALPHA for p in (known.p, known.x_p, known.y_p))
 
 
 def tested_grid(claim: Judged, results: Results) -> Levels | None:

@@ -90,8 +90,8 @@ def _means(
     intervals: Mapping[str, Ends],
 ) -> tuple[LevelMean, ...]:
     means = []
-    for place, level in enumerate(levels):
+    for level in levels:
         of = values.get(level.key, ())
         mean = float(sum(of, Decimal(0)) / len(of)) if of else None
-        means.append(LevelMean(level, len(of), mean, intervals.get(str(place))))
+        means.append(LevelMean(level, len(of), mean, intervals.get(level.key)))
     return tuple(means)

@@ -14,7 +14,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from gridatlas.assessment.uncertainty import CELLS_UP_TO, computed_by
+from gridatlas.assessment.assess import computed_by
+from gridatlas.assessment.counts import CELLS_UP_TO, too_large
 from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.results.grids import Results, trials
@@ -287,7 +288,7 @@ def _intervals(
             _estimate(again, again.cell(*point), point),
         ]
         for grid, again in pairs
-        if len(study.x.levels) * len(study.y.levels) <= CELLS_UP_TO
+        if not too_large(study)
         for x, y, cell in grid.points()
         for point in [(x.key, y.key)]
         if cell.value is not None

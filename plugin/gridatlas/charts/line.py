@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, Literal
 
-from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty, by_point
+from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
 from gridatlas.charts.description import without_value
 from gridatlas.charts.templates import (
     PLOT_WIDTH,
@@ -101,7 +101,7 @@ class Line:
 
     def cells(self) -> list[tuple[Level, Cell, CellUncertainty | None]]:
         """Its cells, in the order of their levels, with their intervals where these are known."""
-        intervals = by_point(self.grid, self.uncertainty)
+        intervals = self.uncertainty.cells
         points = (
             (
                 level,

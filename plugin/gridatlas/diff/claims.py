@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
+from gridatlas.assessment.assess import same_inputs
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import same_inputs
 from gridatlas.claims import Judged
 from gridatlas.diff.changes import (
     Changes,

@@ -39,7 +39,7 @@ from gridatlas.model.format import (
 )
 from gridatlas.model.study import Cell, Grid, Levels, Point, Study, inline
 from gridatlas.results.grids import Results, trials
-from gridatlas.results.items import Shares, shares_by_item
+from gridatlas.results.items import shares_by_item
 from gridatlas.statistics.interval import Interval
 
 # --- how changes are found ----------------------------------------------------------------------
@@ -130,7 +130,7 @@ def _measured(
     changed = [(at, change) for at, change in cells if change.kind == "value"]
     if not changed:
         return []
-    before, after = _shares(old), _shares(new)
+    before, after = shares_by_item(old), shares_by_item(new)
     return [
         (
             Measurement(old, at, change.old, before.get(at)),
@@ -138,16 +138,6 @@ def _measured(
         )
         for at, change in changed
     ]
-
-
-def _shares(grid: Grid) -> dict[Point, Shares]:
-    """The outcomes of a grid's cells by the level keys of x and y."""
-    x, y = grid.study.x.levels, grid.study.y.levels
-    outcomes = {}
-    for place, shares in shares_by_item(grid).items():
-        i, j = map(int, place.split(","))
-        outcomes[x[i].key, y[j].key] = shares
-    return outcomes
 
 
 def _ends(cells: GridCells, point: Point) -> Ends | None:

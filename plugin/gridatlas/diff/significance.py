@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gridatlas.assessment.uncertainty import ALPHA, Ends, successes_of
+from gridatlas.assessment.counts import successes_of
+from gridatlas.assessment.uncertainty import ALPHA, Ends
 from gridatlas.model.study import Cell, Grid, Point
 from gridatlas.results.grids import share_scale, trials
 from gridatlas.results.items import Shares, clusters

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from gridatlas.assessment.profiles import cell_method
 from gridatlas.assessment.reruns import VERDICTS, Reproduction, Verdict, in_words, summed
-from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty, by_point
+from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty
 from gridatlas.charts.binning import mark_key
 from gridatlas.charts.description import cell_names, higher_lower, without_value
 from gridatlas.checks.words import is_are, many
@@ -310,7 +310,6 @@ RULES = {
 GLOBALS: Mapping[str, Any] = {
     "rules": RULES,
     "levels_text": _levels_text,
-    "by_point": by_point,
     "figure_anchor": figure_anchor,
     "point_anchor": _point_anchor,
     "cell_text": cell_text,

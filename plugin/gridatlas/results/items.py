@@ -28,18 +28,17 @@ class Shares:
         return other is not None and (self.run, self.items) == (other.run, other.items)
 
 
-def shares_by_item(grid: Grid) -> dict[str, Shares]:
-    """The cells of a grid whose run has their outcomes, by their places, `<place>,<place>`."""
+def shares_by_item(grid: Grid) -> dict[Point, Shares]:
+    """The cells of a grid whose run has their outcomes."""
     if not grid.study.runs:
         return {}
     found = {}
-    for j, (y, row) in enumerate(zip(grid.study.y.levels, grid.cells, strict=True)):
-        for i, (x, cell) in enumerate(zip(grid.study.x.levels, row, strict=True)):
-            outcomes = _outcomes_of(grid.study, grid.levels, (x.key, y.key), cell)
-            if outcomes is not None:
-                counts = zip(outcomes.correct, outcomes.samples, strict=True)
-                values = tuple(k / n for k, n in counts)
-                found[f"{i},{j}"] = Shares(cell.run, outcomes.items, values)
+    for x, y, cell in grid.points():
+        outcomes = _outcomes_of(grid.study, grid.levels, (x.key, y.key), cell)
+        if outcomes is not None:
+            counts = zip(outcomes.correct, outcomes.samples, strict=True)
+            values = tuple(k / n for k, n in counts)
+            found[x.key, y.key] = Shares(cell.run, outcomes.items, values)
     return found
 
 
@@ -49,7 +48,7 @@ def all_paired(cells: Sequence[Shares | None]) -> bool:
     return first is not None and all(first.pairs_with(other) for other in cells)
 
 
-def same_items(grid: Grid, shares: Mapping[str, Shares]) -> bool | None:
+def same_items(grid: Grid, shares: Mapping[Point, Shares]) -> bool | None:
     """Whether all cells of a grid with a value were asked the same items; None where unknown.
 
     The outcomes of runs name the items. Without them the study's `trials` say that the cells of a

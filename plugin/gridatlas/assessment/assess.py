@@ -1,0 +1,129 @@
+"""The uncertainty of a study, from the cache where its inputs are the same.
+
+Only what the cache doesn't have is computed, which needs scipy.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from gridatlas.assessment.counts import too_large
+from gridatlas.assessment.uncertainty import (
+    CellUncertainty,
+    Default,
+    Defaults,
+    DifferenceUncertainty,
+    GridUncertainty,
+    PooledChiSquared,
+    Uncertainty,
+)
+from gridatlas.files.cache import cache_key, open_cache
+from gridatlas.results.grids import Results, trials
+from gridatlas.results.items import as_input, clusters
+
+
+def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
+    """Everything about a study's uncertainty, from the cache where its inputs are the same."""
+    inputs = json.dumps(_inputs(results), sort_keys=True)
+    cache = open_cache(cache_folder)
+    key = cache_key(computed_by(), inputs)
+    entry = cache.get(key)
+    if entry is None:
+        from gridatlas.assessment.compute import compute
+
+        entry = cache.put(key, {"json": json.dumps(_to_json(compute(results)))})
+    # Read back even when fresh: a warm and a cold build then give the same bytes.
+    return _from_json(json.loads(entry["json"]))
+
+
+def same_inputs(one: Results, other: Results) -> bool:
+    """Whether the statistics of two studies are the same, since what they are made of is."""
+    return bool(_inputs(one) == _inputs(other))
+
+
+def _inputs(results: Results) -> Any:
+    study = results.study
+    return [
+        study.metric.model_dump(mode="json"),
+        [(one.id, [level.key for level in one.levels]) for one in (study.x, study.y)],
+        [
+            (facet.id, [(level.key, level.items, level.aggregate) for level in facet.levels])
+            for facet in study.facets
+        ],
+        dict(study.baseline),
+        study.compare,
+        study.replicates,
+        None if study.trials is None else study.trials.model_dump(mode="json"),
+        [
+            (
+                levels,
+                [
+                    [
+                        *(str(cell.value), cell.state, cell.successes, trials(grid, cell)),
+                        *(str(cell.stderr), cell.repeats, str(cell.ends)),
+                        clusters(study, levels, (x.key, y.key), cell),
+                        *as_input(study, levels, (x.key, y.key), cell),
+                    ]
+                    for x, y, cell in grid.points()
+                ]
+                if not too_large(study)
+                else [],
+            )
+            for levels, grid in results.grids.items()
+        ],
+    ]
+
+
+@functools.cache
+def computed_by() -> str:
+    """What statistics depend on besides their inputs: our code, and the libraries' versions."""
+    here = Path(__file__)
+    names = ("compute", "counts", "evidence", "uncertainty")
+    files = [here, *(here.with_name(f"{name}.py") for name in names)]
+    files.append(here.parents[1] / "results" / "items.py")
+    files += sorted((here.parents[1] / "statistics").glob("*.py"))
+    sources = [file.read_text("utf-8") for file in files]
+    return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)
+
+
+def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
+    """The content to store; cells with the same counts have the same interval, written once."""
+    grids = {}
+    for key, grid in uncertainty.grids.items():
+        kinds = {kind: index for index, kind in enumerate(dict.fromkeys(grid.cells.values()))}
+        grids[key] = asdict(replace(grid, cells={}, ranges={})) | {
+            "cells": [[*point, kinds[cell]] for point, cell in grid.cells.items()],
+            "kinds": [asdict(kind) for kind in kinds],
+            "ranges": [[*point, *ends] for point, ends in grid.ranges.items()],
+        }
+    return {
+        "grids": grids,
+        "differences": {key: asdict(one) for key, one in uncertainty.differences.items()},
+        "defaults": {key: asdict(default) for key, default in uncertainty.defaults.items()},
+        "pooled": asdict(uncertainty.pooled) if uncertainty.pooled else None,
+    }
+
+
+def _from_json(content: Any) -> Uncertainty:
+    grids = {}
+    for key, one in content["grids"].items():
+        kinds = [CellUncertainty(**kind) for kind in one.pop("kinds")]
+        one["cells"] = {(x, y): kinds[kind] for x, y, kind in one["cells"]}
+        one["ranges"] = {(x, y): (low, high) for x, y, low, high in one["ranges"]}
+        for axis in ("x_means", "y_means"):
+            one[axis] = {level: tuple(ends) for level, ends in one[axis].items()}
+        grids[key] = GridUncertainty(**one)
+    return Uncertainty(
+        grids,
+        {key: DifferenceUncertainty(**one) for key, one in content["differences"].items()},
+        {
+            key: Defaults(**one | {"rows": tuple(Default(**row) for row in one["rows"])})
+            for key, one in content["defaults"].items()
+        },
+        PooledChiSquared(**content["pooled"]) if content["pooled"] else None,
+    )
