@@ -23,7 +23,7 @@ from hostile import STRINGS, hostile
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
 from site_builds import DYNTS, GRPO
 
-from gridatlas.statistics.counts import wilson
+from gridatlas.statistics.estimates import wilson
 from views import Visit, colour, contrast, until
 
 WIDE = ViewportSize(width=1280, height=900)

@@ -27,7 +27,7 @@ from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
 from gridatlas.pages.tooltips import card_data
 from gridatlas.results.grids import Results, analyse, differences
-from gridatlas.statistics.counts import mean_wilson, wilson
+from gridatlas.statistics.estimates import mean_wilson, wilson
 
 T2, T3 = 4.302652729911275, 3.182446305284263
 """The 97.5 % points of Student's t with 2 and with 3 degrees of freedom."""

@@ -13,7 +13,7 @@ from gridatlas.assessment.profiles import METHODS, LevelMean, profiles
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.study import Grid
 from gridatlas.results.grids import Results, analyse
-from gridatlas.statistics.counts import mean_wilson, wilson
+from gridatlas.statistics.estimates import mean_wilson, wilson
 
 SHARES = (
     'format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: "%", decimals: 0}\n'

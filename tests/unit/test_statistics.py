@@ -13,23 +13,30 @@ from scipy import stats
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.statistics.best_set import best_set, best_set_paired
-from gridatlas.statistics.counts import successes_from, wilson
 from gridatlas.statistics.defaults import good_default
-from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
-from gridatlas.statistics.fisher import fisher_greater
-from gridatlas.statistics.interval import Interval
-from gridatlas.statistics.paired import paired_p
-from gridatlas.statistics.spread import (
+from gridatlas.statistics.differences import (
+    difference,
+    fisher_greater,
+    holm,
+    homogeneity,
+    main_effect,
+    total,
+)
+from gridatlas.statistics.estimates import (
     Spread,
     design_effect,
     mean_interval,
     mean_spread,
     share_interval,
+    successes_from,
     t_interval,
     welch,
     welch_greater,
     widest,
+    wilson,
 )
+from gridatlas.statistics.interval import Interval
+from gridatlas.statistics.paired import paired_p
 
 DATA = Path(__file__).parents[2] / "data"
 Z = 1.959963984540054

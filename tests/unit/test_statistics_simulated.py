@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 
 from gridatlas.statistics.best_set import best_set, best_set_paired
-from gridatlas.statistics.counts import wilson
 from gridatlas.statistics.defaults import good_default
-from gridatlas.statistics.differences import holm, homogeneity, main_effect
-from gridatlas.statistics.fisher import fisher_greater
+from gridatlas.statistics.differences import fisher_greater, holm, homogeneity, main_effect
+from gridatlas.statistics.estimates import (
+    design_effect,
+    mean_interval,
+    mean_spread,
+    t_interval,
+    wilson,
+)
 from gridatlas.statistics.paired import paired_p
-from gridatlas.statistics.spread import design_effect, mean_interval, mean_spread, t_interval
 
 GRIDS = 1000
 CELLS = 20

@@ -6,10 +6,10 @@ from math import sqrt
 
 import pytest
 
-from gridatlas.statistics.interval import Interval
-from gridatlas.statistics.rerun import BY_CLUSTERS, BY_TRIALS, Estimate, difference_interval
-from gridatlas.statistics.rerun import interval_of as interval_of_estimate
-from gridatlas.statistics.verdicts import Told, verdict
+from gridatlas.statistics.differences import BY_CLUSTERS, BY_TRIALS, difference_interval
+from gridatlas.statistics.estimates import Estimate
+from gridatlas.statistics.estimates import interval_of as interval_of_estimate
+from gridatlas.statistics.interval import Interval, Told, verdict
 
 Z = 1.959963984540054
 T4 = 2.7764451051977987  # Student's t with 4 degrees of freedom, 97.5 %

@@ -30,9 +30,9 @@ from gridatlas.results.items import all_paired, items_of, same_items, shares_by_
 from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
+from gridatlas.statistics.estimates import Spread, design_effect, welch
 from gridatlas.statistics.interval import Interval
 from gridatlas.statistics.paired import paired_p
-from gridatlas.statistics.spread import Spread, design_effect, welch
 
 COMPARED_UP_TO = 10_000
 """Cells of a grid up to which levels are tested against one another, cell by cell."""

@@ -72,7 +72,7 @@ def _trials(n: int) -> str:
 
 def successes_of(cell: Cell, n: int, scale: int) -> int | None:
     """The count of n trials that a cell's value is printed for; None where there is none."""
-    from gridatlas.statistics.counts import successes_from
+    from gridatlas.statistics.estimates import successes_from
 
     if cell.value is None:
         return None

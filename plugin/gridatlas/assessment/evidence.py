@@ -26,17 +26,18 @@ from gridatlas.results.items import (
     same_items,
     shares_by_item,
 )
-from gridatlas.statistics.counts import mean_wilson, wilson
-from gridatlas.statistics.interval import Interval
-from gridatlas.statistics.spread import (
+from gridatlas.statistics.estimates import (
     FEWEST,
     Spread,
     mean_interval,
     mean_spread,
+    mean_wilson,
     share_interval,
     t_interval,
     widest,
+    wilson,
 )
+from gridatlas.statistics.interval import Interval
 
 Counts = tuple[float, int]
 """Successes and trials; of a mean of repeats its share of all of them, which needn't be whole."""

@@ -20,8 +20,7 @@ from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.results.grids import Results, trials
 from gridatlas.results.items import clusters
-from gridatlas.statistics.interval import Interval
-from gridatlas.statistics.verdicts import verdict
+from gridatlas.statistics.interval import Interval, verdict
 
 Verdict = Literal["agrees", "differs", "too few to tell", "not testable", "running", "not run"]
 VERDICTS: tuple[Verdict, ...] = (
@@ -325,8 +324,8 @@ def _estimate(grid: Grid, cell: Cell, point: Point) -> Any:
 
 def _computed(kind: Any, scale: int | None) -> dict[str, Any]:
     """One published cell, with what was measured again where it was."""
-    from gridatlas.statistics.counts import successes_from
-    from gridatlas.statistics.rerun import Estimate, difference_interval, interval_of
+    from gridatlas.statistics.differences import difference_interval
+    from gridatlas.statistics.estimates import Estimate, interval_of, successes_from
 
     def estimate(value: str, n: int | None, stderr: str | None, clusters: int | None) -> Estimate:
         share = float(Decimal(value)) / (scale or 1)

@@ -111,7 +111,8 @@ def _by_items(old: Measurement, new: Measurement) -> SignificanceTest | None:
 
 def _by_errors(old: Measurement, new: Measurement) -> SignificanceTest | None:
     """By standard errors, where one of the two has one and the other has that or trials."""
-    from gridatlas.statistics.rerun import Estimate, difference_interval
+    from gridatlas.statistics.differences import difference_interval
+    from gridatlas.statistics.estimates import Estimate
 
     if old.cell.stderr is None and new.cell.stderr is None:
         return None

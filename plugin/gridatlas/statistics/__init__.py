@@ -5,6 +5,5 @@ Shares and their intervals are proportions from 0 to 1 unless said otherwise. A 
 cell asks the same questions the counts vary less between cells than that, so the tests call too
 little a difference rather than too much; about other questions of the kind they say nothing.
 
-The modules are imported one by one, where they are needed: all but `interval` and `verdicts` need
-scipy.
+The modules are imported one by one, where they are needed: all but `interval` need SciPy.
 """

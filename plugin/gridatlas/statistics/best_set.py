@@ -20,10 +20,19 @@ from itertools import combinations
 
 import numpy as np
 
-from gridatlas.statistics.counts import Better, Counts, Floats, arrays, direction, wilson
-from gridatlas.statistics.fisher import fisher_greater
+from gridatlas.statistics.differences import fisher_greater
+from gridatlas.statistics.estimates import (
+    Better,
+    Counts,
+    Floats,
+    Spread,
+    arrays,
+    direction,
+    variance_of,
+    welch_greater,
+    wilson,
+)
 from gridatlas.statistics.paired import outcome_table, sign_flips
-from gridatlas.statistics.spread import Spread, variance_of, welch_greater
 
 COUNTS_UP_TO = 200
 """Different counts up to which each cell is tested against all others."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from gridatlas.statistics.counts import Better, Counts, Floats, arrays, direction
+from gridatlas.statistics.estimates import Better, Counts, Floats, arrays, direction
 
 PERMUTED = 20_000_000
 """Values that are dealt in all permutations together, but for what 1,999 of them need."""

@@ -1,4 +1,4 @@
-"""Whether cells differ: tests of all cells, of an axis, and of two that were chosen beforehand."""
+"""Whether cells differ: tests of all cells, of an axis, and of two; how far two values differ."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from gridatlas.statistics.counts import Counts, arrays, wilson
+from gridatlas.statistics.estimates import Counts, Estimate, Floats, arrays, interval_of, wilson
 from gridatlas.statistics.interval import Interval
 
 
@@ -184,3 +185,45 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
         largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
         adjusted[index] = largest
     return tuple(adjusted)
+
+
+def fisher_greater(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -> Floats:
+    """P-values of Fisher's exact test that the first share is greater, for many pairs at once.
+
+    Args:
+        k1: Successes of the first, from 0 to n1 (this isn't checked here); one-dimensional.
+        n1: Trials of the first, of the same length, as are the other two.
+        k2: Successes of the second.
+        n2: Trials of the second.
+    """
+    k1, n1, k2, n2 = (np.asarray(values, dtype=np.int64) for values in (k1, n1, k2, n2))
+    # The upper tail includes the observed count.
+    p = stats.hypergeom.sf(k1 - 1, n1 + n2, k1 + k2, n1)
+    return np.asarray(p, dtype=np.float64)
+
+
+# --- two estimates ---------------------------------------------------------------------------------
+
+BY_TRIALS = "Newcombe's interval"
+"""From the trials of both, each as if its trials were independent."""
+BY_CLUSTERS = "Newcombe's interval, with standard errors over items"
+"""Where one of the two has a standard error that counts trials of one item as alike."""
+
+
+def difference_interval(
+    published: Estimate, again: Estimate, confidence: float = 0.95
+) -> tuple[Interval, str] | None:
+    """Interval of the value measured again minus the published one, and its name.
+
+    None where one of the two has neither trials nor a standard error. The two count as independent;
+    they are asked the same items, so that it is rather too wide than too narrow.
+
+    Raises:
+        ValueError: As `interval_of`.
+    """
+    first, second = interval_of(again, confidence), interval_of(published, confidence)
+    if first is None or second is None:
+        return None
+    by_trials = not any(estimate.stderr or estimate.clusters for estimate in (published, again))
+    interval = combined(again.value, first, published.value, second)
+    return interval, BY_TRIALS if by_trials else BY_CLUSTERS

@@ -1,8 +1,12 @@
-"""The one thing that all intervals have."""
+"""An interval, and what that of a difference says of two values: they agree, differ, or neither.
+
+Needs no SciPy: verdicts are made in every build, from intervals that are cached.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,3 +15,34 @@ class Interval:
 
     low: float
     high: float
+
+
+Told = Literal["agrees", "differs", "too few to tell"]
+
+ROOM = 1e-9
+"""Differences of the ends of an interval from its bounds that only rounding makes."""
+
+
+def verdict(difference: Interval, margin: float | None) -> Told:
+    """Whether two values agree.
+
+    They agree where the whole interval lies within the margin, so that a difference larger than the
+    margin is excluded: few trials can't give that. They differ where the interval excludes 0 and
+    doesn't lie within the margin. All else is too few trials to tell.
+
+    Args:
+        difference: Its interval, in the margin's unit.
+        margin: Largest difference that doesn't matter; without one nothing agrees.
+
+    Raises:
+        ValueError: For a margin that isn't above 0, or an interval whose ends are the wrong way.
+    """
+    if margin is not None and not margin > 0:
+        raise ValueError(f"a margin is above 0, not {margin}")
+    if not difference.low <= difference.high:
+        raise ValueError(f"an interval from {difference.low} to {difference.high}")
+    if margin is not None and max(-difference.low, difference.high) <= margin + ROOM:
+        return "agrees"
+    if difference.low > ROOM or difference.high < -ROOM:
+        return "differs"
+    return "too few to tell"

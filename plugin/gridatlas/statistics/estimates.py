@@ -1,0 +1,335 @@
+"""How far chance moves a value: by its trials, by the spread of its repeats or items, or both.
+
+Trials say how far chance moves a share. They don't say how far another seed does, or other items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_DOWN, Context, Decimal
+from math import hypot, inf, isfinite, sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from gridatlas.statistics.interval import Interval
+
+Counts = tuple[int, int]
+"""(successes, trials) of a cell."""
+Better = Literal["higher", "lower"]
+Floats = NDArray[np.float64]
+
+_EXACT = Context(prec=60)
+"""Enough digits that a product of a printed value and a number of trials is exact."""
+
+
+def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval:
+    """Score interval of a share: Wilson (1927), JASA 22, 209–212; no continuity correction.
+
+    Args:
+        successes: From 0 to n. It needn't be whole: share × questions, with n the number of
+            questions, is the interval for other questions of the kind. It is wide enough however
+            alike the samples of a question are, since the variance of a question's mean is at most
+            share × (1 − share).
+        n: Independent trials, at least 1.
+        confidence: Between 0 and 1. On average over the shares this is the interval's coverage; at
+            a single share it can be a little less.
+
+    Returns:
+        Within 0 to 1; never empty, also at 0 and n successes.
+
+    Raises:
+        ValueError: For counts or a confidence outside these ranges.
+    """
+    _check(successes, n)
+    if not 0 < confidence < 1:
+        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
+    z = float(special.ndtri((1 + confidence) / 2))
+    share = successes / n
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2) / (1 + z * z / n)
+    return Interval(
+        0.0 if successes == 0 else max(0.0, middle - half),
+        1.0 if successes == n else min(1.0, middle + half),
+    )
+
+
+def successes_from(value: Decimal, n: int, decimals: int, scale: int = 100) -> int | None:
+    """The number of successes that is printed as this value, in decimal arithmetic.
+
+    A tie may have been rounded up, down or to even: programs that compute with binary fractions do
+    each of them.
+
+    Args:
+        value: As printed, in the metric's unit.
+        n: Trials, at least 1.
+        decimals: Decimals that the value was rounded to.
+        scale: What a share of 1 is printed as: 100 for percent.
+
+    Returns:
+        The k from 0 to n for which k / n × scale rounds to the value; of several the nearest, of
+        two as near the smaller. None where there is none, as for a value with more decimals.
+
+    Raises:
+        ValueError: Where n is below 1.
+    """
+    _check(0, n)
+    unit = Decimal(1).scaleb(-decimals)
+    if not value.is_finite() or not 0 <= value <= scale or _EXACT.remainder(value, unit):
+        return None
+    product = _EXACT.multiply(value, Decimal(n))
+    k = int(_EXACT.divide(product, Decimal(scale)).to_integral_value(ROUND_HALF_DOWN))
+    off = abs(_EXACT.subtract(Decimal(k * scale), product))
+    return k if 2 * off <= _EXACT.multiply(unit, Decimal(n)) else None
+
+
+def mean_wilson(cells: Sequence[tuple[float, int]]) -> Interval:
+    """Interval of the mean of shares, each with equal weight: Wilson's at that mean.
+
+    Its trials are the number of cells times the smallest number of trials of a cell: with these it
+    is wide enough however the shares differ, since the mean of share × (1 − share) is at most what
+    it is at the mean share.
+
+    Args:
+        cells: At least one; all trials are independent.
+
+    Raises:
+        ValueError: For no cells, or impossible counts.
+    """
+    if not cells:
+        raise ValueError("a mean needs at least one cell")
+    k, n = arrays(cells)
+    trials = len(cells) * int(n.min())
+    return wilson(min(float(np.mean(k / n)) * trials, trials), trials)
+
+
+def _check(successes: float, n: float) -> None:
+    if not n >= 1:
+        raise ValueError(f"a share needs at least one trial, not {n}")
+    if not 0 <= successes <= n:
+        raise ValueError(f"of {n} trials 0 to {n} succeed, not {successes}")
+
+
+def arrays(cells: Sequence[tuple[float, int]]) -> tuple[Floats, Floats]:
+    """Successes and trials as two arrays.
+
+    Raises:
+        ValueError: For impossible counts.
+    """
+    for k, n in cells:
+        _check(k, n)
+    table = np.array(cells, dtype=np.float64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def direction(better: Better) -> int:
+    """1 where higher is better, −1 where lower is.
+
+    Raises:
+        ValueError: For anything else.
+    """
+    if better not in ("higher", "lower"):
+        raise ValueError(f'better is "higher" or "lower", not "{better}"')
+    return 1 if better == "higher" else -1
+
+
+# --- spreads --------------------------------------------------------------------------------------
+
+FEWEST = 3
+"""Repeats from which a mean has an interval: of two, Student's t is 13 standard errors wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The standard error of a value.
+
+    Attributes:
+        stderr: 0 or more, in the value's unit.
+        clusters: What it is taken over: number of items, repeats or units; None where unknown.
+    """
+
+    stderr: float
+    clusters: int | None = None
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of Student's t: infinite (normal) where the clusters are unknown."""
+        return inf if self.clusters is None else self.clusters - 1
+
+
+def mean_spread(values: Sequence[float]) -> Spread:
+    """The standard error of the mean of values that repeat one another, with as many clusters.
+
+    Raises:
+        ValueError: Below two values.
+    """
+    if len(values) < 2:
+        raise ValueError(f"a spread needs at least two values, not {len(values)}")
+    return Spread(float(np.std(values, ddof=1)) / sqrt(len(values)), len(values))
+
+
+def t_interval(value: float, spread: Spread, confidence: float = 0.95) -> Interval:
+    """Student's t interval of a value: Student (1908), Biometrika 6, 1–25.
+
+    Assumes clusters that are independent and of which the mean is about normal.
+
+    Raises:
+        ValueError: For a spread over a single cluster.
+    """
+    if spread.df < 1:
+        raise ValueError("Student's t needs at least two clusters")
+    tail = (1 + confidence) / 2
+    quantile = special.stdtrit(spread.df, tail) if isfinite(spread.df) else special.ndtri(tail)
+    reach = spread.stderr * float(quantile)
+    return Interval(value - reach, value + reach)
+
+
+def share_interval(share: float, spread: Spread, confidence: float = 0.95) -> Interval | None:
+    """Interval of a share for other clusters of the kind; None where nothing tells.
+
+    Student's t; where all clusters are alike, so that they show no spread, Wilson's with each
+    cluster as one trial.
+    """
+    if spread.stderr and spread.df >= 1:
+        return t_interval(share, spread, confidence)
+    if spread.clusters is not None:
+        return wilson(share * spread.clusters, spread.clusters, confidence)
+    return None
+
+
+def mean_interval(
+    value: float, parts: Sequence[tuple[float, Interval]], *, independent: bool
+) -> Interval:
+    """Interval of the mean of parts, each with equal weight, from the interval of each.
+
+    The squares of the distances from each part to its ends add up: Zou & Donner (2008), Statistics
+    in Medicine 27, 1693–1702 (MOVER). Parts that aren't independent of one another, or not known to
+    be, may all be off in the same direction: then the distances themselves add up.
+
+    Args:
+        value: The mean.
+        parts: The value of each part, and its interval; at least one.
+        independent: Whether the parts are, as parts asked different items.
+    """
+    below = [part - interval.low for part, interval in parts]
+    above = [interval.high - part for part, interval in parts]
+    total = (lambda ends: hypot(*ends)) if independent else sum
+    return Interval(value - total(below) / len(parts), value + total(above) / len(parts))
+
+
+def widest(*intervals: Interval | None) -> Interval | None:
+    """From the lowest end to the highest; None without any interval."""
+    there = [interval for interval in intervals if interval is not None]
+    if not there:
+        return None
+    return Interval(min(one.low for one in there), max(one.high for one in there))
+
+
+def clipped(interval: Interval, low: float, high: float) -> Interval:
+    """The part of an interval that is possible."""
+    return Interval(max(low, interval.low), min(high, interval.high))
+
+
+def variance_of(k: float, n: float, spread: Spread | None) -> tuple[float, float]:
+    """Square of a share's standard error, never 0, and its degrees of freedom.
+
+    Where no spread is known, or all clusters are alike, that of independent trials (of clusters,
+    each as one trial) with two successes and two failures more: Agresti & Coull (1998), The
+    American Statistician 52, 119–126.
+    """
+    if spread is not None and spread.stderr and spread.df >= 1:
+        return spread.stderr**2, spread.df
+    trials = n if spread is None or spread.clusters is None else min(n, spread.clusters)
+    share = (k / n * trials + 2) / (trials + 4)
+    return share * (1 - share) / (trials + 4), inf
+
+
+def welch_greater(share1: Floats, var1: Floats, df1: Floats, *other: Floats) -> Floats:
+    """P-values that the first mean is greater, for many pairs: Welch (1947), Biometrika 34, 28–35.
+
+    Args:
+        share1: Means.
+        var1: The squares of their standard errors, above 0.
+        df1: Degrees of freedom of these, at least 1; infinite where the variance is known.
+        other: The same three of the second.
+    """
+    share2, var2, df2 = other
+    variance = var1 + var2
+    df = variance**2 / (var1**2 / df1 + var2**2 / df2 + np.finfo(float).tiny)
+    # Beyond, Student's t and the normal distribution are the same.
+    return np.asarray(special.stdtr(np.minimum(df, 1e9), (share2 - share1) / np.sqrt(variance)))
+
+
+def welch(first: tuple[int, int, Spread | None], second: tuple[int, int, Spread | None]) -> float:
+    """Two-sided p-value of Welch's test of two shares, each of (successes, trials, spread)."""
+    means = [
+        [np.array([value]) for value in (k / n, *variance_of(k, n, spread))]
+        for k, n, spread in (first, second)
+    ]
+    greater = [float(welch_greater(*one, *other)[0]) for one, other in (means, means[::-1])]
+    return min(1.0, 2 * min(greater))
+
+
+def design_effect(k: float, n: float, spread: Spread | None) -> float:
+    """How many times the variance of independent trials a share's variance is, at least 1.
+
+    Kish (1965), *Survey Sampling*: n divided by it is the number of independent trials that would
+    tell as much.
+    """
+    if spread is None:
+        return 1.0
+    share = k / n
+    trials = share * (1 - share) / n
+    if spread.stderr and trials:
+        return max(1.0, spread.stderr**2 / trials)
+    # All clusters are alike: each tells as much as one trial.
+    return max(1.0, n / spread.clusters) if spread.clusters else 1.0
+
+
+# --- a value by all that is known of it ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value of a cell: a share from 0 to 1, or, where n isn't given, any mean.
+
+    Attributes:
+        n: Trials; None where they aren't known.
+        stderr: Standard error of the value; None where it isn't known.
+        clusters: What the standard error is taken over: number of items, or of training seeds;
+            None where there is none, or it isn't known.
+    """
+
+    value: float
+    n: int | None = None
+    stderr: float | None = None
+    clusters: int | None = None
+
+
+def interval_of(estimate: Estimate, confidence: float = 0.95) -> Interval | None:
+    """Interval of an estimate; None where nothing tells how sure it is.
+
+    From trials it is Wilson's; from a standard error that of Student's t with clusters − 1 degrees
+    of freedom (normal where the clusters aren't known). Where both are known it reaches as far as
+    the farther of the two: a few clusters may be alike by chance, and the trials of one are.
+    Without a standard error, as where all clusters are alike, each cluster counts as one trial.
+
+    Raises:
+        ValueError: For impossible counts or a confidence outside 0 to 1.
+    """
+    trials = (
+        None if estimate.n is None else wilson(estimate.value * estimate.n, estimate.n, confidence)
+    )
+    return widest(trials, _of_clusters(estimate, confidence))
+
+
+def _of_clusters(estimate: Estimate, confidence: float) -> Interval | None:
+    """The interval for other clusters of the kind; None where nothing is known of them."""
+    if estimate.stderr and (estimate.clusters is None or estimate.clusters > 1):
+        return t_interval(estimate.value, Spread(estimate.stderr, estimate.clusters), confidence)
+    if estimate.n is not None and estimate.clusters is not None and estimate.clusters < estimate.n:
+        return wilson(estimate.value * estimate.clusters, estimate.clusters, confidence)
+    return None
