@@ -22,7 +22,7 @@ from scipy.stats import kendalltau
 from gridatlas import load
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.claims import ClaimError, Judged, evaluate, evaluate_value, judge
-from gridatlas.claims.verdict import evaluate_given
+from gridatlas.claims.judge import evaluate_given
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Factor, Level
 from gridatlas.pages.plan import claims_about
@@ -364,7 +364,7 @@ def test_value_keeps_printed_digits(tmp_path: Path) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=30))
 def test_tau_b_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
-    from gridatlas.claims.arithmetic import tau_b
+    from gridatlas.claims.values import tau_b
 
     ours = tau_b((Decimal(x), Decimal(y)) for x, y in pairs)
     theirs = kendalltau(*zip(*pairs, strict=True)).statistic

@@ -8,8 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from gridatlas.claims import tree
-from gridatlas.claims.cellwise import calculate, compare
-from gridatlas.claims.grids import Extreme, Numbers, Truths
+from gridatlas.claims.grids import Extreme, Numbers, Truths, calculate, compare
 from gridatlas.claims.lookup import Lookup, Scope
 from gridatlas.claims.names import (
     BEFORE_DOT,

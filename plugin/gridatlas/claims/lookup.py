@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from gridatlas.claims.grids import Numbers
 from gridatlas.claims.parts import Absent
-from gridatlas.claims.places import Source
 from gridatlas.claims.tree import ClaimError, GridCall
+from gridatlas.claims.values import Source
 from gridatlas.model.lookup import UnknownName, no_such, one_of
 from gridatlas.model.problems import nearest, quote
 from gridatlas.model.study import Levels, Point, Reading, Study, keyword

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, Literal, Self, TypeVar
 
-from gridatlas.claims.places import Place, Source
-from gridatlas.claims.values import Fault, Number, unique
+from gridatlas.claims.values import Fault, Number, Place, Source, unique
 from gridatlas.model.lookup import UnknownName, no_such, one_cell
 from gridatlas.model.problems import join_names, quote
 from gridatlas.model.study import Factor, Point, keys_by_name, keyword

@@ -1,14 +1,82 @@
-"""The plain values of a claim, numbers and truths, and what stands for a fault in it.
+"""The plain values of a claim, numbers and truths, with the cells behind them; their arithmetic.
 
-What needs an absent cell is None and says why.
+What needs an absent cell is None and says why. Numbers are decimals. Results carry 60 digits, and a
+difference below the 45th digit of the two numbers that it is between is zero, so that a / 3 * 3
+equals a. What makes no sense raises `Fault`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
+from itertools import groupby
 
-from gridatlas.claims.places import Place
+from gridatlas.model.study import Factor, Levels, Point, inline
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cell that decides an outcome.
+
+    Attributes:
+        study: Id of its study.
+        levels: Level keys of its grid's facets.
+        x: Level key of x.
+        y: Level key of y.
+        value: Its value; None where it has none.
+        name: `R1-Qwen | AIME24, ratio 0.1, local window size 500`.
+        against: The cells of other grids that it was calculated with.
+    """
+
+    study: str
+    levels: Levels
+    x: str
+    y: str
+    value: Decimal | None
+    name: str
+    against: tuple[Place, ...] = ()
+
+    def __str__(self) -> str:
+        value = "no value" if self.value is None else str(self.value)
+        return " against ".join([f"{value} ({self.name})", *map(str, self.against)])
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A grid that values come from.
+
+    Attributes:
+        name: `R1-Qwen | AIME24`, with the study or the reading where it isn't the usual one.
+        higher: Whether a higher value is better.
+        fixed: Where a column (row) was taken from it: the level of x (y) that it lies at.
+    """
+
+    study: str
+    levels: Levels
+    name: str
+    x: Factor = field(compare=False)
+    y: Factor = field(compare=False)
+    values: Mapping[Point, Decimal | None] = field(compare=False, repr=False)
+    higher: bool = field(compare=False)
+    fixed: Point = ("", "")
+
+    def place(self, point: Point) -> Place:
+        """The cell behind a point of values that come from this grid."""
+        x, y = self.fixed[0] or point[0], self.fixed[1] or point[1]
+        name = f"{self.name}, {cell_name((self.x, self.y), (x, y))}"
+        return Place(self.study, self.levels, x, y, self.values.get((x, y)), name)
+
+
+def cell_name(factors: Iterable[Factor | None], point: Point) -> str:
+    """`ratio 0.1, local window size 500`."""
+    return ", ".join(
+        f"{inline(factor.label)} {factor.level(key).label}"
+        for factor, key in zip(factors, point, strict=True)
+        if factor is not None
+    )
 
 
 class Fault(Exception):
@@ -88,3 +156,101 @@ def negation(value: bool | None) -> bool | None:
 def unique(*groups: tuple[str, ...]) -> tuple[str, ...]:
     """The texts of all groups, each once."""
     return tuple(dict.fromkeys(text for group in groups for text in group))
+
+
+_DIGITS = Context(prec=60, traps=[InvalidOperation, DivisionByZero, Overflow])
+_EQUAL_DIGITS = Context(prec=45)
+
+
+def difference(left: Decimal, right: Decimal) -> Decimal:
+    """`left − right`; zero where they agree in 45 digits."""
+    result = _DIGITS.subtract(left, right)
+    size = max((one.adjusted() for one in (left, right) if one), default=0)
+    return Decimal(0) if result and result.adjusted() < size - _EQUAL_DIGITS.prec else result
+
+
+def total(values: Iterable[Decimal]) -> Decimal:
+    """The sum."""
+    result = Decimal(0)
+    for value in values:
+        result = difference(result, value.copy_negate())
+    return result
+
+
+ARITHMETIC: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
+    "+": lambda left, right: difference(left, right.copy_negate()),
+    "-": difference,
+    "*": _DIGITS.multiply,
+    "/": _DIGITS.divide,
+}
+COMPARISONS: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
+    "==": lambda left, right: difference(left, right) == 0,
+    "!=": lambda left, right: difference(left, right) != 0,
+    "<": lambda left, right: difference(left, right) < 0,
+    "<=": lambda left, right: difference(left, right) <= 0,
+    ">": lambda left, right: difference(left, right) > 0,
+    ">=": lambda left, right: difference(left, right) >= 0,
+}
+
+
+def calculate_pair(
+    operator: str,
+    left: Decimal | None,
+    right: Decimal | None,
+    places: Callable[[], tuple[Place, ...]],
+) -> Decimal | None:
+    """`left + right` and the like.
+
+    Args:
+        places: The cells behind the right side, for the message about a division by zero.
+
+    Raises:
+        Fault: For a division by zero, and for a result of a million digits.
+    """
+    if left is None or right is None:
+        return None
+    try:
+        return ARITHMETIC[operator](left, right)
+    except (DivisionByZero, InvalidOperation):
+        found = " at ".join(["division by zero", *(place.name for place in places())])
+        expected = "a divisor other than 0; .where(...) leaves cells out"
+        raise Fault(found, expected, "grid(...).where(grid(...) != 0)") from None
+    except Overflow:
+        raise Fault("this number is too large") from None
+
+
+def calculate_numbers(operator: str, left: Number, right: Number) -> Number:
+    """`left + right` and the like, of plain numbers."""
+    value = calculate_pair(operator, left.value, right.value, lambda: right.places[:1])
+    if value is None:
+        return Number(None, (), unique(left.why, right.why))
+    return Number(value, tuple(dict.fromkeys(left.places + right.places)))
+
+
+def compare_numbers(operator: str, left: Number, right: Number) -> Truth:
+    """`left < right` and the like, of plain numbers; the cells that have them decide."""
+    if left.value is None or right.value is None:
+        return Truth(None, (), unique(left.why, right.why))
+    places = tuple(dict.fromkeys(left.places + right.places))
+    return Truth(COMPARISONS[operator](left.value, right.value), places)
+
+
+def tau_b(pairs: Iterable[tuple[Decimal, Decimal]]) -> Decimal | None:
+    """Kendall's τ-b, from −1 to 1; None where all pairs are tied on one side.
+
+    Paper: M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33 (1945).
+    """
+    ordered = sorted((first, _EQUAL_DIGITS.plus(second)) for first, second in pairs)
+    surplus = 0
+    before: list[Decimal] = []
+    for _, group in groupby(ordered, key=lambda pair: pair[0]):
+        values = [second for _, second in group]
+        for value in values:
+            surplus += bisect_left(before, value) - (len(before) - bisect_right(before, value))
+        for value in values:
+            insort(before, value)
+    untied = Decimal(1)
+    for side in (0, 1):
+        ties = Counter(pair[side] for pair in ordered).values()
+        untied *= (len(ordered) * (len(ordered) - 1) - sum(n * (n - 1) for n in ties)) // 2
+    return _DIGITS.divide(Decimal(surplus), _DIGITS.sqrt(untied)) if untied else None

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.claims.places import cell_name
+from gridatlas.claims.values import cell_name
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.problems import printable
 from gridatlas.model.study import Grid, Levels, Point, Study

@@ -202,7 +202,7 @@ def fisher_greater(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -
     return np.asarray(p, dtype=np.float64)
 
 
-# --- two estimates ---------------------------------------------------------------------------------
+# --- two estimates -----------------------------------------------------------------------------
 
 BY_TRIALS = "Newcombe's interval"
 """From the trials of both, each as if its trials were independent."""
