@@ -34,7 +34,6 @@ from site_builds import (
 from gridatlas import load
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.badges import best_badge, reproduced_badge, text_width
-from gridatlas.charts.compress import slim
 from gridatlas.model.schema import Source
 from gridatlas.pages.embeds import bibtex
 from gridatlas.pages.meta import png_size, with_tags
@@ -97,7 +96,7 @@ def test_a_page_for_frames_is_light(atlas: Build, study: str, grid: str) -> None
     loaded += [str(element["src"]) for element in page.select("script, img, iframe")]
     files = [path, *(path.parent / name for name in loaded)]
     assert [file.name for file in files[1:]] == ["gridatlas.css", "gridatlas.js"]
-    assert path.stat().st_size < 60_000
+    assert path.stat().st_size < 80_000
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) < 30_000
 
 
@@ -116,20 +115,6 @@ def test_a_page_for_frames_shows_the_drawing_of_the_other_pages(
     assert cells(inline) == cells(file) != []
     texts = [[text.get_text() for text in svg.select("text")] for svg in (file, inline)]
     assert texts[0] == texts[1] != []
-
-
-def test_slim_leaves_texts_alone() -> None:
-    harmless = 'fill="rgb(1, 2, 3)" opacity="1" &lt;text x="1"'
-    svg = (
-        '<svg class="marks"><g class="mark-text a"><text fill="rgb(1, 2, 3)" '
-        f'transform="translate(1.23456,2)" aria-label="a > b opacity=">{harmless}</text>'
-        f'<text fill="rgb(1, 2, 3)">{harmless}</text></g></svg>'
-    )
-    assert slim(svg) == (
-        '<svg font-family="sans-serif" class="marks"><g class="mark-text a" fill="#010203">'
-        f'<text aria-label="a > b opacity=" x="1.23456" y="2">{harmless}</text>'
-        f"<text>{harmless}</text></g></svg>"
-    )
 
 
 # --- texts to copy ------------------------------------------------------------------------------

@@ -19,10 +19,9 @@ import vl_convert
 from PIL import Image
 
 from gridatlas.charts import pool, render
-from gridatlas.charts.compress import slim_png
 from gridatlas.charts.heatmap import CellMark, Heatmap
 from gridatlas.charts.pool import RenderPool, draw
-from gridatlas.charts.render import Drawing, DrawingError, draw_one
+from gridatlas.charts.render import Drawing, DrawingError, draw_one, recompress_png
 from gridatlas.files.cache import FILE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -113,6 +112,23 @@ def test_another_vl_convert_makes_another_bundle(
 # --- a drawing ----------------------------------------------------------------------------------
 
 
+def test_what_changes_nothing_is_left_out_but_of_texts() -> None:
+    harmless = 'fill="rgb(1, 2, 3)" opacity="1" &lt;text d="1.23456"'
+    label = "a &gt; b opacity=1 d= 1.23456"
+    svg = (
+        '<svg class="marks"><text font-family="sans-serif" fill="rgb(1, 2, 3)" opacity="1" '
+        f'transform="translate(1.23456,-0.5)" aria-label="{label}">{harmless}</text>'
+        f'<path d="M0.3333333,1" stroke="#000" stroke-width="0" fill="none"/>'
+        '<path stroke="rgb(255, 0, 10)" stroke-width="0.5" opacity="0.5"/></svg>'
+    )
+    assert render._shorter(svg) == (
+        '<svg font-family="sans-serif" class="marks"><text fill="#010203" '
+        f'transform="translate(1.23,-0.5)" aria-label="{label}">{harmless}</text>'
+        '<path d="M0.33,1" fill="none"/>'
+        '<path stroke="#ff000a" stroke-width="0.5" opacity="0.5"/></svg>'
+    )
+
+
 def test_a_drawing_is_named_for_a_screen_reader() -> None:
     picture = replace(ONE, description='<"One"> & more')
     root = ET.fromstring(draw_one(picture).svg)
@@ -131,13 +147,13 @@ def test_a_png_is_twice_the_size_of_its_svg() -> None:
 
 def test_a_png_has_the_same_pixels_in_fewer_bytes() -> None:
     png = vl_convert.svg_to_png(draw_one(ONE).svg, scale=2)
-    small = slim_png(png)
+    small = recompress_png(png)
     assert len(small) < 0.6 * len(png)
     before, after = (Image.open(io.BytesIO(one)) for one in (png, small))
     assert (after.mode, after.size, after.info) == (before.mode, before.size, before.info)
     assert after.tobytes() == before.tobytes()
     with pytest.raises(ValueError, match="not a PNG"):
-        slim_png(b"GIF89a")
+        recompress_png(b"GIF89a")
 
 
 def test_the_fonts_of_vl_convert_come_first() -> None:

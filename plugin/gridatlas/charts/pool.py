@@ -243,7 +243,7 @@ def _drawn_by() -> str:
     """What drawings depend on besides the picture: the libraries' versions and our own code."""
     parts = [f"{name} {version(name)}" for name in ("altair", "vl-convert-python")]
     here = Path(__file__)
-    for source in ("render.py", "vegalite.py", "line.py", "templates.py", "compress.py"):
+    for source in ("render.py", "vegalite.py", "line.py", "templates.py"):
         parts.append(hashlib.sha256(here.with_name(source).read_bytes()).hexdigest())
     return "\n".join(parts)
 
