@@ -20,7 +20,7 @@ from gridatlas.checks.averages import (
     average_of,
     outliers,
 )
-from gridatlas.checks.chance import odds_text
+from gridatlas.checks.words import odds_text
 
 TRIALS = (150, 150, 200, 990)
 Print = Callable[[random.Random, Sequence[Fraction], Sequence[Decimal]], Decimal]

@@ -9,8 +9,8 @@ from gridatlas.checks.accepted import accept, accept_entry, finding_problems
 from gridatlas.checks.counts import is_count, passing_share
 from gridatlas.checks.every import check_reading, check_study, reading_results
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, StudyChecks
-from gridatlas.checks.printed import half_unit
 from gridatlas.checks.reading import supplying
+from gridatlas.checks.words import half_unit
 
 __all__ = [
     "TITLES",

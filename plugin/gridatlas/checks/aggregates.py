@@ -7,11 +7,19 @@ from decimal import Decimal
 from fractions import Fraction
 
 from gridatlas.checks.averages import FROM_SHARES, Average, Outliers, Part, average_of, outliers
-from gridatlas.checks.chance import CHANCE, odds_text
 from gridatlas.checks.findings import CheckResult, Finding
-from gridatlas.checks.printed import half_unit, is_computed, plain, short
-from gridatlas.checks.reading import ReadingView, Sheet, ends_of, points_of
-from gridatlas.checks.words import cells_text, is_are, many, of_values
+from gridatlas.checks.reading import ReadingView, Sheet, ends_of, is_computed, points_of
+from gridatlas.checks.words import (
+    CHANCE,
+    cells_text,
+    half_unit,
+    is_are,
+    many,
+    odds_text,
+    of_values,
+    plain,
+    short,
+)
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Cell, Levels, Point, Study
 from gridatlas.results.grids import choose, share_scale

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from gridatlas.checks.chance import CHANCE
-from gridatlas.checks.printed import half_unit
+from gridatlas.checks.words import CHANCE, half_unit
 from gridatlas.model.format import places_of
 from gridatlas.model.study import Levels, Point
 

@@ -11,9 +11,17 @@ from fractions import Fraction
 from functools import lru_cache
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.printed import is_computed, percent, plain
-from gridatlas.checks.reading import ReadingView
-from gridatlas.checks.words import cells_text, decimals_text, is_are, many, of_values, span
+from gridatlas.checks.reading import ReadingView, is_computed
+from gridatlas.checks.words import (
+    cells_text,
+    decimals_text,
+    is_are,
+    many,
+    of_values,
+    percent,
+    plain,
+    span,
+)
 from gridatlas.model.format import places_of
 from gridatlas.model.study import Cell, Levels, Point
 from gridatlas.results.grids import share_scale

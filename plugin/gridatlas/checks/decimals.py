@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 
-from gridatlas.checks.chance import CHANCE
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.printed import is_computed, plain
-from gridatlas.checks.reading import ReadingView
-from gridatlas.checks.words import cells_text, decimals_text, many, of_values
+from gridatlas.checks.reading import ReadingView, is_computed
+from gridatlas.checks.words import CHANCE, cells_text, decimals_text, many, of_values, plain
 from gridatlas.model.format import places_of
 from gridatlas.model.study import Point
 

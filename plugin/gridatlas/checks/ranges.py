@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import ReadingView
-from gridatlas.checks.words import cells_text, many, of_values
+from gridatlas.checks.words import cells_text, many, of_values, plain
 from gridatlas.model.study import Levels, Reading
 
 

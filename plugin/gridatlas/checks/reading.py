@@ -92,6 +92,11 @@ class ReadingView:
         )
 
 
+def is_computed(cell: Cell) -> bool:
+    """Whether the value is the mean of repeats: computed, so not printed with some decimals."""
+    return cell.repeats > 1
+
+
 def supplying(study: Study) -> frozenset[str]:
     """Ids of the readings that supply at least one shown value."""
     if len(study.accounts) == 1:

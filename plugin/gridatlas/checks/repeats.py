@@ -9,11 +9,9 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 
-from gridatlas.checks.chance import CHANCE, how_sure, times_text
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import Axis, Line, ReadingView
-from gridatlas.checks.words import is_are, many
+from gridatlas.checks.words import CHANCE, how_sure, is_are, many, plain, times_text
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import inline
 

@@ -12,12 +12,10 @@ from itertools import pairwise
 from operator import and_, eq
 from typing import cast
 
-from gridatlas.checks.chance import CHANCE, how_sure, times_text
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.printed import plain
 from gridatlas.checks.reading import Axis, Line, ReadingView
 from gridatlas.checks.repeats import CONSTANT
-from gridatlas.checks.words import at_level, is_are, many
+from gridatlas.checks.words import CHANCE, at_level, how_sure, is_are, many, plain, times_text
 from gridatlas.model.study import Point
 
 Stretch = Sequence[tuple[Point, Decimal]]

@@ -17,9 +17,8 @@ from gridatlas.checks.document import (
     parse_document,
 )
 from gridatlas.checks.findings import CheckResult, Finding
-from gridatlas.checks.printed import is_computed, plain
-from gridatlas.checks.reading import ReadingView, Sheet
-from gridatlas.checks.words import cells_text, is_are, many
+from gridatlas.checks.reading import ReadingView, Sheet, is_computed
+from gridatlas.checks.words import cells_text, is_are, many, plain
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Factor, Levels, Point, Reading, Study, inline
 

@@ -1,10 +1,17 @@
-"""The wording of findings: how many, of what, and in which cells."""
+"""The wording of findings: how many, of what, in which cells, numbers as printed, and chances."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 
+from gridatlas.model.format import places_of
 from gridatlas.model.study import Factor, Point, Study, inline
+
+CHANCE = Fraction(1, 100)
+"""Repeated lines and runs are findings where chance gives one in fewer than 1 of 100 readings."""
 
 
 def many(number: int, noun: str) -> str:
@@ -44,3 +51,60 @@ def cells_text(study: Study, cells: Sequence[tuple[Point, str]], limit: int = 6)
     texts = [f"{text} at {at_level(study.x, x)}, {at_level(study.y, y)}" for (x, y), text in cells]
     more = len(texts) - limit
     return "; ".join(texts[:limit]) + (f"; and {more} more" if more > 0 else "")
+
+
+# --- numbers as printed -------------------------------------------------------------------------
+
+
+def half_unit(value: Decimal) -> Decimal:
+    """Half a unit of the last printed decimal."""
+    return Decimal((0, (5,), -places_of(value) - 1))
+
+
+def plain(value: Decimal) -> str:
+    """As printed, with all its digits and without an exponent."""
+    return f"{value:f}"
+
+
+def short(value: Decimal) -> str:
+    """A computed number with at most 4 decimals, without zeros at the end."""
+    text = f"{value:.4f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: Fraction) -> str:
+    """A share in percent; never 0.0 or 100.0 for one that is only near."""
+    if 0 < share < Fraction(1, 1000):
+        return "less than 0.1 %"
+    if Fraction(999, 1000) < share < 1:
+        return "more than 99.9 %"
+    return f"{float(100 * share):.1f} %"
+
+
+# --- chances ------------------------------------------------------------------------------------
+
+
+def how_sure(what: str, chances: tuple[Fraction, Fraction], by_second: str, limit: Fraction) -> str:
+    """The chance under both nulls; the second is 0 where there is too little to tell it from."""
+    text = f"{odds_text(chances[0])} if its values are in random order"
+    if chances[1]:
+        text += f", {odds_text(chances[1])} if {by_second}"
+    grids = f" (1 in {1 / CHANCE} over {1 / limit * CHANCE} grids)" if limit < CHANCE else ""
+    return (
+        f"Chance of {what} in a grid, at most: {text}. Values at the ends of the range don't "
+        f"count. Reported below 1 in {1 / limit}{grids}."
+    )
+
+
+def times_text(equal: int, pairs: int) -> str:
+    """`3 of 20 times`."""
+    return f"{equal:,} of {many(pairs, 'time')}"
+
+
+def odds_text(chance: Fraction) -> str:
+    """`1 in 5,100`, in two digits; below one in a billion, only that."""
+    if chance * 10**9 <= 1:
+        return "below 1 in 1,000,000,000"
+    odds = math.floor(1 / chance)
+    unit = 10 ** max(0, len(str(odds)) - 2)
+    return f"1 in {odds // unit * unit:,}"
