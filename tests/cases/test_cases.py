@@ -105,6 +105,9 @@ def test_a_rule_is_named_after_the_kind_of_problem_that_its_cases_show() -> None
 def test_every_kind_of_problem_has_a_case() -> None:
     kinds = set()
     for module in (
+        "data.columns",
+        "data.levels",
+        "data.names",
         "data.rows",
         "data.match_runs",
         "data.reader",

@@ -17,7 +17,7 @@ from targets import HARMLESS_STUDY as STUDY
 
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.data.validate import slug
+from gridatlas.data.levels import slug
 from gridatlas.diff.compare import compare_snapshots
 from gridatlas.diff.formats import to_json, to_markdown
 from gridatlas.diff.sections import make_report

@@ -19,7 +19,7 @@ import gridatlas
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
 from gridatlas.cli.main import main
-from gridatlas.data.rows import OPTIONAL_COLUMNS
+from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
 from gridatlas.model.kinds import KINDS

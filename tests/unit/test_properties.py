@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.vegalite import specification
+from gridatlas.data.levels import slug
 from gridatlas.data.reader import read_study
 from gridatlas.data.tables import (
     clean_cell,
@@ -27,7 +28,7 @@ from gridatlas.data.tables import (
     parse_csv,
     unguarded,
 )
-from gridatlas.data.validate import slug, validate
+from gridatlas.data.validate import validate
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import Problem
 from gridatlas.model.schema import StudyFile, format_number, level_key, level_number

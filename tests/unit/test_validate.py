@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from studies import Checked, MakeStudy, table
 
-from gridatlas.data.validate import slug
+from gridatlas.data.levels import slug
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Cell, Study
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -11,6 +10,7 @@ from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import NamedTuple, cast
 
+from gridatlas.data.levels import too_long
 from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Table
 from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
@@ -31,53 +31,6 @@ from gridatlas.model.study import (
     Reading,
     State,
 )
-
-OPTIONAL_COLUMNS = ("n", "successes", "stderr", "state", "note", "place", "run")
-
-
-def factor_ids(source: StudySource) -> tuple[str, ...]:
-    """The ids of x, y and the facets: the columns that each table needs, and the metric's."""
-    return (source.file.x, source.file.y, *source.file.facets)
-
-
-def too_long(level: str) -> bool:
-    """Whether a level has more characters than can be shown, or digits where it is a number."""
-    return len(level) > LONGEST_NAME or len(level_key(level)) > LONGEST_NAME
-
-
-def check_columns(source: StudySource, table: Table) -> list[Problem]:
-    """Missing and repeated columns; columns that are not read are notes."""
-    needed = (*factor_ids(source), source.file.metric.column)
-    read = (*needed, *OPTIONAL_COLUMNS)
-    extra = [name for name in table.columns if name not in read]
-    problems = []
-    for name, times in Counter(table.columns).items():
-        if times > 1:
-            found = f"{times} columns {quote(name)}"
-            problems.append(Problem.of("duplicate-column", table.name, found, 1, name))
-    absent = [name for name in needed if name not in table.columns]
-    for name in absent:
-        near = nearest(name, extra)
-        fix = f"rename the column {quote(near)} to {name}" if near else None
-        found = f"the columns {join_names(table.columns)}"
-        values = {"name": quote(name), "column": name}
-        problems.append(
-            Problem.of("missing-column", table.name, found, 1, name, fix=fix, values=values)
-        )
-    if not absent:
-        problems += [
-            Problem.of(
-                "unused-column",
-                table.name,
-                f"a column {quote(name)}, which is not read",
-                1,
-                name,
-                severity="note",
-                values={"columns": join_names(read, 30)},
-            )
-            for name in extra
-        ]
-    return problems
 
 
 class _Measured(NamedTuple):

@@ -13,9 +13,9 @@ from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import Literal, NamedTuple
 
-from gridatlas.data.rows import OPTIONAL_COLUMNS
+from gridatlas.data.columns import OPTIONAL_COLUMNS
+from gridatlas.data.names import RESERVED_FACTORS
 from gridatlas.data.tables import guarded, guarded_column
-from gridatlas.data.validate import RESERVED_FACTORS
 from gridatlas.importing.columns import Column
 from gridatlas.importing.metric import last_part, unit_in_name
 from gridatlas.importing.numerals import (

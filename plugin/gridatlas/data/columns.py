@@ -1,15 +1,57 @@
-"""Names of columns that `study.yml` misspells: the line with the mistake, and the column meant."""
+"""The columns of tables: those that are needed, those that are too many, and misspelled names."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gridatlas.data.reader import StudySource
-from gridatlas.data.rows import OPTIONAL_COLUMNS, factor_ids
 from gridatlas.data.tables import Table
 from gridatlas.data.yaml import KeyPath
 from gridatlas.model.problems import Problem, join_names, nearest, quote
+
+OPTIONAL_COLUMNS = ("n", "successes", "stderr", "state", "note", "place", "run")
+
+
+def factor_ids(source: StudySource) -> tuple[str, ...]:
+    """The ids of x, y and the facets: the columns that each table needs, and the metric's."""
+    return (source.file.x, source.file.y, *source.file.facets)
+
+
+def check_columns(source: StudySource, table: Table) -> list[Problem]:
+    """Missing and repeated columns; columns that are not read are notes."""
+    needed = (*factor_ids(source), source.file.metric.column)
+    read = (*needed, *OPTIONAL_COLUMNS)
+    extra = [name for name in table.columns if name not in read]
+    problems = []
+    for name, times in Counter(table.columns).items():
+        if times > 1:
+            found = f"{times} columns {quote(name)}"
+            problems.append(Problem.of("duplicate-column", table.name, found, 1, name))
+    absent = [name for name in needed if name not in table.columns]
+    for name in absent:
+        near = nearest(name, extra)
+        fix = f"rename the column {quote(near)} to {name}" if near else None
+        found = f"the columns {join_names(table.columns)}"
+        values = {"name": quote(name), "column": name}
+        problems.append(
+            Problem.of("missing-column", table.name, found, 1, name, fix=fix, values=values)
+        )
+    if not absent:
+        problems += [
+            Problem.of(
+                "unused-column",
+                table.name,
+                f"a column {quote(name)}, which is not read",
+                1,
+                name,
+                severity="note",
+                values={"columns": join_names(read, 30)},
+            )
+            for name in extra
+        ]
+    return problems
 
 
 @dataclass(frozen=True, slots=True)
