@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
@@ -40,61 +41,12 @@ def check_aggregates(
         blame: What is wrong where one isn't that mean.
         compared: Whether they are also compared with how the others were computed.
     """
-    scale = share_scale(view.study)
-    averages: list[Average] = []
-    coarse: set[tuple[Levels, Point]] = set()
-    looked: list[Levels] = []
-    findings = []
-    untested: dict[Levels, list[Point]] = {}
-    fine, count, widest = 0, 0, Decimal(0)
-    for sheet in view.sheets:
-        for index, factor in enumerate(view.study.facets):
-            if not factor.level(sheet.levels[index]).aggregate:
-                continue
-            looked.append(sheet.levels)
-            others = [
-                (*sheet.levels[:index], level.key, *sheet.levels[index + 1 :])
-                for level in factor.levels
-                if not level.aggregate
-            ]
-            off, tested = [], 0
-            for point, _, value in sheet.cells:
-                cells = [part(levels, point) for levels in others]
-                parts = [cell.value for cell in cells if cell and cell.value is not None]
-                if len(parts) < len(others):
-                    untested.setdefault(sheet.levels, []).append(point)
-                    continue
-                tested += 1
-                # All times the number of parts: a division by 3 would be rounded.
-                count = len(parts)
-                total = sum(parts, Decimal(0))
-                room = count * half_unit(value) + sum(map(half_unit, parts), Decimal(0))
-                widest = max(widest, room / count)
-                printed = [
-                    _part(view.study, levels, cell)
-                    for levels, cell in zip(others, cells, strict=True)
-                ]
-                averages.append(average_of(sheet.levels, point, value, printed, scale))
-                if abs(count * value - total) > room:
-                    coarse.add((sheet.levels, point))
-                    shown = join_names(map(plain, parts), 8)
-                    off.append((point, f"{plain(value)} ({shown} give {short(total / count)})"))
-            fine += tested - len(off)
-            if off:
-                findings.append(
-                    view.finding(
-                        "aggregate",
-                        sheet.levels,
-                        [point for point, _ in off],
-                        f"{of_values(len(off), tested)} not the mean of "
-                        f"{many(len(others), 'part')}: {cells_text(view.study, off)}",
-                        f"{blame}; or it isn't their plain mean.",
-                        f"Certain, if it is: rounding explains {short(widest)} at most.",
-                    )
-                )
+    tally = _compared(view, part, blame)
+    looked, untested, widest = tally.looked, tally.untested, tally.widest
+    findings = tally.findings
     if not looked:
         return []
-    tested = fine + sum(len(finding.cells) for finding in findings)
+    tested = tally.fine + sum(len(finding.cells) for finding in findings)
     if not tested:
         statement = "No aggregate can be checked: parts of each are absent."
         return [
@@ -103,22 +55,108 @@ def check_aggregates(
             )
         ]
     statement = (
-        f"{fine} of {many(tested, 'printed aggregate')} {is_are(fine)} the mean of "
-        f"{many(count, 'printed part')}, within what rounding allows ({short(widest)})."
+        f"{tally.fine} of {many(tested, 'printed aggregate')} {is_are(tally.fine)} the mean of "
+        f"{many(tally.parts, 'printed part')}, within what rounding allows ({short(widest)})."
     )
     if untested:
         number = sum(map(len, untested.values()))
         statement += f" {number} more can't be checked: a part is absent."
-    apart = outliers(averages) if compared else None
+    apart = outliers(tally.averages) if compared else None
     if apart:
         statement += f" {apart.fitting} of {apart.tested} are also {apart.way}."
-        findings += _outlier_findings(view, apart, coarse)
+        findings += _outlier_findings(view, apart, tally.coarse)
     strength = (
         f"An aggregate that is off by more than {short(2 * widest)} shows, and so does a part "
-        f"that is off by more than {short(2 * count * widest)}. Smaller mistakes may not, and "
-        "several can cancel out."
+        f"that is off by more than {short(2 * tally.parts * widest)}. Smaller mistakes may not, "
+        "and several can cancel out."
     )
     return [view.result("aggregate", looked, statement, strength, findings, untested=untested)]
+
+
+@dataclass
+class _Tally:
+    """What the aggregates of a reading give, each against the mean of its parts.
+
+    Attributes:
+        averages: All that have all their parts.
+        coarse: Those that rounding doesn't explain.
+        looked: The grids of aggregates.
+        untested: Points at which a part is absent, by grid.
+        fine: How many are the mean of their parts.
+        parts: Of the last of them.
+        widest: The most that rounding explains.
+    """
+
+    averages: list[Average] = field(default_factory=list)
+    coarse: set[tuple[Levels, Point]] = field(default_factory=set)
+    looked: list[Levels] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    untested: dict[Levels, list[Point]] = field(default_factory=dict)
+    fine: int = 0
+    parts: int = 0
+    widest: Decimal = Decimal(0)
+
+
+def _compared(view: ReadingView, part: CellAt, blame: str) -> _Tally:
+    """Each aggregate of a reading against the mean of its parts."""
+    tally = _Tally()
+    for sheet in view.sheets:
+        for index, factor in enumerate(view.study.facets):
+            if not factor.level(sheet.levels[index]).aggregate:
+                continue
+            tally.looked.append(sheet.levels)
+            others = [
+                (*sheet.levels[:index], level.key, *sheet.levels[index + 1 :])
+                for level in factor.levels
+                if not level.aggregate
+            ]
+            off, tested = _off(view.study, sheet, others, part, tally)
+            tally.fine += tested - len(off)
+            if off:
+                tally.findings.append(
+                    view.finding(
+                        "aggregate",
+                        sheet.levels,
+                        [point for point, _ in off],
+                        f"{of_values(len(off), tested)} not the mean of "
+                        f"{many(len(others), 'part')}: {cells_text(view.study, off)}",
+                        f"{blame}; or it isn't their plain mean.",
+                        f"Certain, if it is: rounding explains {short(tally.widest)} at most.",
+                    )
+                )
+    return tally
+
+
+def _off(
+    study: Study, sheet: Sheet, others: Sequence[Levels], part: CellAt, tally: _Tally
+) -> tuple[list[tuple[Point, str]], int]:
+    """The aggregates of a grid that aren't the mean of their parts, and how many were tested.
+
+    Args:
+        others: The grids of the parts.
+        tally: Takes what the tested ones give.
+    """
+    off, tested = [], 0
+    scale = share_scale(study)
+    for point, _, value in sheet.cells:
+        cells = [part(levels, point) for levels in others]
+        parts = [cell.value for cell in cells if cell and cell.value is not None]
+        if len(parts) < len(others):
+            tally.untested.setdefault(sheet.levels, []).append(point)
+            continue
+        tested += 1
+        # All times the number of parts: a division by 3 would be rounded.
+        tally.parts = count = len(parts)
+        total = sum(parts, Decimal(0))
+        room = count * half_unit(value) + sum(map(half_unit, parts), Decimal(0))
+        tally.widest = max(tally.widest, room / count)
+        printed = [_part(study, *pair) for pair in zip(others, cells, strict=True)]
+        tally.averages.append(average_of(sheet.levels, point, value, printed, scale))
+        if abs(count * value - total) > room:
+            tally.coarse.add((sheet.levels, point))
+            shown = join_names(map(plain, parts), 8)
+            off.append((point, f"{plain(value)} ({shown} give {short(total / count)})"))
+    return off, tested
 
 
 def _part(study: Study, levels: Levels, cell: Cell | None) -> Part:

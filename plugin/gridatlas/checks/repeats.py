@@ -115,10 +115,10 @@ class _Chances:
         self._equal, self._pairs = 0, 0
         self._counts: Counter[Decimal] = Counter()
         for place in zip(*lines, strict=True):
-            there = Counter(v for _, v in place if v is not None and v not in ends)
-            self._counts.update(there)
-            self._pairs += math.comb(there.total(), 2)
-            self._equal += sum(math.comb(count, 2) for count in there.values())
+            counts = Counter(v for _, v in place if v is not None and v not in ends)
+            self._counts.update(counts)
+            self._pairs += math.comb(counts.total(), 2)
+            self._equal += sum(math.comb(count, 2) for count in counts.values())
         self._equal_lines = cache(self._equal_lines_of)
 
     def of_repeat(self, group: Sequence[Line]) -> tuple[Fraction, Fraction, tuple[int, int]]:

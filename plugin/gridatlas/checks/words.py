@@ -31,8 +31,8 @@ def of_values(number: int, total: int) -> str:
 
 def span(numbers: Iterable[int]) -> str:
     """`150`, or `150 to 990`."""
-    there = sorted(set(numbers))
-    return f"{there[0]:,}" + (f" to {there[-1]:,}" if len(there) > 1 else "")
+    distinct = sorted(set(numbers))
+    return f"{distinct[0]:,}" + (f" to {distinct[-1]:,}" if len(distinct) > 1 else "")
 
 
 def decimals_text(places: Iterable[int]) -> str:

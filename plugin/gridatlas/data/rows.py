@@ -332,10 +332,12 @@ def _mean(first: Cell, repeats: Sequence[_Measured]) -> Cell:
 def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]:
     """One entry per unknown level of a reading, however many rows have it."""
     lines: dict[tuple[str, str], list[int]] = {}
-    there = {name: {level.key for level in factor.levels} for name, factor in rows.factors.items()}
+    keys_of = {
+        name: {level.key for level in factor.levels} for name, factor in rows.factors.items()
+    }
     for keys, cell in reading.outside:
         for name, key in keys:
-            if key not in there[name]:
+            if key not in keys_of[name]:
                 lines.setdefault((name, key), []).append(cell.line or 0)
     problems = []
     for (name, key), at in lines.items():

@@ -262,14 +262,14 @@ def _path_parts(names: Sequence[str], pattern: str | None) -> list[dict[str, str
     same_depth = len({len(parts) for parts in split}) == 1
     found = []
     for parts in split:
-        one: dict[str, str] = {}
+        parts_named: dict[str, str] = {}
         for depth, part in enumerate(parts, 1):
             named = _PART.fullmatch(part) or re.fullmatch(r"([A-Za-z]\w*?)=(.+)", part)
             if named:
-                one[named[1]] = named[2]
+                parts_named[named[1]] = named[2]
             elif same_depth:
-                one[f"folder_{depth}" if depth < len(parts) else "file_name"] = part
-        found.append(one)
+                parts_named[f"folder_{depth}" if depth < len(parts) else "file_name"] = part
+        found.append(parts_named)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gridatlas.importing.columns import Column, kind_of_count, plain_name, words
@@ -131,12 +131,6 @@ def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Propos
             f"{metric}: what stands after ± isn't read, since it may be a standard error or a "
             "standard deviation; it is kept as a note of the cell"
         )
-    order = ("x", "y", "metric", "facet", "only", "repeats", "n", "successes", "stderr")
-    ranked = sorted(
-        roles.values(),
-        key=lambda role: order.index(role.role) if role.role in order else len(order),
-    )
-    ranked.sort(key=lambda role: role.role == "not read")
     return Proposal(
         columns,
         table,
@@ -151,9 +145,18 @@ def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Propos
         left,
         about,
         mark,
-        tuple(ranked),
+        _ranked(roles.values()),
         tuple(dict.fromkeys(notes)),
     )
+
+
+def _ranked(roles: Iterable[Role]) -> tuple[Role, ...]:
+    """Roles in the order in which people read them; what isn't read comes last."""
+    order = ("x", "y", "metric", "facet", "only", "repeats", "n", "successes", "stderr")
+    ranked = sorted(
+        roles, key=lambda role: order.index(role.role) if role.role in order else len(order)
+    )
+    return tuple(sorted(ranked, key=lambda role: role.role == "not read"))
 
 
 # --- names, decimal mark, rows --------------------------------------------------------------------
