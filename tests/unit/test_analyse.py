@@ -8,18 +8,10 @@ import pytest
 from studies import HEAD, MakeStudy, table
 
 from gridatlas.model.study import Cell, Grid
-from gridatlas.results.grids import (
-    Results,
-    Summary,
-    analyse,
-    differences,
-    pairs,
-    readings_behind,
-    readings_of,
-    subtract,
-    summarise,
-    wins,
-)
+from gridatlas.results.differences import differences, pairs, subtract
+from gridatlas.results.grids import Results, readings_behind, readings_of
+from gridatlas.results.reconcile import analyse
+from gridatlas.results.summary import Summary, summarise, wins
 
 
 def _values(grid: Grid) -> list[list[str | None]]:

@@ -33,7 +33,9 @@ from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import GLOBALS
 from gridatlas.pages.heatmaps import difference_figures
 from gridatlas.pages.tables import data_table, provenance
-from gridatlas.results.grids import Results, analyse, differences
+from gridatlas.results.differences import differences
+from gridatlas.results.grids import Results
+from gridatlas.results.reconcile import analyse
 
 Value = Callable[[int, int], str]
 

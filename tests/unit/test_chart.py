@@ -18,7 +18,8 @@ from gridatlas.charts.templates import thinned
 from gridatlas.charts.vegalite import TALL, specification
 from gridatlas.model.format import format_difference, format_value, value_with_unit
 from gridatlas.model.study import Grid
-from gridatlas.results.grids import analyse, differences
+from gridatlas.results.differences import differences
+from gridatlas.results.reconcile import analyse
 
 PERCENT = (
     'format: 1\ntitle: T\nmetric: {name: Pass@1, unit: "%", range: [0, 100]}\nx: rate\ny: depth\n'

@@ -14,7 +14,7 @@ from studies import MakeStudy, table
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.study import Grid
 from gridatlas.pages.reproduction import command, command_parts
-from gridatlas.results.grids import analyse
+from gridatlas.results.reconcile import analyse
 
 HEAD = (
     "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\nfacets: [model]\n"

@@ -26,7 +26,9 @@ from gridatlas.pages.exports import to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
 from gridatlas.pages.tooltips import card_data
-from gridatlas.results.grids import Results, analyse, differences
+from gridatlas.results.differences import differences
+from gridatlas.results.grids import Results
+from gridatlas.results.reconcile import analyse
 from gridatlas.statistics.estimates import mean_wilson, wilson
 
 T2, T3 = 4.302652729911275, 3.182446305284263

@@ -12,7 +12,8 @@ from gridatlas.assessment.assess import assess
 from gridatlas.assessment.profiles import METHODS, LevelMean, profiles
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.study import Grid
-from gridatlas.results.grids import Results, analyse
+from gridatlas.results.grids import Results
+from gridatlas.results.reconcile import analyse
 from gridatlas.statistics.estimates import mean_wilson, wilson
 
 SHARES = (

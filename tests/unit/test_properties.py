@@ -32,7 +32,7 @@ from gridatlas.data.validate import validate
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import Problem
 from gridatlas.model.schema import StudyFile, format_number, level_key, level_number
-from gridatlas.results.grids import analyse
+from gridatlas.results.reconcile import analyse
 
 settings.register_profile("gridatlas", deadline=None, max_examples=amount(100, 10_000))
 settings.load_profile("gridatlas")

@@ -15,7 +15,8 @@ from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
 from gridatlas.model.study import Cell
 from gridatlas.pages.exports import to_csv
-from gridatlas.results.grids import Results, analyse
+from gridatlas.results.grids import Results
+from gridatlas.results.reconcile import analyse
 
 DOCUMENTS = json.loads(
     (REPOSITORY / "tests" / "fixtures" / "documents.json").read_text(encoding="utf-8")

@@ -23,8 +23,8 @@ from gridatlas.assessment.uncertainty import (
     Uncertainty,
 )
 from gridatlas.files.cache import cache_key, open_cache
-from gridatlas.results.grids import Results, trials
-from gridatlas.results.items import as_input, clusters
+from gridatlas.results.grids import Results
+from gridatlas.results.items import as_input, clusters, trials
 
 
 def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:

@@ -25,8 +25,9 @@ from gridatlas.assessment.uncertainty import (
     key_of_levels,
 )
 from gridatlas.model.study import Grid, Levels, Point
-from gridatlas.results.grids import Difference, Results, differences, share_scale
-from gridatlas.results.items import all_paired, items_of, same_items, shares_by_item
+from gridatlas.results.differences import Difference, differences
+from gridatlas.results.grids import Results
+from gridatlas.results.items import all_paired, items_of, same_items, share_scale, shares_by_item
 from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total

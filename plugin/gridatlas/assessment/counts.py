@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gridatlas.model.study import Cell, Grid, Point, Study
-from gridatlas.results.grids import share_scale, trials
+from gridatlas.results.items import share_scale, trials
 
 CELLS_UP_TO = 100_000
 """Cells of a grid up to which intervals and tests are computed."""

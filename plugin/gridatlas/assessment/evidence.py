@@ -17,14 +17,16 @@ from typing import Protocol
 
 from gridatlas.assessment.counts import GridCounts, too_large
 from gridatlas.model.study import Cell, Factor, Grid, Levels, Point
-from gridatlas.results.grids import Results, share_scale, trials
+from gridatlas.results.grids import Results
 from gridatlas.results.items import (
     Basis,
     Shares,
     clusters,
     items_of,
     same_items,
+    share_scale,
     shares_by_item,
+    trials,
 )
 from gridatlas.statistics.estimates import (
     FEWEST,

@@ -16,7 +16,7 @@ from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
-from gridatlas.results.grids import analyse
+from gridatlas.results.reconcile import analyse
 
 
 def load_study(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gridatlas.model.study import Grid, Levels, Point
-from gridatlas.results.grids import Difference
+from gridatlas.results.differences import Difference
 from gridatlas.results.items import Basis
 
 ALPHA = 0.05

@@ -10,7 +10,7 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.description import best_at
 from gridatlas.checks.words import many
 from gridatlas.model.study import Grid
-from gridatlas.results.grids import summarise
+from gridatlas.results.summary import summarise
 
 LONGEST = 60
 """Characters of a text from which on it is cut; the title always has all of it."""

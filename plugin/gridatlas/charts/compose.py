@@ -31,7 +31,8 @@ from gridatlas.charts.heatmap import (
 from gridatlas.checks.words import many
 from gridatlas.model.format import format_difference, format_value, value_with_unit
 from gridatlas.model.study import Cell, Grid, Level, Point, State, Study
-from gridatlas.results.grids import Difference, summarise
+from gridatlas.results.differences import Difference
+from gridatlas.results.summary import summarise
 
 
 def draw_grid(

@@ -8,7 +8,8 @@ from gridatlas.checks.words import many
 from gridatlas.model.format import format_difference, format_value, value_with_unit
 from gridatlas.model.schema import Metric
 from gridatlas.model.study import Grid, Level, Point, Study
-from gridatlas.results.grids import Difference, Extreme, Summary, summarise
+from gridatlas.results.differences import Difference
+from gridatlas.results.summary import Extreme, Summary, summarise
 
 IN_DISPUTE = " (disputed)"
 """What follows a disputed value in a text."""

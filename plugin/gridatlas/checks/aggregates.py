@@ -23,7 +23,8 @@ from gridatlas.checks.words import (
 )
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Cell, Levels, Point, Study
-from gridatlas.results.grids import choose, share_scale
+from gridatlas.results.items import share_scale
+from gridatlas.results.reconcile import choose
 
 CellAt = Callable[[Levels, Point], Cell | None]
 

@@ -24,7 +24,7 @@ from gridatlas.checks.words import (
 )
 from gridatlas.model.format import places_of
 from gridatlas.model.study import Cell, Levels, Point
-from gridatlas.results.grids import share_scale
+from gridatlas.results.items import share_scale
 
 SAYS_NOTHING = Fraction(9, 10)
 """Share of all values that pass above which a passed check of counts says nothing."""

@@ -16,7 +16,7 @@ from gridatlas.checks.repeats import check_repeats
 from gridatlas.checks.runs import check_runs
 from gridatlas.checks.transcription import check_transcription
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
-from gridatlas.results.grids import choose
+from gridatlas.results.reconcile import choose
 
 
 def check_study(study: Study) -> StudyChecks:

@@ -11,7 +11,7 @@ from typing import Literal
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, Outcome
 from gridatlas.model.problems import Severity
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
-from gridatlas.results.grids import choose
+from gridatlas.results.reconcile import choose
 
 Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]

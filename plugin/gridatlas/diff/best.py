@@ -20,7 +20,7 @@ from gridatlas.diff.report import (
     value_text,
 )
 from gridatlas.model.study import Grid, Point
-from gridatlas.results.grids import Summary, summarise
+from gridatlas.results.summary import Summary, summarise
 
 TIES = 4
 """Best cells that are named."""

@@ -20,7 +20,7 @@ from gridatlas.diff.significance import SignificanceTest
 from gridatlas.diff.snapshot import Snapshot
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Cell, Grid, Levels, Point, Reading
-from gridatlas.results.grids import Summary
+from gridatlas.results.summary import Summary
 
 Place = tuple[Levels, Point]
 """A cell of a study: its facet levels, and its levels on x and y."""

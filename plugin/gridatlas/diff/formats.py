@@ -23,7 +23,7 @@ from gridatlas.diff.changes import (
 from gridatlas.diff.matching import Rename
 from gridatlas.diff.report import Entry, Report, Section, Table, line
 from gridatlas.model.study import Cell
-from gridatlas.results.grids import Summary
+from gridatlas.results.summary import Summary
 
 MARKDOWN_LIMIT = 65_000
 """Bytes of Markdown; GitHub takes comments of up to 65,536 characters."""

@@ -38,8 +38,8 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.study import Cell, Grid, Levels, Point, Study, inline
-from gridatlas.results.grids import Results, trials
-from gridatlas.results.items import shares_by_item
+from gridatlas.results.grids import Results
+from gridatlas.results.items import shares_by_item, trials
 from gridatlas.statistics.interval import Interval
 
 # --- how changes are found ----------------------------------------------------------------------

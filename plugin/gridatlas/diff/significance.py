@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from gridatlas.assessment.counts import successes_of
 from gridatlas.assessment.uncertainty import ALPHA, Ends
 from gridatlas.model.study import Cell, Grid, Point
-from gridatlas.results.grids import share_scale, trials
-from gridatlas.results.items import Shares, clusters
+from gridatlas.results.items import Shares, clusters, share_scale, trials
 
 NO_TRIALS = "the number of trials is unknown"
 NEWCOMBE = "95 % interval of each difference: Newcombe's"

@@ -18,7 +18,7 @@ from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.plan import PagePlan
-from gridatlas.results.grids import subtract
+from gridatlas.results.differences import subtract
 
 MAX_HEATMAPS = 12
 """Changed grids whose heatmaps the page has; the others are in its lists."""

@@ -20,7 +20,8 @@ from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Grid, Reading
 from gridatlas.pages.figure import Figure
-from gridatlas.results.grids import readings_of, trials
+from gridatlas.results.grids import readings_of
+from gridatlas.results.items import trials
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""

@@ -20,7 +20,8 @@ from gridatlas.pages.fence import Entry, Fence, FenceError, parse
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
 from gridatlas.pages.render import Templates
-from gridatlas.results.grids import Difference, Results, subtract
+from gridatlas.results.differences import Difference, subtract
+from gridatlas.results.grids import Results
 
 
 def figures(fence: Fence, known: Mapping[str, Assessment]) -> FigureRow:

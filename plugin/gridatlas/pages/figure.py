@@ -12,7 +12,7 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import Line, LineChart
 from gridatlas.model.study import Factor, Grid, Level, Reading, Study
-from gridatlas.results.grids import Difference
+from gridatlas.results.differences import Difference
 
 EMPTY = Markup()
 

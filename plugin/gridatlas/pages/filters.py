@@ -37,7 +37,8 @@ from gridatlas.model.study import (
     Study,
     inline,
 )
-from gridatlas.results.grids import Summary, summarise, trials, wins
+from gridatlas.results.items import trials
+from gridatlas.results.summary import Summary, summarise, wins
 
 _OPENING = re.compile(r"\{(?=[{%#])")
 

@@ -18,7 +18,8 @@ from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, Heatmap, wi
 from gridatlas.checks.words import many
 from gridatlas.model.study import Factor, Grid, Level, Levels, Point
 from gridatlas.pages.figure import Figure, FigureRow, Section
-from gridatlas.results.grids import Difference, differences, pairs, readings_at, subtract
+from gridatlas.results.differences import Difference, differences, pairs, subtract
+from gridatlas.results.grids import readings_at
 
 LEAD_FIGURES = 3
 """Heatmaps that stand for a study on the overview and at the head of its page."""

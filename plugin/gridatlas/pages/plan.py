@@ -31,7 +31,8 @@ from gridatlas.pages.heatmaps import (
     single_row,
 )
 from gridatlas.pages.reproduction import command_form, commands
-from gridatlas.results.grids import pairs, readings_behind
+from gridatlas.results.differences import pairs
+from gridatlas.results.grids import readings_behind
 
 
 @dataclass(frozen=True, slots=True)

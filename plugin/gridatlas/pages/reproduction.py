@@ -18,7 +18,7 @@ from gridatlas.model.schema import PLACEHOLDER
 from gridatlas.model.study import Cell, Grid, Level, Run, Study
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.tables import MAX_TABLE_CELLS
-from gridatlas.results.grids import trials
+from gridatlas.results.items import trials
 
 GIB = 2**30
 

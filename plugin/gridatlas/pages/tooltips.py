@@ -26,9 +26,10 @@ from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.reproduction import command_parts
-from gridatlas.results.grids import Difference, readings_at, trials
+from gridatlas.results.differences import Difference
 from gridatlas.results.grids import agree as readings_agree
-from gridatlas.results.items import Basis
+from gridatlas.results.grids import readings_at
+from gridatlas.results.items import Basis, trials
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""

@@ -1,15 +1,15 @@
-"""What runs gave item by item, for tests that pair cells: which cells can be compared so."""
+"""The trials and items behind values, and what runs gave item by item."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 from gridatlas.files.cache import cache_key
 from gridatlas.model.study import Cell, Grid, Levels, Outcomes, Point, Study
-from gridatlas.results.grids import trials
 
 Basis = Literal["", "trials", "items", "stderr", "repeats", "replicates", "parts"]
 """What the intervals of a grid come from: of several the one that reaches farthest."""
@@ -26,6 +26,25 @@ class Shares:
     def pairs_with(self, other: Shares | None) -> bool:
         """Whether one run asked both the same items."""
         return other is not None and (self.run, self.items) == (other.run, other.items)
+
+
+def trials(grid: Grid, cell: Cell) -> int | None:
+    """Trials of a cell: its own n, else by the study's `trials`; None without a read value."""
+    if cell.value is None or not cell.reading:
+        return None
+    if (cell.n is None and grid.study.trials is None) or grid.aggregate:
+        return None
+    if cell.n is not None:
+        return cell.n
+    once = grid.study.trials_at(grid.levels)
+    return None if once is None else once * cell.repeats
+
+
+def share_scale(study: Study) -> int | None:
+    """What a share of 1 is printed as: 100 for percentages, 1 for shares, None for the rest."""
+    if study.metric.unit == "%":
+        return 100
+    return 1 if study.metric.range == (Decimal(0), Decimal(1)) else None
 
 
 def shares_by_item(grid: Grid) -> dict[Point, Shares]:

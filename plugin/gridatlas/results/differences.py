@@ -1,0 +1,137 @@
+"""How levels differ: two grids subtracted, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations
+
+from gridatlas.model.study import (
+    Factor,
+    Grid,
+    Level,
+)
+from gridatlas.results.grids import Results
+from gridatlas.results.summary import mean
+
+ALL_PAIRS_UP_TO = 4
+"""Levels of a facet up to which all pairs are compared; beyond, each is compared with the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`second` minus `first`, cell by cell; None where either has no value.
+
+    Attributes:
+        facet: Whose levels differ; None for two accounts of one grid.
+        cells: As in `Grid`: one row per level of y, one value per level of x.
+    """
+
+    first: Grid
+    second: Grid
+    facet: Factor | None
+    cells: tuple[tuple[Decimal | None, ...], ...]
+
+    @property
+    def label(self) -> str:
+        """`R1-Qwen − R1-Llama | AIME24`: the level that differs as a difference."""
+        return " | ".join(
+            b.label if a == b else f"{b.label} − {a.label}"
+            for a, b in zip(self.first.names, self.second.names, strict=True)
+        )
+
+    @property
+    def context(self) -> str:
+        """The levels that both grids share: `AIME24`; empty where the compared facet is alone."""
+        return " | ".join(
+            level.label
+            for facet, level in zip(self.first.study.facets, self.first.names, strict=True)
+            if facet != self.facet
+        )
+
+    @property
+    def levels(self) -> tuple[Level, Level]:
+        """The two levels compared: (first, second); ValueError for accounts of one grid."""
+        if self.facet is None:
+            raise ValueError("two accounts of one grid have the same levels")
+        index = self.first.study.facets.index(self.facet)
+        return self.first.names[index], self.second.names[index]
+
+    @property
+    def values(self) -> tuple[Decimal, ...]:
+        """The differences that exist, row by row."""
+        return tuple(value for row in self.cells for value in row if value is not None)
+
+    @property
+    def mean(self) -> Decimal | None:
+        """Mean of the differences; None where there is none."""
+        return mean(self.values) if self.values else None
+
+    @property
+    def higher(self) -> int:
+        """Number of cells in which the second is higher."""
+        return sum(value > 0 for value in self.values)
+
+    @property
+    def lower(self) -> int:
+        """Number of cells in which the second is lower."""
+        return sum(value < 0 for value in self.values)
+
+    @property
+    def equal(self) -> int:
+        """Number of cells in which both are the same."""
+        return sum(value == 0 for value in self.values)
+
+    def points(self) -> Iterator[tuple[Level, Level, Decimal | None]]:
+        """Every point as (x level, y level, difference), row by row."""
+        study = self.first.study
+        for y, row in zip(study.y.levels, self.cells, strict=True):
+            for x, value in zip(study.x.levels, row, strict=True):
+                yield x, y, value
+
+
+def subtract(second: Grid, first: Grid, facet: Factor | None) -> Difference:
+    """The difference of two grids of one study that differ in the level of `facet`, or of one."""
+    cells = tuple(
+        tuple(
+            None if a.value is None or b.value is None else b.value - a.value
+            for a, b in zip(first_row, second_row, strict=True)
+        )
+        for first_row, second_row in zip(first.cells, second.cells, strict=True)
+    )
+    return Difference(first, second, facet, cells)
+
+
+def pairs(results: Results, facet: Factor) -> tuple[tuple[str, str], ...]:
+    """The level keys (first, second) of a facet that are subtracted from one another.
+
+    Against the baseline where the study names one; else, for a facet in `compare`, in pairs.
+    """
+    there = [level.key for level in results.levels(facet.id) if not level.aggregate]
+    baseline = results.study.baseline.get(facet.id)
+    if baseline is not None:
+        return tuple((baseline, key) for key in there if key != baseline and baseline in there)
+    if facet.id not in results.study.compare:
+        return ()
+    if len(there) <= ALL_PAIRS_UP_TO:
+        return tuple(combinations(there, 2))
+    return tuple((there[0], key) for key in there[1:])
+
+
+def differences(
+    results: Results, facet: Factor, grids: Iterable[Grid] | None = None
+) -> tuple[Difference, ...]:
+    """The differences between the levels of a facet, for each pair and each other facet level.
+
+    Args:
+        grids: Keep only the pairs in which one of these is the second or the first grid.
+    """
+    wanted = None if grids is None else {grid.levels for grid in grids}
+    found = []
+    for first, second in pairs(results, facet):
+        for grid in results.where(facet.id, first):
+            other = results.neighbour(grid, facet.id, second)
+            if other and (wanted is None or wanted & {grid.levels, other.levels}):
+                found.append(subtract(other, grid, facet))
+    return tuple(found)

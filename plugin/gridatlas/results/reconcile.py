@@ -1,0 +1,192 @@
+"""From a checked study to its shown grids: each cell is chosen among the readings.
+
+All arithmetic is decimal, on the values as printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import combinations, product
+
+from gridatlas.model.problems import Problem, join_names
+from gridatlas.model.study import (
+    MISSING,
+    STATE_LABELS,
+    Cell,
+    Grid,
+    Level,
+    Levels,
+    Point,
+    Reading,
+    Study,
+)
+from gridatlas.results.grids import Results
+from gridatlas.results.summary import mean
+
+
+def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
+    """Choose each cell among the readings, and compute the aggregates that no reading prints."""
+    every = {levels for reading in study.accounts for levels, _ in reading.cells}
+    grids = {
+        levels: _chosen_grid(study, levels)
+        for levels in product(*([level.key for level in facet.levels] for facet in study.facets))
+        if levels in every
+    }
+    for index, facet in enumerate(study.facets):
+        for level in facet.levels:
+            if level.aggregate:
+                grids |= _aggregates(study, grids, index, level)
+    order = {levels: place for place, levels in enumerate(_all_levels(study))}
+    ordered = dict(sorted(grids.items(), key=lambda item: order[item[0]]))
+    return Results(study, ordered, tuple(problems))
+
+
+def _all_levels(study: Study) -> Iterator[Levels]:
+    return product(*([level.key for level in facet.levels] for facet in study.facets))
+
+
+def _chosen_grid(study: Study, levels: Levels) -> Grid:
+    return Grid(
+        study,
+        levels,
+        tuple(
+            tuple(choose(study, levels, (x.key, y.key)) for x in study.x.levels)
+            for y in study.y.levels
+        ),
+    )
+
+
+def choose(study: Study, levels: Levels, point: Point) -> Cell:
+    """The cell that is shown, by the study's rule (`primary`, `agreement` or `median`)."""
+    given = [
+        (reading, reading.cells[levels, point])
+        for reading in study.accounts
+        if (levels, point) in reading.cells
+    ]
+    if not given:
+        return MISSING
+    with_value = [(reading, cell) for reading, cell in given if cell.value is not None]
+    if study.reconcile == "primary" or not with_value:
+        for _, cell in given:
+            if cell.value is not None or cell.state == "disputed":
+                return cell
+        return given[0][1]
+    first = with_value[0][1]
+    if study.reconcile == "median":
+        middle = _median([cell for _, cell in with_value])
+        if middle is not None:
+            return middle
+    agreed = _agreed(study, with_value)
+    if agreed is not None:
+        return agreed
+    if len(with_value) == 1:
+        return first._replace(state="disputed", note=first.note or _why_alone(given))
+    return first._replace(state="disputed")
+
+
+def _why_alone(given: Sequence[tuple[Reading, Cell]]) -> str:
+    """Why the value that one reading gives is disputed: no other has the cell, or without one."""
+    others = [(reading, cell) for reading, cell in given if cell.value is None]
+    if not others:
+        return "Disputed only for want of a second reading: one reading gives this value."
+    without = join_names(
+        (f'"{reading.label}" ({STATE_LABELS[cell.state]})' for reading, cell in others), 3
+    )
+    return f"Disputed: one reading gives this value; no value in {without}."
+
+
+def derived(study: Study, one: Reading, other: Reading) -> bool:
+    """Whether one of two readings comes from the other, also by way of further ones."""
+    return other.id in _origins(study, one) or one.id in _origins(study, other)
+
+
+def _origins(study: Study, reading: Reading) -> set[str]:
+    """Ids of the readings that one was derived from."""
+    origin = reading.entry.derived_from
+    found: set[str] = set()
+    if not origin:
+        return found
+    from_id = {reading.id: reading.entry.derived_from for reading in study.readings}
+    while origin and origin not in found:
+        found.add(origin)
+        origin = from_id.get(origin)
+    return found
+
+
+def _agreed(study: Study, given: Sequence[tuple[Reading, Cell]]) -> Cell | None:
+    """The first cell whose value two readings give that aren't derived from one another."""
+    for (one, cell), (other, second) in combinations(given, 2):
+        if cell.value == second.value and not derived(study, one, other):
+            return cell
+    return None
+
+
+def _median(cells: Sequence[Cell]) -> Cell | None:
+    """The middle cell by value; None where an even number has unequal middles."""
+    ordered = sorted(cells, key=lambda cell: cell.value or Decimal(0))
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return low if low.value == high.value else None
+
+
+def _aggregates(
+    study: Study, grids: Mapping[Levels, Grid], index: int, level: Level
+) -> dict[Levels, Grid]:
+    parts = [level.key for level in study.facets[index].levels if not level.aggregate]
+    found: dict[Levels, Grid] = {}
+    others = {(*levels[:index], level.key, *levels[index + 1 :]) for levels in grids}
+    for levels in others:
+        of = [grids.get((*levels[:index], part, *levels[index + 1 :])) for part in parts]
+        printed = grids.get(levels)
+        cells = tuple(
+            tuple(
+                _aggregate_cell(
+                    printed.cells[j][i] if printed else MISSING,
+                    [MISSING if grid is None else grid.cells[j][i] for grid in of],
+                )
+                for i in range(len(study.x.levels))
+            )
+            for j in range(len(study.y.levels))
+        )
+        if printed or any(cell.value is not None for row in cells for cell in row):
+            found[levels] = Grid(study, levels, cells, computed=printed is None)
+    return found
+
+
+def _aggregate_cell(printed: Cell, parts: Sequence[Cell]) -> Cell:
+    """The printed cell, or the mean of its parts: disputed where one of them is."""
+    value = _mean_of_all([cell.value for cell in parts])
+    if printed is not MISSING or value is None:
+        return printed
+    disputed = sum(cell.state == "disputed" for cell in parts)
+    note = f"computed here: the mean of its {len(parts)} {'part' if len(parts) == 1 else 'parts'}"
+    return Cell(
+        value,
+        "disputed" if disputed else "ok",
+        note=f"{note}, {disputed} of them disputed" if disputed else note,
+    )
+
+
+def _mean_of_all(parts: Sequence[Decimal | None]) -> Decimal | None:
+    """The mean of parts; None where one is missing, or there is none."""
+    values = [value for value in parts if value is not None]
+    return mean(values) if values and len(values) == len(parts) else None
+
+
+def value_in(study: Study, reading: Reading, levels: Levels, point: Point) -> Decimal | None:
+    """What one reading gives for a cell: as printed, else the mean of an aggregate's parts."""
+    printed = reading.cells.get((levels, point))
+    if printed is not None:
+        return printed.value
+    for index, facet in enumerate(study.facets):
+        if not facet.level(levels[index]).aggregate:
+            continue
+        parts = [
+            value_in(study, reading, (*levels[:index], part.key, *levels[index + 1 :]), point)
+            for part in facet.levels
+            if not part.aggregate
+        ]
+        value = _mean_of_all(parts)
+        if value is not None:
+            return value
+    return None
