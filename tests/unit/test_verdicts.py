@@ -9,7 +9,7 @@ import pytest
 from gridatlas.statistics.differences import BY_CLUSTERS, BY_TRIALS, difference_interval
 from gridatlas.statistics.estimates import Estimate
 from gridatlas.statistics.estimates import interval_of as interval_of_estimate
-from gridatlas.statistics.interval import Interval, Told, verdict
+from gridatlas.statistics.interval import Agreement, Interval, verdict
 
 Z = 1.959963984540054
 T4 = 2.7764451051977987  # Student's t with 4 degrees of freedom, 97.5 %
@@ -35,7 +35,7 @@ T4 = 2.7764451051977987  # Student's t with 4 degrees of freedom, 97.5 %
         (-0.2, -0.1, None, "differs"),
     ],
 )
-def test_verdicts(low: float, high: float, margin: float | None, told: Told) -> None:
+def test_verdicts(low: float, high: float, margin: float | None, told: Agreement) -> None:
     assert verdict(Interval(low, high), margin) == told
 
 
@@ -45,7 +45,7 @@ def test_wrong_margins_and_intervals(low: float, high: float, margin: float) -> 
         verdict(Interval(low, high), margin)
 
 
-def told_at(published: Estimate, again: Estimate, margin: float) -> Told:
+def told_at(published: Estimate, again: Estimate, margin: float) -> Agreement:
     found = difference_interval(published, again)
     assert found is not None
     return verdict(found[0], margin)

@@ -152,7 +152,7 @@ class ReadingAgreement:
 
 def compare(study: Study) -> ReadingAgreement:
     """Compare every reading with every other one, cell by cell, as numbers (47.0 is 47)."""
-    outside = tuple(one for reading in study.readings for one in _outside(study, reading))
+    outside = tuple(level for reading in study.readings for level in _outside(study, reading))
     if len(study.accounts) == 1:
         return ReadingAgreement((study.accounts[0].id,), (), (), (), outside, ())
     values = {reading.id: _values(reading) for reading in study.accounts}
@@ -208,10 +208,10 @@ def _values(reading: Reading) -> dict[At, Decimal]:
 
 def _places(study: Study) -> Iterator[At]:
     """Every cell that a reading may have, facet by facet and row by row."""
-    there = {levels for reading in study.accounts for levels, _ in reading.cells}
+    grids = {levels for reading in study.accounts for levels, _ in reading.cells}
     orders = [{level.key: i for i, level in enumerate(facet.levels)} for facet in study.facets]
     for levels in sorted(
-        there, key=lambda one: [order[key] for order, key in zip(orders, one, strict=True)]
+        grids, key=lambda levels: [order[key] for order, key in zip(orders, levels, strict=True)]
     ):
         for y in study.y.levels:
             for x in study.x.levels:
@@ -219,22 +219,22 @@ def _places(study: Study) -> Iterator[At]:
 
 
 def _pair(study: Study, first: Reading, second: Reading, values: Mapping[str, Values]) -> Pair:
-    one, other = values[first.id], values[second.id]
-    differences = [abs(one[at] - other[at]) for at in one if at in other]
+    left, right = values[first.id], values[second.id]
+    differences = [abs(left[at] - right[at]) for at in left if at in right]
     return Pair(
         first.id,
         second.id,
         len(differences),
         differences.count(Decimal(0)),
         max(differences, default=None),
-        len(one) - len(differences),
-        len(other) - len(differences),
+        len(left) - len(differences),
+        len(right) - len(differences),
         derived(study, first, second),
     )
 
 
 def _outside(study: Study, reading: Reading) -> list[Outside]:
-    known = {
+    study_keys = {
         factor.id: {level.key for level in factor.levels}
         for factor in (study.x, study.y, *study.facets)
     }
@@ -242,7 +242,7 @@ def _outside(study: Study, reading: Reading) -> list[Outside]:
         (factor, key)
         for keys, _ in reading.outside
         for factor, key in keys
-        if key not in known[factor]
+        if key not in study_keys[factor]
     )
     return [Outside(reading.id, factor, key, number) for (factor, key), number in rows.items()]
 
@@ -265,14 +265,14 @@ def _hints(study: Study, first: Reading, second: Reading) -> list[Hint]:
     """Changes of one of two readings that make them agree where they didn't."""
     if first.outside and not second.outside:
         first, second = second, first
-    one, other = _values(first), _values(second)
-    given = _agreement(one, other)
+    left, right = _values(first), _values(second)
+    given = _agreement(left, right)
     hints: list[Hint] = []
     if 1 - _share(given) < BETTER:  # No change can make them agree so much better.
         return hints
-    for changes in (_axis_changes(study, second), _unit_changes(other)):
-        tried = [(_agreement(one, change.values, change.rounded), change) for change in changes]
-        after, change = max(tried, key=lambda one: one[0][0])
+    for changes in (_axis_changes(study, second), _unit_changes(right)):
+        tried = [(_agreement(left, change.values, change.rounded), change) for change in changes]
+        after, change = max(tried, key=lambda attempt: attempt[0][0])
         if after[1] < FEWEST or _share(after) < MOSTLY or _share(after) - _share(given) < BETTER:
             continue
         evidence = f"{after[0]} of {after[1]} cells agree after {change.done}, "
@@ -335,9 +335,9 @@ def _unit_changes(values: Values) -> list[_Change]:
     ]
 
 
-def _agreement(one: Values, other: Values, rounded: bool = False) -> tuple[int, int]:
+def _agreement(first: Values, second: Values, rounded: bool = False) -> tuple[int, int]:
     """Number of equal cells (equal within rounding), and of cells that both have."""
-    both = [(value, other[at]) for at, value in one.items() if at in other]
+    both = [(value, second[at]) for at, value in first.items() if at in second]
     room = [half_unit(a) + half_unit(b) if rounded else Decimal(0) for a, b in both]
     return sum(abs(a - b) <= r for (a, b), r in zip(both, room, strict=True)), len(both)
 

@@ -41,16 +41,16 @@ def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
     return _from_json(json.loads(entry["json"]))
 
 
-def same_inputs(one: Results, other: Results) -> bool:
+def same_inputs(first: Results, second: Results) -> bool:
     """Whether the statistics of two studies are the same, since what they are made of is."""
-    return bool(_inputs(one) == _inputs(other))
+    return bool(_inputs(first) == _inputs(second))
 
 
 def _inputs(results: Results) -> Any:
     study = results.study
     return [
         study.metric.model_dump(mode="json"),
-        [(one.id, [level.key for level in one.levels]) for one in (study.x, study.y)],
+        [(axis.id, [level.key for level in axis.levels]) for axis in (study.x, study.y)],
         [
             (facet.id, [(level.key, level.items, level.aggregate) for level in facet.levels])
             for facet in study.facets
@@ -103,7 +103,7 @@ def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
         }
     return {
         "grids": grids,
-        "differences": {key: asdict(one) for key, one in uncertainty.differences.items()},
+        "differences": {key: asdict(tests) for key, tests in uncertainty.differences.items()},
         "defaults": {key: asdict(default) for key, default in uncertainty.defaults.items()},
         "pooled": asdict(uncertainty.pooled) if uncertainty.pooled else None,
     }
@@ -111,19 +111,19 @@ def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
 
 def _from_json(content: Any) -> Uncertainty:
     grids = {}
-    for key, one in content["grids"].items():
-        kinds = [CellUncertainty(**kind) for kind in one.pop("kinds")]
-        one["cells"] = {(x, y): kinds[kind] for x, y, kind in one["cells"]}
-        one["ranges"] = {(x, y): (low, high) for x, y, low, high in one["ranges"]}
+    for key, entry in content["grids"].items():
+        kinds = [CellUncertainty(**kind) for kind in entry.pop("kinds")]
+        entry["cells"] = {(x, y): kinds[kind] for x, y, kind in entry["cells"]}
+        entry["ranges"] = {(x, y): (low, high) for x, y, low, high in entry["ranges"]}
         for axis in ("x_means", "y_means"):
-            one[axis] = {level: tuple(ends) for level, ends in one[axis].items()}
-        grids[key] = GridUncertainty(**one)
+            entry[axis] = {level: tuple(ends) for level, ends in entry[axis].items()}
+        grids[key] = GridUncertainty(**entry)
     return Uncertainty(
         grids,
-        {key: DifferenceUncertainty(**one) for key, one in content["differences"].items()},
+        {key: DifferenceUncertainty(**entry) for key, entry in content["differences"].items()},
         {
-            key: Defaults(**one | {"rows": tuple(Default(**row) for row in one["rows"])})
-            for key, one in content["defaults"].items()
+            key: Defaults(**entry | {"rows": tuple(Default(**row) for row in entry["rows"])})
+            for key, entry in content["defaults"].items()
         },
         PooledChiSquared(**content["pooled"]) if content["pooled"] else None,
     )

@@ -194,10 +194,10 @@ def columns(study: Study, grids: Iterable[GridCells]) -> dict[str, list[Any]]:
 
 def _keys(factor: Factor) -> Mapping[str, str | int | float]:
     numbers = [level.number for level in factor.levels]
-    there = [number for number in numbers if number is not None]
-    if len(there) < len(numbers):
+    given = [number for number in numbers if number is not None]
+    if len(given) < len(numbers):
         return {level.key: level.key for level in factor.levels}
-    whole = all(number == number.to_integral_value() for number in there)
+    whole = all(number == number.to_integral_value() for number in given)
     kind: type[int] | type[float] = int if whole else float
     return {level.key: kind(level.number or 0) for level in factor.levels}
 

@@ -134,11 +134,11 @@ class _Intervals:
         for x, y, cell in self.grid.points():
             if cell.value is not None:
                 by_level.setdefault((x, y)[axis].key, []).append((x.key, y.key))
-        known = set(self.evidence.points)
+        points_known = set(self.evidence.points)
         found = {
             level: self._ends(self.evidence.intervals(points).widest)
             for level, points in by_level.items()
-            if known.issuperset(points)
+            if points_known.issuperset(points)
         }
         return {level: ends for level, ends in found.items() if ends is not None}
 
@@ -217,8 +217,8 @@ def _tests(
         )
     )
     effects = {point: design_effect(*count, spreads.get(point)) for point, count in counts.items()}
-    known = all((spread.clusters or 0) >= CLUSTERS for spread in spreads.values())
-    chi = homogeneity([*counts.values()], [*effects.values()]) if known else None
+    exact = all((spread.clusters or 0) >= CLUSTERS for spread in spreads.values())
+    chi = homogeneity([*counts.values()], [*effects.values()]) if exact else None
     items, sizes = items_of(grid), {n for _, n in counts.values()}
     may_be_best = set(chosen.indices)
     tested = GridUncertainty(

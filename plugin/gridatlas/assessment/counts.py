@@ -41,7 +41,7 @@ def counts_of(grid: Grid) -> GridCounts:
         )
     scale = share_scale(study)
     counts: dict[Point, Counts] = {}
-    known: dict[tuple[str, int], int | None] = {}
+    successes: dict[tuple[str, int], int | None] = {}
     for x, y, cell in grid.points():
         if cell.value is None:
             continue
@@ -55,9 +55,9 @@ def counts_of(grid: Grid) -> GridCounts:
         k = cell.successes
         if k is None:
             printed = (str(cell.value), n)
-            if printed not in known:
-                known[printed] = successes_of(cell, n, scale)
-            k = known[printed]
+            if printed not in successes:
+                successes[printed] = successes_of(cell, n, scale)
+            k = successes[printed]
         if k is None:
             return GridCounts(
                 reason=f"{cell.value} is no count of {_trials(n)}, so the trials are not known"

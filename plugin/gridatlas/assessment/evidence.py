@@ -199,8 +199,10 @@ class AggregateEvidence:
     points: Sequence[Point] = field(init=False)
 
     def __post_init__(self) -> None:
-        there = [set(part.points) for part in self.parts]
-        points = [point for point in self.shown if all(point in one for one in there)]
+        points_of_parts = [set(part.points) for part in self.parts]
+        points = [
+            point for point in self.shown if all(point in points for points in points_of_parts)
+        ]
         object.__setattr__(self, "points", tuple(points))
 
     @property
@@ -222,13 +224,13 @@ class AggregateEvidence:
             return Intervals()
         of = [part.intervals(points) for part in self.parts]
         return Intervals(
-            self._together(points, [one.trials for one in of], independent=True),
+            self._together(points, [intervals.trials for intervals in of], independent=True),
             self._by_items(points, of),
             self._by_repeats(points),
         )
 
     def _by_items(self, points: Sequence[Point], of: Sequence[Intervals]) -> Interval | None:
-        if not any(one.items for one in of):
+        if not any(intervals.items for intervals in of):
             return None
         shares = self.shares(points)
         if shares is not None:
@@ -237,7 +239,9 @@ class AggregateEvidence:
         independent = not self.same_items
         if self.replicates and self.same_items is None:
             independent = False
-        return self._together(points, [one.items or one.trials for one in of], independent)
+        return self._together(
+            points, [intervals.items or intervals.trials for intervals in of], independent
+        )
 
     def _by_repeats(self, points: Sequence[Point]) -> Interval | None:
         if not self.replicates:
@@ -291,19 +295,19 @@ def _over_items(value: float, shares: Shares) -> Interval | None:
 def _mean_shares(given: Sequence[Shares | None]) -> Shares | None:
     """The mean item by item; None unless all are asked the same items."""
     first = given[0]
-    there = [one for one in given if one is not None]
-    if first is None or len(there) < len(given):
+    shares = [entry for entry in given if entry is not None]
+    if first is None or len(shares) < len(given):
         return None
-    if any(one.items != first.items for one in there):
+    if any(entry.items != first.items for entry in shares):
         return None
-    if len(there) == 1:
+    if len(shares) == 1:
         return first
-    means = (fsum(values) / len(there) for values in zip(*_values(there), strict=True))
+    means = (fsum(values) / len(shares) for values in zip(*_values(shares), strict=True))
     return Shares(first.run, first.items, tuple(means))
 
 
 def _values(given: Sequence[Shares]) -> Iterator[tuple[float, ...]]:
-    return (one.values for one in given)
+    return (shares.values for shares in given)
 
 
 # --- of the grids of a study --------------------------------------------------------------------
@@ -341,9 +345,9 @@ def _add_evidence(
         for levels in parts:
             if levels in results.grids:
                 _add_evidence(results, results.grids[levels], counts, found)
-        known = [part for levels in parts if (part := found.get(levels)) is not None]
-        whole = len(known) == len(parts)
-        found[grid.levels] = _of_mean(grid, facet, known) if whole else None
+        parts_known = [part for levels in parts if (part := found.get(levels)) is not None]
+        whole = len(parts_known) == len(parts)
+        found[grid.levels] = _of_mean(grid, facet, parts_known) if whole else None
 
 
 def parts_of(results: Results, grid: Grid) -> tuple[Factor, list[Levels]]:

@@ -63,7 +63,7 @@ class Profiles:
     method: str = ""
 
 
-def profiles(grid: Grid, known: GridUncertainty) -> Profiles:
+def profiles(grid: Grid, uncertainty: GridUncertainty) -> Profiles:
     """The means along both axes of a grid."""
     columns: dict[str, list[Decimal]] = {}
     rows: dict[str, list[Decimal]] = {}
@@ -71,17 +71,19 @@ def profiles(grid: Grid, known: GridUncertainty) -> Profiles:
         if cell.value is not None:
             columns.setdefault(x.key, []).append(cell.value)
             rows.setdefault(y.key, []).append(cell.value)
-    method = METHODS[known.basis].format(n=known.replicates) if known.basis else ""
+    basis, n = uncertainty.basis, uncertainty.replicates
+    method = METHODS[basis].format(n=n) if basis else ""
     return Profiles(
-        _means(grid.study.x.levels, columns, known.x_means),
-        _means(grid.study.y.levels, rows, known.y_means),
-        method if known.x_means or known.y_means else "",
+        _means(grid.study.x.levels, columns, uncertainty.x_means),
+        _means(grid.study.y.levels, rows, uncertainty.y_means),
+        method if uncertainty.x_means or uncertainty.y_means else "",
     )
 
 
-def cell_method(known: GridUncertainty) -> str:
+def cell_method(uncertainty: GridUncertainty) -> str:
     """How the intervals of a grid's cells are computed; empty where there are none."""
-    return CELL_METHODS[known.basis].format(n=known.replicates) if known.basis else ""
+    basis, n = uncertainty.basis, uncertainty.replicates
+    return CELL_METHODS[basis].format(n=n) if basis else ""
 
 
 def _means(

@@ -76,7 +76,7 @@ class Rerun:
     def counts(self) -> dict[Verdict, int]:
         """Number of cells by verdict, in the order of `VERDICTS`, but for zeros."""
         found = Counter(cell.verdict for cell in self.cells.values())
-        return {one: found[one] for one in VERDICTS if found[one]}
+        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
     @property
     def begun(self) -> bool:
@@ -153,7 +153,9 @@ WORDS: Mapping[Verdict, str] = {
 
 def in_words(counts: Mapping[Verdict, int]) -> str:
     """Numbers of cells by verdict: `12 agree, 3 differ, 5 not run`."""
-    return ", ".join(f"{counts[one]} {WORDS[one]}" for one in VERDICTS if counts.get(one))
+    return ", ".join(
+        f"{counts[verdict]} {WORDS[verdict]}" for verdict in VERDICTS if counts.get(verdict)
+    )
 
 
 def summed(reruns: Iterable[Rerun]) -> dict[Verdict, int]:
@@ -161,7 +163,7 @@ def summed(reruns: Iterable[Rerun]) -> dict[Verdict, int]:
     found: Counter[Verdict] = Counter()
     for rerun in reruns:
         found.update(rerun.counts)
-    return {one: found[one] for one in VERDICTS if found[one]}
+    return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
 
 def reproduction(results: Results, cache_folder: Path | None = None) -> Reproduction | None:
@@ -192,19 +194,19 @@ def reproduction(results: Results, cache_folder: Path | None = None) -> Reproduc
         more=tuple(
             " | ".join(level.label for level in study.levels_of(levels)) for levels in sorted(more)
         ),
-        trials=None if None in n else sum(one for one in n if one is not None),
+        trials=None if None in n else sum(number for number in n if number is not None),
     )
 
 
 def _own(results: Results) -> Iterator[Own]:
     study = results.study
-    running = {at for at, one in _running(study).items() if one.done}
+    running = {at for at, progress in _running(study).items() if progress.done}
     for levels, grid in results.grids.items():
         if grid.aggregate:
             continue
-        there = [(x.key, y.key) for x, y, cell in grid.points() if cell.value is not None]
-        waiting = [point for at, point in running if at == levels and point not in there]
-        yield Own(grid, len(there), len(waiting), len(study.x.levels) * len(study.y.levels))
+        measured = [(x.key, y.key) for x, y, cell in grid.points() if cell.value is not None]
+        waiting = [point for at, point in running if at == levels and point not in measured]
+        yield Own(grid, len(measured), len(waiting), len(study.x.levels) * len(study.y.levels))
 
 
 def _running(study: Study) -> dict[tuple[Levels, Point], Progress]:
@@ -248,8 +250,8 @@ def _rerun(
         point = (x.key, y.key)
         measured = again.cell(*point)
         progress = running.get((grid.levels, point))
-        known = intervals.get((grid.levels, point), {"reason": TOO_LARGE})
-        beyond += margin is not None and known.get("width", 0.0) > 2 * float(margin)
+        computed = intervals.get((grid.levels, point), {"reason": TOO_LARGE})
+        beyond += margin is not None and computed.get("width", 0.0) > 2 * float(margin)
         if measured.value is None:
             if published.value is not None or progress:
                 begun = progress is not None and progress.done > 0
@@ -261,13 +263,15 @@ def _rerun(
             cells[point] = CellRerun("not testable", published, measured, reason=NOT_PUBLISHED)
             continue
         difference = measured.value - published.value
-        reason = DISPUTED if published.state == "disputed" else known["reason"]
+        reason = DISPUTED if published.state == "disputed" else computed["reason"]
         if reason:
             cells[point] = CellRerun("not testable", published, measured, difference, reason=reason)
             continue
-        interval = Interval(known["low"], known["high"])
-        told = verdict(interval, None if margin is None else float(margin))
-        cells[point] = CellRerun(told, published, measured, difference, interval, known["method"])
+        interval = Interval(computed["low"], computed["high"])
+        outcome = verdict(interval, None if margin is None else float(margin))
+        cells[point] = CellRerun(
+            outcome, published, measured, difference, interval, computed["method"]
+        )
     return Rerun(grid, again, cells, beyond)
 
 
@@ -294,7 +298,7 @@ def _intervals(
     }
     if not inputs:
         return {}
-    kinds = list(dict.fromkeys(json.dumps(one) for one in inputs.values()))
+    kinds = list(dict.fromkeys(json.dumps(estimates) for estimates in inputs.values()))
     scale = _scale(study)
     cache = open_cache(cache_folder)
     key = cache_key(computed_by(), json.dumps(["reproduction", scale, kinds]))
@@ -303,7 +307,7 @@ def _intervals(
         computed = [_computed(json.loads(kind), scale) for kind in kinds]
         entry = cache.put(key, {"json": json.dumps(computed)})
     of = dict(zip(kinds, json.loads(entry["json"]), strict=True))
-    return {at: of[json.dumps(one)] for at, one in inputs.items()}
+    return {at: of[json.dumps(estimates)] for at, estimates in inputs.items()}
 
 
 def _scale(study: Study) -> int | None:
@@ -350,10 +354,10 @@ def _computed(kind: Any, scale: int | None) -> dict[str, Any]:
         found["width"] = (own.high - own.low) * (scale or 1)
     if again is None or reason:
         return found
-    told = difference_interval(first, estimate(*again))
-    if told is None:
+    difference = difference_interval(first, estimate(*again))
+    if difference is None:
         return found | {"reason": "the number of trials behind the value of the run is unknown"}
-    interval, method = told
+    interval, method = difference
     return found | {
         "low": interval.low * (scale or 1),
         "high": interval.high * (scale or 1),

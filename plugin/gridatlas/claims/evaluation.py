@@ -54,7 +54,9 @@ class Evaluation:
     def names_others(self) -> bool:
         """Whether the expression names a study or a reading."""
         calls = [node for node in tree.walk(self.root) if isinstance(node, tree.GridCall)]
-        return any(one.name in ("study", "reading") for call in calls for one in call.named)
+        return any(
+            argument.name in ("study", "reading") for call in calls for argument in call.named
+        )
 
     def grids(self) -> list[Numbers]:
         """Every grid that the expression names.
@@ -76,7 +78,7 @@ class Evaluation:
         except Fault as fault:
             at = node
             if isinstance(node, tree.Attribute) and fault.argument:
-                named = {one.name: one for one in node.named}
+                named = {argument.name: argument for argument in node.named}
                 at = named.get(fault.argument) or next(iter(node.arguments), node)
             raise self._error(at, fault.message, fault.expected, fault.example) from None
 
@@ -108,7 +110,7 @@ class Evaluation:
         raise self._error(node, "a list stands only for several levels of an axis")
 
     def _grid(self, node: tree.GridCall) -> Numbers:
-        given = {one.name: self._level(one.value) for one in node.named}
+        given = {argument.name: self._level(argument.value) for argument in node.named}
         return Lookup(self.scope, self.expression, node, given).grid()
 
     def _numeric(self, node: tree.Node) -> Numbers | Number:
@@ -138,9 +140,9 @@ class Evaluation:
             raise self._error(node, message, "two comparisons joined by .and_(...)", example)
         truth = Truth(True)
         for operator, (left, right) in zip(node.operators, pairwise(values), strict=True):
-            one = compare(operator, left, right)
-            assert isinstance(one, Truth)
-            truth = truth.joined(one)
+            link = compare(operator, left, right)
+            assert isinstance(link, Truth)
+            truth = truth.joined(link)
         return truth
 
     def _truth(self, node: tree.Node, word: str, word_start: int) -> Truth:
@@ -194,10 +196,10 @@ class Evaluation:
             return of.where(self._levels(node))
         expected = "levels by the names of their axes, or a grid of truths"
         argument = self._only(node, expected)
-        kept = self._value(argument)
-        if not isinstance(kept, Truths):
-            raise self._error(argument, f"this is {kind_of(kept)}", expected, EXAMPLES["where"])
-        return of.where_true(kept)
+        truths = self._value(argument)
+        if not isinstance(truths, Truths):
+            raise self._error(argument, f"this is {kind_of(truths)}", expected, EXAMPLES["where"])
+        return of.where_true(truths)
 
     def _joined(self, node: tree.Attribute, of: Truths) -> Truths:
         if node.name == "not_":
@@ -239,11 +241,11 @@ class Evaluation:
             at = next(iter(node.arguments), node)
             raise self._error(at, message, "a name before each level", EXAMPLES[node.name])
         chosen = {}
-        for one in node.named:
-            if several and isinstance(one.value, tree.Items):
-                chosen[one.name] = tuple(map(self._level, one.value.items))
+        for argument in node.named:
+            if several and isinstance(argument.value, tree.Items):
+                chosen[argument.name] = tuple(map(self._level, argument.value.items))
             else:
-                chosen[one.name] = (self._level(one.value),)
+                chosen[argument.name] = (self._level(argument.value),)
         return chosen
 
     def _level(self, node: tree.Node) -> str:

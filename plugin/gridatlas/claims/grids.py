@@ -61,8 +61,8 @@ class Truths(Cells[bool]):
         why = self.gaps(summed=True)
         if why:
             return Number(None, (), why)
-        there = [value for value in self.values.values() if value is not None]
-        return calculate_numbers("/", Number(Decimal(sum(there))), Number(Decimal(len(there))))
+        values = [value for value in self.values.values() if value is not None]
+        return calculate_numbers("/", Number(Decimal(sum(values))), Number(Decimal(len(values))))
 
     def at(self, levels: Chosen) -> Truth:
         """The truth in one cell."""
@@ -115,8 +115,8 @@ class Numbers(Cells[Decimal]):
         equal = COMPARISONS["=="]
         return tuple(
             point
-            for point, one in self.values.items()
-            if value is not None and one is not None and equal(one, value)
+            for point, other in self.values.items()
+            if value is not None and other is not None and equal(other, value)
         )
 
     @property
@@ -134,8 +134,8 @@ class Numbers(Cells[Decimal]):
     @property
     def mean(self) -> Number:
         """The arithmetic mean of the cells."""
-        there = sum(value is not None for value in self.values.values())
-        return calculate_numbers("/", self._over(total), Number(Decimal(there or 1)))
+        number = sum(value is not None for value in self.values.values())
+        return calculate_numbers("/", self._over(total), Number(Decimal(number or 1)))
 
     @property
     def spread(self) -> Number:

@@ -83,8 +83,10 @@ def evaluate_given(
     if verdict.outcome != "undecidable" or evaluation.names_others:
         return verdict
     grids = evaluation.grids()
-    there = [{at for at, value in grid.values.items() if value is not None} for grid in grids]
-    points = set.intersection(*there) if there else set()
+    points_of_grids = [
+        {at for at, value in grid.values.items() if value is not None} for grid in grids
+    ]
+    points = set.intersection(*points_of_grids) if points_of_grids else set()
     of = len(grids[0].values) if grids else 0
     if not points or len(points) == of:
         return verdict
@@ -183,14 +185,14 @@ class _Judge:
         source = None if problems else entry.source
         if (entry.check is None) == (entry.not_checkable is None):
             given = "neither" if entry.check is None else "both"
-            one = self.problem(
+            problem = self.problem(
                 "claim-without-check",
                 "",
                 f"{given} of check and not_checkable",
                 "one of the two",
                 "give an expression as check, or say as not_checkable why none can tell",
             )
-            return Judged(entry, None, None, (*problems, one))
+            return Judged(entry, None, None, (*problems, problem))
         if entry.check is None:
             return Judged(entry, None, None, tuple(problems))
         try:

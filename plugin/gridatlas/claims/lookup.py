@@ -72,13 +72,13 @@ class Lookup:
         study = results.study
         levels = self._levels(study, results.grids)
         reading, named = self._reading(study)
-        there = list(results.grids)
+        grids = list(results.grids)
         if reading is not None:
             # Taken unasked, a reading may lack a grid: its cells are absent.
-            there = list(dict.fromkeys(of for of, _ in reading.cells)) + ([] if named else there)
-        if levels not in there:
+            grids = list(dict.fromkeys(of for of, _ in reading.cells)) + ([] if named else grids)
+        if levels not in grids:
             whose = f"the reading {reading.id}" if reading else study.id
-            raise self._wrong(no_grid(whose, levels, there), self.example(study, there))
+            raise self._wrong(no_grid(whose, levels, grids), self.example(study, grids))
         values = self._values(results, levels, reading)
         higher = study.metric.better == "higher"
         name = self._name(study, levels, reading if named else None)
@@ -109,9 +109,9 @@ class Lookup:
         at = named.get(error.argument, self.node)
         return ClaimError(error.message, self.expression, at.start, at.end, error.expected, example)
 
-    def example(self, study: Study, there: Iterable[Levels]) -> str:
+    def example(self, study: Study, grids: Iterable[Levels]) -> str:
         """The call of the grid that is most like the one that is asked for."""
-        names = {"/".join(of): of for of in there}
+        names = {"/".join(of): of for of in grids}
         if not names:
             return ""
         wanted = [self.given.get(keyword(facet.id), "") for facet in study.facets]
@@ -152,15 +152,15 @@ class Lookup:
             raise self._wrong(error, example)
         return readings[wanted], named
 
-    def _levels(self, study: Study, there: Iterable[Levels]) -> Levels:
+    def _levels(self, study: Study, grids: Iterable[Levels]) -> Levels:
         names = {name: key for name, key in self.given.items() if name not in ("study", "reading")}
         try:
             return find_facet_levels(study, names)
         except UnknownName as error:
-            raise self._wrong(error, self.example(study, there)) from None
+            raise self._wrong(error, self.example(study, grids)) from None
 
     def _name(self, study: Study, levels: Levels, reading: Reading | None) -> str:
-        name = " | ".join(one.label for one in study.levels_of(levels)) or study.metric.name
+        name = " | ".join(level.label for level in study.levels_of(levels)) or study.metric.name
         if study.id != self.scope.study:
             name = f"{study.title}: {name}"
         return f"{name}, as in {reading.label}" if reading else name

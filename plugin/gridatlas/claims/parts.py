@@ -54,7 +54,7 @@ class Cells(Generic[V]):
     @property
     def axes(self) -> dict[str, Factor]:
         """The axes by their names in expressions, x first."""
-        return {keyword(one.id): one for one in (self.x, self.y) if one is not None}
+        return {keyword(axis.id): axis for axis in (self.x, self.y) if axis is not None}
 
     def place(self, point: Point) -> Place:
         """The cell at a point, and the cells that it was calculated with."""
@@ -108,12 +108,12 @@ class Cells(Generic[V]):
         for name, keys in levels.items():
             axis = self.axis(name)
             index = self.index(axis)
-            there = list(dict.fromkeys(point[index] for point in self.values))
+            keys_here = list(dict.fromkeys(point[index] for point in self.values))
             for key in keys:
-                if key not in there:
+                if key not in keys_here:
                     message = f"no cell here has the {axis.id} {quote(key)}"
-                    error = no_such(message, key, there, name, in_quotes=True)
-                    example = f"{name}={error.near or next(iter(there), '...')}"
+                    error = no_such(message, key, keys_here, name, in_quotes=True)
+                    example = f"{name}={error.near or next(iter(keys_here), '...')}"
                     raise Fault(error.message, error.expected, example, name)
             wanted[index] = keys
         return lambda point: all(point[index] in keys for index, keys in wanted.items())
@@ -124,15 +124,15 @@ class Cells(Generic[V]):
         values = {at: value for at, value in self.values.items() if inside(at)}
         return replace(self, values=values, whole=False)
 
-    def where_true(self, kept: Cells[bool]) -> Self:
+    def where_true(self, truths: Cells[bool]) -> Self:
         """The cells at which `kept` is true; those at which it is undecidable become None."""
-        match(self, kept)
+        match(self, truths)
         values = {
-            point: value if kept.values[point] else None
+            point: value if truths.values[point] else None
             for point, value in self.values.items()
-            if kept.values[point] is not False
+            if truths.values[point] is not False
         }
-        sources, why = origin(self, kept)
+        sources, why = origin(self, truths)
         return replace(self, values=values, sources=sources, why=why, whole=False)
 
     def row(self, key: str) -> Self:
@@ -195,8 +195,8 @@ def match(left: Cells[Any], right: Cells[Any]) -> None:
         Fault: Saying which axes or levels differ.
     """
     if list(left.axes) != list(right.axes):
-        here, there = (" × ".join(side.axes) for side in (left, right))
-        message = f"the axes differ: {here} on the left, {there} on the right"
+        on_left, on_right = (" × ".join(side.axes) for side in (left, right))
+        message = f"the axes differ: {on_left} on the left, {on_right} on the right"
         expected = "two grids, two rows or two columns over the same axes"
         raise Fault(message, expected, "grid(...).row(500) > grid(...).row(1000)")
     if left.values.keys() == right.values.keys():

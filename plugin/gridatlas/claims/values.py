@@ -128,9 +128,9 @@ class Truth:
     def joined(self, other: Truth) -> Truth:
         """`self and other`: one false is enough for false."""
         value = conjunction(self.value, other.value)
-        deciding = [one for one in (self, other) if one.value == value]
-        places = dict.fromkeys(place for one in deciding for place in one.places)
-        return Truth(value, tuple(places), unique(*(one.why for one in deciding)))
+        deciding = [truth for truth in (self, other) if truth.value == value]
+        places = dict.fromkeys(place for truth in deciding for place in truth.places)
+        return Truth(value, tuple(places), unique(*(truth.why for truth in deciding)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ _EQUAL_DIGITS = Context(prec=45)
 def difference(left: Decimal, right: Decimal) -> Decimal:
     """`left − right`; zero where they agree in 45 digits."""
     result = _DIGITS.subtract(left, right)
-    size = max((one.adjusted() for one in (left, right) if one), default=0)
+    size = max((number.adjusted() for number in (left, right) if number), default=0)
     return Decimal(0) if result and result.adjusted() < size - _EQUAL_DIGITS.prec else result
 
 

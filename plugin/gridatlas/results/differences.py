@@ -108,15 +108,15 @@ def pairs(results: Results, facet: Factor) -> tuple[tuple[str, str], ...]:
 
     Against the baseline where the study names one; else, for a facet in `compare`, in pairs.
     """
-    there = [level.key for level in results.levels(facet.id) if not level.aggregate]
+    keys = [level.key for level in results.levels(facet.id) if not level.aggregate]
     baseline = results.study.baseline.get(facet.id)
     if baseline is not None:
-        return tuple((baseline, key) for key in there if key != baseline and baseline in there)
+        return tuple((baseline, key) for key in keys if key != baseline and baseline in keys)
     if facet.id not in results.study.compare:
         return ()
-    if len(there) <= ALL_PAIRS_UP_TO:
-        return tuple(combinations(there, 2))
-    return tuple((there[0], key) for key in there[1:])
+    if len(keys) <= ALL_PAIRS_UP_TO:
+        return tuple(combinations(keys, 2))
+    return tuple((keys[0], key) for key in keys[1:])
 
 
 def differences(

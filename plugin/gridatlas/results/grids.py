@@ -106,9 +106,9 @@ def find_facet_levels(study: Study, given: Mapping[str, object]) -> Levels:
     return tuple(find_level(name, keys, given[name]) for name, keys in facets.items())
 
 
-def no_grid(whose: str, levels: Levels, there: Iterable[Levels]) -> UnknownName:
+def no_grid(whose: str, levels: Levels, grids: Iterable[Levels]) -> UnknownName:
     """The error for facet levels at which a study, or a reading of it, has no grid."""
-    expected = one_of(["/".join(other) for other in there])
+    expected = one_of(["/".join(other) for other in grids])
     return UnknownName(f"{whose} has no grid {'/'.join(levels)}", expected)
 
 
@@ -163,11 +163,11 @@ def readings_at(grid: Grid, point: Point) -> tuple[tuple[Reading, Cell], ...]:
     )
 
 
-def agree(told: Iterable[tuple[Reading, Cell]]) -> bool | None:
+def agree(given: Iterable[tuple[Reading, Cell]]) -> bool | None:
     """Whether the values that readings give of a cell are one number; None below two values.
 
     Args:
-        told: As `readings_at` gives it.
+        given: As `readings_at` gives it.
     """
-    values = [cell.value for _, cell in told if cell.value is not None]
+    values = [cell.value for _, cell in given if cell.value is not None]
     return len(set(values)) == 1 if len(values) > 1 else None

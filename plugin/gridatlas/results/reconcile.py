@@ -96,9 +96,9 @@ def _why_alone(given: Sequence[tuple[Reading, Cell]]) -> str:
     return f"Disputed: one reading gives this value; no value in {without}."
 
 
-def derived(study: Study, one: Reading, other: Reading) -> bool:
+def derived(study: Study, first: Reading, second: Reading) -> bool:
     """Whether one of two readings comes from the other, also by way of further ones."""
-    return other.id in _origins(study, one) or one.id in _origins(study, other)
+    return second.id in _origins(study, first) or first.id in _origins(study, second)
 
 
 def _origins(study: Study, reading: Reading) -> set[str]:
@@ -116,8 +116,8 @@ def _origins(study: Study, reading: Reading) -> set[str]:
 
 def _agreed(study: Study, given: Sequence[tuple[Reading, Cell]]) -> Cell | None:
     """The first cell whose value two readings give that aren't derived from one another."""
-    for (one, cell), (other, second) in combinations(given, 2):
-        if cell.value == second.value and not derived(study, one, other):
+    for (first, cell), (second, same) in combinations(given, 2):
+        if cell.value == same.value and not derived(study, first, second):
             return cell
     return None
 

@@ -77,13 +77,13 @@ def summarise(grid: Grid) -> Summary | None:
 
 
 def _summarised(grid: Grid) -> Summary | None:
-    there = [(x, y, cell) for x, y, cell in grid.points() if cell.value is not None]
-    points = [(x, y, cell.value) for x, y, cell in there if cell.value is not None]
+    cells = [(x, y, cell) for x, y, cell in grid.points() if cell.value is not None]
+    points = [(x, y, cell.value) for x, y, cell in cells if cell.value is not None]
     if not points:
         return None
     values = [value for _, _, value in points]
     higher = grid.study.metric.better == "higher"
-    disputed = frozenset((x.key, y.key) for x, y, cell in there if cell.state == "disputed")
+    disputed = frozenset((x.key, y.key) for x, y, cell in cells if cell.state == "disputed")
     undisputed = [(x, y, value) for x, y, value in points if (x.key, y.key) not in disputed]
     best, worst = _extreme(points, higher), _extreme(points, not higher)
     return Summary(
@@ -106,7 +106,7 @@ def _summarised(grid: Grid) -> Summary | None:
 def _extreme(points: Sequence[tuple[Level, Level, Decimal]], highest: bool) -> Extreme:
     values = [value for _, _, value in points]
     value = max(values) if highest else min(values)
-    return Extreme(value, tuple((x, y) for x, y, one in points if one == value))
+    return Extreme(value, tuple((x, y) for x, y, other in points if other == value))
 
 
 def mean(values: Sequence[Decimal]) -> Decimal:

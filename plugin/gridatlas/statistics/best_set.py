@@ -90,10 +90,10 @@ def best_set(
         ValueError: For impossible counts, another `better`, or an alpha outside its range.
     """
     sign = direction(better)
-    there = [index for index, cell in enumerate(cells) if cell is not None]
+    with_data = [index for index, cell in enumerate(cells) if cell is not None]
     k, n = arrays([cell for cell in cells if cell is not None])
     k = k if sign > 0 else n - k
-    spread_of = [spreads[index] if spreads else None for index in there]
+    spread_of = [spreads[index] if spreads else None for index in with_data]
     kinds: dict[tuple[float, float, Spread | None], list[int]] = {}
     for index, count in enumerate(zip(k.tolist(), n.tolist(), spread_of, strict=True)):
         kinds.setdefault(count, []).append(index)
@@ -111,7 +111,7 @@ def best_set(
         means = np.array([(k / n, *variance_of(k, n, spread)) for k, n, spread in counts])
         p = np.maximum(p, welch_greater(*means[rivals].T[:, None, :], *means.T[:, :, None]))
     found = _smallest_of_kinds(p, list(kinds.values()), rivals)
-    return _stay(found, there, len(cells), alpha, test)
+    return _stay(found, with_data, len(cells), alpha, test)
 
 
 def _fisher(counts: Floats, rivals: Sequence[int]) -> Floats:
@@ -175,43 +175,43 @@ def best_set_paired(
         ValueError: As `paired_p`, or for another `better` or an alpha outside its range.
     """
     sign = direction(better)
-    there = [index for index, cell in enumerate(outcomes) if cell is not None]
-    pairs = list(combinations(range(len(there)), 2))
-    p = np.ones((len(there), len(there)))
+    with_data = [index for index, cell in enumerate(outcomes) if cell is not None]
+    pairs = list(combinations(range(len(with_data)), 2))
+    p = np.ones((len(with_data), len(with_data)))
     test = ""
-    if there:
+    if with_data:
         table = sign * outcome_table([cell for cell in outcomes if cell is not None])
         greater, less, test = sign_flips(table, pairs, samples, seed)
-        for (one, other), one_beats, other_beats in zip(pairs, greater, less, strict=True):
-            p[other, one], p[one, other] = one_beats, other_beats
-    return _unbeaten(p, there, len(outcomes), alpha, test)
+        for (first, second), first_beats, second_beats in zip(pairs, greater, less, strict=True):
+            p[second, first], p[first, second] = first_beats, second_beats
+    return _unbeaten(p, with_data, len(outcomes), alpha, test)
 
 
-def _unbeaten(p: Floats, there: Sequence[int], size: int, alpha: float, test: str) -> BestSet:
+def _unbeaten(p: Floats, with_data: Sequence[int], size: int, alpha: float, test: str) -> BestSet:
     """The set from p[i, j], with which j beats i, of the cells `there` among `size` cells."""
-    found: list[tuple[float, int] | None] = [None] * len(there)
-    if len(there) > 1:
-        others = np.where(np.eye(len(there), dtype=bool), np.inf, p)
+    found: list[tuple[float, int] | None] = [None] * len(with_data)
+    if len(with_data) > 1:
+        others = np.where(np.eye(len(with_data), dtype=bool), np.inf, p)
         least = others.argmin(axis=1)
         found = [(float(row[at]), int(at)) for row, at in zip(others, least, strict=True)]
-    return _stay(found, there, size, alpha, test)
+    return _stay(found, with_data, size, alpha, test)
 
 
 def _stay(
     found: Sequence[tuple[float, int] | None],
-    there: Sequence[int],
+    with_data: Sequence[int],
     size: int,
     alpha: float,
     test: str,
 ) -> BestSet:
-    """The set from each cell's smallest p and the cell that gives it, by their place in `there`."""
+    """The set from each cell's smallest p and the cell that gives it, an index of `with_data`."""
     if not 0 < alpha < 1:
         raise ValueError(f"alpha lies between 0 and 1, not at {alpha}")
-    level = alpha / max(1, len(there) - 1)
+    level = alpha / max(1, len(with_data) - 1)
     smallest: list[float | None] = [None] * size
     by: list[int | None] = [None] * size
-    for index, one in zip(there, found, strict=True):
-        if one is not None:
-            smallest[index], by[index] = one[0], there[one[1]]
-    stay = tuple(i for i in there if (least := smallest[i]) is None or least > level)
-    return BestSet(stay, tuple(smallest), tuple(by), level, len(there), test)
+    for index, pair in zip(with_data, found, strict=True):
+        if pair is not None:
+            smallest[index], by[index] = pair[0], with_data[pair[1]]
+    stay = tuple(i for i in with_data if (least := smallest[i]) is None or least > level)
+    return BestSet(stay, tuple(smallest), tuple(by), level, len(with_data), test)

@@ -56,12 +56,12 @@ def homogeneity(cells: Sequence[Counts | None], effects: Sequence[float] = ()) -
     Raises:
         ValueError: For impossible counts.
     """
-    there = [at for at, cell in enumerate(cells) if cell is not None]
+    with_data = [at for at, cell in enumerate(cells) if cell is not None]
     k, n = arrays([cell for cell in cells if cell is not None])
     if len(k) < 2:
         return None
     if effects:
-        effect = np.array([effects[at] for at in there])
+        effect = np.array([effects[at] for at in with_data])
         k, n = k / effect, n / effect
     share = k.sum() / n.sum()
     variance = share * (1 - share)
@@ -90,17 +90,17 @@ def main_effect(
     """
     if len({len(row) for row in rows}) > 1:
         raise ValueError("the rows of a grid are of equal length")
-    there = [at for at, row in enumerate(rows) if any(cell is not None for cell in row)]
+    with_data = [at for at, row in enumerate(rows) if any(cell is not None for cell in row)]
     whole = [
         at
         for at in range(len(rows[0]) if rows else 0)
-        if there and all(rows[row][at] is not None for row in there)
+        if with_data and all(rows[row][at] is not None for row in with_data)
     ]
-    levels = [[cell for at in whole if (cell := rows[row][at]) is not None] for row in there]
+    levels = [[cell for at in whole if (cell := rows[row][at]) is not None] for row in with_data]
     sums = [(sum(k for k, _ in level), sum(n for _, n in level)) for level in levels if level]
     if not effects:
         return homogeneity(sums)
-    of = [[effects[row][at] for at in whole] for row in there]
+    of = [[effects[row][at] for at in whole] for row in with_data]
     return homogeneity(sums, [_together(*pair) for pair in zip(levels, of, strict=True) if pair[0]])
 
 

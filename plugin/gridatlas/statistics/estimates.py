@@ -222,10 +222,11 @@ def mean_interval(
 
 def widest(*intervals: Interval | None) -> Interval | None:
     """From the lowest end to the highest; None without any interval."""
-    there = [interval for interval in intervals if interval is not None]
-    if not there:
+    known_intervals = [interval for interval in intervals if interval is not None]
+    if not known_intervals:
         return None
-    return Interval(min(one.low for one in there), max(one.high for one in there))
+    low = min(interval.low for interval in known_intervals)
+    return Interval(low, max(interval.high for interval in known_intervals))
 
 
 def clipped(interval: Interval, low: float, high: float) -> Interval:
@@ -269,7 +270,7 @@ def welch(first: tuple[int, int, Spread | None], second: tuple[int, int, Spread 
         [np.array([value]) for value in (k / n, *variance_of(k, n, spread))]
         for k, n, spread in (first, second)
     ]
-    greater = [float(welch_greater(*one, *other)[0]) for one, other in (means, means[::-1])]
+    greater = [float(welch_greater(*first, *second)[0]) for first, second in (means, means[::-1])]
     return min(1.0, 2 * min(greater))
 
 

@@ -17,13 +17,13 @@ class Interval:
     high: float
 
 
-Told = Literal["agrees", "differs", "too few to tell"]
+Agreement = Literal["agrees", "differs", "too few to tell"]
 
 ROOM = 1e-9
 """Differences of the ends of an interval from its bounds that only rounding makes."""
 
 
-def verdict(difference: Interval, margin: float | None) -> Told:
+def verdict(difference: Interval, margin: float | None) -> Agreement:
     """Whether two values agree.
 
     They agree where the whole interval lies within the margin, so that a difference larger than the
