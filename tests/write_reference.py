@@ -17,9 +17,9 @@ import click
 from gridatlas.claims.names import BEFORE_DOT, EXAMPLES, MEANINGS, METHODS, PROPERTIES
 from gridatlas.cli.main import main
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
-from gridatlas.model.docstrings import attribute_docstrings
+from gridatlas.model.json_schema import attribute_docstrings, models
 from gridatlas.model.kinds import KINDS
-from gridatlas.model.schema import Identifier, models
+from gridatlas.model.schema import Identifier
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = ("data-format.md", "options.md", "commands.md", "claims.md")

@@ -14,7 +14,7 @@ from studies import HEAD, REPOSITORY
 
 from gridatlas import __version__
 from gridatlas.cli.main import main
-from gridatlas.model.schema import json_schema
+from gridatlas.model.json_schema import json_schema
 
 
 def _run(*arguments: str) -> Result:

@@ -22,8 +22,9 @@ from gridatlas.cli.main import main
 from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
+from gridatlas.model.json_schema import json_schema, models
 from gridatlas.model.kinds import KINDS
-from gridatlas.model.schema import StudyFile, json_schema, models
+from gridatlas.model.schema import StudyFile
 from gridatlas.model.study import STATES
 from gridatlas.pages.fence import OPTIONS
 from gridatlas.pages.filters import FILTERS, GLOBALS

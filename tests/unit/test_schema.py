@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from studies import HEAD, REPOSITORY
 
 from gridatlas.data.yaml import parse_yaml
-from gridatlas.model.schema import json_schema
+from gridatlas.model.json_schema import json_schema
 
 STUDIES = sorted((REPOSITORY / "data").glob("*/study.yml"))
 CASES = yaml.safe_load((REPOSITORY / "tests" / "cases" / "fine.yml").read_text(encoding="utf-8"))

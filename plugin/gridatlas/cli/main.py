@@ -20,8 +20,8 @@ from gridatlas.cli.import_ import import_
 from gridatlas.cli.new import new
 from gridatlas.files.atomic import write_atomic
 from gridatlas.hosts.write_errors import not_written
+from gridatlas.model.json_schema import json_schema
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
-from gridatlas.model.schema import json_schema
 
 
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})

@@ -1,4 +1,4 @@
-"""The form of `study.yml` in data format 1, as types; its JSON Schema is made from them."""
+"""The form of `study.yml` in data format 1, as types."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from pydantic import (
     Field,
     WithJsonSchema,
 )
-
-from gridatlas.model.docstrings import attribute_docstrings
 
 FORMAT = 1
 PAGE_FILES = ("index.html", "index.md", "readme.md")
@@ -403,42 +401,3 @@ class StudyFile(Entry):
     """What the checks found and is known."""
     reproduce: ReproduceEntry | None = None
     """How a cell is measured again."""
-
-
-_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
-
-
-def models() -> list[type[Entry]]:
-    """The parts of the file whose keys are described, the file itself last."""
-    return [
-        Source,
-        SeeAlso,
-        Metric,
-        Aggregate,
-        LevelEntry,
-        FactorEntry,
-        Trials,
-        StatedRange,
-        ReadingEntry,
-        AgreementEntry,
-        ClaimEntry,
-        AcceptedEntry,
-        RegionEntry,
-        ReproduceEntry,
-        StudyFile,
-    ]
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema that editors complete and check `study.yml` with."""
-    schema = StudyFile.model_json_schema()
-    parts = {**schema["$defs"], StudyFile.__name__: schema}
-    for model in models():
-        for key, text in attribute_docstrings(model).items():
-            keys = parts[model.__name__]["properties"]
-            keys[key]["description"] = _LINK.sub(r"\1", text)
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Grid Atlas study, data format 1",
-    }
-    return head | {key: value for key, value in schema.items() if key != "title"}
