@@ -93,7 +93,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     site = pages(load_snapshot("before", Path("data"), project.folder))
     assert [problem.kind for problem in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
-    fences = Fences(site.known, templates=project.folder / "overrides")
+    fences = Fences(site.assessments, templates=project.folder / "overrides")
     texts.append(fences.html("tiny/small\nrow: 8", "index.html", set()))
     assert any("changed here" in text for text in texts)
 

@@ -111,12 +111,13 @@ from pathlib import Path
 from gridatlas.build.site import build
 
 drawn = []
-site = build(Path("data"), cache=Path(sys.argv[1]), progress=lambda done, of: drawn.append(done))
+site = build(Path("data"), cache=Path(sys.argv[1]), progress=drawn.append)
 content = {page.plan.path: page.whole() for page in site.pages} | dict(site.files)
 digests = {
     path: hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
     for path, text in content.items()
 }
+drawn = [done for done in drawn if done.startswith("drew ")]
 print(json.dumps({"drawn": len(drawn), "modules": sorted(sys.modules), "digests": digests}))
 """
 

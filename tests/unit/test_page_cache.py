@@ -253,12 +253,12 @@ def test_a_cache_that_is_lost_while_a_build_goes_on_changes_nothing(
     write(data, "one")
     fresh = build(data)
 
-    def lost(step: str) -> None:
+    def lost(done: str) -> None:
         if cache.is_dir():
             shutil.rmtree(cache)
             cache.write_text("a file in the place of the folder")
 
-    site = build(data, cache=cache, step=lost)
+    site = build(data, cache=cache, progress=lost)
     assert [page.whole() for page in site.pages] == [page.whole() for page in fresh.pages]
     assert dict(site.files) == dict(fresh.files)
     assert dict(site.drawings) == dict(fresh.drawings)

@@ -7,7 +7,7 @@ import pytest
 from test_page_cache import CELLS, CLAIM, LINK, page_of, write
 
 from gridatlas.assessment import pipeline
-from gridatlas.build.serve_cache import Remembered
+from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.site import Site, build
 from gridatlas.checks import StudyChecks
 from gridatlas.model.study import Study
@@ -37,29 +37,29 @@ def same(one: Site, other: Site) -> None:
 
 
 def test_only_a_study_whose_files_changed_is_read(tmp_path: Path, read: list[str]) -> None:
-    data, cache, remembered = tmp_path / "data", tmp_path / "cache", Remembered()
+    data, cache, serve_cache = tmp_path / "data", tmp_path / "cache", ServeCache()
     for name in ("one", "two"):
         write(data, name)
-    first = build(data, cache=cache, remembered=remembered)
+    first = build(data, cache=cache, serve_cache=serve_cache)
     assert read == ["one", "two"]
-    same(build(data, cache=cache, remembered=remembered), first)
+    same(build(data, cache=cache, serve_cache=serve_cache), first)
     assert read == ["one", "two"]
     write(data, "two", cells=CELLS.replace("22.5", "29.5"))
-    changed = build(data, cache=cache, remembered=remembered)
+    changed = build(data, cache=cache, serve_cache=serve_cache)
     assert read == ["one", "two", "two"]
     assert "29.5" in page_of(changed.pages, "studies/two/model/large/index.md").whole()
     same(changed, build(data, cache=tmp_path / "another"))
     (data / "two").rename(data / "three")
-    same(build(data, cache=cache, remembered=remembered), build(data))
+    same(build(data, cache=cache, serve_cache=serve_cache), build(data))
 
 
 def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> None:
-    data, remembered = tmp_path / "data", Remembered()
+    data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one", CLAIM.format(study="two"))
     write(data, "two")
 
     def claims() -> str:
-        site = build(data, remembered=remembered)
+        site = build(data, serve_cache=serve_cache)
         return page_of(site.pages, "studies/one/index.md").whole()
 
     first = claims()
@@ -70,7 +70,7 @@ def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> 
 
 
 def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
-    data, cache, remembered = tmp_path / "data", tmp_path / "cache", Remembered()
+    data, cache, serve_cache = tmp_path / "data", tmp_path / "cache", ServeCache()
     write(data, "one", LINK)
     told = [
         'data/one/study.yml:7, "see_also.0.study": problem [unknown-study]\n'
@@ -80,7 +80,7 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
     ]
 
     def links() -> tuple[int, list[str]]:
-        site = build(data, "data", cache=cache, remembered=remembered)
+        site = build(data, "data", cache=cache, serve_cache=serve_cache)
         same(site, build(data, "data"))
         text = page_of(site.pages, "studies/one/index.md").markdown
         return text.count("**See also: [The third one](../three/index.md)**"), [
@@ -99,39 +99,39 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["study.yml", "cells.csv"])
 def test_a_mistake_and_its_fixing_are_seen(tmp_path: Path, path: str) -> None:
-    data, remembered = tmp_path / "data", Remembered()
+    data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
     write(data, "two")
-    first = build(data, remembered=remembered)
+    first = build(data, serve_cache=serve_cache)
     file = data / "one" / path
     whole = file.read_bytes()
     file.write_bytes(b"\0" + whole)
-    broken = build(data, remembered=remembered)
+    broken = build(data, serve_cache=serve_cache)
     assert broken.problems
     same(broken, build(data))
     file.write_bytes(whole)
-    same(build(data, remembered=remembered), first)
+    same(build(data, serve_cache=serve_cache), first)
 
 
 def test_a_file_that_is_elsewhere_is_never_remembered(tmp_path: Path, read: list[str]) -> None:
-    data, remembered = tmp_path / "data", Remembered()
+    data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
     cells = data / "one" / "cells.csv"
     outside = tmp_path / "elsewhere.csv"
     cells.rename(outside)
     cells.symlink_to(outside)
-    refused = build(data, remembered=remembered)
+    refused = build(data, serve_cache=serve_cache)
     assert [problem.kind for problem in refused.problems] == ["file-outside"]
     cells.unlink()
     outside.rename(cells)  # The same content, and the same times.
-    assert build(data, remembered=remembered).problems == ()
+    assert build(data, serve_cache=serve_cache).problems == ()
     assert read == ["one"]
 
 
 def test_what_is_written_to_while_it_is_read_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: list[str]
 ) -> None:
-    data, remembered = tmp_path / "data", Remembered()
+    data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
     check = pipeline.check_study
 
@@ -141,13 +141,13 @@ def test_what_is_written_to_while_it_is_read_is_read_again(
 
     with monkeypatch.context() as patched:
         patched.setattr(pipeline, "check_study", slow)
-        build(data, remembered=remembered)
-    same(build(data, remembered=remembered), build(data))
+        build(data, serve_cache=serve_cache)
+    same(build(data, serve_cache=serve_cache), build(data))
     assert read == ["one"] * 3
 
 
 def test_another_folder_of_the_site_is_planned_anew(tmp_path: Path) -> None:
-    data, remembered = tmp_path / "data", Remembered()
+    data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
-    build(data, remembered=remembered)
-    same(build(data, into="results", remembered=remembered), build(data, into="results"))
+    build(data, serve_cache=serve_cache)
+    same(build(data, into="results", serve_cache=serve_cache), build(data, into="results"))

@@ -1,4 +1,4 @@
-"""What a server knows of studies from the build before: those whose files didn't change."""
+"""What a server keeps of studies between builds: those whose files didn't change."""
 
 from __future__ import annotations
 
@@ -15,62 +15,65 @@ from gridatlas.model.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
-    """A plan, and what it was made from besides what was read of the study."""
+class _Plan:
+    """A study's plan, and what it was made from besides the files of the study."""
 
     assessment: Assessment
     options: tuple[object, ...]
     plan: StudyPlan
 
+    def is_of(self, assessment: Assessment, options: tuple[object, ...]) -> bool:
+        """Whether the plan would be made from these again."""
+        return (
+            self.assessment.study is assessment.study
+            and self.assessment.results.problems == assessment.results.problems
+            and self.assessment.judged == assessment.judged
+            and self.options == options
+        )
 
-class Remembered:
+
+class ServeCache:
     """Reads and plans the studies that changed, and gives the others as they were."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[Path, str], tuple[str, Assessment | tuple[Problem, ...]]] = {}
-        self._planned: dict[str, _Planned] = {}
+        self._loaded: dict[tuple[Path, str], tuple[str, Assessment | tuple[Problem, ...]]] = {}
+        self._plans: dict[str, _Plan] = {}
 
-    def read(
-        self, folder: Path, name: str, step: Callable[[str], None], cache: Path | None = None
+    def load_study(
+        self, folder: Path, name: str, progress: Callable[[str], None], cache: Path | None = None
     ) -> Assessment | tuple[Problem, ...]:
         """As `load_study`."""
-        place, before = (folder, name), _content(folder)
-        digest, read = self._read.get(place, ("", None))
-        if read is not None and digest == before:
-            return read
-        self._read.pop(place, None)
-        read = load_study(folder, name, step, cache)
+        key, before = (folder, name), _content_digest(folder)
+        digest, loaded = self._loaded.get(key, ("", None))
+        if loaded is not None and digest == before:
+            return loaded
+        self._loaded.pop(key, None)
+        loaded = load_study(folder, name, progress, cache)
         # Files that are written to meanwhile may be read in either state.
-        if before is not None and before == _content(folder):
-            self._read[place] = before, read
-        return read
+        if before is not None and before == _content_digest(folder):
+            self._loaded[key] = before, loaded
+        return loaded
 
-    def planned(
+    def study_plan(
         self,
         assessment: Assessment,
         options: tuple[object, ...],
-        plan: Callable[[], StudyPlan],
+        make: Callable[[], StudyPlan],
     ) -> StudyPlan:
         """The plan of a study's pages.
 
         Args:
             options: All that plans depend on besides the data.
-            plan: Makes it.
+            make: Makes it.
         """
-        study = assessment.study
-        known = self._planned.get(study.id)
-        if (
-            known is None
-            or known.assessment.study is not study
-            or known.assessment.results.problems != assessment.results.problems
-            or known.assessment.judged != assessment.judged
-            or known.options != options
-        ):
-            known = self._planned[study.id] = _Planned(assessment, options, plan())
-        return known.plan
+        study_id = assessment.study.id
+        plan = self._plans.get(study_id)
+        if plan is None or not plan.is_of(assessment, options):
+            plan = self._plans[study_id] = _Plan(assessment, options, make())
+        return plan.plan
 
 
-def _content(folder: Path) -> str | None:
+def _content_digest(folder: Path) -> str | None:
     """A hash of all files in a folder; None where one can't be read, or is elsewhere."""
     digest = hashlib.sha256()
     try:

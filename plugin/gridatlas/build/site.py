@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import load_data, load_study
 from gridatlas.build.page_cache import PageCache, SiteFiles, file_signatures, files_digest
-from gridatlas.build.serve_cache import Remembered
+from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.study_writer import StudyPlan, StudyWriter
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.pool import CachedDrawings, RenderPool
@@ -37,7 +38,9 @@ from gridatlas.pages.plan import (
 )
 from gridatlas.pages.redirects import at_old_addresses
 from gridatlas.pages.render import Page, Writer
-from gridatlas.results.grids import Results
+
+ProgressReporter = Callable[[str], None]
+"""Called with what was just done, such as `read tuning`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +48,15 @@ class Site:
     """The pages and files of a results site, by their paths below the host's docs folder.
 
     Attributes:
-        studies: By their ids, what pages give numbers from.
-        known: By the ids of the studies, what figures in other pages are made of.
+        assessments: What numbers and figures in other pages are made of.
         broken: Names of the user's templates that can't be used.
-        drawings: The pictures of all pages and grids.
+        drawings: The heatmaps of all pages and grids, drawn.
     """
 
     pages: tuple[Page, ...]
     files: Mapping[str, str | bytes]
     problems: tuple[Problem, ...]
-    studies: Mapping[str, Results] = field(default_factory=dict)
-    known: Mapping[str, Assessment] = field(default_factory=dict)
+    assessments: Assessments = field(default_factory=Assessments)
     broken: frozenset[str] = frozenset()
     drawings: Mapping[Heatmap, Drawing] = field(default_factory=dict)
 
@@ -71,97 +72,73 @@ def build(
     into: str = "studies",
     templates: Path | None = None,
     cache: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ProgressReporter = _ignore,
     address: str = "",
     ending: str = "",
-    step: Callable[[str], None] | None = None,
     page_of: Callable[[str], str] = lambda _: "",
     base: Snapshot | None = None,
-    remembered: Remembered | None = None,
+    serve_cache: ServeCache | None = None,
 ) -> Site:
     """Make all pages and files.
 
     Args:
         data: The folder with one folder per study.
-        name: The data folder as it shall stand in messages.
+        name: The data folder as messages name it.
         into: Folder of the pages below the host's docs folder.
         templates: Folder of templates that override ours by name.
         cache: Folder of the cache between builds; None for none.
-        progress: Called with (drawn, to draw) while pictures are drawn.
+        progress: Called after each part of the work.
         address: URL of the host's docs folder on the published site, ending with a slash; empty
             where it isn't known.
         ending: What the address of a page has in the place of `index.md`.
-        step: Called with what was done besides, such as `read tuning`.
         page_of: Gives the path, below the host's docs folder, of the page of a script, whose path
             is below the repository; empty where it has none.
         base: What the studies are compared with, on a page of its own; None for nothing.
-        remembered: What a server knows from its builds before, and learns from this one.
+        serve_cache: What a server keeps of its earlier builds; this one adds to it.
     """
-    step = step or _ignore
     signatures = file_signatures(data)
     stored = open_cache(cache, retry=True)
-    loaded = load_data(data, name, step, cache, remembered.read if remembered else load_study)
-    problems = list(loaded.problems)
-    broken: frozenset[str] = frozenset()
-    if templates:
-        broken, found = check_templates(templates)
-        problems += found
+    load = serve_cache.load_study if serve_cache else load_study
+    assessments = load_data(data, name, progress, cache, load)
+    broken, problems = check_templates(templates) if templates else (frozenset[str](), [])
     site = SiteAddress(address, ending)
     digests = {
         study_id: files_digest(data / study_id, assessment.study, signatures)
-        for study_id, assessment in loaded.items()
+        for study_id, assessment in assessments.items()
     }
-    page_cache = PageCache(stored, (into, address, ending), templates, digests)
-    with RenderPool[Heatmap](cache, progress) as pool:
+
+    def drawn(done: int, total: int) -> None:
+        progress(f"drew {done} of {many(total, 'heatmap')}")
+
+    with RenderPool[Heatmap](cache, drawn) as pool:
+        page_cache = PageCache(stored, (into, address, ending), templates, digests)
         study_writer = StudyWriter(page_cache, pool)
         studies = []
-        homes = _homes(loaded, into)
-        for study_id, assessment in loaded.items():
-            studies.append(_planned(assessment, homes, into, page_of, cache, remembered))
-            step(f"assessed {study_id}")
+        for study in _study_plans(assessments, into, page_of, cache, serve_cache, progress):
+            studies.append(study)
             if base is None:  # Otherwise its pages have the changes as well.
-                study_writer.begin(studies[-1])
-        assessments = [study.known for study in studies]
-        plans = _plans(studies, loaded.unreadable, into)
+                study_writer.begin(study)
+        plans = _plans(studies, assessments.unreadable, into)
         if base is not None:
-            label = name or data.as_posix()
-            plans, found = _compared(plans, base, loaded, assessments, into, label)
+            plans, found = _compared(plans, base, assessments, into, name or data.as_posix())
             problems += found
             studies = _by_study(studies, plans)
-            step(f"compared with {base.name}")
+            progress(f"compared with {base.name}")
             for study in studies:
                 study_writer.begin(study)
-        study_writer.begin_overview(assessments, plans[0])
-        pool.request(picture for plan in _other_plans(plans) for picture in plan.heatmaps)
+        study_writer.begin_overview(assessments.values(), plans[0])
+        pool.request(heatmap for plan in _other_plans(plans) for heatmap in plan.heatmaps)
         files = SiteFiles()
         files.add(assets(cache))
         embeds = [embed for study in studies for embed in study.embeds]
         writer = Writer(embeds, pool.drawings, templates, broken, site)
-        pages = _write(studies, plans, study_writer, writer, pool, files, step)
+        pages = _write(studies, plans, study_writer, writer, pool, files, progress)
     stored.evict()
-    step(f"wrote {many(len(plans), 'page')}")
-    datasets = _data_files(assessments, into, site, files)
-    with_names = tuple(assessment.study for assessment in loaded.values())
-    files.add(at_old_addresses(with_names, plans, embeds, files, into, site, MOVED))
-    descriptions = {
-        f"{grid_path(embed.grid)}.png": embed.figure.heatmap.description for embed in embeds
-    }
-    return Site(
-        tuple(
-            replace(
-                page,
-                head=tags(page.plan, site, files, descriptions),
-                dataset=datasets.get(page.plan.path, ""),
-            )
-            for page in pages
-        ),
-        files,
-        (*problems, *writer.problems),
-        loaded.results,
-        {assessment.study.id: assessment for assessment in assessments},
-        broken,
-        CachedDrawings(_pictures(plans, embeds), cache, pool.uncached),
-    )
+    progress(f"wrote {many(len(plans), 'page')}")
+    pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
+    drawings = CachedDrawings(_heatmaps(plans, embeds), cache, pool.uncached)
+    problems = [*assessments.problems, *problems, *writer.problems]
+    return Site(pages, files, tuple(problems), assessments, broken, drawings)
 
 
 def _write(
@@ -171,20 +148,46 @@ def _write(
     writer: Writer,
     pool: RenderPool[Heatmap],
     files: SiteFiles,
-    step: Callable[[str], None],
-) -> list[Page]:
+    progress: ProgressReporter,
+) -> tuple[Page, ...]:
     """The pages of all plans, in their order; adds the files of the studies."""
     overview, *_ = plans
     written: dict[str, Page] = {}
     for study in studies:
-        finished = study_writer.end(study, writer, step)
+        finished = study_writer.end(study, writer, progress)
         written |= {plan.path: finished.page(plan) for plan in study.plans}
         files.add(finished.files)
     written[overview.path] = study_writer.end_overview(overview, writer).page(overview)
     others = _other_plans(plans)
-    pool.wait(picture for plan in others for picture in plan.heatmaps)
+    pool.wait(heatmap for plan in others for heatmap in plan.heatmaps)
     written |= {plan.path: writer.page(plan) for plan in others}
-    return [written[plan.path] for plan in plans]
+    return tuple(written[plan.path] for plan in plans)
+
+
+def _with_metadata(
+    pages: Iterable[Page],
+    plans: list[PagePlan],
+    embeds: list[EmbedPlan],
+    assessments: Assessments,
+    into: str,
+    site: SiteAddress,
+    files: SiteFiles,
+) -> tuple[Page, ...]:
+    """The pages with what their heads say; adds the data files, and the pages of old addresses."""
+    datasets = _data_files(assessments.values(), into, site, files)
+    studies = tuple(assessment.study for assessment in assessments.values())
+    files.add(at_old_addresses(studies, plans, embeds, files, into, site, MOVED))
+    descriptions = {
+        f"{grid_path(embed.grid)}.png": embed.figure.heatmap.description for embed in embeds
+    }
+    return tuple(
+        replace(
+            page,
+            head=tags(page.plan, site, files, descriptions),
+            dataset=datasets.get(page.plan.path, ""),
+        )
+        for page in pages
+    )
 
 
 def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
@@ -192,38 +195,47 @@ def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
     return [plan for plan in islice(plans, 1, None) if "study" not in plan.context]
 
 
-def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Heatmap, None]:
-    found = dict.fromkeys(picture for plan in plans for picture in plan.heatmaps)
-    return found | dict.fromkeys(embed.figure.heatmap for embed in embeds)
+def _heatmaps(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Heatmap, None]:
+    heatmaps = dict.fromkeys(heatmap for plan in plans for heatmap in plan.heatmaps)
+    return heatmaps | dict.fromkeys(embed.figure.heatmap for embed in embeds)
 
 
-def _planned(
-    known: Assessment,
-    homes: Mapping[str, str],
+def _study_plans(
+    assessments: Assessments,
     into: str,
     page_of: Callable[[str], str],
     cache: Path | None,
-    remembered: Remembered | None,
+    serve_cache: ServeCache | None,
+    progress: ProgressReporter,
+) -> Iterator[StudyPlan]:
+    """What is to be written of each study."""
+    homes = _homes(assessments, into)
+    for study_id, assessment in assessments.items():
+        study = assessment.study
+        script = study.reproduce.script if study.reproduce else ""
+        script_page = page_of(script) if script else ""
+        # What the study links to may exist now, or no longer.
+        linked = tuple(link.study in homes for link in study.see_also)
+        plan = partial(_study_plan, assessment, into, script_page, homes)
+        if serve_cache is None:
+            yield plan()
+        else:
+            options = (into, script_page, cache, linked)
+            yield serve_cache.study_plan(assessment, options, plan)
+        progress(f"assessed {study_id}")
+
+
+def _study_plan(
+    assessment: Assessment, into: str, script_page: str, homes: Mapping[str, str]
 ) -> StudyPlan:
-    study = known.study
-    script = study.reproduce.script if study.reproduce else ""
-    script_page = page_of(script) if script else ""
-
-    def anew() -> StudyPlan:
-        plans = plan_study(known, into, script_page, homes)
-        return StudyPlan(known, tuple(plans), tuple(plan_embeds(known, into)))
-
-    if remembered is None:
-        return anew()
-    # What the study links to may be there now, or no longer.
-    linked = tuple(one.study in homes for one in study.see_also)
-    return remembered.planned(known, (into, script_page, cache, linked), anew)
+    plans = plan_study(assessment, into, script_page, homes)
+    return StudyPlan(assessment, tuple(plans), tuple(plan_embeds(assessment, into)))
 
 
-def _homes(loaded: Assessments, into: str) -> dict[str, str]:
+def _homes(assessments: Assessments, into: str) -> dict[str, str]:
     """The paths of the studies' pages, by their ids, also of those that can't be shown."""
-    shown = {study_id: f"{into}/{study_id}/index.md" for study_id in loaded}
-    return shown | {folder: unreadable_page(folder, into) for folder in loaded.unreadable}
+    shown = {study_id: f"{into}/{study_id}/index.md" for study_id in assessments}
+    return shown | {folder: unreadable_page(folder, into) for folder in assessments.unreadable}
 
 
 def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[StudyPlan]:
@@ -236,19 +248,22 @@ def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[S
 
 
 def _data_files(
-    known: Iterable[Assessment], into: str, site: SiteAddress, files: SiteFiles
+    assessments: Iterable[Assessment], into: str, site: SiteAddress, files: SiteFiles
 ) -> dict[str, str]:
-    """Add each study's table of all cells, and its description; give what its page says of it."""
-    said = {}
-    for one in known:
-        folder = f"{into}/{one.study.id}"
+    """Add each study's table of all cells, and its Croissant description.
+
+    Returns:
+        The JSON-LD of the studies' pages, by their paths.
+    """
+    json_lds = {}
+    for assessment in assessments:
+        folder = f"{into}/{assessment.study.id}"
         page = f"{folder}/index.md"
-        table = study_csv(one.results, files)
+        table = study_csv(assessment.results, files)
         files.add({f"{folder}/{CELLS}": table})
-        described = croissant(one.results, page, site, files)
-        files.add({f"{folder}/{CROISSANT}": described})
-        said[page] = json_ld(one.study, page, site, table)
-    return said
+        files.add({f"{folder}/{CROISSANT}": croissant(assessment.results, page, site, files)})
+        json_lds[page] = json_ld(assessment.study, page, site, table)
+    return json_lds
 
 
 def _plans(
@@ -257,7 +272,7 @@ def _plans(
     """Those of all pages; that of the overview comes first."""
     pages = {visible(folder): unreadable_page(folder, into) for folder in unreadable}
     return [
-        plan_overview([study.known for study in studies], into, pages),
+        plan_overview([study.assessment for study in studies], into, pages),
         *(plan for study in studies for plan in study.plans),
         *(plan_unreadable(folder, found, into) for folder, found in unreadable.items()),
     ]
@@ -266,8 +281,7 @@ def _plans(
 def _compared(
     plans: list[PagePlan],
     base: Snapshot,
-    loaded: Assessments,
-    known: list[Assessment],
+    assessments: Assessments,
     into: str,
     name: str,
 ) -> tuple[list[PagePlan], list[Problem]]:
@@ -282,8 +296,8 @@ def _compared(
             "rename the study's folder, or leave out the option compare_to",
         )
         return plans, [problem]
-    changes = compare_snapshots(base, snapshot_of(loaded, name, name))
-    page = plan_changes(changes, known, into)
+    changes = compare_snapshots(base, snapshot_of(assessments, name, name))
+    page = plan_changes(changes, list(assessments.values()), into)
     return (plans if page is None else [*with_changes(plans, changes, page), page]), []
 
 
@@ -291,7 +305,7 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     """The files that every results site brings along, by their paths.
 
     Args:
-        cache: Folder where Vega, which is made from vl-convert, is kept between builds.
+        cache: Folder where Vega, which vl-convert makes, is cached.
     """
     folder = Path(__file__).parents[1] / "pages" / "assets"
     files: dict[str, str | bytes] = {

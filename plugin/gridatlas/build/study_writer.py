@@ -27,14 +27,14 @@ _OVERVIEW = ""
 class StudyPlan:
     """What is to be written of one study."""
 
-    known: Assessment
+    assessment: Assessment
     plans: tuple[PagePlan, ...]
     embeds: tuple[EmbedPlan, ...]
 
     @property
     def id(self) -> str:
         """The study's."""
-        return self.known.study.id
+        return self.assessment.study.id
 
 
 class StudyWriter:
@@ -50,7 +50,9 @@ class StudyWriter:
 
     def begin(self, study: StudyPlan) -> None:
         """Look for a study in the cache; have its heatmaps drawn where it isn't there."""
-        self._begin(study.id, self._cache.study_key(study.known, study.plans), _pictures(study))
+        self._begin(
+            study.id, self._cache.study_key(study.assessment, study.plans), _pictures(study)
+        )
 
     def begin_overview(self, studies: Iterable[Assessment], overview: PagePlan) -> None:
         """The same for the page that links to all studies."""
@@ -64,23 +66,23 @@ class StudyWriter:
         else:
             self._finished[name] = cached
 
-    def end(self, study: StudyPlan, writer: Writer, step: Callable[[str], None]) -> CachedStudy:
+    def end(self, study: StudyPlan, writer: Writer, progress: Callable[[str], None]) -> CachedStudy:
         """The pages and files of a study that was begun."""
         if study.id not in self._finished:
             self._pool.wait(_pictures(study))
             pages = []
             for plan in study.plans:
                 pages.append(writer.page(plan))
-                step(f"wrote {plan.path}")
+                progress(f"wrote {plan.path}")
             files: dict[str, str | bytes] = {}
             for embed in study.embeds:
                 files[embed_path(embed)] = writer.frame(embed)
             for plan in study.plans:
-                files |= _pairs_file(plan, study.known)
+                files |= _pairs_file(plan, study.assessment)
             for embed in study.embeds:
                 drawing = self._pool.drawings[embed.figure.heatmap]
-                files |= _downloads(embed, drawing, study.known.reproduction)
-                step(f"wrote the files of {grid_path(embed.grid)}")
+                files |= _downloads(embed, drawing, study.assessment.reproduction)
+                progress(f"wrote the files of {grid_path(embed.grid)}")
             self._end(study.id, pages, files, writer)
         return self._finished[study.id]
 
@@ -107,11 +109,11 @@ def _pictures(study: StudyPlan) -> list[Heatmap]:
     ]
 
 
-def _pairs_file(plan: PagePlan, known: Assessment) -> Mapping[str, str]:
+def _pairs_file(plan: PagePlan, assessment: Assessment) -> Mapping[str, str]:
     """The table of all pairs of readings, beside the page that has no room for it."""
     if not plan.context.get("agreement"):
         return {}
-    return {plan.context["pairs_file"]: pairs_csv(known.agreement)}
+    return {plan.context["pairs_file"]: pairs_csv(assessment.agreement)}
 
 
 def _downloads(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gridatlas.checks.words import many
-from gridatlas.hosts.throttled import from_two_seconds_on
+from gridatlas.hosts.throttled import throttled
 from gridatlas.hosts.write_errors import not_written
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 
@@ -99,7 +98,6 @@ def build(
     from gridatlas.hosts.folder import FolderError, pages_with_figures, write
 
     _refuse(data, into, pages)
-    say = from_two_seconds_on(lambda done: click.echo(done, err=True))
     ending = "index.html" if no_directory_urls else ""
     try:
         site = make(
@@ -107,8 +105,7 @@ def build(
             into=pages,
             templates=templates,
             cache=cache,
-            progress=lambda done, of: say(f"drew {done} of {many(of, 'heatmap')}"),
-            step=say,
+            progress=throttled(lambda done: click.echo(done, err=True)),
             address=f"{url.rstrip('/')}/" if url else "",
             ending=ending,
         )

@@ -1,18 +1,22 @@
-"""How often a build says how far it is."""
+"""How often a build reports its progress."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
+INTERVAL = 2.0
+"""Seconds before the first report, and between two."""
 
-def from_two_seconds_on(say: Callable[[str], None]) -> Callable[[str], None]:
-    """Hands on what was done from two seconds on, and then every two seconds at most."""
-    said = [time.monotonic()]
 
-    def maybe(done: str) -> None:
-        if time.monotonic() - said[0] >= 2:
-            said[0] = time.monotonic()
-            say(done)
+def throttled(report: Callable[[str], None]) -> Callable[[str], None]:
+    """A reporter that hands on what was done at most every `INTERVAL` seconds."""
+    last = time.monotonic()
 
-    return maybe
+    def progress(done: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= INTERVAL:
+            last = time.monotonic()
+            report(done)
+
+    return progress

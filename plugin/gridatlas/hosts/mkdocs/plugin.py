@@ -21,9 +21,8 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 
-from gridatlas.build.serve_cache import Remembered
+from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.site import Site, build
-from gridatlas.checks.words import many
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
 from gridatlas.csp.site import add_policy
@@ -45,7 +44,7 @@ from gridatlas.hosts.mkdocs.files import SiteFile, Waiting
 from gridatlas.hosts.mkdocs.nav import add_to_nav, with_braces
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.mkdocs.watching import Watching
-from gridatlas.hosts.throttled import from_two_seconds_on
+from gridatlas.hosts.throttled import throttled
 from gridatlas.hosts.write_errors import is_of_disk, not_written
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET
 from gridatlas.model.problems import join_names, only_problems, truncate_list
@@ -74,7 +73,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.config_of_site: MkDocsConfig | None = None
         self.built = False
         self.site = Site((), {}, ())
-        self.remembered = Remembered()
+        self.serve_cache = ServeCache()
         self.pages: dict[str, Page] = {}
         self.page = ""
         self.asked = AskedFences()
@@ -146,7 +145,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.asked.clear()
         self.shown.clear()
         self.fences = Fences(
-            self.site.known,
+            self.site.assessments,
             self._path(config, self.config.cache),
             self._templates(config),
             self.site.broken,
@@ -324,7 +323,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         log.info("gridatlas: the site is in %s", staged.site)
 
     def _build(self, config: MkDocsConfig, files: Files) -> Site:
-        say = from_two_seconds_on(partial(log.info, "gridatlas: %s"))
+        progress = throttled(partial(log.info, "gridatlas: %s"))
 
         def page_of(script: str) -> str:
             """The path of a script below the docs folder, where another plugin makes it a page."""
@@ -343,13 +342,12 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 into=self.config.into,
                 templates=self._templates(config),
                 cache=self._path(config, self.config.cache),
-                progress=lambda done, of: say(f"drew {done} of {many(of, 'heatmap')}"),
-                step=say,
+                progress=progress,
                 address=f"{config.site_url.rstrip('/')}/" if config.site_url else "",
                 ending=_ending(config),
                 page_of=page_of,
                 base=base,
-                remembered=self.remembered if self.serving else None,
+                serve_cache=self.serve_cache if self.serving else None,
             )
         except OSError as error:
             cache = self._path(config, self.config.cache)
@@ -389,7 +387,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     def _number(self, expression: str) -> str:
         try:
-            return number(expression, self.site.studies)
+            return number(expression, self.site.assessments.results)
         except ClaimError as error:
             log.warning("%s: a number can't be given\n%s", self.page, error)
             return f"({error.message})"
