@@ -209,7 +209,7 @@ def fence(data: bytes) -> None:
     try:
         figures(parse(data.decode("utf-8", "replace")), _assessed())
     except FenceError as error:
-        message = error.told("a.md:1")
+        message = error.message("a.md:1")
     else:
         return
     assert message.count("\n") == 3

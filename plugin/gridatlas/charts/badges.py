@@ -30,7 +30,7 @@ _WIDTH = {character: width for width, characters in _WIDTHS.items() for characte
 _FONT, _HEIGHT, _PADDING = 11, 20, 6
 
 
-def best_badge(grid: Grid, known: GridUncertainty) -> str:
+def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
     """The best value of a grid and where it is: `best Pass@1 | 47.0 % at 0.2 × 1000`.
 
     A disputed value is marked as such; the title has the best undisputed one too.
@@ -45,12 +45,13 @@ def best_badge(grid: Grid, known: GridUncertainty) -> str:
     ).partition("; ")
     # A badge has no room for doubt; its title has.
     doubt = f"; {undisputed}" if undisputed else ""
-    if known.best_set_size:
-        doubt += f". {known.best_set_size} of {many(len(known.cells), 'cell')} may be the best"
+    if uncertainty.best_set_size:
+        number = many(len(uncertainty.cells), "cell")
+        doubt += f". {uncertainty.best_set_size} of {number} may be the best"
     return _badge(grid, label, message, VALUE, doubt)
 
 
-def reproduced_badge(grid: Grid, known: Reproduction | None) -> str:
+def reproduced_badge(grid: Grid, reproduction: Reproduction | None) -> str:
     """How much of a grid was measured again: `reproduced | 12 of 20 agree, 3 differ`.
 
     Where the shown values are themselves from runs there is nothing that they could agree with:
@@ -62,7 +63,7 @@ def reproduced_badge(grid: Grid, known: Reproduction | None) -> str:
         return _badge(
             grid, "measured", f"{own} of {many(sum(map(len, grid.cells)), 'cell')}", VALUE
         )
-    rerun = known.of(grid.levels) if known else None
+    rerun = reproduction.of(grid.levels) if reproduction else None
     if rerun is None or not rerun.begun:
         return _badge(grid, label, "not run", NOTHING)
     counts = rerun.counts

@@ -113,10 +113,10 @@ def gather(rows: Iterable[Sequence[Entry]], of: Layout) -> tuple[Block, ...]:
     """
     source = iter(rows)
     blocks = []
-    for row, there in enumerate(of.y):
-        lines = [next(source, ()) for _ in there]
+    for row, levels in enumerate(of.y):
+        lines = [next(source, ()) for _ in levels]
         for column, span in enumerate(of.x):
-            entries = [one for line in lines for one in line[span.start : span.stop]]
+            entries = [entry for line in lines for entry in line[span.start : span.stop]]
             blocks.append(_block(column, row, entries))
     cells = sum(map(len, of.x)) * sum(map(len, of.y))
     if sum(block.cells for block in blocks) != cells or next(source, None) is not None:

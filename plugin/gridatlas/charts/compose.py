@@ -298,12 +298,7 @@ def _unmarked_note(grid: Grid, best_set: frozenset[Point], where: str) -> str:
     disputed = sum(
         cell.value is not None and cell.state == "disputed" for row in grid.cells for cell in row
     )
-    parts = [
-        f"{number:,} {one if number == 1 else several}"
-        for number, one, several in (
-            (disputed, "disputed value", "disputed values"),
-            (len(best_set), "cell that may be the best", "cells that may be the best"),
-        )
-        if number
-    ]
+    parts = [many(disputed, "disputed value")] if disputed else []
+    if best_set:
+        parts.append(f"{many(len(best_set), 'cell')} that may be the best")
     return f"Not marked {where}, but told in the downloads: {', '.join(parts)}." if parts else ""

@@ -109,7 +109,7 @@ class Line:
             )
             for level in self.along.levels
         )
-        return [(one, self.grid.cell(*point), intervals.get(point)) for one, point in points]
+        return [(level, self.grid.cell(*point), intervals.get(point)) for level, point in points]
 
 
 def line_domain(lines: Iterable[Line]) -> tuple[float, float]:
@@ -138,15 +138,15 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
     for level, cell, interval in line.cells():
         where = f"{line.along.label} {level.label}"
         if cell.value is None:
-            said = f"no value ({STATE_LABELS[cell.state]})"
-            points.append(LinePoint(level.label, None, None, None, "", f"{where}: {said}"))
+            words = f"no value ({STATE_LABELS[cell.state]})"
+            points.append(LinePoint(level.label, None, None, None, "", f"{where}: {words}"))
             continue
         text = format_value(cell.value, decimals)
-        said = value_with_unit(text, metric.unit)
+        words = value_with_unit(text, metric.unit)
         if cell.state == "disputed":
-            said += " (disputed)"
+            words += " (disputed)"
         if interval:
-            said += f", 95 % interval {interval.low:.{decimals}f} to {interval.high:.{decimals}f}"
+            words += f", 95 % interval {interval.low:.{decimals}f} to {interval.high:.{decimals}f}"
         points.append(
             LinePoint(
                 level.label,
@@ -154,7 +154,7 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
                 interval.low if interval else None,
                 interval.high if interval else None,
                 text,
-                f"{where}: {said}",
+                f"{where}: {words}",
             )
         )
     unit = f" ({metric.unit})" if metric.unit else ""

@@ -328,7 +328,7 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
         dict[str, Any](field=_field(axis.id), type="ordinal", title=axis.title)
         for axis in (study.x, study.y)
     )
-    level = all(len(str(one)) <= LEVEL_LETTERS for one in across)
+    level = all(len(str(key)) <= LEVEL_LETTERS for key in across)
     chart: Chart = (
         alt.Chart(alt.InlineData(values=rows), title=title)
         .transform_filter("isValid(datum.value)")
@@ -342,7 +342,7 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
             ),
             y=alt.Y(**y, sort=down, scale=alt.Scale(domain=down)),
             color=alt.Color(**value, scale=alt.Scale(scheme="yellowgreenblue")),
-            tooltip=[alt.Tooltip(**one) for one in (x, y, value)],
+            tooltip=[alt.Tooltip(**field) for field in (x, y, value)],
         )
     )
     return chart

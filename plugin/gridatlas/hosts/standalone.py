@@ -146,7 +146,7 @@ class _Page:
 
     def _failed(self, error: FenceError, asked: PendingFence, before: int) -> str:
         where = place(self.name, self._text, error, asked, before)
-        raise SuperFencesException(f"gridatlas: {error.told(where)}") from error
+        raise SuperFencesException(f"gridatlas: {error.message(where)}") from error
 
     def _fences(self) -> _Known:
         folder = self._below(self.data)
@@ -173,7 +173,9 @@ class _Known:
     @cached_property
     def studies(self) -> Mapping[str, Results]:
         """Their results, which numbers in pages are from."""
-        return {study_id: known.results for study_id, known in self.fences.known.items()}
+        return {
+            study_id: assessment.results for study_id, assessment in self.fences.assessments.items()
+        }
 
 
 def _stamps(folder: Path) -> Iterator[tuple[str, int, int, int]]:

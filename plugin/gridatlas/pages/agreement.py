@@ -101,39 +101,39 @@ def _causes(comparison: ReadingAgreement) -> Iterable[Cause]:
     for hints in alike.values():
         left = hints
         while left:
-            times = Counter(name for one in left for name in (one.reading, one.other))
+            times = Counter(name for hint in left for name in (hint.reading, hint.other))
             centre = max(
                 (reading for reading in comparison.readings if reading in times),
                 key=times.__getitem__,
             )
-            its = [one for one in left if centre in (one.reading, one.other)]
-            left = [one for one in left if centre not in (one.reading, one.other)]
-            clearest = max(its, key=lambda one: one.agree / one.cells)
+            its = [hint for hint in left if centre in (hint.reading, hint.other)]
+            left = [hint for hint in left if centre not in (hint.reading, hint.other)]
+            clearest = max(its, key=lambda hint: hint.agree / hint.cells)
             other = clearest.other if clearest.reading == centre else clearest.reading
             yield Cause(centre, len(its), other, clearest)
 
 
-def spread(study: Study, one: Disagreement) -> Spread:
+def spread(study: Study, disagreement: Disagreement) -> Spread:
     """What readings say of a cell on which they disagree."""
     numbers = {reading.id: number for number, reading in enumerate(study.accounts, 1)}
     cells = {
-        reading.id: reading.cells[one.levels, one.point]
+        reading.id: reading.cells[disagreement.levels, disagreement.point]
         for reading in study.accounts
-        if (one.levels, one.point) in reading.cells
+        if (disagreement.levels, disagreement.point) in reading.cells
     }
     given: dict[Decimal, list[str]] = {}
-    for name, value in one.values:
+    for name, value in disagreement.values:
         given.setdefault(value, []).append(name)
 
-    def said(value: Decimal) -> str:
+    def text_of(value: Decimal) -> str:
         names = given[value]
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         who = ", ".join(str(numbers[name]) for name in names[:NAMED])
         return f"{cell_text(study, cells[names[0]])} ({who}{more})"
 
-    [(value, times)] = Counter(value for _, value in one.values).most_common(1)
-    most = f"{cell_text(study, cells[given[value][0]])} ({times} of {len(one.values)})"
-    return Spread(said(min(given)), said(max(given)), most if times > 1 else "")
+    [(value, times)] = Counter(value for _, value in disagreement.values).most_common(1)
+    most = f"{cell_text(study, cells[given[value][0]])} ({times} of {len(disagreement.values)})"
+    return Spread(text_of(min(given)), text_of(max(given)), most if times > 1 else "")
 
 
 def pairs_csv(comparison: ReadingAgreement) -> str:

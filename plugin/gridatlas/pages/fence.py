@@ -34,7 +34,7 @@ class FenceError(Exception):
         self.found, self.expected, self.fix, self.line = found, expected, fix, line
         super().__init__(found)
 
-    def told(self, place: str) -> str:
+    def message(self, place: str) -> str:
         """The error as it stands in a log, at a place such as `index.md:12`."""
         return (
             f"{place}: this grid can't be shown\n"
@@ -128,8 +128,8 @@ def _unquoted(text: str) -> str:
 
 def error_box(error: FenceError) -> str:
     """What stands in the place of a fence that can't be shown."""
-    told = {"found": error.found, "expected": error.expected, "to fix it": error.fix}
-    text = "; ".join(f"{name}: {escape(text)}" for name, text in told.items())
+    parts = {"found": error.found, "expected": error.expected, "to fix it": error.fix}
+    text = "; ".join(f"{name}: {escape(text)}" for name, text in parts.items())
     return (
         '<div class="ga-problems ga-fence-error" role="alert" data-search-exclude>'
         f"<p><strong>This grid can’t be shown.</strong> {text}.</p></div>"

@@ -24,16 +24,16 @@ from gridatlas.results.differences import Difference, subtract
 from gridatlas.results.grids import Results
 
 
-def figures(fence: Fence, known: Mapping[str, Assessment]) -> FigureRow:
+def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:
     """The figures that a fence stands for.
 
     Args:
-        known: The studies by their ids.
+        assessments: The studies by their ids.
 
     Raises:
         FenceError: For an address, a level or a combination of options that there isn't.
     """
-    chosen = [_grid(entry, known) for entry in fence.addresses]
+    chosen = [_grid(entry, assessments) for entry in fence.addresses]
     shared = _choice(fence, "scale", {"own": False, "shared": True})
     compact = _choice(fence, "compact", {"yes": True, "no": False})
     lines = [name for name in ("row", "column") if name in fence.options]
@@ -71,37 +71,39 @@ def _choice(fence: Fence, option: str, choices: Mapping[str, bool]) -> bool:
     return choices[text]
 
 
-def _grid(entry: Entry, known: Mapping[str, Assessment]) -> tuple[Assessment, Grid]:
+def _grid(entry: Entry, assessments: Mapping[str, Assessment]) -> tuple[Assessment, Grid]:
     study_id, _, rest = entry.text.partition("/")
-    addresses = [f"{one}/{grid.address}" for one in known for grid in _grids(known[one])]
-    if study_id not in known:
+    addresses = [
+        f"{study_id}/{grid.address}"
+        for study_id, assessment in assessments.items()
+        for grid in assessment.results.grids.values()
+    ]
+    if study_id not in assessments:
         near = difflib.get_close_matches(entry.text, addresses, 3, 0.5)
-        study = nearest(study_id, known)
+        study = nearest(study_id, assessments)
         raise FenceError(
             f"no study {quote(study_id)}" + (f"; did you mean {study}?" if study else ""),
-            f"one of the studies {join_names(known)}" if known else "a study; there is none",
+            f"assessment of the studies {join_names(assessments)}"
+            if assessments
+            else "a study; there is none",
             _write(near) or "correct the address, or add the study",
             entry.line,
         )
-    one = known[study_id]
-    grid = _at(one.results, rest)
+    assessment = assessments[study_id]
+    grid = _at(assessment.results, rest)
     if grid is None:
         own = [address for address in addresses if address.startswith(f"{study_id}/")]
         near = difflib.get_close_matches(entry.text, own, 3, 0.4) if rest else []
-        facets = "/".join(facet.id for facet in one.study.facets)
+        facets = "/".join(facet.id for facet in assessment.study.facets)
         raise FenceError(
             f"no grid {quote(rest) if rest else 'named'} in the study {study_id}",
-            f"{study_id}/{facets}, one of {len(own)} grids: {join_names(near or own, 3)}"
+            f"{study_id}/{facets}, assessment of {len(own)} grids: {join_names(near or own, 3)}"
             if facets
             else study_id,
             _write(near or own[:1]),
             entry.line,
         )
-    return one, grid
-
-
-def _grids(known: Assessment) -> Iterable[Grid]:
-    return known.results.grids.values()
+    return assessment, grid
 
 
 def _write(addresses: Sequence[str]) -> str:
@@ -135,7 +137,7 @@ def _refuse_different_metrics(fence: Fence, chosen: Sequence[tuple[Assessment, G
 def _deltas(
     fence: Fence, chosen: Sequence[tuple[Assessment, Grid]], shared: bool, compact: bool
 ) -> tuple[Figure, ...]:
-    found = tuple(_difference(fence, known.results, grid) for known, grid in chosen)
+    found = tuple(_difference(fence, assessment.results, grid) for assessment, grid in chosen)
     alone = found if shared else ()
     figures = difference_figures(alone) if alone else _each_alone(found)
     return tuple(replace(figure, compact=compact) for figure in figures)
@@ -158,7 +160,7 @@ def _difference(fence: Fence, results: Results, grid: Grid) -> Difference:
             raise fence.error(
                 "delta",
                 f"no grid {quote(text)} in the study {study.id}",
-                _write([f"{study.id}/{one}" for one in near or own[:1]]),
+                _write([f"{study.id}/{address}" for address in near or own[:1]]),
             )
     else:
         other = _neighbour(fence, results, grid)
@@ -216,8 +218,8 @@ def _lines(
 ) -> tuple[Figure, ...]:
     axis: Axis = "row" if "row" in fence.options else "column"
     lines = [
-        Line(grid, axis, _level_at(fence, axis, grid), known.uncertainty.of(grid))
-        for known, grid in chosen
+        Line(grid, axis, _level_at(fence, axis, grid), assessment.uncertainty.of(grid))
+        for assessment, grid in chosen
     ]
     together = line_domain(lines)
     title = fence.option("title")
@@ -260,13 +262,13 @@ def _level(factor: Factor, text: str) -> Level | None:
 
 def _line_caption(line: Line, together: int) -> str:
     cells = line.cells()
-    known = [interval for _, _, interval in cells if interval]
-    said = "Bars: 95 % intervals." if known else _why_without(line)
+    has_interval = any(interval for _, _, interval in cells)
+    text = "Bars: 95 % intervals." if has_interval else _why_without(line)
     gaps = [level.label for level, cell, _ in cells if cell.value is None]
     if gaps:
-        said += f" No value at {line.along.label} {join_names(gaps)}."
+        text += f" No value at {line.along.label} {join_names(gaps)}."
     scale = f"Vertical axis shared by these {together} lines" if together > 1 else "Own axis"
-    return f"{said} {scale}; it need not begin at 0.".strip()
+    return f"{text} {scale}; it need not begin at 0.".strip()
 
 
 def _why_without(line: Line) -> str:
@@ -300,8 +302,8 @@ class Fences:
     """Writes the figures that the fences of pages stand for.
 
     Args:
-        known: The studies by their ids.
-        cache: Folder where drawings are kept between builds; None keeps nothing.
+        assessments: The studies by their ids.
+        cache: Folder where drawings are cached between builds; None for nowhere.
         templates: The user's own templates.
         broken: Names of those that can't be used.
         files: Whether the site has the grids' files, in `grids/`.
@@ -309,13 +311,13 @@ class Fences:
 
     def __init__(
         self,
-        known: Mapping[str, Assessment],
+        assessments: Mapping[str, Assessment],
         cache: Path | None = None,
         templates: Path | None = None,
         broken: frozenset[str] = frozenset(),
         files: bool = True,
     ) -> None:
-        self.known, self.cache, self.files = known, cache, files
+        self.assessments, self.cache, self.files = assessments, cache, files
         self.templates = templates
         self._written = Templates(templates, broken, (), SiteAddress())
 
@@ -330,7 +332,7 @@ class Fences:
         Raises:
             FenceError: For a fence that can't be shown, or a template of the user's that fails.
         """
-        row = figures(parse(body), self.known)
+        row = figures(parse(body), self.assessments)
         drawings = draw([figure.chart for figure in row.figures], self.cache)
         try:
             return self._written.fence(row, page, drawings, seen, self.files)

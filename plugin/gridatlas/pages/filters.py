@@ -116,16 +116,16 @@ def _point_anchor(grid: Grid, point: Point) -> str:
 
 def _verdicts_of(found: Reproduction, grids: Iterable[Grid]) -> dict[Verdict, int]:
     """Number of cells of some grids by verdict."""
-    return summed(one for grid in grids if (one := found.of(grid.levels)))
+    return summed(rerun for grid in grids if (rerun := found.of(grid.levels)))
 
 
 def _trials_text(grid: Grid) -> str:
     """The trials behind each published value of a grid: `150`, `30 to 150` or `not known`."""
     found = {trials(grid, cell) for _, _, cell in grid.points() if cell.value is not None}
-    known = sorted(n for n in found if n is not None)
-    if len(known) < len(found) or not known:
+    numbers = sorted(n for n in found if n is not None)
+    if len(numbers) < len(found) or not numbers:
         return "not known"
-    return f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
+    return f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
 
 
 OUTCOMES = {"true": "holds", "false": "doesn't hold", "undecidable": "undecidable"}
@@ -191,20 +191,20 @@ def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
     ]
 
 
-def _tested(grids: Iterable[Grid], known: Uncertainty) -> list[Grid]:
-    return [grid for grid in grids if known.of(grid).level is not None]
+def _tested(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[Grid]:
+    return [grid for grid in grids if uncertainty.of(grid).level is not None]
 
 
-def _untestable(grids: Iterable[Grid], known: Uncertainty) -> list[str]:
+def _untestable(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[str]:
     """Why grids can't be tested, each reason once."""
-    return list(dict.fromkeys(reason for grid in grids if (reason := known.of(grid).reason)))
+    return list(dict.fromkeys(reason for grid in grids if (reason := uncertainty.of(grid).reason)))
 
 
-def _interval_notes(grids: Iterable[Grid], known: Uncertainty) -> list[str]:
+def _interval_notes(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[str]:
     """How the intervals of grids come about whose cells aren't tested, each way once."""
     notes = []
     for grid in grids:
-        one = known.of(grid)
+        one = uncertainty.of(grid)
         if one.level is None and one.cells:
             what = "an aggregate" if grid.aggregate else "a cell"
             if one.replicates:
@@ -217,12 +217,12 @@ def _interval_notes(grids: Iterable[Grid], known: Uncertainty) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def _asked(grids: Iterable[Grid], known: Uncertainty) -> str:
+def _asked(grids: Iterable[Grid], uncertainty: Uncertainty) -> str:
     """Whether the cells of tested grids are asked the same items, in a sentence.
 
     Nothing where they are compared item by item, or where it isn't the same for all grids.
     """
-    answers = {known.of(grid).same_items for grid in grids if not known.of(grid).paired}
+    answers = {uncertainty.of(grid).same_items for grid in grids if not uncertainty.of(grid).paired}
     sentences = {
         True: "The same items are asked in every cell, so a test paired by item could separate "
         "more.",
@@ -232,9 +232,9 @@ def _asked(grids: Iterable[Grid], known: Uncertainty) -> str:
     return sentences[answers.pop()] if len(answers) == 1 else ""
 
 
-def _may_share_items(grids: Iterable[Grid], known: Uncertainty) -> bool:
-    """Whether cells of some grid are asked the same items, as far as is known."""
-    return any(known.of(grid).same_items is not False for grid in grids)
+def _may_share_items(grids: Iterable[Grid], uncertainty: Uncertainty) -> bool:
+    """Whether cells of some grid are asked the same items, as far as is uncertainty."""
+    return any(uncertainty.of(grid).same_items is not False for grid in grids)
 
 
 def in_units(progress: Progress) -> str:

@@ -28,17 +28,17 @@ SIDE_BY_SIDE = 3
 OWN = "Own colour scale: the same colour can be another value in another heatmap."
 
 
-def disagreement_figures(known: Assessment) -> tuple[Figure, ...]:
+def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
     """A heatmap of each grid whose readings differ somewhere, on one scale."""
     apart: dict[Levels, dict[Point, Decimal]] = {}
-    for disagreement in known.agreement.disagreements:
+    for disagreement in assessment.agreement.disagreements:
         apart.setdefault(disagreement.levels, {})[disagreement.point] = disagreement.difference
     largest = max((value for cells in apart.values() for value in cells.values()), default=0)
     figures = []
     for levels, cells in apart.items():
-        if levels not in known.results.grids:
+        if levels not in assessment.results.grids:
             continue
-        grid = known.results.grids[levels]
+        grid = assessment.results.grids[levels]
         compared = {
             (x.key, y.key): cells.get((x.key, y.key), Decimal(0))
             for x, y, _ in grid.points()
@@ -50,19 +50,19 @@ def disagreement_figures(known: Assessment) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def lead_figures(known: Assessment, compact: bool) -> tuple[Figure, ...]:
+def lead_figures(assessment: Assessment, compact: bool) -> tuple[Figure, ...]:
     """The heatmaps that stand for a study: its aggregates where it has some, else the first."""
-    grids = tuple(known.results.grids.values())
+    grids = tuple(assessment.results.grids.values())
     lead = [grid for grid in grids if grid.aggregate] or list(grids)
     lead = lead[:LEAD_FIGURES]
-    return grid_figures(known, tuple(lead), shared=len(lead) > 1, compact=compact)
+    return grid_figures(assessment, tuple(lead), shared=len(lead) > 1, compact=compact)
 
 
 def grid_figures(
-    known: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
+    assessment: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
 ) -> tuple[Figure, ...]:
     """The heatmaps of grids, on one colour scale where it is shared."""
-    return figures_of([(known, grid) for grid in grids], shared, compact)
+    return figures_of([(assessment, grid) for grid in grids], shared, compact)
 
 
 def figures_of(
@@ -73,7 +73,9 @@ def figures_of(
     shared = shared and len(grids) > 1
     domain = own_domain(grids) if shared else None
     caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
-    drawn = [draw_grid(grid, domain, known.cells(grid).best_set) for known, grid in chosen]
+    drawn = [
+        draw_grid(grid, domain, assessment.cells(grid).best_set) for assessment, grid in chosen
+    ]
     return tuple(
         Figure(
             heatmap,
@@ -81,10 +83,10 @@ def figures_of(
             grid,
             compact,
             shared,
-            known.uncertainty.of(grid),
-            known.reproduction.of(grid.levels) if known.reproduction else None,
+            assessment.uncertainty.of(grid),
+            assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
         )
-        for (known, grid), heatmap in zip(chosen, drawn, strict=True)
+        for (assessment, grid), heatmap in zip(chosen, drawn, strict=True)
     )
 
 
@@ -92,7 +94,7 @@ SIGNS: Mapping[Verdict, str] = {"agrees": "=", "differs": "≠", "too few to tel
 """What stands after a difference; a cell that isn't testable has none."""
 
 
-def rerun_figures(known: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
+def rerun_figures(assessment: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
     """What was published, what was measured again on the same scale, and the difference."""
     grid, again = rerun.grid, rerun.again
     difference = subtract(again, grid, None)
@@ -113,7 +115,7 @@ def rerun_figures(known: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
         if cell.verdict in SIGNS
     }
     domain = own_domain((grid, again))
-    told = list(
+    verdicts = list(
         dict.fromkeys(cell.verdict for cell in rerun.cells.values() if cell.verdict in SIGNS)
     )
     heatmaps: tuple[tuple[Heatmap, Grid | Difference, bool], ...] = (
@@ -137,7 +139,7 @@ def rerun_figures(known: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
     captions = (
         "Colour scale shared with the values measured again.",
         "Colour scale shared with the published values.",
-        f"Colour scale centred on 0. {_signs_told(heatmaps[2][0], told)}",
+        f"Colour scale centred on 0. {_signs_caption(heatmaps[2][0], verdicts)}",
     )
     return tuple(
         Figure(
@@ -146,7 +148,7 @@ def rerun_figures(known: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
             shows,
             compact=True,
             shared=True,
-            uncertainty=None if second else known.uncertainty.of(grid),
+            uncertainty=None if second else assessment.uncertainty.of(grid),
             rerun=rerun,
             again=second,
         )
@@ -154,11 +156,11 @@ def rerun_figures(known: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
     )
 
 
-def _signs_told(heatmap: Heatmap, told: Sequence[Verdict]) -> str:
+def _signs_caption(heatmap: Heatmap, verdicts: Sequence[Verdict]) -> str:
     """What the signs of a heatmap stand for; where there is no room for them, that."""
     if not heatmap.printed:
-        return "Verdicts have no room in its cells: they are told below it, or in the JSON."
-    signs = [f"{SIGNS[sign]} {sign}" for sign in SIGNS if sign in told]
+        return "Verdicts have no room in its cells: they are verdicts below it, or in the JSON."
+    signs = [f"{SIGNS[sign]} {sign}" for sign in SIGNS if sign in verdicts]
     return f"{', '.join(signs)}." if signs else ""
 
 
@@ -190,33 +192,35 @@ def single_row(heading: str, key: str, figures: tuple[Figure, ...]) -> Section:
 
 
 def level_sections(
-    known: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
+    assessment: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
 ) -> tuple[Section, ...]:
     """A level beside its baseline, or by another facet's levels, or its own grids."""
-    results = known.results
+    results = assessment.results
     baseline = results.study.baseline.get(facet.id)
     if baseline is not None and baseline != level.key:
         beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
         together = [*grids, *(grid for grid in beside if grid)]
-        return side_by_side(known, together, facet, "Beside the baseline")
+        return side_by_side(assessment, together, facet, "Beside the baseline")
     for other in results.study.facets:
         if other != facet and pairs(results, other):
-            return side_by_side(known, grids, other, level.label)
+            return side_by_side(assessment, grids, other, level.label)
     found = () if baseline is not None else differences(results, facet, grids)
     return (
-        Section("Heatmaps", (FigureRow("grids", grid_figures(known, grids, shared=False)),), found),
+        Section(
+            "Heatmaps", (FigureRow("grids", grid_figures(assessment, grids, shared=False)),), found
+        ),
     )
 
 
 def side_by_side(
-    known: Assessment, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
+    assessment: Assessment, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
 ) -> tuple[Section, ...]:
     """One part per combination of the other facets: the levels of `facet` and their differences.
 
     Args:
         heading: For a part that no other facet names.
     """
-    results, study = known.results, known.study
+    results, study = assessment.results, assessment.study
     index = study.facets.index(facet)
     groups: dict[tuple[str, ...], list[Grid]] = {}
     for grid in grids:
@@ -230,14 +234,14 @@ def side_by_side(
     sections = []
     for key, group in groups.items():
         together = tuple(sorted(group, key=lambda grid: order[grid.levels]))
-        there = {grid.levels for grid in together}
+        shown = {grid.levels for grid in together}
         found = tuple(
             difference
             for difference in differences(results, facet, together)
-            if {difference.first.levels, difference.second.levels} <= there
+            if {difference.first.levels, difference.second.levels} <= shown
         )
         compared = bool(pairs(results, facet))
-        figures = grid_figures(known, together, shared=compared)
+        figures = grid_figures(assessment, together, shared=compared)
         deltas = difference_figures(found)
         name = "-".join(key) or "all"
         if len(figures) + len(deltas) <= SIDE_BY_SIDE:
@@ -247,8 +251,8 @@ def side_by_side(
             rows.append(FigureRow(f"differences-{name}", deltas))
         labels = [
             level.label
-            for one, level in zip(study.facets, together[0].names, strict=True)
-            if one != facet and (one.id not in fixed or len(groups) == 1)
+            for other, level in zip(study.facets, together[0].names, strict=True)
+            if other != facet and (other.id not in fixed or len(groups) == 1)
         ]
         sections.append(Section(" | ".join(labels) or heading, tuple(rows), found))
     return tuple(sections)

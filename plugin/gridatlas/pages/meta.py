@@ -24,7 +24,7 @@ from gridatlas.results.grids import Results
 Tag = tuple[str, str]
 """Name of a property and its content."""
 
-_THERE = re.compile(r"""<meta\s[^>]*?\b(?:property|name)=["']?((?:og|twitter):[\w:]+)""", re.I)
+_PRESENT = re.compile(r"""<meta\s[^>]*?\b(?:property|name)=["']?((?:og|twitter):[\w:]+)""", re.I)
 _HEAD_ENDS = re.compile(r"</head\s*>", re.IGNORECASE)
 
 
@@ -71,14 +71,14 @@ def with_tags(html: str, found: Iterable[Tag]) -> str:
     ends = _HEAD_ENDS.search(html)
     if ends is None:
         return html
-    there = {name.lower() for name in _THERE.findall(html, 0, ends.start())}
-    if "og:image" in there:
+    present = {name.lower() for name in _PRESENT.findall(html, 0, ends.start())}
+    if "og:image" in present:
         return html
     lines = "".join(
         f'<meta {"name" if name.startswith("twitter") else "property"}="{name}" '
         f'content="{escape(content)}">\n'
         for name, content in found
-        if name not in there
+        if name not in present
     )
     return html[: ends.start()] + lines + html[ends.start() :]
 
@@ -244,17 +244,17 @@ def croissant(
             "@id": "cells",
             "name": "cells",
             "description": "One record per cell, also of those without a value.",
-            "key": [{"@id": one} for one in ids[: len(study.facets) + 2]],
+            "key": [{"@id": field_id} for field_id in ids[: len(study.facets) + 2]],
             "field": [
                 {
                     "@type": "cr:Field",
-                    "@id": one,
+                    "@id": field_id,
                     "name": name,
                     "description": text,
                     "dataType": kind,
                     "source": {"fileObject": {"@id": CELLS}, "extract": {"column": name}},
                 }
-                for one, (name, kind, text) in zip(ids, fields, strict=True)
+                for field_id, (name, kind, text) in zip(ids, fields, strict=True)
             ],
         }
     ]

@@ -92,11 +92,11 @@ class EmbedPlan:
 
 
 def plan_overview(
-    known: Iterable[Assessment], into: str, unreadable: Mapping[str, str]
+    assessments: Iterable[Assessment], into: str, unreadable: Mapping[str, str]
 ) -> PagePlan:
     """The page that leads to all studies."""
-    known = tuple(known)
-    titles = ", ".join(one.study.title for one in known)
+    assessments = tuple(assessments)
+    titles = ", ".join(assessment.study.title for assessment in assessments)
     return PagePlan(
         path=f"{into}/index.md",
         template="overview.md.jinja",
@@ -105,26 +105,28 @@ def plan_overview(
         title="Studies: heatmaps of experiment results",
         description=f"Heatmaps and data of {titles}.",
         context={
-            "results": tuple(one.results for one in known),
+            "results": tuple(assessment.results for assessment in assessments),
             "problems": (),
             "unreadable": unreadable,
-            "pages_of": {one.study.id: _context(one, into) for one in known},
+            "pages_of": {
+                assessment.study.id: _context(assessment, into) for assessment in assessments
+            },
             "changes_page": "",
             "changed": "",
             "since": "",
         },
         sections=tuple(
             Section(
-                one.study.title,
-                (FigureRow(f"lead-{one.study.id}", lead_figures(one, compact=True)),),
+                assessment.study.title,
+                (FigureRow(f"lead-{assessment.study.id}", lead_figures(assessment, compact=True)),),
             )
-            for one in known
+            for assessment in assessments
         ),
     )
 
 
 def plan_study(
-    known: Assessment, into: str, script_page: str = "", homes: Mapping[str, str] | None = None
+    assessment: Assessment, into: str, script_page: str = "", homes: Mapping[str, str] | None = None
 ) -> list[PagePlan]:
     """All pages of one study: its own, one per facet, and one per level that has a grid.
 
@@ -132,31 +134,31 @@ def plan_study(
         script_page: Path of the page of the script that measures cells again; empty without.
         homes: Paths of the pages of all studies, by their ids.
     """
-    pages = [_study_page(known, into)]
-    for facet in known.study.facets:
-        pages.append(_facet_page(known, facet, into))
-        levels = known.results.levels(facet.id)
-        pages += [_level_page(known, facet, level, into) for level in levels]
-    pages.append(_checks_page(known, into))
-    if known.reproduction is not None:
-        pages.append(_reproduction_page(known, known.reproduction, into, script_page))
-    links = {"see_also": _see_also(known.study, homes or {})}
+    pages = [_study_page(assessment, into)]
+    for facet in assessment.study.facets:
+        pages.append(_facet_page(assessment, facet, into))
+        levels = assessment.results.levels(facet.id)
+        pages += [_level_page(assessment, facet, level, into) for level in levels]
+    pages.append(_checks_page(assessment, into))
+    if assessment.reproduction is not None:
+        pages.append(_reproduction_page(assessment, assessment.reproduction, into, script_page))
+    links = {"see_also": _see_also(assessment.study, homes or {})}
     return [replace(page, context={**page.context, **links}) for page in pages]
 
 
-def plan_embeds(known: Assessment, into: str) -> list[EmbedPlan]:
+def plan_embeds(assessment: Assessment, into: str) -> list[EmbedPlan]:
     """Each grid of a study for itself."""
-    study = known.study
+    study = assessment.study
     facet = next(iter(study.facets), None)
-    pages = _targets(known, into, facet)
+    pages = _targets(assessment, into, facet)
     return [
         EmbedPlan(
             grid,
-            grid_figures(known, (grid,), shared=False)[0],
+            grid_figures(assessment, (grid,), shared=False)[0],
             f"{grid.label}: {_over(study)}" if study.facets else f"{study.title}: {_over(study)}",
             pages[levels],
         )
-        for levels, grid in known.results.grids.items()
+        for levels, grid in assessment.results.grids.items()
     ]
 
 
@@ -187,8 +189,8 @@ def _over(study: Study) -> str:
     return f"{study.metric.name} over {inline(study.x.label)} and {inline(study.y.label)}"
 
 
-def _study_page(known: Assessment, into: str) -> PagePlan:
-    results, study = known.results, known.study
+def _study_page(assessment: Assessment, into: str) -> PagePlan:
+    results, study = assessment.results, assessment.study
     facets = " and ".join(inline(facet.label) for facet in study.facets)
     by = f", by {facets}" if facets else ""
     return PagePlan(
@@ -198,11 +200,12 @@ def _study_page(known: Assessment, into: str) -> PagePlan:
         nav_title=study.title,
         title=f"{study.title}: {_over(study)}",
         description=f"{_over(study)}{by}: {many(len(results.grids), 'heatmap')} with every value.",
-        context=_context(known, into)
-        | {"problems": results.problems, "defaults": known.uncertainty.defaults_alone()},
+        context=_context(assessment, into)
+        | {"problems": results.problems, "defaults": assessment.uncertainty.defaults_alone()},
         sections=(
             Section(
-                "Heatmaps", (FigureRow("lead", lead_figures(known, compact=bool(study.facets))),)
+                "Heatmaps",
+                (FigureRow("lead", lead_figures(assessment, compact=bool(study.facets))),),
             ),
         ),
         edit=f"{study.id}/study.yml",
@@ -218,8 +221,8 @@ def _see_also(study: Study, homes: Mapping[str, str]) -> list[tuple[str, str]]:
     ]
 
 
-def _facet_page(known: Assessment, facet: Factor, into: str) -> PagePlan:
-    results, study = known.results, known.study
+def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
+    results, study = assessment.results, assessment.study
     names = [level.label for level in results.levels(facet.id)]
     versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
     return PagePlan(
@@ -229,15 +232,15 @@ def _facet_page(known: Assessment, facet: Factor, into: str) -> PagePlan:
         nav_title=facet.label,
         title=f"{versus} compared: {_over(study)}",
         description=f"{study.title}: {_over(study)}, side by side for {', '.join(names)}.",
-        context=_context(known, into, facet)
+        context=_context(assessment, into, facet)
         | {"facet": facet, "compared": bool(pairs(results, facet))},
-        sections=side_by_side(known, results.grids.values(), facet),
+        sections=side_by_side(assessment, results.grids.values(), facet),
         edit=f"{study.id}/study.yml",
     )
 
 
-def _level_page(known: Assessment, facet: Factor, level: Level, into: str) -> PagePlan:
-    results, study = known.results, known.study
+def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) -> PagePlan:
+    results, study = assessment.results, assessment.study
     grids = results.where(facet.id, level.key)
     name = _level_title(facet, level)
     count = "one heatmap" if len(grids) == 1 else f"{len(grids)} heatmaps"
@@ -248,22 +251,22 @@ def _level_page(known: Assessment, facet: Factor, level: Level, into: str) -> Pa
         nav_title=level.label,
         title=f"{name}: {_over(study)}",
         description=f"{name}: {_over(study)} in {count} with every value. {study.title}.",
-        context=_context(known, into, facet)
+        context=_context(assessment, into, facet)
         | {"facet": facet, "level": level, "grids": grids, "name": name}
         | {
             "readings": readings_behind(study, grids),
-            "defaults": known.uncertainty.defaults_at(facet.id, level.key),
-            "claims": claims_about(known.claims, facet, level),
+            "defaults": assessment.uncertainty.defaults_at(facet.id, level.key),
+            "claims": claims_about(assessment.claims, facet, level),
         },
-        sections=level_sections(known, facet, level, grids),
+        sections=level_sections(assessment, facet, level, grids),
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
 
 
-def _checks_page(known: Assessment, into: str) -> PagePlan:
-    results, study = known.results, known.study
-    figures = disagreement_figures(known)
+def _checks_page(assessment: Assessment, into: str) -> PagePlan:
+    results, study = assessment.results, assessment.study
+    figures = disagreement_figures(assessment)
     sections = (single_row("Disagreements", "disagreements", figures),) if figures else ()
     return PagePlan(
         path=f"{into}/{study.id}/checks/index.md",
@@ -273,13 +276,13 @@ def _checks_page(known: Assessment, into: str) -> PagePlan:
         title=f"Checks of {study.title}: readings, findings, statements",
         description=f"{study.title}: how its readings agree, what checks found in its "
         "numbers, and which statements about it hold.",
-        context=_context(known, into)
+        context=_context(assessment, into)
         | {
             "problems": results.problems,
-            "checks": known.checks,
-            "claims": known.claims,
-            "comparison": known.agreement,
-            "agreement": agreement(known.agreement),
+            "checks": assessment.checks,
+            "claims": assessment.claims,
+            "comparison": assessment.agreement,
+            "agreement": agreement(assessment.agreement),
             "spread": partial(spread, study),
             "pairs_file": f"{into}/{study.id}/checks/{PAIRS}",
         },
@@ -290,12 +293,12 @@ def _checks_page(known: Assessment, into: str) -> PagePlan:
 
 
 def _reproduction_page(
-    known: Assessment, found: Reproduction, into: str, script_page: str
+    assessment: Assessment, reproduction: Reproduction, into: str, script_page: str
 ) -> PagePlan:
-    study = known.study
-    name = "Runs" if found.own else "Reproduction"
+    study = assessment.study
+    name = "Runs" if reproduction.own else "Reproduction"
     return PagePlan(
-        path=_reproduction_path(known, into),
+        path=_reproduction_path(assessment, into),
         template="reproduction.md.jinja",
         trail=("Studies", study.title),
         nav_title=name,
@@ -303,31 +306,31 @@ def _reproduction_page(
         description=f"{study.title}: what runs measured"
         + (
             "."
-            if found.own
+            if reproduction.own
             else " again, cell by cell, and whether it agrees with what was published."
         ),
-        context=_context(known, into)
+        context=_context(assessment, into)
         | {
             "script_page": script_page,
             "form": command_form(study),
             "commands": {
                 grid.levels: commands(grid, rows_from_top(study.y))
-                for grid in known.results.grids.values()
+                for grid in assessment.results.grids.values()
                 if len(grid.cells) * len(grid.cells[0]) <= COMMANDS_UP_TO
             },
         },
         sections=tuple(
-            single_row(one.grid.label, f"rerun-{at}", rerun_figures(known, one))
-            for at, one in enumerate(found.begun)
+            single_row(rerun.grid.label, f"rerun-{index}", rerun_figures(assessment, rerun))
+            for index, rerun in enumerate(reproduction.begun)
         ),
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
 
 
-def _reproduction_path(known: Assessment, into: str) -> str:
+def _reproduction_path(assessment: Assessment, into: str) -> str:
     """Path of a study's page Reproduction; empty where it has none."""
-    return f"{into}/{known.study.id}/reproduction/index.md" if known.reproduction else ""
+    return f"{into}/{assessment.study.id}/reproduction/index.md" if assessment.reproduction else ""
 
 
 COMMANDS_UP_TO = 2_500
@@ -341,8 +344,10 @@ def claims_about(claims: Iterable[Judged], facet: Factor, level: Level) -> tuple
     name = keyword(facet.id)
 
     def names_it(check: str) -> bool:
-        named = [(one, text or number) for one, text, number in _NAMED.findall(check)]
-        return any(one == name and key and level_key(key) == level.key for one, key in named)
+        named = [(facet_id, text or number) for facet_id, text, number in _NAMED.findall(check)]
+        return any(
+            facet_id == name and key and level_key(key) == level.key for facet_id, key in named
+        )
 
     return tuple(claim for claim in claims if claim.entry.check and names_it(claim.entry.check))
 
@@ -352,41 +357,41 @@ def _level_title(facet: Factor, level: Level) -> str:
     return f"{level.label} ({inline(facet.label)})" if level.aggregate else level.label
 
 
-def _context(known: Assessment, into: str, facet: Factor | None = None) -> dict[str, Any]:
+def _context(assessment: Assessment, into: str, facet: Factor | None = None) -> dict[str, Any]:
     """What every page of a study knows; links to a grid lead to its page for `facet`."""
-    results, study = known.results, known.study
+    results, study = assessment.results, assessment.study
     home = f"{into}/{study.id}"
     facet = facet or next(iter(study.facets), None)
     return {
         "results": results,
         "study": study,
-        "known": known.uncertainty,
+        "uncertainty": assessment.uncertainty,
         "home": f"{home}/index.md",
         "checks_page": f"{home}/checks/index.md",
-        "reproduction_page": _reproduction_path(known, into),
+        "reproduction_page": _reproduction_path(assessment, into),
         "changes_page": "",
         "changed": "",
         "since": "",
-        "reproduction": known.reproduction,
+        "reproduction": assessment.reproduction,
         "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
         "level_pages": {
             (facet.id, level.key): f"{home}/{facet.id}/{level.slug}/index.md"
             for facet in study.facets
             for level in results.levels(facet.id)
         },
-        "targets": _targets(known, into, facet),
+        "targets": _targets(assessment, into, facet),
         "reading_labels": {reading.id: reading.label for reading in study.readings},
         "readings": study.accounts,
         "problems": only_problems(results.problems),
     }
 
 
-def _targets(known: Assessment, into: str, facet: Factor | None) -> dict[Levels, str]:
+def _targets(assessment: Assessment, into: str, facet: Factor | None) -> dict[Levels, str]:
     """Paths of the pages of grids: of their levels of `facet`, or the study's without one."""
-    grids, home = known.results.grids, f"{into}/{known.study.id}"
+    grids, home = assessment.results.grids, f"{into}/{assessment.study.id}"
     if facet is None:
         return dict.fromkeys(grids, f"{home}/index.md")
-    index = known.study.facets.index(facet)
+    index = assessment.study.facets.index(facet)
     return {
         levels: f"{home}/{facet.id}/{grid.names[index].slug}/index.md"
         for levels, grid in grids.items()

@@ -116,7 +116,7 @@ Written = TypeVar("Written")
 class Writer:
     """Writes the pages of one build, with the user's templates where they work.
 
-    A page whose overriding template fails is written with ours, and said in `problems`.
+    A page whose overriding template fails is written with ours, and `problems` has what failed.
 
     Args:
         embeds: All grids that have a page for frames.
@@ -285,22 +285,22 @@ class Templates:
 
     def _runs(self, plan: PagePlan) -> dict[str, str]:
         """What stands below the heatmaps of the page Reproduction, and its runs."""
-        known: Reproduction | None = plan.context.get("reproduction")
-        if known is None or plan.path != plan.context["reproduction_page"]:
+        reproduction: Reproduction | None = plan.context.get("reproduction")
+        if reproduction is None or plan.path != plan.context["reproduction_page"]:
             return {}
         commands = plan.context["commands"]
         template = self._html.get_template("rerun.html.jinja")
         found = {
-            f"cells-{at}": template.render(
-                one=one, rows=rerun_rows(one), commands=commands.get(one.grid.levels, ())
+            f"cells-{index}": template.render(
+                rerun=rerun, rows=rerun_rows(rerun), commands=commands.get(rerun.grid.levels, ())
             ).strip()
-            for at, one in enumerate(known.begun)
+            for index, rerun in enumerate(reproduction.begun)
         }
-        if known.runs:
+        if reproduction.runs:
             template = self._html.get_template("runs.html.jinja")
-            found["runs"] = template.render(runs=known.runs, facts=run_facts).strip()
-        waiting = [rerun.grid for rerun in known.reruns if not rerun.begun]
-        waiting += [one.grid for one in known.own]
+            found["runs"] = template.render(runs=reproduction.runs, facts=run_facts).strip()
+        waiting = [rerun.grid for rerun in reproduction.reruns if not rerun.begun]
+        waiting += [own.grid for own in reproduction.own]
         template = self._html.get_template("commands.html.jinja")
         found["commands"] = template.render(grids=waiting, commands=commands).strip()
         return found
@@ -336,7 +336,7 @@ class Templates:
             return {}
         template = self._html.get_template("problems.html.jinja")
         return {
-            "problems": template.render(problems=problems, told=truncate_list(problems)).strip()
+            "problems": template.render(problems=problems, listed=truncate_list(problems)).strip()
         }
 
 

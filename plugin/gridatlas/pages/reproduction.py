@@ -51,29 +51,29 @@ def rerun_rows(rerun: Rerun) -> list[RerunRow]:
     ]
 
 
-def _row(rerun: Rerun, x: Level, y: Level, one: CellRerun) -> RerunRow:
+def _row(rerun: Rerun, x: Level, y: Level, cell: CellRerun) -> RerunRow:
     study = rerun.grid.study
     difference = ""
-    if one.difference is not None:
-        text = format_difference(one.difference, study.metric.decimals or 0)
+    if cell.difference is not None:
+        text = format_difference(cell.difference, study.metric.decimals or 0)
         difference = value_with_unit(text, study.metric.unit, difference=True)
-    note = one.reason or one.method
-    if one.progress is not None:
-        note = f"{in_units(one.progress)} done"
+    note = cell.reason or cell.method
+    if cell.progress is not None:
+        note = f"{in_units(cell.progress)} done"
     return RerunRow(
         x,
         y,
-        _said(rerun.grid, one.published, study),
-        _said(rerun.again, one.again, study) if one.again.reading else "",
+        _value_text(rerun.grid, cell.published, study),
+        _value_text(rerun.again, cell.again, study) if cell.again.reading else "",
         difference,
-        difference_ends(one.interval, study) if one.interval else "",
-        one.verdict,
+        difference_ends(cell.interval, study) if cell.interval else "",
+        cell.verdict,
         note,
-        one.again.run,
+        cell.again.run,
     )
 
 
-def _said(grid: Grid, cell: Cell, study: Study) -> str:
+def _value_text(grid: Grid, cell: Cell, study: Study) -> str:
     n = cell.n if cell.run else trials(grid, cell)
     return cell_text(study, cell) + (f" (n = {n:,})" if n and cell.value is not None else "")
 
@@ -145,7 +145,7 @@ def command_form(study: Study) -> str:
 def commands(grid: Grid, rows: Sequence[Level]) -> list[str]:
     """The commands of all cells of a grid, row by row; none where `command` is empty."""
     found = (command(grid, x, y) for y in rows for x in grid.study.x.levels)
-    return [one for one in found if one]
+    return [text for text in found if text]
 
 
 def command_parts(grid: Grid, rows: Sequence[Level]) -> list[Any]:

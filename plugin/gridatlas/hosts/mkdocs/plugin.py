@@ -397,7 +397,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
         def failed(error: FenceError, asked: PendingFence, before: int) -> str:
             text = page.file.content_string
-            log.warning(error.told(place(page.file.src_uri, text, error, asked, before)))
+            log.warning(error.message(place(page.file.src_uri, text, error, asked, before)))
             return error_box(error)
 
         return figures_of(keys, self.asked, self.fences, page.file.dest_uri, seen, failed)
