@@ -83,7 +83,7 @@ def _grid(entry: Entry, assessments: Mapping[str, Assessment]) -> tuple[Assessme
         study = nearest(study_id, assessments)
         raise FenceError(
             f"no study {quote(study_id)}" + (f"; did you mean {study}?" if study else ""),
-            f"assessment of the studies {join_names(assessments)}"
+            f"one of the studies {join_names(assessments)}"
             if assessments
             else "a study; there is none",
             _write(near) or "correct the address, or add the study",
@@ -97,7 +97,7 @@ def _grid(entry: Entry, assessments: Mapping[str, Assessment]) -> tuple[Assessme
         facets = "/".join(facet.id for facet in assessment.study.facets)
         raise FenceError(
             f"no grid {quote(rest) if rest else 'named'} in the study {study_id}",
-            f"{study_id}/{facets}, assessment of {len(own)} grids: {join_names(near or own, 3)}"
+            f"{study_id}/{facets}, one of {len(own)} grids: {join_names(near or own, 3)}"
             if facets
             else study_id,
             _write(near or own[:1]),

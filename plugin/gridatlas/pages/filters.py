@@ -233,7 +233,7 @@ def _asked(grids: Iterable[Grid], uncertainty: Uncertainty) -> str:
 
 
 def _may_share_items(grids: Iterable[Grid], uncertainty: Uncertainty) -> bool:
-    """Whether cells of some grid are asked the same items, as far as is uncertainty."""
+    """Whether cells of some grid are asked the same items, as far as is known."""
     return any(uncertainty.of(grid).same_items is not False for grid in grids)
 
 

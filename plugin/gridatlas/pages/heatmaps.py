@@ -159,7 +159,7 @@ def rerun_figures(assessment: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
 def _signs_caption(heatmap: Heatmap, verdicts: Sequence[Verdict]) -> str:
     """What the signs of a heatmap stand for; where there is no room for them, that."""
     if not heatmap.printed:
-        return "Verdicts have no room in its cells: they are verdicts below it, or in the JSON."
+        return "Verdicts have no room in its cells: they are told below it, or in the JSON."
     signs = [f"{SIGNS[sign]} {sign}" for sign in SIGNS if sign in verdicts]
     return f"{', '.join(signs)}." if signs else ""
 
