@@ -84,6 +84,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     changed = f"{text}\nchanged here\n"
     if name.startswith("_"):
         changed = text.replace("## Source", "## Where from, changed here")
+        changed = changed.replace("Own colour scale", "Own colours, changed here")
     project.write(f"overrides/{name}", changed)
     project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)
     project.write("data/broken/study.yml", "format: 2\n")

@@ -27,7 +27,7 @@ from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 from gridatlas.model.study import Grid
-from gridatlas.pages.environment import own_environments
+from gridatlas.pages.environment import caption, own_environments
 from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import GLOBALS
@@ -259,7 +259,7 @@ def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy
     assert first.label.endswith(": mean +3, from 0 to +6, 16 cells (1 out of memory)")
     assert difference_domain([difference]) == heatmap.domain == (-3.2, 3.2)
     (figure,) = difference_figures((difference,))
-    assert figure.caption.endswith("the colour of a block is the mean of its values.")
+    assert caption(figure).endswith("the colour of a block is the mean of its values.")
     apart = draw_disagreement(results.grid(model="a"), {("0", "0"): Decimal(2)}, (0, 2))
     assert apart.cells == 1
     assert len(apart.marks) == 625
@@ -283,7 +283,7 @@ def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study: MakeStud
     for columns, rows, there in ((50, 50, True), (50, 51, False), (100, 100, False)):
         grid = _grid(make_study, columns, rows, _plain)
         known = GridUncertainty(reason="n is unknown")
-        values = data_table(Figure(draw_grid(grid), "", grid, uncertainty=known))
+        values = data_table(Figure(draw_grid(grid), grid, uncertainty=known))
         assert bool(values.rows) == there
         assert values.too_many == (0 if there else columns * rows)
         assert values.origins
@@ -298,7 +298,7 @@ def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None
     origins = provenance(grid)
     assert sum(origin.cells for origin in origins) == 60
     assert (len(origins), origins[-1].cells, origins[-1].place) == (21, 40, None)
-    figure = Figure(draw_grid(grid), "", grid)
+    figure = Figure(draw_grid(grid), grid)
     values = data_table(figure)
     assert (len(values.notes), values.more_notes) == (20, 40)
     template = own_environments()[1].get_template("figure.html.jinja")

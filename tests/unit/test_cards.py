@@ -38,7 +38,7 @@ def _data(results: Results) -> dict[str, Any]:
     grid = results.grid()
     known = assess(results)
     heatmap = draw_grid(grid, best_set=GridCells(grid, known.of(grid)).best_set)
-    return _read(Figure(heatmap, "", grid, uncertainty=known.of(grid)))
+    return _read(Figure(heatmap, grid, uncertainty=known.of(grid)))
 
 
 def _read(figure: Figure) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -
     grid = _results(make_study, COUNTED + READINGS, "1,1,5,,,,", "2,1,6,,,,", **two).grid()
     apart = {("1", "1"): Decimal(0), ("2", "1"): Decimal(1)}
     heatmap = draw_disagreement(grid, apart, (0, 1))
-    data = _read(Figure(heatmap, "", grid, compact=True))
+    data = _read(Figure(heatmap, grid, compact=True))
     assert [entry(data["value"], at) for at in range(2)] == ["0", "1"]
     assert data["unit"] == " points apart"
 
@@ -128,7 +128,7 @@ def test_a_difference_gives_its_two_values(make_study: MakeStudy) -> None:
         table("model,rate,depth,value", "a,1,1,5", "b,1,1,7.5", "a,2,1,5"),
     )
     (difference,) = differences(analyse(study), study.facet("model"))
-    data = _read(Figure(draw_difference(difference), "", difference))
+    data = _read(Figure(draw_difference(difference), difference))
     assert [entry(data["value"], at) for at in range(2)] == ["+2.5", None]
     assert (data["unit"], entry(data["state"], 1)) == (" points", "no value")
     assert [
@@ -144,7 +144,7 @@ def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
     results = _results(make_study, COUNTED, f'1,1,5,,,"{hostile}",', "2,1,6,,,,")
     grid = results.grid()
     known = assess(results)
-    text = card_data(Figure(draw_grid(grid), "", grid, uncertainty=known.of(grid)))
+    text = card_data(Figure(draw_grid(grid), grid, uncertainty=known.of(grid)))
     assert set("<>&'") & set(text) == set()
     assert entry(json.loads(text)["note"], 0) == hostile
 
@@ -154,4 +154,4 @@ def test_too_many_cells_have_no_cards(make_study: MakeStudy) -> None:
     grid = results.grid()
     heatmap = draw_grid(grid)
     many = replace(heatmap, marks=heatmap.marks * (CARDS_UP_TO + 1))
-    assert card_data(Figure(many, "", grid, uncertainty=assess(results).of(grid))) == ""
+    assert card_data(Figure(many, grid, uncertainty=assess(results).of(grid))) == ""

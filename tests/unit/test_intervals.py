@@ -85,7 +85,7 @@ def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study: MakeS
 def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: MakeStudy) -> None:
     results = _three(make_study)
     grid, told = known(results, seed="mean")
-    figure = Figure(draw_grid(grid), "", grid, uncertainty=told)
+    figure = Figure(draw_grid(grid), grid, uncertainty=told)
     (row,) = data_table(figure).rows
     assert row[1][0].interval == "0.0 to 97.4"
     card = json.loads(card_data(figure))
@@ -130,7 +130,7 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
     assert told.ranges == {("1", "1"): (33, 55.5), ("2", "1"): (50, 60)}
     assert told.reason == "2 repeats are too few: an interval takes 3"
     assert (told.x_means, told.y_means, told.basis) == ({}, {}, "")
-    figure = Figure(draw_grid(grid), "", grid, uncertainty=told)
+    figure = Figure(draw_grid(grid), grid, uncertainty=told)
     (row,) = data_table(figure).rows
     assert [one.interval for one in row[1]] == ["33.0 to 55.5", "50.0 to 60.0"]
     card = json.loads(card_data(figure))
@@ -349,7 +349,7 @@ def test_a_card_says_what_cells_are_tested_by(make_study: MakeStudy) -> None:
     rows = ("1,1,70,200,9", "2,1,20,200,9")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
     grid, told = known(results)
-    card = json.loads(card_data(Figure(draw_grid(grid), "", grid, uncertainty=told)))
+    card = json.loads(card_data(Figure(draw_grid(grid), grid, uncertainty=told)))
     assert card["tell"] == [
         "Best value. No other cell may be the best (95 % set).",
         "Not the best: another cell beats it by counts and standard errors (95 % set).",

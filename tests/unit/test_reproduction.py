@@ -18,6 +18,7 @@ from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
 from gridatlas.charts.badges import reproduced_badge
 from gridatlas.checks import check_study
+from gridatlas.pages.environment import caption
 from gridatlas.pages.exports import to_json
 from gridatlas.pages.heatmaps import rerun_figures
 from gridatlas.pages.reproduction import rerun_rows, run_facts
@@ -312,7 +313,7 @@ def test_heatmaps_mark_verdicts_by_signs(six: Results) -> None:
     ]  # fmt: skip
     assert [mark.absent for mark in difference.heatmap.marks][4:] == ["running", "not run"]
     assert difference.heatmap.marks[1].label == "Rate 2, Depth 1: +10.0 points, differs"
-    assert difference.caption == (
+    assert caption(difference) == (
         "Colour scale centred on 0. = agrees, ≠ differs, ? too few to tell."
     )
     data = json.loads(card_data(difference))

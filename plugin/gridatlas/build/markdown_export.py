@@ -13,7 +13,7 @@ from gridatlas.build.site import Site
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.embeds import markdown_text
-from gridatlas.pages.environment import escape_markdown
+from gridatlas.pages.environment import caption, escape_markdown
 from gridatlas.pages.exports import downloads, to_svg
 from gridatlas.pages.figure import DataTable, Figure
 from gridatlas.pages.filters import inert
@@ -153,7 +153,7 @@ def _figure(figure: Figure, path: str, places: Mapping[Heatmap, str]) -> str:
     picture = figure.heatmap
     parts = [
         f"![{markdown_text(picture.description)}]({posixpath.relpath(places[picture], here)})",
-        readable(str(escape_markdown(figure.caption))),
+        readable(str(escape_markdown(caption(figure)))),
     ]
     if figure.compact:
         return "\n\n".join(parts)

@@ -85,26 +85,17 @@ def change_figures(
     new = change.new
     old = _on_new_axes(study, change)
     difference = subtract(new, old, None)
-    signs, caption = _signs(change)
+    signs, legend = _signs(change)
     domain = own_domain((old, new))
     before = with_overrides(draw_grid(old, domain), f"{new.label}, before")
     after = with_overrides(draw_grid(new, domain), f"{new.label}, after")
     delta = with_overrides(draw_difference(difference), f"{new.label}, after − before", signs=signs)
     figures = (
-        Figure(before, "Colour scale shared with the values after.", old, shared=True, before=True),
-        Figure(
-            after,
-            "Colour scale shared with the values before.",
-            new,
-            shared=True,
-            uncertainty=uncertainty,
-        ),
-        Figure(delta, f"Colour scale centred on 0. {caption}".strip(), difference, before=True),
+        Figure(before, old, "values after", shared=True, before=True),
+        Figure(after, new, "values before", shared=True, uncertainty=uncertainty),
+        Figure(delta, difference, "difference", signs=legend, before=True),
     )
-    return tuple(
-        replace(figure, caption=f"{figure.caption} {figure.heatmap.note}".strip(), compact=True)
-        for figure in figures
-    )
+    return tuple(replace(figure, compact=True) for figure in figures)
 
 
 def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:
@@ -119,7 +110,7 @@ def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:
     return Grid(head, change.new.levels, tuple(rows), change.old.computed)
 
 
-def _signs(change: GridChange) -> tuple[Mapping[str, str], str]:
+def _signs(change: GridChange) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Signs of the cells that were tested, and what they stand for."""
     study, signs = change.new.study, {}
     for cell in change.cells:
@@ -129,7 +120,7 @@ def _signs(change: GridChange) -> tuple[Mapping[str, str], str]:
             )
             x, y = study.x.level(cell.point[0]), study.y.level(cell.point[1])
             signs[f"{x.slug},{y.slug}"] = sign
-    return signs, f"{', '.join(sorted(set(signs.values())))}." if signs else ""
+    return signs, tuple(sorted(set(signs.values())))
 
 
 # --- the line on other pages --------------------------------------------------------------------

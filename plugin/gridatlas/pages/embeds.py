@@ -11,6 +11,7 @@ from urllib.parse import quote
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.schema import Source
 from gridatlas.model.study import Study
+from gridatlas.pages.environment import caption
 from gridatlas.pages.exports import grid_path
 from gridatlas.pages.figure import Share
 from gridatlas.pages.filters import figure_anchor, inert
@@ -87,7 +88,7 @@ def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
     notes = dict.fromkeys(cell.note for _, _, cell in grid.points() if cell.note)
     source = grid.study.source.title if grid.study.source else grid.study.title
     sure = "x" * 130 if embed.figure.uncertainty else ""
-    small = [embed.figure.caption, sure, source, *list(notes)[:3]]
+    small = [caption(embed.figure), sure, source, *list(notes)[:3]]
     letters = (width - BESIDE) / 7
     lines = math.ceil(len(embed.title) / (letters * 0.8))
     lines += sum(math.ceil(len(text) / letters) for text in small)

@@ -23,6 +23,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas.model.problems import Problem, join_names, nearest
+from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import FILTERS, GLOBALS
 
 _MARKDOWN_SPECIAL = re.compile(
@@ -66,6 +67,12 @@ def _environments(kind: type[Environment], loader: BaseLoader) -> tuple[Environm
         environment.filters |= FILTERS
         environment.globals |= GLOBALS
     return found
+
+
+def caption(figure: Figure) -> str:
+    """What stands below a figure, as plain text; of a user's own template, ours."""
+    module: Any = own_environments()[1].get_template("_captions.html.jinja").module
+    return Markup(module.caption(figure)).unescape()
 
 
 class _Overrides(FileSystemLoader):
@@ -124,26 +131,26 @@ def template_problem(error: Exception, folder: Path, name: str) -> Problem:
 
 def check_templates(folder: Path) -> tuple[frozenset[str], list[Problem]]:
     """The names of a user's templates that can't be used, and what is wrong with each."""
-    known = set(PackageLoader("gridatlas.pages", "templates").list_templates())
+    ours = set(PackageLoader("gridatlas.pages", "templates").list_templates())
     environment = ImmutableSandboxedEnvironment(loader=FileSystemLoader(folder))
     environment.filters |= FILTERS
     broken: set[str] = set()
     problems = []
     for name in environment.list_templates():
-        if name in known:
+        if name in ours:
             try:
                 environment.get_template(name)
             except IN_TEMPLATES as error:
                 broken.add(name)
                 problems.append(template_problem(error, folder, name))
         elif name.endswith(".jinja"):
-            near = nearest(name, known)
+            near = nearest(name, ours)
             problems.append(
                 Problem(
                     "unknown-template",
                     f"{folder.name}/{name}",
                     "a template that overrides none",
-                    f"the name of one of ours: {join_names(sorted(known), 20)}",
+                    f"the name of one of ours: {join_names(sorted(ours), 20)}",
                     f"rename it to {near}" if near else "rename it, or remove it",
                     severity="note",
                 )

@@ -185,13 +185,13 @@ def _neighbour(fence: Fence, results: Results, grid: Grid) -> Grid:
     facets = sorted(study.facets, key=lambda facet: facet.id not in study.baseline)
     having = [(facet, level) for facet in facets if (level := _level(facet, text))]
     if not having:
-        known = [level.key for facet in facets for level in facet.levels]
-        near = nearest(text, known)
+        keys = [level.key for facet in facets for level in facet.levels]
+        near = nearest(text, keys)
         raise fence.error(
             "delta",
             f"no level {quote(text)} in {study.id}" + (f"; did you mean {near}?" if near else ""),
             f"write {near} in its place" if near else "correct it",
-            f"one of {join_names(known)}" if known else "a study with facets",
+            f"one of {join_names(keys)}" if keys else "a study with facets",
         )
     first = having[0][0]
     if len(having) > 1 and first.id not in study.baseline:
@@ -221,15 +221,15 @@ def _lines(
         Line(grid, axis, _level_at(fence, axis, grid), assessment.uncertainty.of(grid))
         for assessment, grid in chosen
     ]
-    together = line_domain(lines)
+    domain = line_domain(lines)
     title = fence.option("title")
     shared = shared and len(lines) > 1
     return tuple(
         Figure(
-            draw_line(line, together if shared else line_domain([line]), title),
-            _line_caption(line, len(lines) if shared else 1),
+            draw_line(line, domain if shared else line_domain([line]), title),
             line,
-            compact,
+            together=len(lines) if shared else 1,
+            compact=compact,
         )
         for line in lines
     )
@@ -240,13 +240,13 @@ def _level_at(fence: Fence, axis: Axis, grid: Grid) -> Level:
     text = fence.option(axis)
     level = _level(factor, text)
     if level is None:
-        known = [level.key for level in factor.levels]
-        near = nearest(text, known)
+        keys = [level.key for level in factor.levels]
+        near = nearest(text, keys)
         raise fence.error(
             axis,
             f"no level {quote(text)} of {factor.id}" + (f"; did you mean {near}?" if near else ""),
-            f"write `{axis}: {near or known[0]}`",
-            f"one of {join_names(known)}",
+            f"write `{axis}: {near or keys[0]}`",
+            f"one of {join_names(keys)}",
         )
     return level
 
@@ -258,22 +258,6 @@ def _level(factor: Factor, text: str) -> Level | None:
         if key == level.key or text in (level.slug, level.label):
             return level
     return None
-
-
-def _line_caption(line: Line, together: int) -> str:
-    cells = line.cells()
-    has_interval = any(interval for _, _, interval in cells)
-    text = "Bars: 95 % intervals." if has_interval else _why_without(line)
-    gaps = [level.label for level, cell, _ in cells if cell.value is None]
-    if gaps:
-        text += f" No value at {line.along.label} {join_names(gaps)}."
-    scale = f"Vertical axis shared by these {together} lines" if together > 1 else "Own axis"
-    return f"{text} {scale}; it need not begin at 0.".strip()
-
-
-def _why_without(line: Line) -> str:
-    reason = line.uncertainty.reason
-    return f"No intervals: {reason}." if reason else "No intervals are known."
 
 
 # --- title and caption --------------------------------------------------------------------------
@@ -292,7 +276,7 @@ def _titled(figures: tuple[Figure, ...], fence: Fence) -> FigureRow:
     if not caption or len(figures) > 1:
         return FigureRow("", figures, caption)
     caption = caption if caption[-1] in ".!?" else f"{caption}."
-    return FigureRow("", (replace(figures[0], caption=f"{caption} {figures[0].caption}"),))
+    return FigureRow("", (replace(figures[0], caption=caption),))
 
 
 # --- as HTML ------------------------------------------------------------------------------------

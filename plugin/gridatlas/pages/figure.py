@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from markupsafe import Markup
 
@@ -15,6 +16,19 @@ from gridatlas.model.study import Factor, Grid, Level, Reading, Study
 from gridatlas.results.differences import Difference
 
 EMPTY = Markup()
+
+Scale = Literal[
+    "own",
+    "grids",
+    "readings",
+    "difference",
+    "values measured again",
+    "published values",
+    "values after",
+    "values before",
+]
+"""What the colours of a heatmap are comparable with: nothing else, the grids beside it, how far the
+readings of other grids differ, other differences, or the values that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,11 @@ class Figure:
     What comes from `id` on is empty until the page is written, and `svg` is there.
 
     Attributes:
+        scale: What its colours are comparable with.
+        together: How many figures share its scale; of `readings`, cells that are compared.
+        differing: Cells in which the readings differ.
+        signs: What stands after differences, and what it means: `= agrees`.
+        caption: Of a fence; what the caption says besides is in `_captions.html.jinja`.
         compact: Without its data table and downloads, where it only stands for its study.
         shared: Whether its colour scale is that of other heatmaps beside it.
         uncertainty: Of a grid; None for a difference.
@@ -127,8 +146,12 @@ class Figure:
     """
 
     chart: Heatmap | LineChart
-    caption: str
     shows: Grid | Difference | Line
+    scale: Scale = "own"
+    together: int = 1
+    differing: int = 0
+    signs: tuple[str, ...] = ()
+    caption: str = ""
     compact: bool = False
     shared: bool = False
     uncertainty: GridUncertainty | None = None

@@ -27,6 +27,7 @@ from gridatlas.model.format import (
     format_value,
     value_with_unit,
 )
+from gridatlas.model.problems import join_names
 from gridatlas.model.study import (
     Factor,
     Grid,
@@ -309,6 +310,7 @@ RULES = {
 """How the shown value is chosen, by `reconcile`."""
 
 GLOBALS: Mapping[str, Any] = {
+    "join_names": join_names,
     "rules": RULES,
     "levels_text": _levels_text,
     "figure_anchor": figure_anchor,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from gridatlas.assessment.assessment import Assessment
@@ -14,8 +15,7 @@ from gridatlas.charts.compose import (
     draw_grid,
     own_domain,
 )
-from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, Heatmap, with_overrides
-from gridatlas.checks.words import many
+from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, with_overrides
 from gridatlas.model.study import Factor, Grid, Level, Levels, Point
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.results.differences import Difference, differences, pairs, subtract
@@ -25,7 +25,6 @@ LEAD_FIGURES = 3
 """Heatmaps that stand for a study on the overview and at the head of its page."""
 SIDE_BY_SIDE = 3
 """Heatmaps that a wide window shows in one row."""
-OWN = "Own colour scale: the same colour can be another value in another heatmap."
 
 
 def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
@@ -45,8 +44,17 @@ def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
             if sum(cell.value is not None for _, cell in readings_at(grid, (x.key, y.key))) > 1
         }
         drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
-        caption = f"The readings differ in {len(cells)} of {many(len(compared), 'cell')}."
-        figures.append(Figure(drawn, _captioned(caption, drawn), grid, compact=True, shared=True))
+        figures.append(
+            Figure(
+                drawn,
+                grid,
+                "readings",
+                together=len(compared),
+                differing=len(cells),
+                compact=True,
+                shared=True,
+            )
+        )
     return tuple(figures)
 
 
@@ -72,19 +80,19 @@ def figures_of(
     grids = tuple(grid for _, grid in chosen)
     shared = shared and len(grids) > 1
     domain = own_domain(grids) if shared else None
-    caption = f"Colour scale shared by these {len(grids)} grids." if shared else OWN
     drawn = [
         draw_grid(grid, domain, assessment.cells(grid).best_set) for assessment, grid in chosen
     ]
     return tuple(
         Figure(
             heatmap,
-            _captioned(caption, heatmap),
             grid,
-            compact,
-            shared,
-            assessment.uncertainty.of(grid),
-            assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
+            "grids" if shared else "own",
+            len(grids) if shared else 1,
+            compact=compact,
+            shared=shared,
+            uncertainty=assessment.uncertainty.of(grid),
+            rerun=assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
         )
         for (assessment, grid), heatmap in zip(chosen, drawn, strict=True)
     )
@@ -115,72 +123,29 @@ def rerun_figures(assessment: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
         if cell.verdict in SIGNS
     }
     domain = own_domain((grid, again))
-    verdicts = list(
-        dict.fromkeys(cell.verdict for cell in rerun.cells.values() if cell.verdict in SIGNS)
-    )
-    heatmaps: tuple[tuple[Heatmap, Grid | Difference, bool], ...] = (
-        (with_overrides(draw_grid(grid, domain), f"{grid.label}, published"), grid, False),
-        (
-            with_overrides(draw_grid(again, domain), f"{grid.label}, measured again", reasons),
-            again,
-            True,
-        ),
-        (
-            with_overrides(
-                draw_difference(difference),
-                f"{grid.label}, measured again − published",
-                reasons | unpublished,
-                signs,
-            ),
-            difference,
-            True,
-        ),
-    )
-    captions = (
-        "Colour scale shared with the values measured again.",
-        "Colour scale shared with the published values.",
-        f"Colour scale centred on 0. {_signs_caption(heatmaps[2][0], verdicts)}",
-    )
-    return tuple(
+    published = with_overrides(draw_grid(grid, domain), f"{grid.label}, published")
+    measured = with_overrides(draw_grid(again, domain), f"{grid.label}, measured again", reasons)
+    title = f"{grid.label}, measured again − published"
+    delta = with_overrides(draw_difference(difference), title, reasons | unpublished, signs)
+    occurring = {cell.verdict for cell in rerun.cells.values()}
+    legend = tuple(f"{sign} {verdict}" for verdict, sign in SIGNS.items() if verdict in occurring)
+    figures = (
         Figure(
-            heatmap,
-            _captioned(caption.strip(), heatmap),
-            shows,
-            compact=True,
-            shared=True,
-            uncertainty=None if second else assessment.uncertainty.of(grid),
-            rerun=rerun,
-            again=second,
-        )
-        for (heatmap, shows, second), caption in zip(heatmaps, captions, strict=True)
+            published, grid, "values measured again", uncertainty=assessment.uncertainty.of(grid)
+        ),
+        Figure(measured, again, "published values", again=True),
+        Figure(delta, difference, "difference", signs=legend, again=True),
     )
-
-
-def _signs_caption(heatmap: Heatmap, verdicts: Sequence[Verdict]) -> str:
-    """What the signs of a heatmap stand for; where there is no room for them, that."""
-    if not heatmap.printed:
-        return "Verdicts have no room in its cells: they are told below it, or in the JSON."
-    signs = [f"{SIGNS[sign]} {sign}" for sign in SIGNS if sign in verdicts]
-    return f"{', '.join(signs)}." if signs else ""
+    return tuple(replace(figure, rerun=rerun, compact=True, shared=True) for figure in figures)
 
 
 def difference_figures(differences: tuple[Difference, ...]) -> tuple[Figure, ...]:
     """The heatmaps of differences, on one scale centred on 0."""
-    shared = len(differences) > 1
-    domain = difference_domain(differences) if shared else None
-    scale = ", shared by the differences beside each other" if shared else ""
-    figures = []
-    for difference in differences:
-        heatmap = draw_difference(difference, domain)
-        levels = f"{difference.levels[1].label} minus {difference.levels[0].label}."
-        caption = _captioned(f"{levels} Colour scale centred on 0{scale}.", heatmap)
-        figures.append(Figure(heatmap, caption, difference))
-    return tuple(figures)
-
-
-def _captioned(caption: str, heatmap: Heatmap) -> str:
-    """A caption with what the heatmap itself has to say of its marks."""
-    return f"{caption} {heatmap.note}".strip()
+    domain = difference_domain(differences) if len(differences) > 1 else None
+    return tuple(
+        Figure(draw_difference(difference, domain), difference, "difference", len(differences))
+        for difference in differences
+    )
 
 
 # --- sections of a page -------------------------------------------------------------------------
