@@ -27,7 +27,7 @@ class Assessment:
 
     Attributes:
         judged: Its claims by the printed values alone; `claims` has what chance may show, too.
-        cache: Folder where statistics are kept between builds; None keeps none.
+        cache: Folder of the cache of statistics; None caches nothing.
     """
 
     results: Results

@@ -53,7 +53,7 @@ class CellEvidence:
         counts: None where the trials aren't known.
         spread: Its standard error; None where it isn't known, or no repeat was alike another.
         shares: Its outcomes item by item, where a run has them.
-        without: Whether nothing tells its interval: a mean of too few repeats.
+        without: Whether it has no interval: a mean of too few repeats.
         ends: The lowest and the highest of these.
     """
 

@@ -20,8 +20,8 @@ from gridatlas.model.study import Levels
 from gridatlas.results.grids import Results
 
 Kind = Literal["cells", "cell", "best", "ties", "number", "truths", "truth", "other"]
-"""What a part stands for: cells of a grid, one of them, the best, how many are the best, a number
-as it is written, truths per cell, one truth; `other` is what no test is about.
+"""What a part of an expression is: cells of a grid, one of them, the best, how many are the best,
+a number as it is written, truths per cell, one truth; `other` is what no test is about.
 """
 
 

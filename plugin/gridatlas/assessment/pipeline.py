@@ -20,25 +20,25 @@ from gridatlas.results.reconcile import analyse
 
 
 def load_study(
-    folder: Path, name: str, step: Callable[[str], None], cache: Path | None = None
+    folder: Path, name: str, progress: Callable[[str], None], cache: Path | None = None
 ) -> Assessment | tuple[Problem, ...]:
     """Read, check and analyse one study, but for its claims.
 
     Args:
-        name: The folder as it shall stand in messages.
-        step: Called with what was done, such as `read tuning`.
-        cache: Folder where its statistics are kept between builds.
+        name: What messages call the folder.
+        progress: Called with what was done, such as `read tuning`.
+        cache: Folder of the cache of statistics; None caches nothing.
 
     Returns:
         The study without claims; the problems of one that can't be shown.
     """
     study, found = _checked(folder, name)
-    step(f"read {folder.name}")
+    progress(f"read {folder.name}")
     if study is None or not any(reading.cells for reading in study.readings):
         return tuple(found)
     checks = check_study(study)
     results = analyse(study, [*found, *checks.problems, *agreement_problems(study)])
-    step(f"checked {study.id}")
+    progress(f"checked {study.id}")
     return Assessment(results, checks, cache=cache)
 
 
@@ -46,7 +46,7 @@ def load_study(
 def load_data(
     data: Path,
     name: str | None = None,
-    step: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
     cache: Path | None = None,
     read: Callable[..., Assessment | tuple[Problem, ...]] = load_study,
 ) -> Assessments:
@@ -54,16 +54,18 @@ def load_data(
 
     Args:
         data: The folder with one folder per study.
-        name: The folder as it shall stand in messages; as given without.
-        step: Called with what was done, such as `read tuning`.
-        cache: Folder where statistics are kept between builds; None keeps none.
+        name: What messages call the folder; None for its path as given.
+        progress: Called with what was done, such as `read tuning`.
+        cache: Folder of the cache of statistics; None caches nothing.
         read: Gives what is in the folder of one study, as `load_study` does.
     """
     name = data.as_posix() if name is None else name
     folders = study_folders(data) if data.is_dir() else []
     if not folders:
         return Assessments(problems=(_no_study(data, name),))
-    found = {folder.name: read(folder, f"{name}/{folder.name}", step, cache) for folder in folders}
+    found = {
+        folder.name: read(folder, f"{name}/{folder.name}", progress, cache) for folder in folders
+    }
     studies = {key: study for key, study in found.items() if isinstance(study, Assessment)}
     unreadable = {key: given for key, given in found.items() if not isinstance(given, Assessment)}
     problems = [

@@ -12,7 +12,7 @@ from gridatlas.results.items import Basis
 
 ALPHA = 0.05
 CLEARLY = 0.005
-"""p up to which cells are said to vary less than independent trials would."""
+"""p up to which a page reports that cells vary less than independent trials would."""
 
 Ends = tuple[float, float]
 """Low and high end of an interval, in the metric's unit."""
@@ -42,9 +42,13 @@ class CellUncertainty:
 
 @dataclass(frozen=True, slots=True)
 class GridUncertainty:
-    """One grid; `reason` says why nothing can be tested, where that is so.
+    """The intervals and tests of one grid.
 
     Attributes:
+        reason: Why nothing can be tested; empty where it is.
+        test: Name of the test for the best cells, with what it assumes.
+        n: Trials of each cell; None where they differ.
+        items, samples: Their factors, where the study's `trials` give them: n = items × samples.
         cells: Those that have an interval.
         x_means, y_means: 95 % intervals of the means at each level, by its key.
         basis: What the intervals come from.
@@ -53,8 +57,8 @@ class GridUncertainty:
             these.
         same_items: Whether all cells were asked the same items; None where unknown.
         level: One-sided level at which a cell leaves the set for the best.
-        chi2, df, p: Homogeneity of all cells.
-        alike: Whether no test tells one of its cells, rows or columns from the others: each cell
+        chi2, df, p: Pearson's χ² test that all cells have the same share; None where untested.
+        alike: Whether no test finds a difference among its cells, rows or columns: each cell
             may be the best, and neither all cells nor the sums along an axis differ; False where
             that isn't tested.
         paired: Whether cells are tested against one another item by item.
@@ -94,9 +98,13 @@ class GridUncertainty:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceUncertainty:
-    """Level against level, cell by cell: how many differ after Holm's correction.
+    """Level against level, cell by cell, after Holm's correction at 5 %.
 
     Attributes:
+        reason: Why nothing can be tested; empty where it is.
+        test: Name of the tests.
+        cells: Number of cells that are tested.
+        differ: Those that differ significantly; of these, `higher` are higher in the second level.
         paired: Whether the tests are of outcomes item by item.
     """
 
@@ -192,5 +200,5 @@ class Uncertainty:
 
 
 def key_of_levels(*levels: Levels) -> str:
-    """A key that no other levels have, whatever stands in them."""
+    """A key that no other levels have, whatever characters are in them."""
     return json.dumps(levels)

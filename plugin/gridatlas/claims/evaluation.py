@@ -1,4 +1,4 @@
-"""Evaluating the tree of an expression: what each part stands for, and where a fault lies."""
+"""Evaluating the tree of an expression: the value of each part, and where a fault lies."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Evaluation:
         self.root = parsed(expression)
 
     def result(self) -> Value:
-        """What the whole expression stands for.
+        """The value of the whole expression.
 
         Raises:
             ClaimError: For a part that makes no sense.

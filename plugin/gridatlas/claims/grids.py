@@ -228,7 +228,7 @@ class Extreme:
         return Truth(bool(inside), inside or outside)
 
     def _untold(self, levels: Chosen) -> tuple[str, ...]:
-        """Why these levels can't be told from the others: of one of the two no cell is there."""
+        """Why these levels can't be compared with the others: one of the two has no value."""
         is_inside = self.of.chosen(levels)
         for side in (True, False):
             values = {at: value for at, value in self.of.values.items() if is_inside(at) is side}

@@ -99,7 +99,7 @@ class Cells(Generic[V]):
         return axes[name]
 
     def index(self, axis: Factor) -> int:
-        """Where an axis stands in a point."""
+        """The index of an axis in a point."""
         return 0 if axis is self.x else 1
 
     def chosen(self, levels: Chosen) -> Callable[[Point], bool]:
@@ -125,7 +125,7 @@ class Cells(Generic[V]):
         return replace(self, values=values, whole=False)
 
     def where_true(self, truths: Cells[bool]) -> Self:
-        """The cells at which `kept` is true; those at which it is undecidable become None."""
+        """The cells at which `truths` is true; those at which it is undecidable become None."""
         match(self, truths)
         values = {
             point: value if truths.values[point] else None

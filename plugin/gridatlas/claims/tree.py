@@ -60,7 +60,7 @@ class ClaimError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A part of an expression, and where it stands: `expression[start:end]`."""
+    """A part of an expression, which is `expression[start:end]`."""
 
     start: int
     end: int
@@ -97,7 +97,7 @@ class GridCall(Node):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Node):
-    """`of.name`, or with brackets `of.name(...)`; `name_start` is where the name stands."""
+    """`of.name`, or with brackets `of.name(...)`; `name_start` is the index of the name."""
 
     of: Node
     name: str
@@ -132,7 +132,7 @@ class CompareOp(Node):
 
 @dataclass(frozen=True, slots=True)
 class Logic(Node):
-    """`left and right`, `left or right`; `word_start` is where the word stands."""
+    """`left and right`, `left or right`; `word_start` is the index of the word."""
 
     word: str
     word_start: int

@@ -80,7 +80,7 @@ def cell_name(factors: Iterable[Factor | None], point: Point) -> str:
 
 
 class Fault(Exception):
-    """A part of an expression that makes no sense; the caller knows where it stands.
+    """A part of an expression that makes no sense; the caller knows its place.
 
     Attributes:
         argument: Name of the argument that is wrong; empty where the whole part is.

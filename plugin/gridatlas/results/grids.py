@@ -156,7 +156,7 @@ def readings_behind(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
 
 
 def readings_at(grid: Grid, point: Point) -> tuple[tuple[Reading, Cell], ...]:
-    """What each account that gives a cell says of it, in the order of the readings."""
+    """Each reading that has a cell, with what it gives there, in the order of the readings."""
     key = (grid.levels, point)
     return tuple(
         (reading, reading.cells[key]) for reading in grid.study.accounts if key in reading.cells

@@ -30,7 +30,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class GoodDefault:
-    """All settings, beside what they would show if chance alone told them apart.
+    """All settings, with what they would show if they differed by chance alone.
 
     Attributes:
         settings: In the order of the tables.

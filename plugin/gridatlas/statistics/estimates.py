@@ -188,7 +188,7 @@ def t_interval(value: float, spread: Spread, confidence: float = 0.95) -> Interv
 
 
 def share_interval(share: float, spread: Spread, confidence: float = 0.95) -> Interval | None:
-    """Interval of a share for other clusters of the kind; None where nothing tells.
+    """Interval of a share for other clusters of the kind; None where neither is known.
 
     Student's t; where all clusters are alike, so that they show no spread, Wilson's with each
     cluster as one trial.
@@ -277,8 +277,8 @@ def welch(first: tuple[int, int, Spread | None], second: tuple[int, int, Spread 
 def design_effect(k: float, n: float, spread: Spread | None) -> float:
     """How many times the variance of independent trials a share's variance is, at least 1.
 
-    Kish (1965), *Survey Sampling*: n divided by it is the number of independent trials that would
-    tell as much.
+    Kish (1965), *Survey Sampling*: n divided by it is the number of independent trials with as
+    much information.
     """
     if spread is None:
         return 1.0
@@ -286,7 +286,7 @@ def design_effect(k: float, n: float, spread: Spread | None) -> float:
     trials = share * (1 - share) / n
     if spread.stderr and trials:
         return max(1.0, spread.stderr**2 / trials)
-    # All clusters are alike: each tells as much as one trial.
+    # All clusters are alike: each is worth one trial.
     return max(1.0, n / spread.clusters) if spread.clusters else 1.0
 
 
@@ -311,7 +311,7 @@ class Estimate:
 
 
 def interval_of(estimate: Estimate, confidence: float = 0.95) -> Interval | None:
-    """Interval of an estimate; None where nothing tells how sure it is.
+    """Interval of an estimate; None without trials and without a standard error.
 
     From trials it is Wilson's; from a standard error that of Student's t with clusters − 1 degrees
     of freedom (normal where the clusters aren't known). Where both are known it reaches as far as

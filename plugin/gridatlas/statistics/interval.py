@@ -1,4 +1,4 @@
-"""An interval, and what that of a difference says of two values: they agree, differ, or neither.
+"""An interval; and whether two values agree or differ, by the interval of their difference.
 
 Needs no SciPy: verdicts are made in every build, from intervals that are cached.
 """
