@@ -77,20 +77,20 @@ def make_manifest() -> MakeManifest:
 
 
 @pytest.fixture
-def told() -> list[str]:
-    """What a run's folder has told."""
+def reported() -> list[str]:
+    """What a run's folder has reported."""
     return []
 
 
 @pytest.fixture
-def make_run(tmp_path: Path, make_manifest: MakeManifest, told: list[str]) -> MakeRun:
+def make_run(tmp_path: Path, make_manifest: MakeManifest, reported: list[str]) -> MakeRun:
     """A run's folder in which all units but `but` are done: `make_run(units, but=units[:1])`."""
 
     def make(
         units: list[Unit], name: str = "run", but: list[Unit] = (), **changes: Any
     ) -> RunFolder:
         manifest = make_manifest(units, **changes)
-        run = RunFolder.start(tmp_path / name, manifest, told.append)
+        run = RunFolder.start(tmp_path / name, manifest, reported.append)
         for unit in units:
             if unit not in but:
                 run.write(unit, toy_rows(unit, 0))

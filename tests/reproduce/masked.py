@@ -101,7 +101,7 @@ def r_kv(found: Masked, cache: list[int]) -> dict[int, float]:
     return dict(zip(cache, total / layers / kv_heads, strict=True))
 
 
-def kept(
+def retained(
     cache: list[int], scores: dict[int, float], budget: Budget, prompt: int, thought: int | None
 ) -> list[int]:
     """The positions that stay, by the rule's words.
@@ -117,8 +117,10 @@ def kept(
         infinite = position < prompt or (thought is not None and position >= thought)
         return float("inf") if infinite else scores[position]
 
-    beside = [one for one in older if one < prompt] if budget.protect == "always" else []
-    ranked = sorted(set(older) - set(beside), key=lambda one: (-score(one), one))
+    beside = (
+        [position for position in older if position < prompt] if budget.protect == "always" else []
+    )
+    ranked = sorted(set(older) - set(beside), key=lambda position: (-score(position), position))
     return sorted([*beside, *ranked[:places]]) + window
 
 
@@ -127,7 +129,7 @@ class Expected:
     """What decoding must have done: logits per pass, and the positions kept at each prune."""
 
     logits: np.ndarray
-    kept: list[list[int]]
+    retained: list[list[int]]
     longest: int
 
 
@@ -151,7 +153,7 @@ def decoded(
         longest = max(longest, len(cache))
         if len(cache) >= budget.trigger:
             so_far = full_attention(model, ids[: last + 1], seen[: last + 1, : last + 1])
-            cache = kept(cache, score(so_far, cache), budget, prompt, thought)
+            cache = retained(cache, score(so_far, cache), budget, prompt, thought)
             history.append(cache)
     logits = full_attention(model, ids[:given], seen).logits[prompt - 1 :]
     return Expected(logits, history, longest)

@@ -98,10 +98,10 @@ def test_a_crashed_worker_is_replaced(ray: Any, make_run: MakeRun, tmp_path: Pat
     (trap / "1").touch()
     (trap / "2").touch()
     folder = make_run(UNITS, but=UNITS[3:], name="run")
-    told = folder.folder / "told"
-    assert run(_telling(folder, told), ToyFactory(0, trap=trap)) == len(UNITS) - 3
+    log = folder.folder / "told"
+    assert run(_telling(folder, log), ToyFactory(0, trap=trap)) == len(UNITS) - 3
     assert list(trap.iterdir()) == []
-    assert told.read_text().count("A worker was lost (") == 2
+    assert log.read_text().count("A worker was lost (") == 2
     assert outcomes(folder) == expected()
 
 
@@ -189,10 +189,10 @@ def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: P
 
     losing = threading.Thread(target=lose)
     losing.start()
-    told = tmp_path / "told"
-    assert run(_telling(folder, told), ToyFactory(0, delay=0.6)) == len(UNITS)
+    log = tmp_path / "told"
+    assert run(_telling(folder, log), ToyFactory(0, delay=0.6)) == len(UNITS)
     losing.join()
-    assert told.read_text().count("A worker was lost (") == 1
+    assert log.read_text().count("A worker was lost (") == 1
     assert outcomes(folder) == expected()
 
 

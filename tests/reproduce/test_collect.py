@@ -96,9 +96,9 @@ def test_standard_error_of_training_seeds_is_over_seeds() -> None:
     # By problem 3, 1, 2, 0 of 3: shares 1, 1/3, 2/3, 0, mean 1/2; squared deviations
     # 1/4 + 1/36 + 1/36 + 1/4 = 5/9; by 3 and by 4: 5 / 108.
     assert over_items.stderr == pytest.approx(math.sqrt(5 / 108))
-    for one in (over_units, over_items):
-        assert (one.items, one.samples) == (("p0", "p1", "p2", "p3"), (3, 3, 3, 3))
-        assert one.correct == (3, 1, 2, 0)
+    for counted in (over_units, over_items):
+        assert (counted.items, counted.samples) == (("p0", "p1", "p2", "p3"), (3, 3, 3, 3))
+        assert counted.correct == (3, 1, 2, 0)
 
 
 # --- the reading --------------------------------------------------------------------------------
@@ -271,9 +271,12 @@ def test_rows_of_other_runs_are_kept_in_order(
     data: Path, units: list[Unit], make_run: MakeRun
 ) -> None:
     later = [replace(unit, cell=(*unit.cell[1:], ("local_window", "1000"))) for unit in units]
-    one, two = make_run(units, "one"), make_run(later, "two", settings={"temperature": 1})
-    collected(data, two)
-    result = collected(data, one)
+    first_run, second_run = (
+        make_run(units, "one"),
+        make_run(later, "two", settings={"temperature": 1}),
+    )
+    collected(data, second_run)
+    result = collected(data, first_run)
     assert "temperature" not in result.stdout
     rows = (data / "demo/ours.csv").read_text().splitlines()[1:]
     assert [row.split(",")[1:3] for row in rows] == [
@@ -282,13 +285,13 @@ def test_rows_of_other_runs_are_kept_in_order(
         ["0.1", "1000"],
         ["0.2", "1000"],
     ]
-    assert [row.rpartition(",")[2] for row in rows] == [one.run] * 2 + [two.run] * 2
+    assert [row.rpartition(",")[2] for row in rows] == [first_run.run] * 2 + [second_run.run] * 2
     table = (data / "demo/ours.csv").read_bytes()
     (data / "demo/ours.csv").unlink()
-    result = collected(data, two, one)
+    result = collected(data, second_run, first_run)
     assert (data / "demo/ours.csv").read_bytes() == table
-    first, second = sorted((one, two), key=lambda run: run.run)
-    values = {one.run: "0.6", two.run: "1"}
+    first, second = sorted((first_run, second_run), key=lambda run: run.run)
+    values = {first_run.run: "0.6", second_run.run: "1"}
     assert (
         f"  note: settings.temperature is {values[first.run]} in {first.run} and "
         f"{values[second.run]} in {second.run}\n"
@@ -299,20 +302,20 @@ def test_rows_of_other_runs_are_kept_in_order(
 
 
 def test_a_cell_of_two_runs_is_refused(data: Path, units: list[Unit], make_run: MakeRun) -> None:
-    one, two = make_run(units, "one"), make_run(units, "two", seeds=1)
-    collected(data, one)
+    first_run, second_run = make_run(units, "one"), make_run(units, "two", seeds=1)
+    collected(data, first_run)
     table = (data / "demo/ours.csv").read_bytes()
-    result = collected(data, two)
+    result = collected(data, second_run)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        f"Error: local_window 500, model toy, ratio 0.2 is measured by the runs {one.run} and "
-        f"{two.run}\n"
+        f"Error: local_window 500, model toy, ratio 0.2 is measured by the runs "
+        f"{first_run.run} and {second_run.run}\n"
         "  expected: each cell once in a reading\n"
         "  fix:      leave one run out, collect it into another reading, or remove "
         f"{data}/demo/ours.csv to begin anew\n"
     )
     assert (data / "demo/ours.csv").read_bytes() == table
-    assert not (data / f"demo/runs/{two.run}.json").exists()
+    assert not (data / f"demo/runs/{second_run.run}.json").exists()
 
 
 def test_one_unit_with_two_outcomes_is_refused(

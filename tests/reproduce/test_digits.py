@@ -101,8 +101,8 @@ def test_held_out_problems_are_at_most_half(
 ) -> None:
     found = held_out(cell, "+", 3, wanted, 0)
     assert len(found) == len(set(found)) == number
-    for one in found:
-        assert (len(str(one.x)), len(str(one.y))) == cell
+    for problem in found:
+        assert (len(str(problem.x)), len(str(problem.y))) == cell
     assert held_out(cell, "+", 3, wanted, 0) == found
     assert held_out(cell, "+", 3, wanted, 1) != found
     # A shorter list is the beginning of a longer one: a try asks problems of the whole study.
@@ -111,16 +111,16 @@ def test_held_out_problems_are_at_most_half(
 
 def test_held_out_problems_are_never_trained_on() -> None:
     study = DigitsStudy(digits=2, region=1, n=100, items=100)
-    kept = frozenset(problem for cell in study.cells for problem in study.problems(cell))
-    assert len(kept) == 50 + 3 * 100
+    asked = frozenset(problem for cell in study.cells for problem in study.problems(cell))
+    assert len(asked) == 50 + 3 * 100
     worker = DigitsWorker(study, Path(), "cpu")
     seen = list(islice(worker._training(study.cells, "supervised/1"), 20_000))
-    assert kept.isdisjoint(seen)
+    assert asked.isdisjoint(seen)
     # Nearly every other problem of the smallest cell is.
-    assert len({one for one in seen if max(one.x, one.y) < 10}) == 50
+    assert len({problem for problem in seen if max(problem.x, problem.y) < 10}) == 50
     short = list(islice(worker._training(study.train_region, "grpo/1"), 500))
-    assert all(max(one.x, one.y) < 10 for one in short)
-    assert kept.isdisjoint(short)
+    assert all(max(problem.x, problem.y) < 10 for problem in short)
+    assert asked.isdisjoint(short)
 
 
 def test_training_draws_the_same_for_the_same_seed() -> None:
@@ -133,9 +133,9 @@ def test_training_draws_the_same_for_the_same_seed() -> None:
 def test_wrong_answers_are_always_wrong() -> None:
     random_ = random.Random(0)
     found = [wrong_answer(random_, "070") for _ in range(2000)]
-    for one in found:
-        assert sum(a != b for a, b in zip(one, "070", strict=True)) == 1
-        assert one.isdigit()
+    for answer in found:
+        assert sum(a != b for a, b in zip(answer, "070", strict=True)) == 1
+        assert answer.isdigit()
     assert len(set(found)) == 3 * 9
 
 
@@ -158,12 +158,12 @@ def test_model_is_the_same_for_the_same_seed_and_after_saving(tmp_path: Path) ->
     model = save(tmp_path / "model")
     weights = load_model(tmp_path / "model").state_dict()
     assert weights.keys() == model.state_dict().keys()
-    assert all(torch.equal(weights[name], one) for name, one in model.state_dict().items())
-    one, same, other = (
+    assert all(torch.equal(weights[name], weight) for name, weight in model.state_dict().items())
+    first, same, other = (
         new_model(ModelSize(), seed).get_input_embeddings().weight for seed in (1, 1, 2)
     )
-    assert torch.equal(one, same)
-    assert not torch.equal(one, other)
+    assert torch.equal(first, same)
+    assert not torch.equal(first, other)
 
 
 def test_a_character_is_a_token(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_character_is_a_token(tmp_path: Path) -> None:
     new_tokenizer().save_pretrained(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     ids = tokenizer("210+543=75300$")["input_ids"]
-    assert ids == [CHARACTERS.index(one) for one in "210+543=75300$"]
+    assert ids == [CHARACTERS.index(character) for character in "210+543=75300$"]
     assert tokenizer.decode(ids) == "210+543=75300$"
     assert tokenizer.decode(ids, skip_special_tokens=True) == "210+543=75300"
     assert tokenizer(["1+1=", "1="], padding=True)["attention_mask"] == [[1] * 4, [0, 0, 1, 1]]
@@ -201,10 +201,10 @@ def test_temperature_0_takes_the_likeliest(tmp_path: Path) -> None:
     found = sampled(model, problems, range(20), 0, 4)
     assert found == sampled(model, problems, range(20, 40), 0, 4)
     for problem, (text, ended) in zip(problems, found, strict=True):
-        ids = [CHARACTERS.index(one) for one in problem.prompt]
+        ids = [CHARACTERS.index(character) for character in problem.prompt]
         for _ in range(4):
             ids.append(int(model(torch.tensor([ids])).logits[0, -1].argmax()))
-        written = "".join((CHARACTERS + "_")[one] for one in ids[len(problem.prompt) :])
+        written = "".join((CHARACTERS + "_")[index] for index in ids[len(problem.prompt) :])
         assert (text, ended) == (written.split("$")[0], "$" in written)
 
 
@@ -265,7 +265,7 @@ def test_units_are_all_cells_of_each_model() -> None:
         (seed, setting) for seed in ("1", "2") for setting in ("before", "after_t100", "after_t125")
     ]
     assert units[0].levels == {"seed": "1", "setting": "before", "x_digits": "1", "y_digits": "1"}
-    assert [setting_of(Decimal(one)) for one in ("1", "0.05", "1.25")] == [
+    assert [setting_of(Decimal(temperature)) for temperature in ("1", "0.05", "1.25")] == [
         "after_t100",
         "after_t5",
         "after_t125",
@@ -545,9 +545,9 @@ def test_killed_at_every_stage_it_goes_on_and_its_reading_is_the_same(
     work = folder / "work" / "seed-1"
     stages = [
         lambda: (work / "before").is_dir() and any((folder / "records").glob("*.jsonl")),
-        lambda: "after_t100: 1 of 8" in started.told,
+        lambda: "after_t100: 1 of 8" in started.log,
         lambda: len(list((folder / "records").glob("*.jsonl"))) > 5,
-        lambda: "after_t125: 1 of 8" in started.told,
+        lambda: "after_t125: 1 of 8" in started.log,
     ]
     done = 0
     for reached in stages:
@@ -585,12 +585,12 @@ def test_limit_is_a_try_with_fewer_problems(warm: Warm, here: Path, whole: Path)
     for unit, answers in rows.items():
         same = [row for row in all_rows if row.cell == unit.cell]
         assert [row["item"] for row in answers] == [row["item"] for row in all_rows[same[0]]][:10]
-    told = list(collect([here / "try"], here / "data", ID, "try"))
-    assert "  a try: only the first 10 items (--limit)" in told
+    lines = list(collect([here / "try"], here / "data", ID, "try"))
+    assert "  a try: only the first 10 items (--limit)" in lines
     # More than there are is all.
     more = page("grpo_digits").main
-    told = CliRunner().invoke(more, [*SMALL, "--limit", "500", "--dry-run"]).output
-    assert told.startswith("12 units of 40 answers\n")
+    output = CliRunner().invoke(more, [*SMALL, "--limit", "500", "--dry-run"]).output
+    assert output.startswith("12 units of 40 answers\n")
 
 
 GREEDY = ["--evaluation-temperature", "0"]
@@ -813,9 +813,9 @@ def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_page_runs_nothing_and_has_help() -> None:
-    told = CliRunner().invoke(page("grpo_digits").main, ["--help"])
-    assert told.exit_code == 0
-    assert "Examples:" in told.output
-    lines = [line.strip() for line in told.output.splitlines()]
+    result = CliRunner().invoke(page("grpo_digits").main, ["--help"])
+    assert result.exit_code == 0
+    assert "Examples:" in result.output
+    lines = [line.strip() for line in result.output.splitlines()]
     assert len([line for line in lines if line.startswith("grpo_digits.py ")]) == 4
     assert Path(SCRIPT).read_text().startswith("# %% [markdown]\n# # ")

@@ -157,11 +157,11 @@ def test_two_shards_are_one_whole(tmp_path: Path, data: Path) -> None:
         assert called("--out", out["shared"], "--shard", part).exit_code == 0
     called("--out", out["one"], "--shard", "1/2")
     called("--out", out["two"], "--shard", "2/2")
-    whole, shared, one, two = (records_of(Path(folder)) for folder in out.values())
+    whole, shared, first, second = (records_of(Path(folder)) for folder in out.values())
     assert len(whole) == 24
     assert shared == whole
-    assert one | two == whole
-    assert one.keys() & two.keys() == set()
+    assert first | second == whole
+    assert first.keys() & second.keys() == set()
     table = csv_of(data, tmp_path / "whole")
     assert csv_of(data, tmp_path / "shared") == table
     assert csv_of(data, tmp_path / "one", tmp_path / "two") == table

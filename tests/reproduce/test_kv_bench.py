@@ -31,11 +31,11 @@ BYTES = 2 * 2 * 2 * 8 * 4
 
 
 def test_full_cache_and_each_budget_are_measured(tmp_path: Path) -> None:
-    told: list[dict[str, Any]] = []
-    measured = measure(TINY, tmp_path, "cpu", told.append)
+    reported: list[dict[str, Any]] = []
+    measured = measure(TINY, tmp_path, "cpu", reported.append)
     assert measured == json.loads((tmp_path / "bench.json").read_text())
     results = measured["results"]
-    assert told == results
+    assert reported == results
     cells = [(result["local_window"], result["ratio"]) for result in results]
     assert cells == [(None, None), (10, "0.1"), (10, "0.5"), (20, "0.1"), (20, "0.5")]
     # The last token that is drawn is never put to the cache.
@@ -46,11 +46,11 @@ def test_full_cache_and_each_budget_are_measured(tmp_path: Path) -> None:
     assert [result["budget"] for result in results] == [None, 15, 35, 24, 40]
     # After the first prune at 60, each takes 60 − budget further tokens, 51 in all.
     assert [result["prunes"] for result in results] == [0, 2, 3, 2, 3]
-    for one in results:
-        assert one["seconds"] > 0
-        assert one["ms_per_token"] == pytest.approx(1000 * one["seconds"] / 100, abs=1e-5)
-        assert one["tokens_per_second"] == pytest.approx(200 / one["seconds"], rel=1e-3)
-        assert one["peak_gpu_bytes"] is None
+    for result in results:
+        assert result["seconds"] > 0
+        assert result["ms_per_token"] == pytest.approx(1000 * result["seconds"] / 100, abs=1e-5)
+        assert result["tokens_per_second"] == pytest.approx(200 / result["seconds"], rel=1e-3)
+        assert result["peak_gpu_bytes"] is None
     assert measured["settings"]["trigger"] == 60
     assert {"commit", "packages", "platform", "gpu"} <= measured.keys()
 
@@ -62,9 +62,9 @@ def test_run_goes_on_with_what_is_missing(tmp_path: Path) -> None:
     first = content["results"][0]
     content["results"] = [first]
     path.write_text(json.dumps(content))
-    told: list[dict[str, Any]] = []
-    again = measure(TINY, tmp_path, "cpu", told.append)
-    assert len(told) == 4
+    reported: list[dict[str, Any]] = []
+    again = measure(TINY, tmp_path, "cpu", reported.append)
+    assert len(reported) == 4
     assert again["results"][0] == first
     with pytest.raises(SettingsDiffer) as refused:
         measure(Bench(**{**_fields(TINY), "batch": 3}), tmp_path, "cpu")
@@ -78,14 +78,14 @@ def _fields(bench: Bench) -> dict[str, Any]:
 def test_table_compares_with_the_full_cache() -> None:
     full = {"local_window": None, "ratio": None, "budget": None, "seconds": 10.0}
     full |= {"ms_per_token": 20.0, "peak_kv_bytes": 2**31}
-    one = {"local_window": 500, "ratio": "0.1", "budget": 950, "seconds": 4.0}
-    one |= {"ms_per_token": 8.0, "peak_kv_bytes": 2**29}
-    assert compared([full, one]) == [
+    pruned = {"local_window": 500, "ratio": "0.1", "budget": 950, "seconds": 4.0}
+    pruned |= {"ms_per_token": 8.0, "peak_kv_bytes": 2**29}
+    assert compared([full, pruned]) == [
         "window  ratio  budget  ms/token  latency  peak KV",
         "  full                    20.00        1  2.00 GiB",
         "   500    0.1     950      8.00    2.50×  4.00× less",
     ]
-    assert compared([one]) == []
+    assert compared([pruned]) == []
 
 
 def test_real_shape_needs_a_gpu(tmp_path: Path) -> None:
@@ -111,8 +111,8 @@ def test_too_little_memory_is_told_before_anything_is_made(
 
 def test_command(tmp_path: Path) -> None:
     main = page("bench_kv").main
-    told = CliRunner().invoke(main, ["--shape", "r1-llama", "--batch", "8", "--dry-run"])
-    assert told.output == (
+    result = CliRunner().invoke(main, ["--shape", "r1-llama", "--batch", "8", "--dry-run"])
+    assert result.output == (
         "21 measurements: the full cache and 20 budgets\n"
         "344,064 steps of 8 tokens\n"
         "32.7 GiB of GPU memory: weights 15.0, full cache 16.2, spare 1.5\n"

@@ -29,7 +29,7 @@ from gridatlas.reproduce.kv.selection import Budget
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.runner.units import seed_of
 
-PROMPT = [tiny.VOCABULARY[one] for one in ["<user>", *"what is 6?", "<assistant>", "<think>"]]
+PROMPT = [tiny.VOCABULARY[word] for word in ["<user>", *"what is 6?", "<assistant>", "<think>"]]
 SEEDS = [seed_of(0, "q", sample) for sample in range(3)]
 BUDGET = Budget(8, Decimal("0.7"), 40)
 """k is 22: the prompt's 13 tokens stay, and 9 by their scores."""
@@ -85,8 +85,8 @@ def expected_scores(name: str, sample: int) -> masked.Scores:
 
         def importance(found: masked.Masked, cache: list[int]) -> dict[int, float]:
             with torch.inference_mode():
-                said = predictor(torch.tensor(found.hidden)).numpy()
-            return {position: said[position] for position in cache}
+                predicted = predictor(torch.tensor(found.hidden)).numpy()
+            return {position: predicted[position] for position in cache}
 
         return importance
     if name == "random":
@@ -106,7 +106,7 @@ class Recorded(Decoding):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.logits: list[list[np.ndarray]] = [[] for _ in self.samples]
-        self.kept: list[list[list[int]]] = [[] for _ in self.samples]
+        self.retained: list[list[list[int]]] = [[] for _ in self.samples]
 
     def _pass(self) -> None:
         before = self.press.prunes
@@ -115,8 +115,8 @@ class Recorded(Decoding):
         for place, row in enumerate(self.alive):
             self.logits[row].append(self._logits[place].numpy())
             if self.press.prunes > before:
-                assert self.press.kept is not None
-                self.kept[row].append(self.press.kept[place].tolist())
+                assert self.press.retained is not None
+                self.retained[row].append(self.press.retained[place].tolist())
         lengths = {layer.get_seq_length() for layer in self.cache.layers}
         assert lengths == {self.press.positions.shape[1]}
 
@@ -151,9 +151,9 @@ def test_pruned_decoding_is_masked_full_attention(
             expected_scores(name, number),
             tiny.THOUGHT,
         )
-        assert decoding.kept[number] == expected.kept
+        assert decoding.retained[number] == expected.retained
         assert_same(decoding.logits[number], expected.logits)
-        assert sample.prunes == len(expected.kept) >= 3
+        assert sample.prunes == len(expected.retained) >= 3
         assert sample.peak == expected.longest <= BUDGET.bound(len(PROMPT))
         ended += tiny.THOUGHT in sample.tokens[:-10]
     # The rule about </think> had something to decide.
@@ -182,11 +182,11 @@ def test_budgets(
     expected = masked.decoded(
         model, ids, len(PROMPT), budget, expected_scores(name, 0), tiny.THOUGHT
     )
-    assert decoding.kept[0] == expected.kept != []
+    assert decoding.retained[0] == expected.retained != []
     assert_same(decoding.logits[0], expected.logits)
     assert decoding.samples[0].peak == expected.longest <= budget.bound(len(PROMPT))
     if protect == "always":
-        assert all(set(range(len(PROMPT))) <= set(kept) for kept in expected.kept)
+        assert all(set(range(len(PROMPT))) <= set(retained) for retained in expected.retained)
 
 
 def test_full_keeps_all(models: Models) -> None:
@@ -216,12 +216,12 @@ def test_forked_cells_are_those_decoded_alone(models: Models, name: str) -> None
     begun = new(None).run(until=40).prepare_forks()
     forked = [begun.fork(budget).run() for budget in budgets]
     alone = [new(budget).run() for budget in budgets]
-    for one, other in zip(forked, alone, strict=True):
-        for a, b in zip(one.samples, other.samples, strict=True):
+    for decoding, other in zip(forked, alone, strict=True):
+        for a, b in zip(decoding.samples, other.samples, strict=True):
             assert (a.tokens, a.finish, a.prunes, a.peak) == (b.tokens, b.finish, b.prunes, b.peak)
     # Some samples ended before the first prune, others went on under each budget.
     assert {sample.prunes > 0 for sample in forked[0].samples} == {True, False}
-    assert len({str([sample.tokens for sample in one.samples]) for one in forked}) > 1
+    assert len({str([sample.tokens for sample in decoding.samples]) for decoding in forked}) > 1
 
 
 @pytest.mark.parametrize("name", PRUNING)
@@ -233,7 +233,7 @@ def test_samples_that_end_leave_the_others_as_they_are(models: Models, name: str
     def samples(own: list[int]) -> list[tuple[list[int], int]]:
         scorer = scorer_of(name, own)
         done = Decoding(model, PROMPT, own, SAMPLING, ends, scorer, BUDGET).run().samples
-        return [(one.tokens, one.prunes) for one in done]
+        return [(sample.tokens, sample.prunes) for sample in done]
 
     together = samples(seeds)
     assert together == [samples([seed])[0] for seed in seeds]

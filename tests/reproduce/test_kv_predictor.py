@@ -32,7 +32,7 @@ SIZE = PredictorSize(64, 32)
 def ids_of(number: int, seed: int) -> list[int]:
     """Random tokens but `</think>`."""
     drawn = torch.randint(tiny.THOUGHT, (number,), generator=torch.Generator().manual_seed(seed))
-    return [int(one) for one in drawn]
+    return [int(token) for token in drawn]
 
 
 @pytest.fixture(scope="module", params=tiny.FAMILIES)
@@ -62,10 +62,10 @@ def test_only_the_thought_is_trained_on(folder: Path) -> None:
     model = model_of(folder, "sdpa")
     ids = [*ids_of(30, 1), tiny.THOUGHT, *ids_of(20, 2)]
     hidden, received = attention_from_answer(model, ids, 31)
-    one = labelled(model, ids, 10, tiny.THOUGHT)
-    assert one is not None
-    assert torch.equal(one.received, received[10:30])
-    assert torch.equal(one.hidden, hidden[10:30])
+    labels = labelled(model, ids, 10, tiny.THOUGHT)
+    assert labels is not None
+    assert torch.equal(labels.received, received[10:30])
+    assert torch.equal(labels.hidden, hidden[10:30])
     # The answer begins after the last `</think>`.
     twice = labelled(model, [*ids_of(12, 1), tiny.THOUGHT, 3, tiny.THOUGHT, 4], 10, tiny.THOUGHT)
     assert twice is not None
@@ -106,22 +106,22 @@ def test_predictor_learns_and_is_kept(folder: Path, tmp_path: Path) -> None:
     predictor = train(found, family, SIZE, how, 0, CPU, lambda step, of, loss: losses.append(loss))
     assert len(losses) == 300 * 4
     assert np.mean(losses[-4:]) < 0.01 * np.mean(losses[:4])
-    hidden = torch.cat([one.hidden for one in found])
-    wanted = target(torch.cat([one.received for one in found]), family)
+    hidden = torch.cat([labels.hidden for labels in found])
+    wanted = target(torch.cat([labels.received for labels in found]), family)
     with torch.inference_mode():
-        said = predictor(hidden)
-    assert float(torch.corrcoef(torch.stack([said, wanted]))[0, 1]) > 0.99
+        predicted = predictor(hidden)
+    assert float(torch.corrcoef(torch.stack([predicted, wanted]))[0, 1]) > 0.99
     again = train(found, family, SIZE, how, 0, CPU)
     assert torch.equal(again(hidden), predictor(hidden))
 
     about = about_model(choose_model(str(folder)))
     save_predictor(predictor, tmp_path, SIZE, {"model": about, "hidden": 32})
-    there = about_predictor(tmp_path, about, 32)
-    loaded = load_predictor(tmp_path, there, CPU, "float32")
+    about_it = about_predictor(tmp_path, about, 32)
+    loaded = load_predictor(tmp_path, about_it, CPU, "float32")
     with torch.inference_mode():
-        assert torch.equal(loaded(hidden), said)
-        short = load_predictor(tmp_path, there, CPU, "bfloat16")(hidden.bfloat16()).float()
-    assert float((short - said).abs().max()) < 0.1 * float(said.max())
+        assert torch.equal(loaded(hidden), predicted)
+        short = load_predictor(tmp_path, about_it, CPU, "bfloat16")(hidden.bfloat16()).float()
+    assert float((short - predicted).abs().max()) < 0.1 * float(predicted.max())
 
 
 def test_labels_are_made_once(
@@ -146,7 +146,7 @@ MODEL = {"id": "m", "revision": None, "sha256": "a" * 64}
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def saved(tmp_path: Path) -> Path:
     save_predictor(new_predictor(32, SIZE, 0), tmp_path, SIZE, {"model": MODEL, "hidden": 32})
     return tmp_path
 
@@ -168,25 +168,25 @@ def test_no_predictor_is_told(tmp_path: Path) -> None:
     [({**MODEL, "id": "other"}, 32), ({**MODEL, "sha256": "b"}, 32), (MODEL, 64)],
 )
 def test_predictor_of_another_model_is_refused(
-    kept: Path, model: dict[str, Any], hidden: int
+    saved: Path, model: dict[str, Any], hidden: int
 ) -> None:
     with pytest.raises(CannotRun) as refused:
-        about_predictor(kept, model, hidden)
+        about_predictor(saved, model, hidden)
     assert refused.value.message == (
-        f"the predictor in {kept} is for m (width 32), and the model is {model['id']} "
+        f"the predictor in {saved} is for m (width 32), and the model is {model['id']} "
         f"(width {hidden})\n"
         "  expected: a predictor that was trained on this model's hidden states\n"
         "  fix:      name its folder with --predictor, or train one: python "
-        f"docs/reproduce/train_predictor.py --model … --out {kept}"
+        f"docs/reproduce/train_predictor.py --model … --out {saved}"
     )
 
 
-def test_damaged_predictor_is_refused(kept: Path) -> None:
-    about = about_predictor(kept, MODEL, 32)
-    weights = kept / "predictor.safetensors"
+def test_damaged_predictor_is_refused(saved: Path) -> None:
+    about = about_predictor(saved, MODEL, 32)
+    weights = saved / "predictor.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")
     with pytest.raises(CannotRun, match=r"it isn't the file that predictor\.json speaks of"):
-        load_predictor(kept, about, CPU, "float32")
-    (kept / "predictor.json").write_text(json.dumps({"model": MODEL}))
+        load_predictor(saved, about, CPU, "float32")
+    (saved / "predictor.json").write_text(json.dumps({"model": MODEL}))
     with pytest.raises(CannotRun, match=r"predictor\.json can't be read: KeyError\('hidden'\)"):
-        about_predictor(kept, MODEL, 32)
+        about_predictor(saved, MODEL, 32)

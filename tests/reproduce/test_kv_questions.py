@@ -1,4 +1,4 @@
-"""Questions: the columns of the benchmarks, local files, prompts, and what is told of bad ones."""
+"""Questions: columns of the benchmarks, local files, prompts, and what is reported of bad ones."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def test_choices_of_gpqa_are_in_an_order_of_their_own() -> None:
     made = questions_of("gpqa_d", [gpqa(f"rec{i}") for i in range(40)])
     again = questions_of("gpqa_d", [gpqa(f"rec{i}") for i in reversed(range(40))])
     assert made == again[::-1]
-    for one in made:
-        assert sorted(one.choices) == ["right", "wrong 1", "wrong 2", "wrong 3"]
-        assert one.choices["ABCD".index(one.answer)] == "right"
-    assert {one.answer for one in made} == set("ABCD")
+    for question in made:
+        assert sorted(question.choices) == ["right", "wrong 1", "wrong 2", "wrong 3"]
+        assert question.choices["ABCD".index(question.answer)] == "right"
+    assert {question.answer for question in made} == set("ABCD")
 
 
 def test_local_file(tmp_path: Path) -> None:

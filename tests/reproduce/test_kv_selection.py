@@ -65,8 +65,8 @@ def test_earlier_token_stays_among_equals() -> None:
 def test_rows_have_their_own_tokens() -> None:
     scores = torch.tensor([[0.0, 3, 2, 1, 0], [0.0, 1, 2, 3, 0]])
     question = torch.tensor([[True, False, False, False, False]] * 2)
-    kept = select(scores, question, question, budget(1, "0.5", trigger=5))
-    assert kept.tolist() == [[0, 1, 4], [0, 3, 4]]
+    index = select(scores, question, question, budget(1, "0.5", trigger=5))
+    assert index.tolist() == [[0, 1, 4], [0, 3, 4]]
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,10 @@ def test_cache_never_exceeds_its_bound(protect: Any, prompt: int, window: int, r
         if length >= rule.trigger:
             positions = torch.arange(length)[None]
             question = positions < min(prompt, length) if protect == "always" else positions < 0
-            kept = select(positions.float(), question, question, rule).shape[1]
+            size = select(positions.float(), question, question, rule).shape[1]
             inside = max(length - window, 0)
-            assert kept == rule.kept(length, min(prompt, inside))
-            length = kept
+            assert size == rule.size_after(length, min(prompt, inside))
+            length = size
         length += 1
         longest = max(longest, length)
     assert longest <= rule.bound(prompt)

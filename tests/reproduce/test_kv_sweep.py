@@ -158,8 +158,8 @@ def test_predictor_then_sweep_then_collect(run: Run, here: Path, family: str) ->
     begun = {pair[0]["text"][:15] for (_, _, item), pair in rows.items() if item == "q0"}
     assert len(begun) == 1
 
-    told = list(collect([here / "runs" / family], here / "data", "dynts-window-ratio", family))
-    assert told
+    lines = list(collect([here / "runs" / family], here / "data", "dynts-window-ratio", family))
+    assert lines
     table = (here / "data" / "dynts-window-ratio" / f"{family}.csv").read_text().splitlines()
     assert table[0] == "model,benchmark,ratio,local_window,pass_at_1,n,successes,stderr,run"
     assert len(table) == 1 + 4
@@ -196,8 +196,8 @@ def test_samples_in_two_batches_are_the_same_samples(run: Run, here: Path) -> No
     given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--limit", "1", "--samples", "3"]
     assert run("kv_sweep", *given, "--out", "runs/one").exit_code == 0
     assert run("kv_sweep", *given, "--batch", "2", "--out", "runs/two").exit_code == 0
-    one, two = read(here / "runs" / "one"), read(here / "runs" / "two")
-    assert one == two
+    first, second = read(here / "runs" / "one"), read(here / "runs" / "two")
+    assert first == second
 
 
 def test_two_shards_equal_one_whole(run: Run, here: Path) -> None:
@@ -261,8 +261,8 @@ def test_killed_run_goes_on_and_its_reading_is_the_same(run: Run, here: Path) ->
 
 
 def test_dry_run_needs_neither_model_nor_data(run: Run, here: Path) -> None:
-    told = run("kv_sweep", "--model", "r1-llama", "--benchmark", "gpqa_d", "--dry-run")
-    assert told.output == (
+    result = run("kv_sweep", "--model", "r1-llama", "--benchmark", "gpqa_d", "--dry-run")
+    assert result.output == (
         "3,960 units: 20 cells × 198 questions, 5 samples each\n"
         "324,403,200 tokens at most (16,384 per answer)\n"
         "19.5 GiB of GPU memory: weights 15.0, caches 3.1 (5 samples of at most 5,000 tokens), "
@@ -435,18 +435,18 @@ REFUSED = {
 def test_what_cannot_run_is_told(
     run: Run, arguments: list[str], code: int, words: list[str]
 ) -> None:
-    told = run("kv_sweep", *arguments, "--out", "runs/refused")
-    assert told.exit_code == code, told.output
+    result = run("kv_sweep", *arguments, "--out", "runs/refused")
+    assert result.exit_code == code, result.output
     for word in words:
-        assert word in told.output
+        assert word in result.output
 
 
 def test_other_family_is_told(run: Run, here: Path) -> None:
     (here / "gpt").mkdir(exist_ok=True)
     (here / "gpt" / "config.json").write_text('{"model_type": "gpt2"}')
-    told = run("kv_sweep", "--model", "./gpt", "--benchmark", "b", "--data", "q.jsonl")
-    assert told.exit_code == 1
-    assert "is of the family gpt2\n  expected: a Llama or Qwen2 model" in told.output
+    result = run("kv_sweep", "--model", "./gpt", "--benchmark", "b", "--data", "q.jsonl")
+    assert result.exit_code == 1
+    assert "is of the family gpt2\n  expected: a Llama or Qwen2 model" in result.output
 
 
 def test_tokenizer_that_does_not_fit_is_told(here: Path, tmp_path: Path) -> None:
@@ -500,10 +500,12 @@ def test_errors_of_the_hub_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["kv_sweep", "train_predictor", "bench_kv"])
 def test_page_runs_nothing_and_has_help(name: str) -> None:
     module = page(name)
-    told = CliRunner().invoke(module.main, ["--help"])
-    assert told.exit_code == 0
-    assert "Examples:" in told.output
+    result = CliRunner().invoke(module.main, ["--help"])
+    assert result.exit_code == 0
+    assert "Examples:" in result.output
     text = (SCRIPTS / f"{name}.py").read_text()
     assert text.startswith("# %% [markdown]\n# # ")
-    examples = [line for line in told.output.splitlines() if line.strip().startswith(f"{name}.py")]
+    examples = [
+        line for line in result.output.splitlines() if line.strip().startswith(f"{name}.py")
+    ]
     assert len(examples) >= 3

@@ -69,8 +69,8 @@ def save_model(folder: Path) -> None:
             layer.mlp.down_proj.weight.zero_()
         model.model.embed_tokens.weight.copy_(torch.eye(len(tiny.VOCABULARY), 64))
         model.lm_head.weight.zero_()
-        for one, following in zip(["<think>", *SAID], SAID, strict=False):
-            model.lm_head.weight[tiny.VOCABULARY[following], tiny.VOCABULARY[one]] = 10
+        for word, following in zip(["<think>", *SAID], SAID, strict=False):
+            model.lm_head.weight[tiny.VOCABULARY[following], tiny.VOCABULARY[word]] = 10
     model.save_pretrained(folder)
     tiny.new_tokenizer().save_pretrained(folder)
 
@@ -102,8 +102,8 @@ def here(tmp_path: Path, filled: Hub) -> Path:
     asked = [{"id": str(i), "question": f"what is {i}+4-{i}?", "answer": "4"} for i in range(3)]
     write_lines(tmp_path / "questions.jsonl", asked)
     write_lines(tmp_path / "train.jsonl", asked)
-    said = "".join(SAID[:-1])
-    write_lines(tmp_path / "traces.jsonl", [one | {"text": said} for one in asked])
+    answer = "".join(SAID[:-1])
+    write_lines(tmp_path / "traces.jsonl", [row | {"text": answer} for row in asked])
     return tmp_path
 
 
@@ -129,7 +129,7 @@ def tried(warm: Warm, words: list[str], here: Path) -> Done:
         units = 1 if "--only" in words else 324
         assert planned.stdout.startswith(f"{units} units of 200 answers\n")
         started = warm.start(words, here)
-        killed = started.kill_when(lambda: "before: 1 of 450 steps of training" in started.told)
+        killed = started.kill_when(lambda: "before: 1 of 450 steps of training" in started.log)
         assert (here / (option(words, "--out") or "runs/digits") / "run.json").exists()
         return Done(0, killed.stdout, killed.stderr)
     done = warm.run(words, here)

@@ -117,7 +117,7 @@ def test_a_unit_that_is_not_done_cannot_be_read(make_run: MakeRun) -> None:
 # --- what counts as done ------------------------------------------------------------------------
 
 
-def test_no_beginning_of_a_file_counts(make_run: MakeRun, told: list[str]) -> None:
+def test_no_beginning_of_a_file_counts(make_run: MakeRun, reported: list[str]) -> None:
     run = make_run([UNIT], but=[UNIT])
     run.write(UNIT, ROWS)
     whole = run.path(UNIT).read_bytes()
@@ -125,7 +125,7 @@ def test_no_beginning_of_a_file_counts(make_run: MakeRun, told: list[str]) -> No
         run.path(UNIT).write_bytes(whole[:length])
         assert run.missing([UNIT]) == [UNIT]
         assert not run.path(UNIT).exists()
-    assert len(told) == len(whole)
+    assert len(reported) == len(whole)
     run.path(UNIT).write_bytes(whole)
     assert run.missing([UNIT]) == []
 
@@ -154,7 +154,7 @@ def _changed(line: int, **changes: Any) -> Any:
     ],
 )
 def test_a_file_that_is_not_whole_is_set_aside(
-    change: Any, why: str, make_run: MakeRun, told: list[str]
+    change: Any, why: str, make_run: MakeRun, reported: list[str]
 ) -> None:
     run = make_run([UNIT], but=[UNIT])
     run.write(UNIT, ROWS)
@@ -165,9 +165,9 @@ def test_a_file_that_is_not_whole_is_set_aside(
         run.read(UNIT)
     assert error.value.found.startswith(f"{path} {why}")
     assert run.missing([UNIT]) == [UNIT]
-    assert told[0].startswith(f"{path} {why}")
-    assert told[0].endswith(f": set aside as {path.name}.broken, and done again")
-    assert [one.name for one in path.parent.iterdir()] == [f"{path.name}.broken"]
+    assert reported[0].startswith(f"{path} {why}")
+    assert reported[0].endswith(f": set aside as {path.name}.broken, and done again")
+    assert [file.name for file in path.parent.iterdir()] == [f"{path.name}.broken"]
     run.write(UNIT, ROWS)
     assert run.read(UNIT) == ROWS
 
@@ -309,14 +309,14 @@ def test_a_run_with_other_settings_is_refused(
 
 
 def test_another_machine_is_told_and_recorded_once(
-    tmp_path: Path, make_manifest: MakeManifest, told: list[str]
+    tmp_path: Path, make_manifest: MakeManifest, reported: list[str]
 ) -> None:
-    RunFolder.start(tmp_path, make_manifest(), told.append)
+    RunFolder.start(tmp_path, make_manifest(), reported.append)
     other = ENVIRONMENT | {"packages": {"torch": "2.14.0"}, "gpu": None, "dirty": True}
     for day in ("02", "03"):
         later = make_manifest(environment=other, now=f"2026-05-{day}T12:00:00Z")
-        run = RunFolder.start(tmp_path, later, told.append)
-    assert told == [
+        run = RunFolder.start(tmp_path, later, reported.append)
+    assert reported == [
         "The run goes on with other than it was started with:\n"
         "    setting         then      now\n"
         "    dirty           false     true\n"

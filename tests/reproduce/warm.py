@@ -45,7 +45,7 @@ class Started:
     out: Path
 
     @property
-    def told(self) -> str:
+    def log(self) -> str:
         """What it has written to stderr so far."""
         return (self.out / "stderr").read_text()
 
@@ -56,14 +56,14 @@ class Started:
 
     def wait(self) -> Done:
         code = self.warm.ask({"wait": self.pid})
-        return Done(code, (self.out / "stdout").read_text(), self.told)
+        return Done(code, (self.out / "stdout").read_text(), self.log)
 
     def kill_when(self, reached: Callable[[], bool]) -> Done:
         """SIGKILL as soon as something is the case; it must still run then."""
         until = time.monotonic() + LONGEST
         while not reached():
-            assert self.goes_on(), self.told
-            assert time.monotonic() < until, self.told
+            assert self.goes_on(), self.log
+            assert time.monotonic() < until, self.log
             time.sleep(0.002)
         os.kill(self.pid, signal.SIGKILL)
         done = self.wait()

@@ -71,7 +71,7 @@ def train_on(
                 step_done(state.global_step)
 
     chosen = islice(problems, how.max_steps * how.prompts)
-    rows = [{"prompt": one.prompt, "answer": one.answer} for one in chosen]
+    rows = [{"prompt": problem.prompt, "answer": problem.answer} for problem in chosen]
     config = GRPOConfig(
         output_dir=str(folder),
         max_steps=how.max_steps,

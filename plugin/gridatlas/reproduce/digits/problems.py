@@ -83,10 +83,10 @@ def held_out(
         items: How many are wanted.
         seed: Of the drawing; the same for all models, so that all answer the same problems.
     """
-    there = len(numbers_of(cell[0])) * len(numbers_of(cell[1]))
+    total = len(numbers_of(cell[0])) * len(numbers_of(cell[1]))
     random_ = random.Random(f"held out/{seed}/{cell[0]}/{cell[1]}/{operation}")
     found: dict[Problem, None] = {}
-    while len(found) < min(items, there // 2):
+    while len(found) < min(items, total // 2):
         found[draw(random_, cell, operation, width)] = None
     return tuple(found)
 

@@ -171,14 +171,14 @@ class DigitsWorker:
         how_many = self.study.supervised.steps if temperature is None else self.study.grpo.max_steps
         say = Teller(self.quiet)
 
-        def told(done: int) -> None:
+        def report(done: int) -> None:
             steps = f"{done} of {how_many} steps of training"
             say(f"seed {seed}, {setting}: {steps}", last=done == how_many)
 
         if temperature is None:
             how = self.study.supervised
             problems = self._training(self.study.cells, f"supervised/{seed}")
-            return train_start(self.study.size, how, problems, seed, self.device, told)
+            return train_start(self.study.size, how, problems, seed, self.device, report)
         start = self._model(seed, BEFORE)
         problems = self._training(self.study.train_region, f"grpo/{seed}")
         return train_on(
@@ -190,7 +190,7 @@ class DigitsWorker:
             answer_width(self.study.operation, self.study.digits) + 1,
             folder.with_name(f"{setting}.checkpoints"),
             self.device,
-            told,
+            report,
         )
 
     def _training(self, cells: tuple[tuple[int, int], ...], name: str) -> Iterator[Problem]:

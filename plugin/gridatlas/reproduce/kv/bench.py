@@ -80,7 +80,9 @@ class Bench:
     shape: str
     scorer: str = "importance"
     windows: tuple[int, ...] = (500, 1000, 2000, 3000)
-    ratios: tuple[Decimal, ...] = tuple(Decimal(one) for one in ("0.1", "0.2", "0.3", "0.4", "0.5"))
+    ratios: tuple[Decimal, ...] = tuple(
+        Decimal(ratio) for ratio in ("0.1", "0.2", "0.3", "0.4", "0.5")
+    )
     trigger: int = 5000
     protect: Protect = "tie"
     batch: int = 1
@@ -136,7 +138,7 @@ def measure(
     bench: Bench,
     folder: Path,
     device_name: str,
-    told: Callable[[dict[str, Any]], None] = lambda result: None,
+    report: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
     """Measure what isn't in the folder's file yet; it is written after each measurement.
 
@@ -158,8 +160,8 @@ def measure(
     check_fits(
         shape_of(config), WIDTHS[bench.dtype], longest, bench.batch, free_memory(device), "--batch"
     )
-    there = _there(bench, folder)
-    results: list[dict[str, Any]] = there["results"]
+    record = _recorded(bench, folder)
+    results: list[dict[str, Any]] = record["results"]
     left = [
         budget for budget in bench.budgets() if _levels(budget) not in [_of(r) for r in results]
     ]
@@ -171,11 +173,11 @@ def measure(
             _timed(replace(bench, new_tokens=bench.warm_up), model, None)
             for budget in left:
                 results.append(_timed(bench, model, budget))
-                write_atomic(folder / FILE, indented(there))
-                told(results[-1])
+                write_atomic(folder / FILE, indented(record))
+                report(results[-1])
         except torch.cuda.OutOfMemoryError as error:
             raise out_of_memory(error, bench.batch, "--batch") from error
-    return there
+    return record
 
 
 def _levels(budget: Budget | None) -> tuple[Any, Any]:
@@ -186,7 +188,7 @@ def _of(result: Mapping[str, Any]) -> tuple[Any, Any]:
     return result["local_window"], result["ratio"]
 
 
-def _there(bench: Bench, folder: Path) -> dict[str, Any]:
+def _recorded(bench: Bench, folder: Path) -> dict[str, Any]:
     """The file's content, or that of a new one."""
     now = environment()
     settings = bench.settings()
@@ -196,12 +198,12 @@ def _there(bench: Bench, folder: Path) -> dict[str, Any]:
     if not path.exists():
         return {**fresh, "results": []}
     try:
-        there: dict[str, Any] = json.loads(path.read_bytes())
+        record: dict[str, Any] = json.loads(path.read_bytes())
         found = differences(
-            {"settings": there["settings"], "gpu": there["gpu"], "packages": there["packages"]},
+            {"settings": record["settings"], "gpu": record["gpu"], "packages": record["packages"]},
             {"settings": settings, "gpu": now["gpu"], "packages": now["packages"]},
         )
-        assert isinstance(there["results"], list)
+        assert isinstance(record["results"], list)
     except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
         raise CannotRun(
             f"{path} can't be read: {error!r}",
@@ -210,7 +212,7 @@ def _there(bench: Bench, folder: Path) -> dict[str, Any]:
         ) from error
     if found:
         raise SettingsDiffer(str(folder), found)
-    return there
+    return record
 
 
 def _timed(bench: Bench, model: Any, budget: Budget | None) -> dict[str, Any]:
@@ -250,7 +252,7 @@ def _timed(bench: Bench, model: Any, budget: Budget | None) -> dict[str, Any]:
     return {
         "local_window": window,
         "ratio": ratio,
-        "budget": None if budget is None else budget.kept(budget.trigger, bench.prompt),
+        "budget": None if budget is None else budget.size_after(budget.trigger, bench.prompt),
         "seconds": round(seconds, 6),
         "ms_per_token": round(1000 * seconds / bench.new_tokens, 6),
         "tokens_per_second": round(bench.batch * bench.new_tokens / seconds, 3),
@@ -269,16 +271,16 @@ def compared(results: Sequence[Mapping[str, Any]]) -> list[str]:
     if full is None:
         return []
     lines = ["window  ratio  budget  ms/token  latency  peak KV"]
-    for one in results:
-        if one is full:
+    for result in results:
+        if result is full:
             lines.append(
-                f"{'full':>6}  {'':>5}  {'':>6}  {one['ms_per_token']:8.2f}  {'1':>7}  "
-                f"{one['peak_kv_bytes'] / 2**30:.2f} GiB"
+                f"{'full':>6}  {'':>5}  {'':>6}  {result['ms_per_token']:8.2f}  {'1':>7}  "
+                f"{result['peak_kv_bytes'] / 2**30:.2f} GiB"
             )
         else:
             lines.append(
-                f"{one['local_window']:>6}  {one['ratio']:>5}  {one['budget']:>6}  "
-                f"{one['ms_per_token']:8.2f}  {full['seconds'] / one['seconds']:6.2f}×  "
-                f"{full['peak_kv_bytes'] / one['peak_kv_bytes']:.2f}× less"
+                f"{result['local_window']:>6}  {result['ratio']:>5}  {result['budget']:>6}  "
+                f"{result['ms_per_token']:8.2f}  {full['seconds'] / result['seconds']:6.2f}×  "
+                f"{full['peak_kv_bytes'] / result['peak_kv_bytes']:.2f}× less"
             )
     return lines

@@ -63,13 +63,13 @@ _ALONE = re.compile(r"[*_$(\[\s]*([A-J])[*_$)\].:\s]*")
 
 def choice_of(answer: str, choices: int) -> str | None:
     """The letter that an answer settles on, by the rule above; None where it settles on none."""
-    boxed = [_ALONE.match(_MARKUP.sub(r"\1", one)) for one in _BOXED.findall(answer)]
+    boxed = [_ALONE.match(_MARKUP.sub(r"\1", text)) for text in _BOXED.findall(answer)]
     lines = [line for line in answer.splitlines() if line.strip()]
     alone = _ALONE.fullmatch(lines[-1]) if lines else None
     if boxed:
         found = boxed[-1][1] if boxed[-1] else None
-    elif said := _SAID.findall(answer):
-        found = said[-1]
+    elif statements := _SAID.findall(answer):
+        found = statements[-1]
     else:
         found = alone[1] if alone else None
     return found if found and found in LETTERS[:choices] else None

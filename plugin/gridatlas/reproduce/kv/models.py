@@ -23,7 +23,7 @@ SHAPES = {
     "r1-qwen": Shape(7_615_616_512, 28, 4, 128),
     "r1-llama": Shape(8_030_261_248, 32, 8, 128),
 }
-"""Their sizes, so that what a run takes can be told without a download."""
+"""Their sizes, so that what a run takes is known without a download."""
 END_OF_THOUGHT = "</think>"
 WIDTHS = {"bfloat16": 2, "float16": 2, "float32": 4}
 """Bytes per number of what `--dtype` may be."""
@@ -73,8 +73,8 @@ def choose_model(text: str, revision: str | None = None) -> ModelChoice:
     if not equals:
         source = LEVELS.get(text, text)
         name = Path(source).name.lower()
-        known = {Path(level).name.lower(): known for known, level in LEVELS.items()}
-        level = known.get(name, re.sub(r"[^a-z0-9_.-]+", "-", name).strip("-.") or "model")
+        by_name = {Path(model).name.lower(): level for level, model in LEVELS.items()}
+        level = by_name.get(name, re.sub(r"[^a-z0-9_.-]+", "-", name).strip("-.") or "model")
     local = Path(source).is_dir()
     if not local and (source.startswith((".", "/", "~")) or source.count("/") != 1):
         raise WrongUsage(

@@ -74,7 +74,7 @@ def about_predictor(folder: Path, model: dict[str, Any], hidden: int) -> dict[st
     train = f"python docs/reproduce/train_predictor.py --model … --out {folder}"
     try:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        there = {about[key] is not None for key in ("model", "hidden", "size", "sha256")}
+        complete = {about[key] is not None for key in ("model", "hidden", "size", "sha256")}
     except FileNotFoundError as error:
         raise CannotRun(
             f"there is no predictor in {folder}",
@@ -87,7 +87,7 @@ def about_predictor(folder: Path, model: dict[str, Any], hidden: int) -> dict[st
             "what train_predictor.py wrote",
             f"train it again: {train}",
         ) from error
-    assert there
+    assert complete
     of = about["model"]
     if about["hidden"] != hidden or (of.get("id"), of.get("sha256")) != (
         model["id"],

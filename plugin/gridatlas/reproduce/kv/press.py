@@ -50,7 +50,7 @@ class Press:
     def __init__(self, scorer: Scorer, budget: Budget | None, end_of_thought: int) -> None:
         self.scorer, self.budget, self.end_of_thought = scorer, budget, end_of_thought
         self.positions: Tensor | None = None
-        self.kept: Tensor | None = None
+        self.retained: Tensor | None = None
         self.prompt = self.seen = self.prunes = self.longest = 0
         self._protected: Tensor | None = None
         self._thought: Tensor | None = None
@@ -84,8 +84,8 @@ class Press:
                 "copies of one prompt: their caches are pruned at the same length",
                 "decode one question at a time, and its samples together",
             )
-        there = torch.arange(self.seen, self.seen + ids.shape[1], device=ids.device)
-        return args, kwargs | {"position_ids": there.expand(ids.shape[0], -1)}
+        places = torch.arange(self.seen, self.seen + ids.shape[1], device=ids.device)
+        return args, kwargs | {"position_ids": places.expand(ids.shape[0], -1)}
 
     def _after(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
         ids = kwargs["input_ids"] if kwargs.get("input_ids") is not None else args[0]
@@ -140,7 +140,7 @@ class Press:
             layer.keys = _gathered(layer.keys, index)
             layer.values = _gathered(layer.values, index)
         self.scorer.keep(index)
-        self.positions = self.kept = self.positions.gather(1, index)
+        self.positions = self.retained = self.positions.gather(1, index)
         self._protected = self._protected.gather(1, index)
         self.prunes += 1
 

@@ -103,7 +103,7 @@ def prompt_ids(tokenizer: Any, question: Question, profile: Profile) -> list[int
     messages = [{"role": "user", "content": prompt_text(question, profile)}]
     text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    return [int(one) for one in ids]
+    return [int(token) for token in ids]
 
 
 # --- a local file ---------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def _question(content: Any) -> Question:
 
 def _checked(questions: Sequence[Question], source: str) -> tuple[Question, ...]:
     ids = [question.id for question in questions]
-    twice = sorted({one for one in ids if ids.count(one) > 1})
+    twice = sorted({question_id for question_id in ids if ids.count(question_id) > 1})
     if twice or not questions:
         raise CannotRun(
             f"{source} has the id {quote(twice[0])} twice"
@@ -242,7 +242,7 @@ def _row(level: str, number: int, row: Mapping[str, Any]) -> Question:
         wrong = [str(row[f"Incorrect Answer {i}"]).strip() for i in (1, 2, 3)]
         name, text = str(row["Record ID"]), str(row["Question"]).strip()
         # The right one stands first there: an order of each question's own, always the same.
-        choices = sorted([right, *wrong], key=lambda one: _hash(f"{name}/{one}"))
+        choices = sorted([right, *wrong], key=lambda choice: _hash(f"{name}/{choice}"))
         return Question(name, text, LETTERS[choices.index(right)], tuple(choices))
     text = row["question"] if level == "amc23" else row["problem"]
     return Question(str(row.get("id", number)), str(text).strip(), str(row["answer"]).strip())

@@ -50,7 +50,7 @@ class Scorer(ABC):
             positions: [rows, L] absolute positions of the tokens in the cache.
         """
 
-    def keep(self, kept: Tensor) -> None:  # noqa: B027 - most do nothing
+    def keep(self, index: Tensor) -> None:  # noqa: B027 - most do nothing
         """Only these tokens stay in the cache: [rows, kept] indices."""
 
     def rows(self, index: Tensor) -> None:  # noqa: B027 - most do nothing
@@ -72,10 +72,10 @@ class PerToken(Scorer):
         assert self.per_token is not None
         return self.per_token
 
-    def keep(self, kept: Tensor) -> None:
+    def keep(self, index: Tensor) -> None:
         """Forget the scores of removed tokens."""
         assert self.per_token is not None
-        self.per_token = self.per_token.gather(1, kept)
+        self.per_token = self.per_token.gather(1, index)
 
     def rows(self, index: Tensor) -> None:
         """Forget the scores of samples that are done."""
@@ -191,8 +191,8 @@ class Observed(Scorer):
             own = positions[:, -1:] + back
             found.append(self.layer_scores(queries, cache.layers[layer].keys, own, positions))
         total = found[0]
-        for one in found[1:]:
-            total = total + one
+        for scores in found[1:]:
+            total = total + scores
         return total / len(found)
 
     @abstractmethod
@@ -273,8 +273,8 @@ class RKV(Observed):
         near = similarity > self.similar
         order = torch.arange(1, length + 1, device=keys.device)
         latest = (near * order).argmax(dim=1, keepdim=True)
-        kept = similarity.gather(1, latest)
-        spared = torch.where(near.gather(1, latest), torch.zeros_like(kept), kept)
+        largest = similarity.gather(1, latest)
+        spared = torch.where(near.gather(1, latest), torch.zeros_like(largest), largest)
         similarity.scatter_(1, latest, spared)
         return torch.softmax(similarity.mean(dim=1), dim=0)
 

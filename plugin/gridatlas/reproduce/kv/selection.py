@@ -49,7 +49,7 @@ class Budget:
         """The k of a cache with so many tokens; without rounding errors of binary fractions."""
         return int(max(length - self.window, 0) * self.ratio)
 
-    def kept(self, length: int, question: int) -> int:
+    def size_after(self, length: int, question: int) -> int:
         """Tokens that stay of a cache of this length.
 
         Args:

@@ -38,7 +38,7 @@ from gridatlas.reproduce.runner.records import Row
 from gridatlas.reproduce.runner.units import Unit, cell_of, seed_of
 
 WINDOWS = (500, 1000, 2000, 3000)
-RATIOS = tuple(Decimal(one) for one in ("0.1", "0.2", "0.3", "0.4", "0.5"))
+RATIOS = tuple(Decimal(ratio) for ratio in ("0.1", "0.2", "0.3", "0.4", "0.5"))
 WINDOW, RATIO = "local_window", "ratio"
 
 
@@ -142,8 +142,8 @@ class SweepWorker:
             for unit in group:
                 budget = budgets[unit.cell]
                 samples: list[Sample] = []
-                for one in begun:
-                    samples += (one if budget is None else one.fork(budget).run()).samples
+                for decoding in begun:
+                    samples += (decoding if budget is None else decoding.fork(budget).run()).samples
                 yield unit, self._rows(question, samples)
         except torch.cuda.OutOfMemoryError as error:
             raise out_of_memory(error, self.sweep.batch, "--batch") from error
@@ -152,7 +152,7 @@ class SweepWorker:
         """The batches of samples up to the first prune; to the end where nothing is pruned."""
         sweep = self.sweep
         prompt = prompt_ids(self.tokenizer, question, sweep.profile)
-        seeds = [seed_of(self.seed, question.id, one) for one in range(sweep.samples)]
+        seeds = [seed_of(self.seed, question.id, number) for number in range(sweep.samples)]
         longest = len(prompt) + sweep.sampling.max_new_tokens
         begun = []
         for start in range(0, sweep.samples, sweep.batch):

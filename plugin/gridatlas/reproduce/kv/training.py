@@ -64,13 +64,13 @@ def labels_of(
     traces: Sequence[Trace],
     thought_end: int,
     folder: Path,
-    told: Callable[[int], None] = lambda done: None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> list[Labelled]:
     """The labels of all traces, from the folder where they were made before.
 
     Args:
         folder: For one file per trace, written whole.
-        told: Given the number of traces that are done.
+        report: Given the number of traces that are done.
 
     Raises:
         CannotRun: Where no trace has both a thought and an answer.
@@ -83,13 +83,13 @@ def labels_of(
         name = hashlib.sha256(",".join(map(str, [len(trace.prompt), *ids])).encode()).hexdigest()
         path = folder / f"{name[:20]}.safetensors"
         if path.exists():
-            there = load(path.read_bytes())
-            found.append(Labelled(there["hidden"], there["received"]))
-        elif (one := labelled(model, ids, len(trace.prompt), thought_end)) is not None:
-            one = Labelled(one.hidden.cpu().contiguous(), one.received.cpu().contiguous())
-            write_atomic(path, save({"hidden": one.hidden, "received": one.received}))
-            found.append(one)
-        told(number)
+            tensors = load(path.read_bytes())
+            found.append(Labelled(tensors["hidden"], tensors["received"]))
+        elif (labels := labelled(model, ids, len(trace.prompt), thought_end)) is not None:
+            labels = Labelled(labels.hidden.cpu().contiguous(), labels.received.cpu().contiguous())
+            write_atomic(path, save({"hidden": labels.hidden, "received": labels.received}))
+            found.append(labels)
+        report(number)
     if not found:
         raise CannotRun(
             f"none of {len(traces)} traces has a thought, </think> and an answer after it",
@@ -106,18 +106,18 @@ def train(
     how: Training,
     seed: int,
     device: Any,
-    told: Callable[[int, int, float], None] = lambda step, of, loss: None,
+    report: Callable[[int, int, float], None] = lambda step, of, loss: None,
 ) -> Any:
     """A predictor trained on labelled traces; in bfloat16 on a GPU, with weights of full precision.
 
     Args:
         family: `llama` or `qwen2`.
-        told: Given the step, their number and the loss.
+        report: Given the step, their number and the loss.
     """
     import torch
 
-    hidden = torch.cat([one.hidden for one in found])
-    wanted = target(torch.cat([one.received for one in found]).float(), family)
+    hidden = torch.cat([labels.hidden for labels in found])
+    wanted = target(torch.cat([labels.received for labels in found]).float(), family)
     counts = torch.where((wanted >= how.low) & (wanted < how.high), how.weight, 1.0)
     predictor = new_predictor(hidden.shape[1], size, seed).to(device)
     steps_per_epoch = -(-len(wanted) // how.batch)
@@ -134,15 +134,15 @@ def train(
         for index in torch.randperm(len(wanted), generator=order).split(how.batch):
             given = hidden[index].to(device).float()
             with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                said = predictor(given)
-            error = (said.float() - wanted[index].to(device)) ** 2
+                predicted = predictor(given)
+            error = (predicted.float() - wanted[index].to(device)) ** 2
             loss = (error * counts[index].to(device)).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             schedule.step()
             step += 1
-            told(step, steps, float(loss.detach()))
+            report(step, steps, float(loss.detach()))
     return predictor.eval()
 
 

@@ -28,7 +28,7 @@ _SEEN_WITHIN = 60.0
 _ANSWERS_WITHIN = 10.0
 """Seconds within which a cluster answers."""
 _STALL_WARNING = 300.0
-"""Seconds without a worker that is ready after which that is told."""
+"""Seconds without a worker that is ready after which that is reported."""
 
 
 class _Host:
@@ -101,7 +101,7 @@ class _Pool:
         try:
             self.work()
         finally:
-            for actor in [*self.starting.values(), *(one for one, *_ in self.working.values())]:
+            for actor in [*self.starting.values(), *(actor for actor, *_ in self.working.values())]:
                 self.ray.kill(actor)
         if self.failed:
             raise self.failure()
@@ -294,11 +294,11 @@ def _workers(ray: Any, devices: Devices) -> int:
         return devices.workers
     if not devices.gpus:
         return 1
-    there = int(ray.cluster_resources().get("GPU", 0) / devices.gpus)
-    if not there:
+    available = int(ray.cluster_resources().get("GPU", 0) / devices.gpus)
+    if not available:
         raise CannotRun(
             "Ray knows of no GPU",
             "a GPU for each worker",
             "start Ray on machines with GPUs, or try it with --device cpu",
         )
-    return min(there, devices.workers or there)
+    return min(available, devices.workers or available)

@@ -65,7 +65,7 @@ def collect(
 ) -> Iterator[str]:
     """Write what the runs measured as a reading of a study; give what there is to say about it.
 
-    Cells that aren't complete are left out and told of. Rows of the reading that other runs
+    Cells that aren't complete are left out and reported. Rows of the reading that other runs
     measured are kept.
 
     Args:
@@ -104,11 +104,13 @@ def _target(data: Path, study: str, reading: str) -> _Target:
             "correct --reading",
         )
     if not (folder / STUDY_FILE).is_file():
-        there = [path.parent.name for path in data.glob(f"*/{STUDY_FILE}")]
-        near = nearest(study, there)
+        studies = [path.parent.name for path in data.glob(f"*/{STUDY_FILE}")]
+        near = nearest(study, studies)
         raise WrongUsage(
             f"there is no {name}/{STUDY_FILE}",
-            f"one of the studies: {join_names(sorted(there))}" if there else f"a study in {data}",
+            f"one of the studies: {join_names(sorted(studies))}"
+            if studies
+            else f"a study in {data}",
             f"write --study {near}" if near else f"write {STUDY_FILE} first, or correct --data",
         )
     _within(folder, data, name)
@@ -118,7 +120,7 @@ def _target(data: Path, study: str, reading: str) -> _Target:
         raise CannotRun(
             "\n".join(map(str, problems)), f"a {STUDY_FILE} that can be read", "fix it first"
         )
-    entry = next((one for one in source.file.readings if one.id == reading), None)
+    entry = next((entry for entry in source.file.readings if entry.id == reading), None)
     file = entry.file if entry else f"{reading}.csv"
     if not file.endswith(".csv") or Path(file).is_absolute() or ".." in Path(file).parts:
         raise CannotRun(
@@ -239,16 +241,16 @@ def _cell(line: Line, target: _Target) -> Cell:
     return cell_of([(factor, line[factor]) for factor in target.factors])
 
 
-def _line(one: Tally, run: str, target: _Target, scale: int) -> Line:
+def _line(tally: Tally, run: str, target: _Target, scale: int) -> Line:
     metric = target.source.file.metric
     places = Decimal(1).scaleb(-max(metric.decimals or 0, 4 if scale == 1 else 2))
-    value = Decimal(scale * one.successes) / one.n
-    stderr = None if one.stderr is None else Decimal(scale * one.stderr)
+    value = Decimal(scale * tally.successes) / tally.n
+    stderr = None if tally.stderr is None else Decimal(scale * tally.stderr)
     return {
-        **dict(one.cell),
+        **dict(tally.cell),
         metric.column: str(value.quantize(places)),
-        "n": str(one.n),
-        "successes": str(one.successes),
+        "n": str(tally.n),
+        "successes": str(tally.successes),
         "stderr": "" if stderr is None else str(stderr.quantize(places)),
         "run": run,
     }
@@ -260,10 +262,10 @@ def _order(cell: Cell, target: _Target) -> list[tuple[int, Decimal, str]]:
     factors = (*target.source.file.facets, target.source.file.y, target.source.file.x)
     keys = []
     for factor in factors:
-        level, known = levels[factor], _levels(target, factor)
+        level, order = levels[factor], _levels(target, factor)
         number = level_number(level)
-        if known is not None and level in known:
-            keys.append((0, Decimal(known.index(level)), ""))
+        if order is not None and level in order:
+            keys.append((0, Decimal(order.index(level)), ""))
         else:
             keys.append((1, number, "") if number is not None else (2, Decimal(0), level))
     return keys

@@ -1,4 +1,4 @@
-"""Why a run can't go on, told in one message."""
+"""Why a run can't go on, in one message."""
 
 from __future__ import annotations
 

@@ -74,11 +74,11 @@ _STRICT = json.JSONDecoder(
 def indented(value: Mapping[str, Any]) -> bytes:
     """JSON for people: keys sorted, a line per value, and one per entry of a list of mappings."""
     parts = []
-    for key, one in sorted(value.items()):
-        if isinstance(one, list) and one and all(isinstance(entry, dict) for entry in one):
-            text = "[\n    " + ",\n    ".join(map(compact, one)) + "\n  ]"
+    for key, member in sorted(value.items()):
+        if isinstance(member, list) and member and all(isinstance(entry, dict) for entry in member):
+            text = "[\n    " + ",\n    ".join(map(compact, member)) + "\n  ]"
         else:
-            text = json.dumps(one, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(member, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
             text = text.replace("\n", "\n  ")
         parts.append(f"  {compact(key)}: {text}")
     return ("{\n" + ",\n".join(parts) + "\n}\n").encode()

@@ -51,13 +51,14 @@ class RunOptions:
         for factor, level in self.only:
             wanted.setdefault(factor, set()).add(level)
         for factor, levels in wanted.items():
-            there = dict.fromkeys(unit.levels.get(factor) for unit in units)
-            if None in there:
+            of_run = dict.fromkeys(unit.levels.get(factor) for unit in units)
+            if None in of_run:
                 names = join_names(units[0].levels)
                 raise click.UsageError(f"--only {factor}=…: the run's factors are {names}")
-            for level in levels - there.keys():
+            for level in levels - of_run.keys():
                 raise click.UsageError(
-                    f"--only {factor}={level}: the run's levels of {factor} are {join_names(there)}"
+                    f"--only {factor}={level}: the run's levels of {factor} are "
+                    f"{join_names(of_run)}"
                 )
         return [
             unit

@@ -142,7 +142,7 @@ class RunFolder:
     ) -> RunFolder:
         """Begin a run, or go on with the one that is there.
 
-        Another machine, other packages or other code are told of and recorded.
+        Another machine, other packages or other code are reported and recorded.
 
         Raises:
             SettingsDiffer: Where the folder has a run with other settings.
@@ -151,11 +151,11 @@ class RunFolder:
         folder = folder.absolute()
         if not (folder / RUN_FILE).exists():
             _write_first(folder, manifest)
-        there = _read_manifest(folder)
-        found = differences(there, manifest.identity())
+        recorded = _read_manifest(folder)
+        found = differences(recorded, manifest.identity())
         if found:
-            # What follows from the settings is told only where it is all that differs.
-            causes = [one for one in found if one[0] not in _FOLLOWING]
+            # What follows from the settings is reported only where it is all that differs.
+            causes = [difference for difference in found if difference[0] not in _FOLLOWING]
             raise SettingsDiffer(str(folder), causes or found)
         with contextlib.suppress(OSError):
             (folder / WORK).mkdir(exist_ok=True)
@@ -171,8 +171,8 @@ class RunFolder:
             CannotRun: Where the folder has none.
         """
         folder = folder.absolute()
-        there = _read_manifest(folder)
-        return cls(folder, there["run"], there["hash"][:16], tell, there["stderr_over"])
+        manifest = _read_manifest(folder)
+        return cls(folder, manifest["run"], manifest["hash"][:16], tell, manifest["stderr_over"])
 
     # --- what the run is ------------------------------------------------------------------------
 
@@ -180,7 +180,9 @@ class RunFolder:
         """The manifest, with `resumed`: what was different when the run was taken up again."""
         manifest = _read_manifest(self.folder)
         resumed = [_read_resumed(path) for path in sorted((self.folder / RESUMED).glob("*.json"))]
-        return manifest | {"resumed": sorted(resumed, key=lambda one: (one["at"], compact(one)))}
+        return manifest | {
+            "resumed": sorted(resumed, key=lambda entry: (entry["at"], compact(entry)))
+        }
 
     def plan(self) -> tuple[Unit, ...]:
         """All units of the run, done or not, in the order in which they were planned.
@@ -228,7 +230,7 @@ class RunFolder:
         return self.folder / RECORDS / unit.path
 
     def missing(self, units: Iterable[Unit]) -> list[Unit]:
-        """The units that aren't done; a file that isn't whole is told and set aside."""
+        """The units that aren't done; a file that isn't whole is reported and set aside."""
         return [unit for unit in units if not self._is_done(unit)]
 
     def _is_done(self, unit: Unit) -> bool:
@@ -239,14 +241,14 @@ class RunFolder:
             return False
 
     def _set_aside(self, path: Path, why: str) -> None:
-        aside = path.with_name(path.name + BROKEN)
+        broken = path.with_name(path.name + BROKEN)
         try:
-            os.replace(path, aside)
+            os.replace(path, broken)
         except FileNotFoundError:  # another process was faster
             return
         except OSError as error:
-            raise not_written(aside, error) from error
-        self.tell(f"{path} {why}: set aside as {aside.name}, and done again")
+            raise not_written(broken, error) from error
+        self.tell(f"{path} {why}: set aside as {broken.name}, and done again")
 
     def write(self, unit: Unit, rows: Sequence[Row]) -> None:
         """Write the rows of a finished unit, whole or not at all.
@@ -458,6 +460,6 @@ def _read_resumed(path: Path) -> dict[str, Any]:
         raise CannotRun(
             f"{path} can't be read: {error}",
             "what was different when the run was taken up again",
-            "bring the file back, or remove it: then it isn't told",
+            "bring the file back, or remove it: then it isn't reported",
         ) from error
     return entry

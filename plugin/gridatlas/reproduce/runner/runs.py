@@ -229,11 +229,11 @@ def _gpu() -> dict[str, Any] | None:
 def flat(value: Mapping[str, Any]) -> dict[str, Any]:
     """A mapping with dotted keys in place of mappings in it."""
     found: dict[str, Any] = {}
-    for key, one in value.items():
-        if isinstance(one, Mapping) and one:
-            found |= {f"{key}.{name}": inner for name, inner in flat(one).items()}
+    for key, entry in value.items():
+        if isinstance(entry, Mapping) and entry:
+            found |= {f"{key}.{name}": inner for name, inner in flat(entry).items()}
         else:
-            found[key] = one
+            found[key] = entry
     return found
 
 

@@ -15,7 +15,7 @@ from gridatlas.reproduce.runner.records import RUN_FILE, BrokenRecord, Over, Row
 from gridatlas.reproduce.runner.units import Cell, Unit
 
 EACH = 5
-"""Cells of a grid that are told one by one."""
+"""Cells of a grid that are listed one by one."""
 LINES = 20
 
 
@@ -26,7 +26,7 @@ class Tally:
     Attributes:
         done, of: Units; a cell with fewer done than planned has no counts.
         n, successes: Graded samples, and those that are right.
-        stderr: Standard error of the share of successes; None where it can't be told.
+        stderr: Standard error of the share of successes; None where it isn't known.
         items: Ids, in the order of the plan.
         samples: Graded samples per item.
         correct: Successes per item.
@@ -70,7 +70,7 @@ def collected_runs(folders: Iterable[RunFolder]) -> list[CollectedRun]:
     runs: dict[tuple[str, str], list[RunFolder]] = {}
     for folder in folders:
         same = runs.setdefault((folder.run, folder.settings), [])
-        if folder.folder not in [one.folder for one in same]:
+        if folder.folder not in [other.folder for other in same]:
             same.append(folder)
     return [_collected(same) for _, same in sorted(runs.items())]
 
@@ -78,7 +78,7 @@ def collected_runs(folders: Iterable[RunFolder]) -> list[CollectedRun]:
 def _collected(folders: Sequence[RunFolder]) -> CollectedRun:
     manifests = [_manifest(folder) for folder in folders]
     manifest = min(manifests, key=lambda manifest: str(manifest["started"]))
-    resumed = [one for each in manifests for one in each["resumed"]]
+    resumed = [entry for each in manifests for entry in each["resumed"]]
     over: Over = manifest["stderr_over"]
     written = [(folder, folder.written()) for folder in folders]
     cells: dict[Cell, list[Unit]] = {}
@@ -109,7 +109,7 @@ def _manifest(folder: RunFolder) -> dict[str, Any]:
 
 
 def _rows(written: Sequence[tuple[RunFolder, Collection[str]]], unit: Unit) -> list[Row] | None:
-    """The rows of a unit from the folder that has it; a file that isn't whole is told."""
+    """The rows of a unit from the folder that has it; a file that isn't whole is reported."""
     found: list[tuple[RunFolder, list[Row]]] = []
     for folder, names in written:
         try:
@@ -191,20 +191,22 @@ def outcomes_as_json(run: CollectedRun) -> dict[str, Any]:
     lists: dict[tuple[str, ...], int] = {}
     cells = [
         {
-            "cell": dict(one.cell),
-            "items": lists.setdefault(one.items, len(lists)),
-            "samples": one.samples[0] if len(set(one.samples)) == 1 else list(one.samples),
-            "correct": list(one.correct),
+            "cell": dict(tally.cell),
+            "items": lists.setdefault(tally.items, len(lists)),
+            "samples": tally.samples[0] if len(set(tally.samples)) == 1 else list(tally.samples),
+            "correct": list(tally.correct),
         }
-        for one in run.tallies
-        if one.complete
+        for tally in run.tallies
+        if tally.complete
     ]
-    return {"run": run.run, "items": [list(one) for one in lists], "cells": cells}
+    return {"run": run.run, "items": [list(items) for items in lists], "cells": cells}
 
 
 def manifest_as_json(run: CollectedRun) -> dict[str, Any]:
     """The manifest with how far each cell is."""
-    cells = [{"levels": dict(one.cell), "done": one.done, "of": one.of} for one in run.tallies]
+    cells = [
+        {"levels": dict(tally.cell), "done": tally.done, "of": tally.of} for tally in run.tallies
+    ]
     return {**run.manifest, "cells": cells}
 
 
@@ -215,8 +217,8 @@ def incomplete(run: CollectedRun, facets: Collection[str]) -> Iterator[str]:
         facets: The factors that make a grid of the cells that have the same levels of them.
     """
     grids: dict[str, list[Tally]] = {}
-    for one in run.tallies:
-        grids.setdefault(_words(one.cell, facets), []).append(one)
+    for tally in run.tallies:
+        grids.setdefault(_words(tally.cell, facets), []).append(tally)
     lines = [line for name, cells in grids.items() for line in _absent(name, cells)]
     yield from lines[:LINES]
     if len(lines) > LINES:
@@ -226,10 +228,10 @@ def incomplete(run: CollectedRun, facets: Collection[str]) -> Iterator[str]:
 def _absent(grid: str, cells: Sequence[Tally]) -> Iterator[str]:
     absent = [cell for cell in cells if not cell.complete]
     if len(absent) <= EACH:
-        for one in absent:
-            yield f"{_words(one.cell)}: {one.done} of {one.of} units"
+        for tally in absent:
+            yield f"{_words(tally.cell)}: {tally.done} of {tally.of} units"
         return
-    done, of = sum(one.done for one in absent), sum(one.of for one in absent)
+    done, of = sum(tally.done for tally in absent), sum(tally.of for tally in absent)
     where = f"{grid}: " if grid else ""
     yield f"{where}{len(absent)} of {len(cells)} cells, with {done} of {of} units done"
 

@@ -84,7 +84,7 @@ def plan_as_json(units: Iterable[Unit]) -> dict[str, Any]:
         {"cell": dict(cell), "units": lists.setdefault(tuple(items.items()), len(lists))}
         for cell, items in cells.items()
     ]
-    return {"cells": entries, "units": [[list(one) for one in found] for found in lists]}
+    return {"cells": entries, "units": [[list(unit) for unit in found] for found in lists]}
 
 
 def units_of_plan(plan: Mapping[str, Any]) -> tuple[Unit, ...]:
