@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from studies import HEAD, Checked, MakeStudy, Read
+from builders import HEAD, Checked, MakeStudy, Read
 
 from gridatlas.data.reader import StudySource, read_study
 from gridatlas.data.validate import validate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from studies import HEAD, MakeStudy, table
+from builders import HEAD, MakeStudy, table
 
 from gridatlas.model.study import Cell, Grid
 from gridatlas.results.differences import differences, pairs, subtract

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from studies import HEAD, REPOSITORY, table
+from builders import HEAD, REPOSITORY, table
 
 import gridatlas
 from gridatlas.api import OpenGrid, OpenStudy, Studies

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from studies import MakeStudy, table
+from builders import MakeStudy, table
 
 from gridatlas.checks import check_study
 from gridatlas.checks.averages import (

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from studies import HEAD, MakeStudy, table
+from builders import HEAD, MakeStudy, table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells

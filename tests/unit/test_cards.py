@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from studies import MakeStudy, table
+from builders import MakeStudy, table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells

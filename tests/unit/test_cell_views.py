@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from studies import MakeStudy, table
+from builders import MakeStudy, table
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells

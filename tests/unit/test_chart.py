@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from studies import MakeStudy, table
+from builders import MakeStudy, table
 
 from gridatlas.charts.compose import difference_domain, draw_difference, draw_grid, own_domain
 from gridatlas.charts.description import describe_difference, describe_grid

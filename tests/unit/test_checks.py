@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from studies import HEAD, REPOSITORY, MakeStudy, table
+from builders import HEAD, REPOSITORY, MakeStudy, table
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import (

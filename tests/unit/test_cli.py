@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 import pytest
+from builders import HEAD, REPOSITORY
 from click.testing import CliRunner, Result
-from studies import HEAD, REPOSITORY
 
 from gridatlas import __version__
 from gridatlas.cli.main import main

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from studies import MakeStudy, table
+from builders import MakeStudy, table
 
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.study import Grid

@@ -12,9 +12,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from builders import REPOSITORY
 from click.testing import CliRunner, Result
 from markdown import markdown
-from studies import REPOSITORY
 
 from gridatlas.cli.main import main
 from gridatlas.diff.changes import Changes

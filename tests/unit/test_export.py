@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 from decimal import Decimal
 
 import pytest
-from studies import HEAD, Checked, MakeStudy, table
+from builders import HEAD, Checked, MakeStudy, table
 
 from gridatlas.assessment import cells
 from gridatlas.assessment.assess import assess

@@ -8,7 +8,7 @@ from math import sqrt
 from statistics import mean, stdev
 
 import pytest
-from studies import REPOSITORY, MakeStudy, table
+from builders import REPOSITORY, MakeStudy, table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment

@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from studies import REPOSITORY
+from builders import REPOSITORY
 
 import gridatlas
 

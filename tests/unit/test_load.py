@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from studies import HEAD, Read
+from builders import HEAD, Read
 
 from gridatlas.data.reader import nearest_line, read_study, study_folders
 from gridatlas.data.tables import Table, parse_csv

@@ -7,8 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from builders import HEAD, table
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from studies import HEAD, table
 
 import gridatlas
 from gridatlas.api import OpenStudy

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from studies import HEAD
+from builders import HEAD
 
 from gridatlas.data.reader import StudySource, read_study
 from gridatlas.data.validate import validate

@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from studies import MakeStudy, table
+from builders import MakeStudy, table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.profiles import METHODS, LevelMean, profiles

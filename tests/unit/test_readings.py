@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from studies import HEAD, MakeStudy, table
+from builders import HEAD, MakeStudy, table
 
 from gridatlas.assessment.agreement import (
     Alone,

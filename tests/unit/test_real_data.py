@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from studies import REPOSITORY
+from builders import REPOSITORY
 
 import gridatlas
 from gridatlas.data.reader import read_study

@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from studies import MakeStudy, table
+from builders import MakeStudy, table
 
 from gridatlas.assessment.agreement import compare
 from gridatlas.assessment.assess import assess

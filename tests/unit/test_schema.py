@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
+from builders import HEAD, REPOSITORY
 from jsonschema import Draft202012Validator
-from studies import HEAD, REPOSITORY
 
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.json_schema import json_schema

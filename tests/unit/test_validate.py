@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from studies import Checked, MakeStudy, table
+from builders import Checked, MakeStudy, table
 
 from gridatlas.data.levels import slug
 from gridatlas.model.problems import only_problems

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from studies import REPOSITORY
+from builders import REPOSITORY
 from test_layers import EXTRA
 
 UNITS = """

@@ -9,7 +9,7 @@ from gridatlas.data.reader import StudySource
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Study
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[1]
 
 HEAD = "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\n"
 """The least study.yml that works; its cells are in the columns rate, depth and value."""
