@@ -1,9 +1,11 @@
-"""What tests say of studies: the least that works, and tables from lines."""
+"""Studies for tests: their files, written from a few arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from gridatlas.data.reader import StudySource
 from gridatlas.model.problems import Problem
@@ -12,7 +14,9 @@ from gridatlas.model.study import Study
 REPOSITORY = Path(__file__).parents[1]
 
 HEAD = "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\n"
-"""The least study.yml that works; its cells are in the columns rate, depth and value."""
+"""The smallest study.yml that works; its cells are in the columns rate, depth and value."""
+CELLS = "rate,depth,value\n1,1,1\n"
+"""The smallest table of it."""
 
 Read = Callable[..., tuple[StudySource | None, list[Problem]]]
 Checked = Callable[..., tuple[Study | None, list[Problem]]]
@@ -22,3 +26,26 @@ MakeStudy = Callable[..., Study]
 def table(head: str, *rows: str) -> str:
     """CSV text from its lines."""
     return "\n".join((head, *rows)) + "\n"
+
+
+def write_study(
+    folder: Path,
+    study: str | Mapping[str, Any] = HEAD,
+    cells: str | None = CELLS,
+    files: Mapping[str, str] | None = None,
+) -> Path:
+    """Write a study's files, over those that are there, and give its folder back.
+
+    Args:
+        folder: Of the study, such as `data/demo`; it is made where it isn't there.
+        study: The text of `study.yml`, or its content.
+        cells: The text of `cells.csv`; None to write none.
+        files: Texts of further files, by their paths in the folder.
+    """
+    text = study if isinstance(study, str) else json.dumps(study)
+    tables = {} if cells is None else {"cells.csv": cells}
+    for name, content in {"study.yml": text, **tables, **(files or {})}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8", newline="")
+    return folder

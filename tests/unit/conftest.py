@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import HEAD, Checked, MakeStudy, Read
+from builders import HEAD, Checked, MakeStudy, Read, write_study
 
 from gridatlas.data.reader import StudySource, read_study
 from gridatlas.data.validate import validate
@@ -20,12 +20,8 @@ def read(tmp_path: Path) -> Read:
     def read(
         more: str = "", cells: str | None = None, files: dict[str, str] | None = None
     ) -> tuple[StudySource | None, list[Problem]]:
-        folder = tmp_path / "data" / "demo"
-        folder.mkdir(parents=True, exist_ok=True)
         study = more if more.startswith("format:") else HEAD + more
-        for name, text in {"study.yml": study, "cells.csv": cells, **(files or {})}.items():
-            if text is not None:
-                (folder / name).write_text(text, encoding="utf-8", newline="")
+        folder = write_study(tmp_path / "data/demo", study, cells, files)
         return read_study(folder, "data/demo")
 
     return read

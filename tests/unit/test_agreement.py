@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import html
 import io
-import json
 from pathlib import Path
 
 import pytest
+from builders import write_study
 
 from gridatlas.build.markdown_export import for_repository, plain_files
 from gridatlas.build.site import Site, build
@@ -24,13 +24,11 @@ def _built(folder: Path, readings: int) -> Site:
 
     The last reading has no cell that another one has.
     """
-    study = folder / "demo"
-    study.mkdir(parents=True)
     entries = [
         {"id": f"r{number}", "label": f"Reading {number}", "file": f"r{number}.csv"}
         for number in range(1, readings + 1)
     ]
-    (study / "study.yml").write_text(json.dumps(STUDY | {"readings": entries}))
+    tables = {}
     for number in range(1, readings + 1):
         values = {(x, y): 10 * x + y for x, y in POINTS}
         if number == 1:
@@ -40,7 +38,8 @@ def _built(folder: Path, readings: int) -> Site:
         if number == readings:
             values = {(1, 4): 50}
         rows = [f"{x},{y},{value}\n" for (x, y), value in values.items()]
-        (study / f"r{number}.csv").write_text("x,y,value\n" + "".join(rows))
+        tables[f"r{number}.csv"] = "x,y,value\n" + "".join(rows)
+    write_study(folder / "demo", STUDY | {"readings": entries}, None, tables)
     return build(folder)
 
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from builders import HEAD, REPOSITORY, table
+from builders import HEAD, REPOSITORY, table, write_study
 
 import gridatlas
 from gridatlas.api import OpenGrid, OpenStudy, Studies
@@ -39,10 +39,7 @@ def opened(tmp_path: Path) -> Callable[..., Studies]:
 
     def opened(studies: dict[str, tuple[str, str]]) -> Studies:
         for name, (study, cells) in studies.items():
-            folder = tmp_path / "data" / name
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "study.yml").write_text(study, encoding="utf-8")
-            (folder / "cells.csv").write_text(cells, encoding="utf-8")
+            write_study(tmp_path / "data" / name, study, cells)
         return gridatlas.load(os.path.relpath(tmp_path / "data"))
 
     return opened

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from amount import amount
+from builders import write_study
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
@@ -82,16 +83,9 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
             ("tiny", 2, "3.25"), ("small", 2, "3"), ("large", 2, "2.75"),
         ]
     )  # fmt: skip
-    files = {
-        "demo/study.yml": DEMO,
-        "demo/first.csv": _cells(ROWS),
-        "demo/second.csv": _cells({"a": ("7 2 3", "4 5 -")}),
-        "loss/study.yml": LOSS,
-        "loss/cells.csv": losses,
-    }
-    for name, text in files.items():
-        (data / name).parent.mkdir(parents=True, exist_ok=True)
-        (data / name).write_text(text, "utf-8")
+    readings = {"first.csv": _cells(ROWS), "second.csv": _cells({"a": ("7 2 3", "4 5 -")})}
+    write_study(data / "demo", DEMO, None, readings)
+    write_study(data / "loss", LOSS, losses)
     return load(data)
 
 
@@ -355,10 +349,8 @@ def test_value_for_prose(studies: dict[str, Results], expression: str, value: ob
 
 
 def test_value_keeps_printed_digits(tmp_path: Path) -> None:
-    (tmp_path / "s").mkdir()
     head = "format: 1\ntitle: T\nmetric: {name: M}\nx: a\ny: b\n"
-    (tmp_path / "s" / "study.yml").write_text(head, "utf-8")
-    (tmp_path / "s" / "cells.csv").write_text("a,b,value\n1,1,52.0\n", "utf-8")
+    write_study(tmp_path / "s", head, "a,b,value\n1,1,52.0\n")
     assert str(evaluate_value("grid().best.value", load(tmp_path), None)) == "52.0"
 
 
@@ -871,9 +863,7 @@ def test_line_breaks_are_blanks(studies: dict[str, Results]) -> None:
 def test_facets_may_have_the_names_of_python_words(tmp_path: Path) -> None:
     names = ("lambda", "class", "from", "in-place")
     head = "format: 1\ntitle: T\nmetric: {name: M}\nx: lambda\ny: class\nfacets: [from, in-place]\n"
-    (tmp_path / "s").mkdir()
-    (tmp_path / "s" / "study.yml").write_text(head, "utf-8")
-    (tmp_path / "s" / "cells.csv").write_text(f"{','.join(names)},value\n1,2,a,b,5\n", "utf-8")
+    write_study(tmp_path / "s", head, f"{','.join(names)},value\n1,2,a,b,5\n")
     studies = load(tmp_path)
     check = 'grid(from="a", in_place="b").at(lambda=1, class=2) == 5'
     assert evaluate(check, studies, None).outcome == "true"
@@ -1028,12 +1018,10 @@ PART_ROWS = {
 
 @pytest.fixture(scope="module")
 def part_studies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
-    folder = tmp_path_factory.mktemp("parts") / "parts"
-    folder.mkdir()
-    (folder / "study.yml").write_text(PARTS, "utf-8")
-    for name, rows in PART_ROWS.items():
-        (folder / f"{name}.csv").write_text(_cells(rows), "utf-8")
-    return load(folder.parent)
+    data = tmp_path_factory.mktemp("parts")
+    readings = {f"{name}.csv": _cells(rows) for name, rows in PART_ROWS.items()}
+    write_study(data / "parts", PARTS, None, readings)
+    return load(data)
 
 
 GIVEN = {
@@ -1208,10 +1196,8 @@ def test_problem(studies: dict[str, Results], name: str) -> None:
 
 def test_claims_are_read_with_their_lines(tmp_path: Path) -> None:
     claims = 'claims:\n  - text: One.\n    check: 1 > 2\n\n  - text: Two.\n    check: "gird"\n'
-    (tmp_path / "demo").mkdir()
-    (tmp_path / "demo" / "study.yml").write_text(DEMO + claims, "utf-8")
-    for name in ("first", "second"):
-        (tmp_path / "demo" / f"{name}.csv").write_text(_cells(ROWS), "utf-8")
+    readings = {f"{name}.csv": _cells(ROWS) for name in ("first", "second")}
+    write_study(tmp_path / "demo", DEMO + claims, None, readings)
     judged = load_data(tmp_path, "data")["demo"].judged
     first = DEMO.count("\n") + 2
     assert [one.problems[0].place for one in judged] == [
@@ -1288,9 +1274,7 @@ WITHIN_NOISE = {
 
 def _shares(folder: Path, head: str, checks: Iterable[str]) -> tuple[Judged, ...]:
     claims = "".join(f"  - text: A sentence.\n    check: {json.dumps(check)}\n" for check in checks)
-    (folder / "demo").mkdir(parents=True)
-    (folder / "demo" / "study.yml").write_text(f"{head}claims:\n{claims}", "utf-8")
-    (folder / "demo" / "cells.csv").write_text(_cells(SHARE_ROWS), "utf-8")
+    write_study(folder / "demo", f"{head}claims:\n{claims}", _cells(SHARE_ROWS))
     return load_data(folder)["demo"].claims
 
 

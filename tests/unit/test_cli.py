@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
-from builders import HEAD, REPOSITORY
+from builders import REPOSITORY, write_study
 from click.testing import CliRunner, Result
 
 from gridatlas import __version__
@@ -23,12 +23,9 @@ def _run(*arguments: str) -> Result:
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "data" / "demo"
-    folder.mkdir(parents=True)
-    (folder / "study.yml").write_text(HEAD)
-    (folder / "cells.csv").write_text("rate,depth,value,seed\n0.1,1,47.3%,1\n0.2,1,20,1\n")
     monkeypatch.chdir(tmp_path)
-    return folder
+    cells = "rate,depth,value,seed\n0.1,1,47.3%,1\n0.2,1,20,1\n"
+    return write_study(tmp_path / "data/demo", cells=cells)
 
 
 USAGE = "Usage: gridatlas check [OPTIONS] [DATA]\nTry 'gridatlas check --help' for help.\n\n"

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from builders import HEAD, Read
+from builders import Read, write_study
 
 from gridatlas.data.reader import nearest_line, read_study, study_folders
 from gridatlas.data.tables import Table, parse_csv
@@ -225,11 +225,7 @@ def test_a_link_within_the_folder_is_followed(read: Read, tmp_path: Path) -> Non
 def test_no_link_out_of_the_data_folder_is_followed(
     tmp_path: Path, link: str, name: str, there: bool
 ) -> None:
-    folder = tmp_path / "data/demo"
-    (folder / "runs").mkdir(parents=True)
-    (folder / "study.yml").write_text(HEAD)
-    (folder / "cells.csv").write_text("rate,depth,value\n1,1,1\n")
-    (folder / "runs/a.json").write_text("not JSON")
+    folder = write_study(tmp_path / "data/demo", files={"runs/a.json": "not JSON"})
     outside = tmp_path / "outside"
     (tmp_path / "data" / link).rename(outside)
     (tmp_path / "data" / link).symlink_to(outside if there else tmp_path / "nothing")
@@ -247,9 +243,7 @@ def test_no_link_out_of_the_data_folder_is_followed(
 
 
 def test_a_data_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
-    (tmp_path / "store" / "demo").mkdir(parents=True)
-    (tmp_path / "store" / "demo" / "study.yml").write_text(HEAD)
-    (tmp_path / "store" / "demo" / "cells.csv").write_text("rate,depth,value\n1,1,1\n")
+    write_study(tmp_path / "store/demo")
     (tmp_path / "data").symlink_to("store")
     source, problems = read_study(tmp_path / "data" / "demo", "data/demo")
     assert problems == []

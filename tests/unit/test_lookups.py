@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from builders import HEAD, table
+from builders import HEAD, table, write_study
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 import gridatlas
@@ -70,10 +70,7 @@ REFUSED = {
 
 @pytest.fixture
 def study(tmp_path: Path) -> OpenStudy:
-    folder = tmp_path / "data" / "demo"
-    folder.mkdir(parents=True)
-    (folder / "study.yml").write_text(HEAD_WITH_MODELS, "utf-8")
-    (folder / "cells.csv").write_text(CELLS, "utf-8")
+    write_study(tmp_path / "data/demo", HEAD_WITH_MODELS, CELLS)
     return gridatlas.load(tmp_path / "data")["demo"]
 
 

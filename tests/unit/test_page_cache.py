@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_study
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.build import page_cache
@@ -39,9 +40,7 @@ LINK = "see_also: [{study: three, text: The third one}]\n"
 
 
 def write(data: Path, study: str, more: str = "", cells: str = CELLS, head: str = STUDY) -> None:
-    (data / study).mkdir(parents=True, exist_ok=True)
-    (data / study / "study.yml").write_text(head + more, "utf-8")
-    (data / study / "cells.csv").write_text(cells, "utf-8")
+    write_study(data / study, head + more, cells)
 
 
 def page_of(pages: tuple[Page, ...], path: str) -> Page:

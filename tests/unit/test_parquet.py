@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from builders import HEAD
+from builders import HEAD, write_study
 
 from gridatlas.data.reader import StudySource, read_study
 from gridatlas.data.validate import validate
@@ -20,10 +20,8 @@ NAME = "data/demo/cells.parquet"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "demo"
-    folder.mkdir()
-    (folder / "study.yml").write_text(HEAD + "readings: [{id: paper, file: cells.parquet}]\n")
-    return folder
+    readings = "readings: [{id: paper, file: cells.parquet}]\n"
+    return write_study(tmp_path / "demo", HEAD + readings, None)
 
 
 def _read(folder: Path) -> tuple[StudySource, list[Problem]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from amount import amount
+from builders import write_study
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -201,11 +202,7 @@ RIGHT = {"format": 1, "title": "T", "metric": {"name": "M"}, "x": "rate", "y": "
 def _check(study: str, cells: str) -> list[Problem]:
     """Everything that `gridatlas check` does with a study, and its specification."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "demo"
-        folder.mkdir()
-        (folder / "study.yml").write_text(study, encoding="utf-8")
-        (folder / "cells.csv").write_text(cells, encoding="utf-8", newline="")
-        source, problems = read_study(folder, "demo")
+        source, problems = read_study(write_study(Path(name) / "demo", study, cells), "demo")
     if source is None:
         return problems
     checked, more = validate(source)

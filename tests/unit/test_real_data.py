@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from builders import REPOSITORY
+from builders import REPOSITORY, write_study
 
 import gridatlas
 from gridatlas.data.reader import read_study
@@ -155,15 +155,11 @@ def test_the_downloads_together_are_the_study_again(
     results = studies[name]
     text = (REPOSITORY / "data" / name / "study.yml").read_text(encoding="utf-8")
     keep = ("format", "title", "metric", "x", "y", "facets", "factors")
-    folder = tmp_path / name
-    folder.mkdir()
     head = {key: value for key, value in yaml.safe_load(text).items() if key in keep}
-    (folder / "study.yml").write_text(json.dumps(head), encoding="utf-8")
     tables = [to_csv(grid).split("\n", 1) for grid in results.grids.values()]
     assert len({head for head, _ in tables}) == 1
     cells = tables[0][0] + "\n" + "".join(rows for _, rows in tables)
-    (folder / "cells.csv").write_text(cells, encoding="utf-8", newline="")
-    source, problems = read_study(folder, name)
+    source, problems = read_study(write_study(tmp_path / name, head, cells), name)
     assert source is not None
     study, more = validate(source)
     assert study is not None

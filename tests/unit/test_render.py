@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import pytest
 import vl_convert
+from builders import write_study
 from PIL import Image
 
 from gridatlas.charts import pool, render
@@ -306,12 +307,8 @@ print(Path(__file__).name, __spec__)
 
 @pytest.mark.parametrize("command", [["script.py"], ["-m", "script"]])
 def test_a_script_that_builds_needs_no_guard(tmp_path: Path, command: list[str]) -> None:
-    study = tmp_path / "data/tiny"
-    study.mkdir(parents=True)
-    (study / "study.yml").write_text(
-        "format: 1\ntitle: Tiny\nmetric: {name: A}\nx: rate\ny: size\nfacets: [model]\n"
-    )
-    (study / "cells.csv").write_text("rate,size,model,value\n1,1,a,1\n1,1,b,2\n")
+    study = "format: 1\ntitle: Tiny\nmetric: {name: A}\nx: rate\ny: size\nfacets: [model]\n"
+    write_study(tmp_path / "data/tiny", study, "rate,size,model,value\n1,1,a,1\n1,1,b,2\n")
     (tmp_path / "script.py").write_text(UNGUARDED)
     done = subprocess.run(
         [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import write_study
 from click.testing import CliRunner, Result
 
 from gridatlas.build.site import build
@@ -33,12 +34,9 @@ def test_kinds_files_and_severities_are_counted_apart() -> None:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    study = tmp_path / "data/demo"
-    study.mkdir(parents=True)
     content = {"format": 1, "title": "T", "metric": {"name": "M"}, "x": "x", "y": "y"}
-    (study / "study.yml").write_text(json.dumps(content))
     rows = [f"1,{number},bad\n" for number in range(WRONG)] + ["1,1\n"] * RAGGED
-    (study / "cells.csv").write_text("x,y,value\n1,1,5\n2,2,6\n" + "".join(rows))
+    write_study(tmp_path / "data/demo", content, "x,y,value\n1,1,5\n2,2,6\n" + "".join(rows))
     return tmp_path / "data"
 
 

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from builders import REPOSITORY
+from builders import HEAD, REPOSITORY, write_study
 from test_layers import EXTRA
 
 UNITS = """
@@ -39,11 +39,8 @@ def test_without_the_extra_records_are_written_and_collected(tmp_path: Path) -> 
         (absent / f"{name}.py").write_text(
             f"import sys; print('{name} is asked for', file=sys.stderr); raise ImportError\n"
         )
-    study = tmp_path / "data/demo"
-    study.mkdir(parents=True)
-    metric = "metric: {name: Accuracy, range: [0, 1]}"
-    (study / "study.yml").write_text(f"format: 1\ntitle: A demo\n{metric}\nx: rate\ny: depth\n")
-    (study / "cells.csv").write_text("rate,depth,value\n0.1,1,0.5\n")
+    head = HEAD.replace("Accuracy", "Accuracy, range: [0, 1]")
+    study = write_study(tmp_path / "data/demo", head, "rate,depth,value\n0.1,1,0.5\n")
     before = f"import sys; sys.path.insert(0, {str(absent)!r})\n"
     for code in (
         "import gridatlas, gridatlas.cli.main, gridatlas.hosts.mkdocs.plugin",
