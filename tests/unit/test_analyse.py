@@ -388,7 +388,7 @@ def test_a_difference_of_two_facets_names_the_one_that_stays(make_study: MakeStu
     )
     results = analyse(study)
     found = differences(results, study.facet("model"))
-    assert [(one.label, one.context, one.values) for one in found] == [
+    assert [(difference.label, difference.context, difference.values) for difference in found] == [
         ("b − a | easy", "easy", (Decimal(2),))
     ]
     hard = results.grid(model="b", benchmark="hard")

@@ -38,8 +38,8 @@ def test_the_best_cells_and_those_that_may_be(
     undisputed: set[Point],
     best_set: set[Point],
 ) -> None:
-    known = _assessed(make_study, "", *rows)
-    cells = known.cells(known.results.grid())
+    assessment = _assessed(make_study, "", *rows)
+    cells = assessment.cells(assessment.results.grid())
     assert (cells.best, cells.best_undisputed, cells.best_set) == (best, undisputed, best_set)
     assert {view.point for view in cells.values() if view.is_best} == best
     assert {view.point for view in cells.values() if view.is_best_undisputed} == undisputed
@@ -54,15 +54,15 @@ def test_lower_is_better_where_the_metric_says_so(make_study: MakeStudy) -> None
 
 def test_a_view_has_all_that_is_known_of_a_cell(make_study: MakeStudy) -> None:
     readings = "readings: [{id: one, file: cells.csv}, {id: two, file: two.csv}]\n"
-    known = _assessed(
+    assessment = _assessed(
         make_study, readings, "1,1,50,10,", "2,1,,,oom", **{"two.csv": "rate,depth,value\n1,1,60\n"}
     )
-    grid = known.results.grid()
-    cells = known.cells(grid)
+    grid = assessment.results.grid()
+    cells = assessment.cells(grid)
     assert [*cells] == [("1", "1"), ("2", "1")]
     assert len(cells) == 2
     first, second = cells.values()
-    interval = known.uncertainty.of(grid).cells["1", "1"]
+    interval = assessment.uncertainty.of(grid).cells["1", "1"]
     assert (first.levels, first.point, first.x.key, first.y.key) == ((), ("1", "1"), "1", "1")
     assert (first.cell, first.n, first.interval) == (grid.cell("1", "1"), 10, interval)
     assert (first.ends, first.in_best_set) == ((interval.low, interval.high), True)
@@ -83,15 +83,15 @@ def test_a_point_that_no_grid_has_is_a_key_error(make_study: MakeStudy) -> None:
 
 def test_few_repeats_have_a_range(make_study: MakeStudy) -> None:
     repeats = "repeats: mean\n"
-    known = _assessed(make_study, repeats, "1,1,50,,", "1,1,60,,", "2,1,70,,")
-    view = known.cells(known.results.grid())["1", "1"]
+    assessment = _assessed(make_study, repeats, "1,1,50,,", "1,1,60,,", "2,1,70,,")
+    view = assessment.cells(assessment.results.grid())["1", "1"]
     assert (view.interval, view.range, view.ends) == (None, (50, 60), (50, 60))
 
 
 def test_a_cell_that_runs_measured_again_has_its_rerun(make_study: MakeStudy) -> None:
     more = 'reproduce: {script: run.py, args: "{rate} {depth}", margin: 3}\n'
-    known = _assessed(make_study, more, "1,1,50,10,", "2,1,,,oom")
-    cells = known.cells(known.results.grid())
+    assessment = _assessed(make_study, more, "1,1,50,10,", "2,1,,,oom")
+    cells = assessment.cells(assessment.results.grid())
     rerun = cells["1", "1"].rerun
     assert rerun is not None
     assert (rerun.verdict, rerun.again) == ("not run", MISSING)

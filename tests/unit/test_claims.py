@@ -287,7 +287,7 @@ def test_places_that_decide(
     verdict = evaluate(expression, studies, "demo")
     assert verdict.outcome == "false"
     assert [
-        " | ".join(f"{one.levels[0]} {one.x} {one.y}" for one in (place, *place.against))
+        " | ".join(f"{cell.levels[0]} {cell.x} {cell.y}" for cell in (place, *place.against))
         for place in verdict.counterexamples
     ] == places
 
@@ -1200,7 +1200,7 @@ def test_claims_are_read_with_their_lines(tmp_path: Path) -> None:
     write_study(tmp_path / "demo", DEMO + claims, None, readings)
     judged = load_data(tmp_path, "data")["demo"].judged
     first = DEMO.count("\n") + 2
-    assert [one.problems[0].place for one in judged] == [
+    assert [claim.problems[0].place for claim in judged] == [
         f'data/demo/study.yml:{first}, "claims.0.check"',
         f'data/demo/study.yml:{first + 3}, "claims.1.check"',
     ]
@@ -1298,11 +1298,11 @@ def test_what_all_cells_may_show_by_chance_holds_within_noise(
 def test_each_test_of_a_grid_can_tell_its_cells_apart(tmp_path: Path) -> None:
     _shares(tmp_path, SHARES, ["1 < 2"])
     assessment = load_data(tmp_path)["demo"]
-    results, known = assessment.results, assessment.uncertainty
+    results, uncertainty = assessment.results, assessment.uncertainty
     found = {
         name: (
-            known.of(results.grid(model=name)).best_set_size,
-            known.of(results.grid(model=name)).alike,
+            uncertainty.of(results.grid(model=name)).best_set_size,
+            uncertainty.of(results.grid(model=name)).alike,
         )
         for name in SHARE_ROWS
     }
@@ -1312,7 +1312,7 @@ def test_each_test_of_a_grid_can_tell_its_cells_apart(tmp_path: Path) -> None:
 def test_without_trials_nothing_is_within_noise(tmp_path: Path) -> None:
     head = SHARES.replace("trials: {items: model}\n", "")
     judged = _shares(tmp_path, head, WITHIN_NOISE)
-    assert [one.within_noise for one in judged] == [False] * len(WITHIN_NOISE)
+    assert [claim.within_noise for claim in judged] == [False] * len(WITHIN_NOISE)
 
 
 def test_sentences_of_the_windows_that_are_within_noise() -> None:
@@ -1399,15 +1399,15 @@ def test_error_of_the_page(real: dict[str, Results]) -> None:
 def test_claims_of_the_page_are_as_they_record(real: dict[str, Results]) -> None:
     [text] = _blocks("yaml")
     results = real["dynts-window-ratio"]
-    claims = tuple(ClaimEntry.model_validate(one) for one in yaml.safe_load(text)["claims"])
+    claims = tuple(ClaimEntry.model_validate(entry) for entry in yaml.safe_load(text)["claims"])
     study = replace(results.study, claims=claims, claim_lines=(1,) * len(claims))
     judged = judge(real | {study.id: replace(results, study=study)}, study.id)
-    assert [one.problems for one in judged] == [(), ()]
+    assert [claim.problems for claim in judged] == [(), ()]
     assert judged[0].own.outcome == "false"
 
 
 @pytest.mark.parametrize(
-    ("check", "there"),
+    ("check", "stands"),
     [
         ('grid(seed="1").max > 0', True),
         ("grid(seed = 1.0).max > 0", True),
@@ -1415,8 +1415,8 @@ def test_claims_of_the_page_are_as_they_record(real: dict[str, Results]) -> None
         ("grid(other=1).max > 0", False),
     ],
 )
-def test_a_claim_stands_with_the_levels_that_its_check_names(check: str, there: bool) -> None:
+def test_a_claim_stands_with_the_levels_that_its_check_names(check: str, stands: bool) -> None:
     level = Level("1", "one", "1")
     claim = Judged(ClaimEntry(text="A sentence.", check=check), None, None)
     found = claims_about([claim], Factor("seed", "Seed", "", (level,)), level)
-    assert found == ((claim,) if there else ())
+    assert found == ((claim,) if stands else ())

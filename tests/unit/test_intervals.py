@@ -53,7 +53,7 @@ def cell_of(results: Results, point: tuple[str, str], **facets: object) -> CellU
     return assess(results).of(grid).cells[point]
 
 
-def known(results: Results, **facets: object) -> tuple[Grid, GridUncertainty]:
+def uncertainty_of(results: Results, **facets: object) -> tuple[Grid, GridUncertainty]:
     grid = results.grid(**facets)
     return grid, assess(results).of(grid)
 
@@ -72,25 +72,30 @@ def _three(make_study: MakeStudy, *more: str) -> Results:
 def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study: MakeStudy) -> None:
     rows = ("1,2,1,60,200", "2,2,1,50,200", "3,2,1,46,200")
     results = _three(make_study, *rows)
-    _, told = known(results, seed="mean")
-    cells = told.cells
+    _, uncertainty = uncertainty_of(results, seed="mean")
+    cells = uncertainty.cells
     # 30 ± 4.30 × 27.1 / √3, of which the part below 0 can't be.
     assert cells["1", "1"].low == 0
     assert cells["1", "1"].high == pytest.approx(30 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3))
     reach = T2 * stdev([60, 50, 46]) / sqrt(3)
     assert (cells["2", "1"].low, cells["2", "1"].high) == pytest.approx((52 - reach, 52 + reach))
-    assert (told.basis, told.replicates, told.reason, told.level) == ("replicates", 3, "", None)
+    assert (uncertainty.basis, uncertainty.replicates, uncertainty.reason, uncertainty.level) == (
+        "replicates",
+        3,
+        "",
+        None,
+    )
 
 
 def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: MakeStudy) -> None:
     results = _three(make_study)
-    grid, told = known(results, seed="mean")
-    figure = Figure(draw_grid(grid), grid, uncertainty=told)
+    grid, uncertainty = uncertainty_of(results, seed="mean")
+    figure = Figure(draw_grid(grid), grid, uncertainty=uncertainty)
     (row,) = data_table(figure).rows
     assert row[1][0].interval == "0.0 to 97.4"
     card = json.loads(card_data(figure))
     assert (card["interval"], card["basis"]) == ("0.0 to 97.4", "over 3 repeats of the experiment")
-    content = json.loads(to_json(GridCells(grid, told)))
+    content = json.loads(to_json(GridCells(grid, uncertainty)))
     assert content["intervals"] == (
         "Student's t over 3 repeats of the experiment, or that of their trials and items where it "
         "is wider"
@@ -98,11 +103,13 @@ def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: Make
     (cell,) = content["cells"]
     assert cell["interval_95"] == [0, 97.3815]
     assert content["profiles"]["x"][0]["interval_95"] == [0, 97.3815]
-    assert columns(results.study, [GridCells(grid, told)])["interval_high"] == [
+    assert columns(results.study, [GridCells(grid, uncertainty)])["interval_high"] == [
         pytest.approx(97.3815)
     ]
-    line = Line(grid, "row", grid.study.y.levels[0], told)
-    assert [one and (one.low, round(one.high, 4)) for _, _, one in line.cells()] == [(0, 97.3815)]
+    line = Line(grid, "row", grid.study.y.levels[0], uncertainty)
+    assert [
+        interval and (interval.low, round(interval.high, 4)) for _, _, interval in line.cells()
+    ] == [(0, 97.3815)]
 
 
 def test_a_change_of_a_mean_over_seeds_has_the_interval_of_the_seeds(make_study: MakeStudy) -> None:
@@ -125,37 +132,37 @@ def test_a_change_of_a_mean_over_seeds_has_the_interval_of_the_seeds(make_study:
 def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeStudy) -> None:
     rows = ("1,1,1,55.5,200", "2,1,1,33.0,200", "1,2,1,60,200", "2,2,1,50,200")
     results = analyse(make_study(SHARES + seeds(2), table("seed,rate,depth,value,n", *rows)))
-    grid, told = known(results, seed="mean")
-    assert told.cells == {}
-    assert told.ranges == {("1", "1"): (33, 55.5), ("2", "1"): (50, 60)}
-    assert told.reason == "2 repeats are too few: an interval takes 3"
-    assert (told.x_means, told.y_means, told.basis) == ({}, {}, "")
-    figure = Figure(draw_grid(grid), grid, uncertainty=told)
+    grid, uncertainty = uncertainty_of(results, seed="mean")
+    assert uncertainty.cells == {}
+    assert uncertainty.ranges == {("1", "1"): (33, 55.5), ("2", "1"): (50, 60)}
+    assert uncertainty.reason == "2 repeats are too few: an interval takes 3"
+    assert (uncertainty.x_means, uncertainty.y_means, uncertainty.basis) == ({}, {}, "")
+    figure = Figure(draw_grid(grid), grid, uncertainty=uncertainty)
     (row,) = data_table(figure).rows
-    assert [one.interval for one in row[1]] == ["33.0 to 55.5", "50.0 to 60.0"]
+    assert [cell.interval for cell in row[1]] == ["33.0 to 55.5", "50.0 to 60.0"]
     card = json.loads(card_data(figure))
     assert (card.get("interval"), card["range"]) == (None, ["33.0 to 55.5", "50.0 to 60.0"])
-    cells = json.loads(to_json(GridCells(grid, told)))["cells"]
+    cells = json.loads(to_json(GridCells(grid, uncertainty)))["cells"]
     assert [cell["range"] for cell in cells] == [[33, 55.5], [50, 60]]
     assert [cell.keys() & {"interval_95", "may_be_best"} for cell in cells] == [set(), set()]
 
 
 def test_the_mean_of_one_seed_has_neither(make_study: MakeStudy) -> None:
     results = analyse(make_study(SHARES + seeds(1), table("seed,rate,depth,value,n", THREE[0])))
-    _, told = known(results, seed="mean")
-    assert (told.cells, told.ranges) == ({}, {})
-    assert told.reason == "1 repeat is too few: an interval takes 3"
+    _, uncertainty = uncertainty_of(results, seed="mean")
+    assert (uncertainty.cells, uncertainty.ranges) == ({}, {})
+    assert uncertainty.reason == "1 repeat is too few: an interval takes 3"
 
 
 def test_seeds_need_no_trials(make_study: MakeStudy) -> None:
     head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
     rows = [f"{seed},1,1,{loss}" for seed, loss in ((1, 2.5), (2, 2.9), (3, 3.0))]
     results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
-    _, told = known(results, seed="mean")
+    _, uncertainty = uncertainty_of(results, seed="mean")
     reach = T2 * stdev([2.5, 2.9, 3.0]) / sqrt(3)
-    cell = told.cells["1", "1"]
+    cell = uncertainty.cells["1", "1"]
     assert (cell.low, cell.high) == pytest.approx((2.8 - reach, 2.8 + reach))
-    assert told.reason == "the number of trials behind each value is unknown"
+    assert uncertainty.reason == "the number of trials behind each value is unknown"
 
 
 def test_seeds_that_are_all_alike_are_no_more_sure_than_their_trials(make_study: MakeStudy) -> None:
@@ -170,7 +177,7 @@ def test_equal_losses_of_all_seeds_have_no_interval(make_study: MakeStudy) -> No
     head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
     rows = [f"{seed},1,1,2.5" for seed in (1, 2, 3)]
     results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
-    assert known(results, seed="mean")[1].cells == {}
+    assert uncertainty_of(results, seed="mean")[1].cells == {}
 
 
 def test_the_mean_of_a_row_over_seeds_is_of_the_seeds_means(make_study: MakeStudy) -> None:
@@ -179,7 +186,7 @@ def test_the_mean_of_a_row_over_seeds_is_of_the_seeds_means(make_study: MakeStud
         f"{seed},{x},1,{value},200" for seed, value in ((1, 60), (2, 50), (3, 40)) for x in (1, 2)
     ]
     results = analyse(make_study(SHARES + seeds(3), table("seed,rate,depth,value,n", *rows)))
-    found = profiles(*known(results, seed="mean"))
+    found = profiles(*uncertainty_of(results, seed="mean"))
     reach = T2 * 10 / sqrt(3)
     assert found.y[0].interval == pytest.approx((50 - reach, 50 + reach))
     assert found.method == METHODS["replicates"].format(n=3)
@@ -216,17 +223,17 @@ def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStu
         for x, values in (("1", (55.5, 33, 1.5)), ("2", (60, 50, 46)))
         for value in values
     ]
-    grid, told = known(_repeats(make_study, *rows))
-    cells = told.cells
+    grid, uncertainty = uncertainty_of(_repeats(make_study, *rows))
+    cells = uncertainty.cells
     assert (cells["1", "1"].low, cells["1", "1"].high) == (0, pytest.approx(97.3815, abs=1e-4))
     reach = T2 * stdev([60, 50, 46]) / sqrt(3)
     assert (cells["2", "1"].low, cells["2", "1"].high) == pytest.approx((52 - reach, 52 + reach))
-    assert told.basis == "repeats"
-    assert told.reason == "each value is a mean of repeats, whose trials are not independent"
+    assert uncertainty.basis == "repeats"
+    assert uncertainty.reason == "each value is a mean of repeats, whose trials are not independent"
     assert [cell.in_best_set for cell in cells.values()] == [None, None]
     # Whether the cells' repeats are the same seeds isn't known, so they may be off together.
-    both = (told.cells["2", "1"].high - 52 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3)) / 2
-    assert profiles(grid, told).y[0].interval == (0, pytest.approx(41 + both))
+    both = (uncertainty.cells["2", "1"].high - 52 + T2 * stdev([55.5, 33, 1.5]) / sqrt(3)) / 2
+    assert profiles(grid, uncertainty).y[0].interval == (0, pytest.approx(41 + both))
 
 
 def test_repeats_that_are_alike_are_no_more_sure_than_their_trials(make_study: MakeStudy) -> None:
@@ -238,21 +245,21 @@ def test_repeats_that_are_alike_are_no_more_sure_than_their_trials(make_study: M
 
 def test_two_repeats_have_their_range_and_one_has_neither(make_study: MakeStudy) -> None:
     rows = ("1,1,50,100", "1,1,60,100", "2,1,50,100", *(f"3,1,{v},100" for v in (50, 55, 57, 60)))
-    _, told = known(_repeats(make_study, *rows))
-    cells = told.cells
+    _, uncertainty = uncertainty_of(_repeats(make_study, *rows))
+    cells = uncertainty.cells
     values = [50, 55, 57, 60]
     assert list(cells) == [("3", "1")]
     reach = max(T3 * stdev(values) / 2, 100 * (wilson(222, 400).high - 0.555))
     assert cells["3", "1"].high == pytest.approx(mean(values) + reach)
-    assert told.ranges == {("1", "1"): (50, 60)}
+    assert uncertainty.ranges == {("1", "1"): (50, 60)}
 
 
 def test_repeats_of_which_each_cell_has_one_are_as_without(make_study: MakeStudy) -> None:
-    _, told = known(_repeats(make_study, "1,1,50,100", "2,1,60,100"))
-    cell = told.cells["1", "1"]
+    _, uncertainty = uncertainty_of(_repeats(make_study, "1,1,50,100", "2,1,60,100"))
+    cell = uncertainty.cells["1", "1"]
     trials = wilson(50, 100)
     assert (cell.low, cell.high) == pytest.approx((100 * trials.low, 100 * trials.high))
-    assert (told.basis, told.reason, cell.in_best_set) == ("trials", "", True)
+    assert (uncertainty.basis, uncertainty.reason, cell.in_best_set) == ("trials", "", True)
 
 
 def test_no_default_is_found_by_trials_of_repeats(make_study: MakeStudy) -> None:
@@ -274,8 +281,8 @@ def test_levels_with_repeats_are_not_tested_by_their_trials(make_study: MakeStud
     more = "facets: [b]\ncompare: [b]\nrepeats: mean\n"
     rows = [f"{b},1,1,{v},100" for b, v in product("pq", (40, 50))]
     results = analyse(make_study(SHARES + more, table("b,rate,depth,value,n", *rows)))
-    (one,) = differences(results, results.study.facets[0])
-    found = assess(results).of_difference(one)
+    (difference,) = differences(results, results.study.facets[0])
+    found = assess(results).of_difference(difference)
     assert found.reason == "each value is a mean of repeats, whose trials are not independent"
 
 
@@ -287,16 +294,16 @@ def test_a_standard_error_makes_the_interval_wider_and_never_narrower(
 ) -> None:
     rows = ("1,1,50,200,7", "2,1,50,200,1", "3,1,50,200,")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
-    grid, told = known(results)
-    cells = told.cells
+    grid, uncertainty = uncertainty_of(results)
+    cells = uncertainty.cells
     trials = 100 * wilson(100, 200).low
     assert [cells[x, "1"].low for x in "123"] == pytest.approx([50 - 1.959964 * 7, trials, trials])
     assert cells["1", "1"].items_low == pytest.approx(50 - 1.959964 * 7)
     assert cells["3", "1"].items_low is None
-    assert told.basis == "stderr"
-    assert to_json(GridCells(grid, told)).count(CELL_METHODS["stderr"]) == 1
+    assert uncertainty.basis == "stderr"
+    assert to_json(GridCells(grid, uncertainty)).count(CELL_METHODS["stderr"]) == 1
     # Over how many items is unknown, and so is whether the cells share them.
-    assert (told.same_items, told.p, told.alike) == (None, None, False)
+    assert (uncertainty.same_items, uncertainty.p, uncertainty.alike) == (None, None, False)
 
 
 def test_no_interval_leaves_the_metrics_range(make_study: MakeStudy) -> None:
@@ -311,10 +318,10 @@ def test_no_interval_leaves_the_metrics_range(make_study: MakeStudy) -> None:
 def test_a_standard_error_needs_no_trials(make_study: MakeStudy) -> None:
     head = SHARES.replace(', unit: "%", range: [0, 100]', "")
     results = analyse(make_study(head, table("rate,depth,value,stderr", "1,1,1200,50")))
-    _, told = known(results)
-    cell = told.cells["1", "1"]
+    _, uncertainty = uncertainty_of(results)
+    cell = uncertainty.cells["1", "1"]
     assert (cell.low, cell.high) == pytest.approx((1200 - 1.959964 * 50, 1200 + 1.959964 * 50))
-    assert told.reason == "the number of trials behind each value is unknown"
+    assert uncertainty.reason == "the number of trials behind each value is unknown"
 
 
 def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(
@@ -322,13 +329,13 @@ def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(
 ) -> None:
     counts = ("1,1,70,200,", "2,1,50,200,")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *counts)))
-    assert [one.in_best_set for one in known(results)[1].cells.values()] == [True, False]
+    assert [cell.in_best_set for cell in uncertainty_of(results)[1].cells.values()] == [True, False]
     results = analyse(
         make_study(SHARES, table("rate,depth,value,n,stderr", "1,1,70,200,9", "2,1,50,200,9"))
     )
-    _, told = known(results)
-    assert [one.in_best_set for one in told.cells.values()] == [True, True]
-    assert told.test == (
+    _, uncertainty = uncertainty_of(results)
+    assert [cell.in_best_set for cell in uncertainty.cells.values()] == [True, True]
+    assert uncertainty.test == (
         "Fisher's exact test, one-sided, and Welch's t test of the standard errors, whichever p is "
         "larger"
     )
@@ -339,8 +346,8 @@ def test_levels_differ_only_by_their_standard_errors_too(make_study: MakeStudy) 
     for stderr, differ in (("", 1), ("9", 0)):
         rows = (f"p,1,1,50,200,{stderr}", f"q,1,1,70,200,{stderr}")
         results = analyse(make_study(SHARES + more, table("b,rate,depth,value,n,stderr", *rows)))
-        (one,) = differences(results, results.study.facets[0])
-        found = assess(results).of_difference(one)
+        (difference,) = differences(results, results.study.facets[0])
+        found = assess(results).of_difference(difference)
         assert found.differ == differ
         assert ("Welch" in found.test) == bool(stderr)
 
@@ -348,8 +355,8 @@ def test_levels_differ_only_by_their_standard_errors_too(make_study: MakeStudy) 
 def test_a_card_says_what_cells_are_tested_by(make_study: MakeStudy) -> None:
     rows = ("1,1,70,200,9", "2,1,20,200,9")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
-    grid, told = known(results)
-    card = json.loads(card_data(Figure(draw_grid(grid), grid, uncertainty=told)))
+    grid, uncertainty = uncertainty_of(results)
+    card = json.loads(card_data(Figure(draw_grid(grid), grid, uncertainty=uncertainty)))
     assert card["tell"] == [
         "Best value. No other cell may be the best (95 % set).",
         "Not the best: another cell beats it by counts and standard errors (95 % set).",
@@ -365,15 +372,15 @@ ITEMS = (
 def test_items_count_once_each(make_study: MakeStudy) -> None:
     rows = ("p,1,1,52.0", "p,2,1,50.0")
     results = analyse(make_study(SHARES + ITEMS, table("b,rate,depth,value", *rows)))
-    grid, told = known(results, b="p")
-    cell = told.cells["1", "1"]
+    grid, uncertainty = uncertainty_of(results, b="p")
+    cell = uncertainty.cells["1", "1"]
     items, trials = wilson(15.6, 30), wilson(78, 150)
     assert (cell.low, cell.high) == pytest.approx((100 * items.low, 100 * items.high))
     assert (cell.trials_low, cell.items_low) == pytest.approx((100 * trials.low, 100 * items.low))
-    assert (told.basis, told.same_items) == ("items", True)
+    assert (uncertainty.basis, uncertainty.same_items) == ("items", True)
     # Both cells are asked the same 30 items, so their mean is of 30 as well.
     mean_of_both = wilson(15.3, 30)
-    assert profiles(grid, told).y[0].interval == pytest.approx(
+    assert profiles(grid, uncertainty).y[0].interval == pytest.approx(
         (100 * mean_of_both.low, 100 * mean_of_both.high)
     )
 
@@ -383,7 +390,7 @@ def test_items_are_not_known_to_be_the_same_with_another_number_of_trials(
 ) -> None:
     rows = ("p,1,1,52.0,150", "p,2,1,50.0,50")
     results = analyse(make_study(SHARES + ITEMS, table("b,rate,depth,value,n", *rows)))
-    assert known(results, b="p")[1].same_items is None
+    assert uncertainty_of(results, b="p")[1].same_items is None
 
 
 def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study: MakeStudy) -> None:
@@ -424,8 +431,8 @@ def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:
 def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) -> None:
     uncertainty = assess(digits)
     grid = digits.grid(setting="after_t125", seed=1)
-    told = uncertainty.of(grid)
-    cells = told.cells
+    uncertainty = uncertainty.of(grid)
+    cells = uncertainty.cells
     of = grid.cell("6", "1")
     assert (str(of.value), str(of.stderr)) == ("55.50", "4.92")
     # Student's t with 99 degrees of freedom: 100 items.
@@ -434,11 +441,11 @@ def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) ->
     )
     assert all(cell.items_low is not None for cell in cells.values())
     # Each cell adds other numbers.
-    assert told.same_items is False
+    assert uncertainty.same_items is False
     row = [grid.cell(x.key, "1") for x in grid.study.x.levels]
-    errors = sqrt(sum(float(one.stderr or 0) ** 2 for one in row)) / 6
-    shown = mean(float(one.value or 0) for one in row)
-    trials = mean_wilson([(float(one.value or 0) * 2, 200) for one in row])
-    interval = profiles(grid, told).y[0].interval
+    errors = sqrt(sum(float(cell.stderr or 0) ** 2 for cell in row)) / 6
+    shown = mean(float(cell.value or 0) for cell in row)
+    trials = mean_wilson([(float(cell.value or 0) * 2, 200) for cell in row])
+    interval = profiles(grid, uncertainty).y[0].interval
     assert interval is not None
     assert interval[0] < min(100 * trials.low, shown - 1.98 * errors) + 0.02

@@ -211,7 +211,7 @@ def test_a_link_within_the_folder_is_followed(read: Read, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("link", "name", "there"),
+    ("link", "name", "exists"),
     [
         ("demo", "data/demo", True),
         ("demo", "data/demo", False),
@@ -223,12 +223,12 @@ def test_a_link_within_the_folder_is_followed(read: Read, tmp_path: Path) -> Non
     ],
 )
 def test_no_link_out_of_the_data_folder_is_followed(
-    tmp_path: Path, link: str, name: str, there: bool
+    tmp_path: Path, link: str, name: str, exists: bool
 ) -> None:
     folder = write_study(tmp_path / "data/demo", files={"runs/a.json": "not JSON"})
     outside = tmp_path / "outside"
     (tmp_path / "data" / link).rename(outside)
-    (tmp_path / "data" / link).symlink_to(outside if there else tmp_path / "nothing")
+    (tmp_path / "data" / link).symlink_to(outside if exists else tmp_path / "nothing")
     assert study_folders(tmp_path / "data") == [folder]
     _, problems = read_study(folder, "data/demo")
     assert problems == [

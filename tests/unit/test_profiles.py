@@ -22,7 +22,7 @@ SHARES = (
 )
 
 
-def _told(means: tuple[LevelMean, ...]) -> list[tuple[object, ...]]:
+def _as_rows(means: tuple[LevelMean, ...]) -> list[tuple[object, ...]]:
     return [(mean.level.key, mean.cells, mean.mean, mean.interval) for mean in means]
 
 
@@ -38,8 +38,8 @@ def test_a_mean_is_over_the_cells_that_have_a_value(make_study: MakeStudy) -> No
     rows = ("1,1,10", "2,1,20", "1,2,40", "2,2,", "3,1,", "3,2,")
     grid: Grid = analyse(make_study("", table("rate,depth,value", *rows))).grid()
     found = profiles(grid, GridUncertainty(reason="n is unknown"))
-    assert _told(found.x) == [("1", 2, 25, None), ("2", 1, 20, None), ("3", 0, None, None)]
-    assert _told(found.y) == [("1", 2, 15, None), ("2", 1, 40, None)]
+    assert _as_rows(found.x) == [("1", 2, 25, None), ("2", 1, 20, None), ("3", 0, None, None)]
+    assert _as_rows(found.y) == [("1", 2, 15, None), ("2", 1, 40, None)]
     assert found.method == ""
 
 

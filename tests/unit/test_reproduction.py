@@ -97,15 +97,15 @@ def compared(make_study: MakeStudy, tmp_path: Path) -> Any:
     return compared
 
 
-def known(results: Results) -> Reproduction:
+def reproduction_of(results: Results) -> Reproduction:
     found = reproduction(results)
     assert found is not None
     return found
 
 
 def verdicts(results: Results) -> dict[tuple[str, str], str]:
-    (one,) = [rerun for rerun in known(results).reruns if rerun.grid.levels == ("a",)]
-    return {point: cell.verdict for point, cell in one.cells.items()}
+    (rerun,) = [rerun for rerun in reproduction_of(results).reruns if rerun.grid.levels == ("a",)]
+    return {point: cell.verdict for point, cell in rerun.cells.items()}
 
 
 SIX = ["a,1,1,50.0,10000", "a,2,1,50.0,10000", "a,3,1,50.0,100", "a,4,1,50,", "a,5,1,50,100",
@@ -129,19 +129,19 @@ def test_each_verdict(six: Results) -> None:
         ("1", "1"): "agrees", ("2", "1"): "differs", ("3", "1"): "too few to tell",
         ("4", "1"): "not testable", ("5", "1"): "running", ("6", "1"): "not run",
     }  # fmt: skip
-    counts = known(six).counts
+    counts = reproduction_of(six).counts
     assert in_words(counts) == (
         "1 agree, 1 differ, 1 too few to tell, 1 not testable, 1 running, 1 not run"
     )
-    (one,) = known(six).reruns
-    first = one.cells["1", "1"]
+    (rerun,) = reproduction_of(six).reruns
+    first = rerun.cells["1", "1"]
     assert first.interval is not None
     assert (first.interval.low, first.interval.high) == pytest.approx((-0.886, 1.885), abs=2e-3)
-    assert one.cells["4", "1"].reason == (
+    assert rerun.cells["4", "1"].reason == (
         "the number of trials behind the published value is unknown"
     )
     # 100 trials at 50 %: 40.4 to 59.6 for the published value alone.
-    assert one.beyond == 3
+    assert rerun.beyond == 3
 
 
 def test_without_a_margin_nothing_agrees(compared: Any) -> None:
@@ -163,7 +163,7 @@ def test_a_run_takes_no_part_in_what_is_shown(make_study: MakeStudy, rule: str) 
     comparison = compare(study)
     assert (comparison.readings, comparison.disagreements) == (("paper",), ())
     assert comparison.alone == ()
-    assert known(results).more == ("b",)
+    assert reproduction_of(results).more == ("b",)
     assert {finding.reading for finding in check_study(study).findings} <= {
         "ours",
         "again",
@@ -189,10 +189,10 @@ def test_in_a_study_of_runs_alone_they_are_shown_and_nothing_is_compared(compare
     at = {("a", rate, "1"): (2, 2) for rate in "12"} | {("a", "3", "1"): (1, 2)}
     results = compared("factors: {rate: {levels: [1, 2, 3]}}\n", rows, [], at)
     assert results.grid(model="a").cell("1", "1").run == "r-1"
-    found = known(results)
+    found = reproduction_of(results)
     assert (found.reruns, found.counts) == ((), {})
-    (one,) = found.own
-    assert (one.measured, one.running, one.of) == (2, 1, 3)
+    (own,) = found.own
+    assert (own.measured, own.running, own.of) == (2, 1, 3)
 
 
 def test_standard_errors_over_items_make_the_interval_wider(compared: Any) -> None:
@@ -201,8 +201,8 @@ def test_standard_errors_over_items_make_the_interval_wider(compared: Any) -> No
     items = [100] * 50 + [0] * 50
     row = "a,1,1,50,10000,5000,5.03,r-1"
     results = compared(REPRODUCE, SIX[:1], [row], {at: (100, 100)}, outcomes_file({at: items}, 100))
-    (one,) = known(results).reruns
-    cell = one.cells["1", "1"]
+    (rerun,) = reproduction_of(results).reruns
+    cell = rerun.cells["1", "1"]
     assert cell.verdict == "too few to tell"
     assert cell.interval is not None
     # t with 99 degrees of freedom is 1.984; √((5.03 · 1.984)² + 0.98²) = 10.03
@@ -220,9 +220,9 @@ def test_a_disputed_value_is_not_testable(make_study: MakeStudy) -> None:
             "other.csv": table(COLUMNS, "a,1,1,51,100"),
         },
     )
-    (one,) = known(analyse(study)).reruns
-    assert one.cells["1", "1"].verdict == "not testable"
-    assert one.cells["1", "1"].reason == "the published value is disputed"
+    (rerun,) = reproduction_of(analyse(study)).reruns
+    assert rerun.cells["1", "1"].verdict == "not testable"
+    assert rerun.cells["1", "1"].reason == "the published value is disputed"
 
 
 def test_a_study_without_runs_and_script_has_nothing_to_reproduce(make_study: MakeStudy) -> None:
@@ -252,7 +252,7 @@ def test_levels_that_were_asked_the_same_items_are_compared_item_by_item(compare
     # All 7 items that changed are right afterwards: p = 2/2⁷ = 0.016; by counts alone it is 0.16.
     assert (found.paired, found.cells, found.differ, found.higher) == (True, 1, 1, 1)
     assert found.test == "McNemar's exact test, Holm's correction"
-    assert known(results).own[0].measured == 1
+    assert reproduction_of(results).own[0].measured == 1
 
 
 def test_training_seeds_are_not_compared_item_by_item(compared: Any) -> None:
@@ -268,8 +268,12 @@ def test_cells_of_a_grid_are_compared_item_by_item(compared: Any) -> None:
     rows = ["a,1,1,25,40,10,,r-1", "a,2,1,42.5,40,17,,r-1"]
     done = dict.fromkeys(outcomes, (40, 40))
     results = compared("", rows, [], done, outcomes_file(outcomes))
-    (one,) = assess(results).grids.values()
-    assert (one.paired, one.best_set_size, one.test) == (True, 1, "McNemar's exact test")
+    (uncertainty,) = assess(results).grids.values()
+    assert (uncertainty.paired, uncertainty.best_set_size, uncertainty.test) == (
+        True,
+        1,
+        "McNemar's exact test",
+    )
 
 
 # --- what is said -------------------------------------------------------------------------------
@@ -278,7 +282,7 @@ def test_cells_of_a_grid_are_compared_item_by_item(compared: Any) -> None:
 def badge(results: Results, model: str = "a") -> list[str | None]:
     svg = reproduced_badge(results.grid(model=model), reproduction(results))
     return [
-        one.text for one in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+        text.text for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
     ]
 
 
@@ -292,9 +296,9 @@ def test_badges_of_our_own_studies_claim_no_reproduction(compared: Any) -> None:
 
 def test_the_download_has_verdicts(six: Results) -> None:
     results = six
-    (one,) = known(results).reruns
+    (rerun,) = reproduction_of(results).reruns
     grid = results.grid(model="a")
-    cells = json.loads(to_json(GridCells(grid, assess(results).of(grid), one)))["cells"]
+    cells = json.loads(to_json(GridCells(grid, assess(results).of(grid), rerun)))["cells"]
     assert [cell.get("reproduced", {}).get("verdict") for cell in cells] == [
         "agrees", "differs", "too few to tell", "not testable", "running", None,
     ]  # fmt: skip
@@ -325,14 +329,14 @@ def test_heatmaps_mark_verdicts_by_signs(six: Results) -> None:
 
 
 def test_tables_say_what_a_cell_and_a_run_were(six: Results, compared: Any) -> None:
-    (one,) = known(six).reruns
-    rows = rerun_rows(one)
+    (rerun,) = reproduction_of(six).reruns
+    rows = rerun_rows(rerun)
     assert [(row.x.key, row.published, row.again, row.verdict) for row in rows[1::3]] == [
         ("2", "50.0 (n = 10,000)", "60.0 (n = 10,000)", "differs"),
         ("5", "50.0 (n = 100)", "", "running"),
     ]
     assert (rows[1].difference, rows[1].interval) == ("+10.0 points", "+8.6 to +11.4")
-    facts = dict(run_facts(known(six).runs[0]))
+    facts = dict(run_facts(reproduction_of(six).runs[0]))
     assert facts == {
         "Cells": "4 of 6 done, 1 begun", "Script": "s", "Arguments": "none",
         "Started": "2026-05-01", "Code": "commit not known", "GPU": "not known",
@@ -348,7 +352,7 @@ def test_a_run_tells_its_code_machine_and_model(compared: Any) -> None:
         "python": "3.11.7",
     }  # fmt: skip
     results = compared(REPRODUCE, SIX[:1], [], {("a", "1", "1"): (0, 1)}, **about)
-    (run,) = known(results).runs
+    (run,) = reproduction_of(results).runs
     facts = dict(run_facts(run))
     assert facts["Arguments"] == "--model 'a b'"
     assert facts["Code"] == "commit abc, changed since"

@@ -380,9 +380,9 @@ def test_main_effect_needs_two_levels(rows):
 
 
 def test_total_adds_up():
-    one, other = homogeneity([(10, 100), (30, 100)]), homogeneity([(1, 9), (2, 8), (5, 7)])
-    found = total([one, other])
-    assert (found.chi2, found.df) == (one.chi2 + other.chi2, 3)
+    first, second = homogeneity([(10, 100), (30, 100)]), homogeneity([(1, 9), (2, 8), (5, 7)])
+    found = total([first, second])
+    assert (found.chi2, found.df) == (first.chi2 + second.chi2, 3)
     assert found.p == pytest.approx(stats.chi2.sf(found.chi2, 3))
     assert found.low_p == pytest.approx(stats.chi2.cdf(found.chi2, 3))
     none = total([])
@@ -418,9 +418,9 @@ def test_two_sided_fisher_by_hand():
 
 
 def test_differences_turn_round():
-    one, other = difference(30, 100, 45, 110), difference(45, 110, 30, 100)
-    assert (one.value, one.p) == (-other.value, pytest.approx(other.p))
-    assert (-other.interval.high, -other.interval.low) == both(one.interval)
+    forward, backward = difference(30, 100, 45, 110), difference(45, 110, 30, 100)
+    assert (forward.value, forward.p) == (-backward.value, pytest.approx(backward.p))
+    assert (-backward.interval.high, -backward.interval.low) == both(forward.interval)
 
 
 def test_holm_by_hand():
@@ -566,8 +566,8 @@ def test_welch_equals_scipy():
     random = np.random.default_rng(8)
     first, second = random.random(12), random.random(30) + 0.2
     expected = stats.ttest_ind(first, second, equal_var=False).pvalue
-    spreads = [mean_spread(one.tolist()) for one in (first, second)]
-    means = [np.array([one.mean()]) for one in (first, second)]
+    spreads = [mean_spread(values.tolist()) for values in (first, second)]
+    means = [np.array([values.mean()]) for values in (first, second)]
     greater = welch_greater(
         means[1], np.array([spreads[1].stderr ** 2]), np.array([29.0]),
         means[0], np.array([spreads[0].stderr ** 2]), np.array([11.0]),

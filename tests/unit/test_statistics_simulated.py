@@ -61,8 +61,8 @@ def test_the_set_holds_a_best_that_is_ahead_by_little(n):
 def test_a_real_difference_is_found():
     shares = [0.5] * 7 + [0.6] + [0.5] * 12
     sets = [best_set(cells).indices for cells in drawn(3, shares, 1000, grids=200)]
-    left = np.mean([(CELLS - len(one)) / (CELLS - 1) for one in sets])
-    held = np.mean([7 in one for one in sets])
+    left = np.mean([(CELLS - len(chosen)) / (CELLS - 1) for chosen in sets])
+    held = np.mean([7 in chosen for chosen in sets])
     print(f"n=1000, best ahead by 10 points: held {held:.3f}, of the others left {left:.3f}")
     assert held >= 0.95
     assert left >= 0.9
@@ -159,7 +159,9 @@ def test_wilson_covers_on_average(n):
     shares = random.random(20_000)
     limits = [wilson(k, n) for k in range(n + 1)]
     found = [limits[k] for k in random.binomial(n, shares)]
-    covered = np.mean([one.low <= p <= one.high for one, p in zip(found, shares, strict=True)])
+    covered = np.mean(
+        [interval.low <= p <= interval.high for interval, p in zip(found, shares, strict=True)]
+    )
     print(f"Wilson, n={n}: covered {covered:.4f}")
     assert covered == pytest.approx(0.95, abs=0.01)
 
@@ -255,7 +257,7 @@ def test_the_interval_over_seeds_covers_where_that_of_their_trials_does_not():
         over_seeds = t_interval(mean, mean_spread(shares.tolist()))
         parts = [(share, wilson(share * 200, 200)) for share in shares.tolist()]
         of_trials = mean_interval(mean, parts, independent=True)
-        held += [one.low <= 0.5 <= one.high for one in (over_seeds, of_trials)]
+        held += [interval.low <= 0.5 <= interval.high for interval in (over_seeds, of_trials)]
     print(f"held over seeds, of trials: {held / studies}")
     assert 0.94 <= held[0] / studies <= 0.96
     assert held[1] / studies < 0.8

@@ -16,7 +16,7 @@ T4 = 2.7764451051977987  # Student's t with 4 degrees of freedom, 97.5 %
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "margin", "told"),
+    ("low", "high", "margin", "expected"),
     [
         (-3, 3, 3, "agrees"),  # the ends belong to the margin
         (-3.01, 3, 3, "too few to tell"),
@@ -35,8 +35,8 @@ T4 = 2.7764451051977987  # Student's t with 4 degrees of freedom, 97.5 %
         (-0.2, -0.1, None, "differs"),
     ],
 )
-def test_verdicts(low: float, high: float, margin: float | None, told: Agreement) -> None:
-    assert verdict(Interval(low, high), margin) == told
+def test_verdicts(low: float, high: float, margin: float | None, expected: Agreement) -> None:
+    assert verdict(Interval(low, high), margin) == expected
 
 
 @pytest.mark.parametrize(("low", "high", "margin"), [(0, 1, 0), (0, 1, -3), (1, 0, 3)])
@@ -45,7 +45,7 @@ def test_wrong_margins_and_intervals(low: float, high: float, margin: float) -> 
         verdict(Interval(low, high), margin)
 
 
-def told_at(published: Estimate, again: Estimate, margin: float) -> Agreement:
+def verdict_at(published: Estimate, again: Estimate, margin: float) -> Agreement:
     found = difference_interval(published, again)
     assert found is not None
     return verdict(found[0], margin)
@@ -57,13 +57,13 @@ def test_few_trials_never_agree() -> None:
     for n in range(1, 125):
         for k in range(0, n + 1, max(1, n // 7)):
             equal = Estimate(k / n, n)
-            assert told_at(equal, equal, 0.03) == "too few to tell", (k, n)
-    assert told_at(Estimate(0.0, 125), Estimate(0.0, 125), 0.03) == "agrees"
+            assert verdict_at(equal, equal, 0.03) == "too few to tell", (k, n)
+    assert verdict_at(Estimate(0.0, 125), Estimate(0.0, 125), 0.03) == "agrees"
     # In the middle it takes 2 · (z/0.03)² · 0.25 = 2,134 or so: at p = ½ each half width adds up.
-    assert told_at(Estimate(0.5, 2100), Estimate(0.5, 2100), 0.03) == "too few to tell"
-    assert told_at(Estimate(0.5, 2200), Estimate(0.5, 2200), 0.03) == "agrees"
+    assert verdict_at(Estimate(0.5, 2100), Estimate(0.5, 2100), 0.03) == "too few to tell"
+    assert verdict_at(Estimate(0.5, 2200), Estimate(0.5, 2200), 0.03) == "agrees"
     # However many trials one side has, the other stays as it is.
-    assert told_at(Estimate(0.5, 150), Estimate(0.5, 10**6), 0.03) == "too few to tell"
+    assert verdict_at(Estimate(0.5, 150), Estimate(0.5, 10**6), 0.03) == "too few to tell"
 
 
 @pytest.mark.parametrize(
