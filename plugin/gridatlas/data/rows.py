@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import repeat
 from typing import NamedTuple, cast
 
@@ -79,10 +79,15 @@ class _Rows:
     @cached_property
     def measured(self) -> Sequence[_Measured]:
         """What each row says by its metric, counts and state."""
-        metric = self.source.file.metric
+        file, metric = self.table.name, self.source.file.metric
         names = (metric.column, "n", "successes", "stderr", "state")
-        measured = cache(partial(_measured, self.table.name, metric))
-        return [*map(measured, *map(self.texts, names))]
+        read = [name for name in names if name in self.table.columns]
+
+        @cache
+        def measured(*texts: str) -> _Measured:
+            return _measured(file, metric, dict(zip(read, texts, strict=True)))
+
+        return [*map(measured, *map(self.texts, read))]
 
     @cached_property
     def problems(self) -> Mapping[int, list[Problem]]:
@@ -177,23 +182,20 @@ def _number(
     return None
 
 
-def _measured(
-    file: str,
-    metric: Metric,
-    value_text: str,
-    n_text: str,
-    successes_text: str,
-    stderr_text: str,
-    state: str,
-) -> _Measured:
+def _measured(file: str, metric: Metric, texts: Mapping[str, str]) -> _Measured:
+    """What a row says.
+
+    Args:
+        texts: Of the columns that the table has.
+    """
     problems: list[Problem] = []
-    value = _number(file, value_text, metric.column, problems)
+    value = _number(file, texts[metric.column], metric.column, problems)
     n = successes = stderr = None
-    if n_text or successes_text or stderr_text:
-        n = _number(file, n_text, "n", problems, whole=True)
-        successes = _number(file, successes_text, "successes", problems, whole=True)
-        stderr = _number(file, stderr_text, "stderr", problems)
-    state = state or ("missing" if value is None else "ok")
+    if len(texts) > 1:
+        n = _number(file, texts.get("n", ""), "n", problems, whole=True)
+        successes = _number(file, texts.get("successes", ""), "successes", problems, whole=True)
+        stderr = _number(file, texts.get("stderr", ""), "stderr", problems)
+    state = texts.get("state") or ("missing" if value is None else "ok")
     if state not in STATES:
         near = nearest(state, STATES)
         fix = f"write {near} instead of {state}" if near else None
@@ -213,8 +215,7 @@ def _measured(
         problems.append(
             Problem.of("out-of-range", file, str(value), column=metric.column, values=values)
         )
-    if n_text or successes_text or stderr_text:
-        problems += _wrong_counts(file, n, successes, stderr)
+    problems += _wrong_counts(file, n, successes, stderr)
     return _Measured(
         value,
         cast(State, state),

@@ -173,5 +173,6 @@ class Column:
 
 def determines(first: Column, second: Column) -> bool:
     """Whether each level of the first column always has the same level of the second."""
-    pairs = set(zip(first.levels, second.levels, strict=True))
-    return len(pairs) == len(set(first.level_of.values()))
+    second_of: dict[str, str] = {}
+    pairs = zip(first.levels, second.levels, strict=True)
+    return all(second_of.setdefault(level, other) == other for level, other in pairs)

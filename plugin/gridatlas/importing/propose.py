@@ -204,7 +204,7 @@ def _mark(table: RawTable) -> DecimalMark:
         if not are_plain_numbers(column):
             numbers = {text for text in column if looks_like_number(text)}
         if numbers and all(map(is_absent, column - numbers)):
-            texts += sorted(numbers)
+            texts += sorted(text for text in numbers if not text.isdecimal())
     return decimal_mark(marks_of(texts), semicolons=table.semicolons)
 
 
