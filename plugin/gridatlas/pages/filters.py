@@ -177,9 +177,9 @@ def _described_by(study: Study, claims: Iterable[Judged]) -> list[Reading]:
 
 def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
     """How many claims have each outcome, most frequent first."""
-    one = {"Holds": "holds", "Doesn't hold": "doesn't", "Not checkable": "can't be checked"}
-    one[WITHIN_NOISE] = "holds as printed, within noise"
-    several = one | {
+    singular = {"Holds": "holds", "Doesn't hold": "doesn't", "Not checkable": "can't be checked"}
+    singular[WITHIN_NOISE] = "holds as printed, within noise"
+    plural = singular | {
         "Holds": "hold",
         "Doesn't hold": "don't",
         WITHIN_NOISE: "hold as printed, within noise",
@@ -187,7 +187,7 @@ def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
     }
     counts = Counter(map(_claim_outcome, claims))
     return [
-        ((one if n == 1 else several).get(outcome, outcome.lower()), n)
+        ((singular if n == 1 else plural).get(outcome, outcome.lower()), n)
         for outcome, n in counts.most_common()
     ]
 
@@ -205,32 +205,26 @@ def _interval_notes(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[str
     """How the intervals of grids come about whose cells aren't tested, each way once."""
     notes = []
     for grid in grids:
-        one = uncertainty.of(grid)
-        if one.level is None and one.cells:
+        tests = uncertainty.of(grid)
+        if tests.level is None and tests.cells:
             what = "an aggregate" if grid.aggregate else "a cell"
-            if one.replicates:
+            if tests.replicates:
                 what = f"a mean over {inline(grid.study.facet(grid.study.replicates).label)}"
-            notes.append(f"The 95 % interval of {what} is {cell_method(one)}.")
-        if one.ranges:
+            notes.append(f"The 95 % interval of {what} is {cell_method(tests)}.")
+        if tests.ranges:
             notes.append(
                 "Too few repeats have no interval: the range of their values is given instead."
             )
     return list(dict.fromkeys(notes))
 
 
-def _asked(grids: Iterable[Grid], uncertainty: Uncertainty) -> str:
-    """Whether the cells of tested grids are asked the same items, in a sentence.
+def _same_items(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[bool | None]:
+    """Whether the cells of tested grids are asked the same items (None: unknown), each answer once.
 
-    Nothing where they are compared item by item, or where it isn't the same for all grids.
+    Grids whose cells are compared item by item are left out.
     """
-    answers = {uncertainty.of(grid).same_items for grid in grids if not uncertainty.of(grid).paired}
-    sentences = {
-        True: "The same items are asked in every cell, so a test paired by item could separate "
-        "more.",
-        False: "The cells are asked different items, so no test can pair them by item.",
-        None: "Whether all cells are asked the same items is unknown.",
-    }
-    return sentences[answers.pop()] if len(answers) == 1 else ""
+    tests = (uncertainty.of(grid) for grid in grids)
+    return list(dict.fromkeys(test.same_items for test in tests if not test.paired))
 
 
 def _may_share_items(grids: Iterable[Grid], uncertainty: Uncertainty) -> bool:
@@ -299,19 +293,9 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "inline": inline,
     "summary": summarise,
 }
-RULES = {
-    "primary": "Shown is the first reading that has a value of the cell, or has it as disputed, in "
-    "this order:",
-    "agreement": "Shown is the value that at least two of them give, not counting one that is made "
-    "from the other; where none agree, the first value in this order, as disputed:",
-    "median": "Shown is the middle value by size; where two unequal ones are in the middle, the "
-    "value that two readings agree on, else the first value in this order, as disputed:",
-}
-"""How the shown value is chosen, by `reconcile`."""
 
 GLOBALS: Mapping[str, Any] = {
     "join_names": join_names,
-    "rules": RULES,
     "levels_text": _levels_text,
     "figure_anchor": figure_anchor,
     "point_anchor": _point_anchor,
@@ -333,7 +317,7 @@ GLOBALS: Mapping[str, Any] = {
     "may_share_items": _may_share_items,
     "tested_grids": _tested,
     "interval_notes": _interval_notes,
-    "asked_items": _asked,
+    "same_items": _same_items,
     "untestable": _untestable,
     "wins": _wins,
     "cell_anchor": _cell_anchor,
