@@ -221,8 +221,8 @@ def page(data: bytes) -> None:
     lines = text.split("\n")
     for fence in fence_lines.fences(lines):
         assert 1 <= fence.line <= len(lines)
-    fence_lines.told(lines)
-    Markdown(extensions=["pymdownx.superfences"]).convert("\n".join(fence_lines.told(lines)))
+    fence_lines.with_faults(lines)
+    Markdown(extensions=["pymdownx.superfences"]).convert("\n".join(fence_lines.with_faults(lines)))
 
 
 COUNTS = re.compile(

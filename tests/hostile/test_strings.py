@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page
 from site_builds import Build
 
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.build.markdown_export import for_repository, for_wiki, plain_files
+from gridatlas.build.markdown_export import for_repository, for_wiki, markdown_files
 from gridatlas.build.site import Site, build
 from gridatlas.data.tables import unguarded
 from gridatlas.diff.compare import compare_snapshots
@@ -269,7 +269,7 @@ def shape(markdown: str) -> tuple[list[str], str]:
 
 @pytest.mark.parametrize("names", [for_repository, for_wiki], ids=["repository", "wiki"])
 def test_plain_pages_show_it_on_a_forge(made: Site, names: Callable[..., Any]) -> None:
-    files = plain_files(made, names)
+    files = markdown_files(made, names)
     homes = {study: names(f"studies/{study}/index.md")[0] for study in STUDIES}
     expected, _ = shape(files[homes["plain"]].decode())
     for study in ATTACKS:

@@ -36,7 +36,7 @@ def test_only_own_files_are_written_changed_and_removed(tmp_path: Path) -> None:
     assert (first.added, first.same) == (("a.md", "s/b.md", "s/t/c.md"), 0)
     (folder / "s/mine.md").write_text("mine", "utf-8")
     second = write({"a.md": b"2", "d.md": b"1"}, folder)
-    assert second == written.Written(("d.md",), ("a.md",), ("s/b.md", "s/t/c.md"), 0)
+    assert second == written.FolderChanges(("d.md",), ("a.md",), ("s/b.md", "s/t/c.md"), 0)
     assert _files(folder).keys() == {"a.md", "d.md", "s/mine.md", MANIFEST}
     assert [path.name for path in folder.rglob("*") if path.is_dir()] == ["s"]
 
@@ -45,7 +45,7 @@ def test_what_is_the_same_is_not_touched(tmp_path: Path) -> None:
     files = {"a.md": b"1", "s/b.md": b"2"}
     write(files, tmp_path)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-    assert write(files, tmp_path) == written.Written((), (), (), 2)
+    assert write(files, tmp_path) == written.FolderChanges((), (), (), 2)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
@@ -70,10 +70,10 @@ def test_a_file_of_others_with_the_same_content_is_fine(tmp_path: Path) -> None:
 def test_a_changed_file_that_is_not_needed_any_more_stays(tmp_path: Path) -> None:
     write({"a.md": b"1", "b.md": b"1"}, tmp_path)
     (tmp_path / "b.md").write_text("mine", "utf-8")
-    assert write({"a.md": b"1"}, tmp_path).kept == ("b.md",)
+    assert write({"a.md": b"1"}, tmp_path).left == ("b.md",)
     assert (tmp_path / "b.md").read_text("utf-8") == "mine"
     # It is nobody's then.
-    assert write({"a.md": b"1"}, tmp_path).kept == ()
+    assert write({"a.md": b"1"}, tmp_path).left == ()
 
 
 @pytest.mark.parametrize(

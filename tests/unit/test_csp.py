@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridatlas.csp.policy import digest, policy, scan, with_meta
+from gridatlas.csp.policy import policy, scan, script_hash, with_meta
 
 RUN = "sha256-AvyuiL0SD1mVY3NNxR+V2uo+lhk6RMFrytWmRt6CrJQ="
 """Of `run()`, as `openssl dgst -sha256 -binary | base64` gives it."""
 
 
 def test_a_hash_is_that_of_the_text() -> None:
-    assert digest("run()") == RUN
+    assert script_hash("run()") == RUN
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_scripts_that_run_are_found_and_others_are_not(html: str) -> None:
 
 
 def test_line_ends_are_those_that_a_browser_reads() -> None:
-    assert digest("a\r\nb\rc") == digest("a\nb\nc")
+    assert script_hash("a\r\nb\rc") == script_hash("a\nb\nc")
 
 
 class _Parser(HTMLParser):
@@ -106,7 +106,7 @@ def test_scripts_are_read_as_by_the_standard_library(pieces: list[str]) -> None:
     parser = _Parser()
     parser.feed(html)
     parser.close()
-    assert scan(html).hashes == {digest(script) for script in parser.scripts}
+    assert scan(html).hashes == {script_hash(script) for script in parser.scripts}
 
 
 # --- what is refused ----------------------------------------------------------------------------

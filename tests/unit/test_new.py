@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from gridatlas.cli.main import main
-from gridatlas.cli.mkdocs_config import CannotAdd, added
+from gridatlas.cli.mkdocs_config import CannotAdd, with_plugin
 
 
 @pytest.fixture
@@ -223,8 +223,8 @@ CHANGED: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("case", CHANGED)
 def test_lines_are_added_and_the_rest_stays(case: str) -> None:
     before, after = CHANGED[case]
-    assert added(before) == after
-    assert added(after) == after
+    assert with_plugin(before) == after
+    assert with_plugin(after) == after
     assert yaml.compose(after.removeprefix("\ufeff"), Loader=yaml.SafeLoader) is not None
 
 
@@ -245,7 +245,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 def test_what_cant_be_changed_safely_is_left(case: str) -> None:
     text, found = REFUSED[case]
     with pytest.raises(CannotAdd) as error:
-        added(text)
+        with_plugin(text)
     assert str(error.value) == found
 
 

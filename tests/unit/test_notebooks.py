@@ -2,7 +2,7 @@
 
 import pytest
 
-from gridatlas.csp.notebooks import slim
+from gridatlas.csp.notebooks import without_jupyterlab
 
 WRAPPER = '<div class="jupyter-wrapper">'
 END = "</div> <!-- jupyter-wrapper -->"
@@ -11,12 +11,12 @@ CONFIGURATION = '<script type="text/x-mathjax-config">MathJax.Hub.Config({})</sc
 
 
 def slimmed(before: str, cells: str = "", after: str = "") -> str:
-    return slim(f"{before}{WRAPPER}{cells}{END}{after}", "../notebook.css")
+    return without_jupyterlab(f"{before}{WRAPPER}{cells}{END}{after}", "../notebook.css")
 
 
 def test_a_page_that_is_no_notebook_stays_as_it_is() -> None:
     html = "<style>.jupyter-wrapper {}</style><div class='highlight'><pre>code</pre></div>"
-    assert slim(html, "../notebook.css") == html
+    assert without_jupyterlab(html, "../notebook.css") == html
 
 
 @pytest.mark.parametrize(

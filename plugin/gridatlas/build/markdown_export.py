@@ -50,7 +50,7 @@ _DATA = re.compile(r"(?<=\]\()[^)#\s:]+\.(?:csv|json)(?=\))")
 _PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
 
 
-def plain_files(site: Site, names: Names) -> dict[str, bytes]:
+def markdown_files(site: Site, names: Names) -> dict[str, bytes]:
     """All pages, pictures and data files of a site, by their paths.
 
     Args:
@@ -83,7 +83,7 @@ def plain_files(site: Site, names: Names) -> dict[str, bytes]:
                 f"nothing was written, since {other} and {path} would both be {file}; "
                 "rename the study's folder, the facet or the level of one of them"
             )
-        files[file] = plain_page(page, places, names).encode()
+        files[file] = markdown_page(page, places, names).encode()
     return files
 
 
@@ -92,7 +92,7 @@ def _picture_path(page: Page, picture: Heatmap) -> str:
     return f"{page.plan.path.split('/')[0]}/pictures/{content}.svg"
 
 
-def plain_page(page: Page, places: Mapping[Heatmap, str], names: Names) -> str:
+def markdown_page(page: Page, places: Mapping[Heatmap, str], names: Names) -> str:
     """One page.
 
     Args:
@@ -103,7 +103,7 @@ def plain_page(page: Page, places: Mapping[Heatmap, str], names: Names) -> str:
     path = page.plan.path
     file = names(path)[0]
 
-    def led(target: str) -> str:
+    def link_to(target: str) -> str:
         """A link to another page, from its path relative to this one on a site."""
         to = names(posixpath.normpath(posixpath.join(posixpath.dirname(path), target)))[1]
         return posixpath.relpath(to, posixpath.dirname(file) or ".")
@@ -111,16 +111,16 @@ def plain_page(page: Page, places: Mapping[Heatmap, str], names: Names) -> str:
     def put(match: re.Match[str]) -> str:
         row = rows.get(match[1])
         if row is None:
-            return plain_html(page.figures[match[1]], led)
+            return plain_html(page.figures[match[1]], link_to)
         figures = (_figure(figure, file, places) for figure in row.figures)
         return "\n\n".join(figures)
 
-    def beside(match: re.Match[str]) -> str:
+    def relative(match: re.Match[str]) -> str:
         to = posixpath.normpath(posixpath.join(posixpath.dirname(path), match[0]))
         return posixpath.relpath(to, posixpath.dirname(file) or ".")
 
-    text = _LINK.sub(lambda match: led(match[1]), readable(_HEAD.sub("", page.markdown)))
-    text = _DATA.sub(beside, text)
+    text = _LINK.sub(lambda match: link_to(match[1]), readable(_HEAD.sub("", page.markdown)))
+    text = _DATA.sub(relative, text)
     return inert(_PLACEHOLDER.sub(put, text))
 
 
@@ -134,8 +134,11 @@ _HARMLESS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (re.compile(r"(?<=\S )&#45;(?= )"), "-"),
     (re.compile(r"(?<=\w)(?<!www)&#46;(?=\w)", re.IGNORECASE), "."),
     # Not where it makes a list of the number before it, or an address of what follows.
-    (re.compile(rf"{_NUMBERED}|(?<=[\w)%])(?<!www)&#46;", re.I | re.M), lambda one: one[1] or "."),
-    (re.compile(rf"{_NUMBERED}|&#41;", re.M), lambda one: one[1] or ")"),
+    (
+        re.compile(rf"{_NUMBERED}|(?<=[\w)%])(?<!www)&#46;", re.I | re.M),
+        lambda match: match[1] or ".",
+    ),
+    (re.compile(rf"{_NUMBERED}|&#41;", re.M), lambda match: match[1] or ")"),
     (re.compile(r"(?<=\w)&#58;(?=\s|$)", re.M), ":"),
 )
 
@@ -211,27 +214,27 @@ ATTRIBUTES = frozenset({"href", "src", "alt", "title", "colspan", "rowspan", "op
 """Attributes of which it leaves those in, and which we need."""
 
 
-def plain_html(html: str, led: Callable[[str], str]) -> str:
+def plain_html(html: str, link_to: Callable[[str], str]) -> str:
     """HTML as GitHub shows it: without classes, scripts, and blank lines, which would end it.
 
     Args:
-        led: Gives a link to a page from its path relative to this one on a site.
+        link_to: Gives a link to a page from its path relative to this one on a site.
     """
-    parser = _Plain(led)
+    parser = _Plain(link_to)
     parser.feed(html)
     parser.close()
     return re.sub(r"\n\s*\n", "\n", "".join(parser.out).strip())
 
 
 class _Plain(HTMLParser):
-    def __init__(self, led: Callable[[str], str]) -> None:
+    def __init__(self, link_to: Callable[[str], str]) -> None:
         super().__init__(convert_charrefs=False)
-        self.led = led
+        self.link_to = link_to
         self.out: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in TAGS:
-            self.out.append(f"<{tag}{_attributes(attrs, self.led)}>")
+            self.out.append(f"<{tag}{_attributes(attrs, self.link_to)}>")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in TAGS:
@@ -247,7 +250,7 @@ class _Plain(HTMLParser):
         self.out.append(f"&#{name};")
 
 
-def _attributes(attrs: Iterable[tuple[str, str | None]], led: Callable[[str], str]) -> str:
+def _attributes(attrs: Iterable[tuple[str, str | None]], link_to: Callable[[str], str]) -> str:
     """Those that stay, with links to pages led to their files."""
     found = []
     for name, value in attrs:
@@ -256,6 +259,6 @@ def _attributes(attrs: Iterable[tuple[str, str | None]], led: Callable[[str], st
         text = value or ""
         page = text.partition("#")[0]
         if name == "href" and page.endswith("index.md") and ":" not in page:
-            text = led(page)
+            text = link_to(page)
         found.append(f' {name}="{escape(text)}"' if value is not None else f" {name}")
     return "".join(found)

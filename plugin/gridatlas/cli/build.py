@@ -13,7 +13,7 @@ from gridatlas.hosts.write_errors import not_written
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 
 if TYPE_CHECKING:
-    from gridatlas.hosts.folder import Written
+    from gridatlas.hosts.folder import FolderChanges
 
 LISTED = 20
 """Files that are named one by one."""
@@ -60,7 +60,7 @@ class _Failed(click.ClickException):
     type=click.Path(path_type=Path),
     default=Path(".cache/gridatlas"),
     show_default=True,
-    help="Folder that keeps heatmaps and statistics between builds.",
+    help="Folder of the cache between builds.",
 )
 @click.option("--url", default="", help="Address of the published site, for texts to copy.")
 @click.option(
@@ -93,14 +93,14 @@ def build(
       gridatlas build --data my/data --into docs --url https://example.org/atlas/
     """  # noqa: D301
     # The other commands don't wait for what only this one needs.
-    from gridatlas.build.markdown_export import SameName, for_repository, for_wiki, plain_files
-    from gridatlas.build.site import build as make
+    from gridatlas.build.markdown_export import SameName, for_repository, for_wiki, markdown_files
+    from gridatlas.build.site import build as build_site
     from gridatlas.hosts.folder import FolderError, pages_with_figures, write
 
     _refuse(data, into, pages)
     ending = "index.html" if no_directory_urls else ""
     try:
-        site = make(
+        site = build_site(
             data,
             into=pages,
             templates=templates,
@@ -116,14 +116,14 @@ def build(
         if form == "mkdocs":
             files = pages_with_figures(site, ending)
         else:
-            files = plain_files(site, for_wiki if form == "wiki" else for_repository)
-        done = write(files, into)
+            files = markdown_files(site, for_wiki if form == "wiki" else for_repository)
+        changes = write(files, into)
     except (FolderError, SameName) as error:
         raise _Failed(str(error)) from error
     problems = only_problems(site.problems)
-    for one in truncate_list(problems):
-        click.echo(one, err=True)
-    for line in _told(done, into, len(site.pages)):
+    for problem in truncate_list(problems):
+        click.echo(problem, err=True)
+    for line in _summary(changes, into, len(site.pages)):
         click.echo(line)
     sys.exit(1 if problems else 0)
 
@@ -140,23 +140,23 @@ def _refuse(data: Path, into: Path, pages: str) -> None:
         raise click.UsageError(f"--pages {pages}: name a folder such as studies, without ..")
 
 
-def _told(done: Written, into: Path, pages: int) -> list[str]:
+def _summary(changes: FolderChanges, into: Path, pages: int) -> list[str]:
     """What was written, the changed files by name."""
     lines = []
     for word, paths in (
-        ("added", done.added),
-        ("changed", done.changed),
-        ("removed", done.removed),
+        ("added", changes.added),
+        ("changed", changes.changed),
+        ("removed", changes.removed),
     ):
         if 0 < len(paths) <= LISTED:
             lines += [f"{word}  {(into / path).as_posix()}" for path in paths]
-    for path in done.kept:
+    for path in changes.left:
         lines.append(f"kept  {(into / path).as_posix()}: it was changed since it was written")
     counts = {
-        "added": len(done.added),
-        "changed": len(done.changed),
-        "removed": len(done.removed),
-        "as before": done.same,
+        "added": len(changes.added),
+        "changed": len(changes.changed),
+        "removed": len(changes.removed),
+        "as before": changes.same,
     }
     total = join_names(f"{number:,} {word}" for word, number in counts.items() if number)
     number = f"{pages} page" if pages == 1 else f"{pages} pages"

@@ -19,7 +19,7 @@ def _number(_: click.Context, __: click.Parameter, value: Any) -> Any:
     if value is None:
         return None
     try:
-        low, high = (Decimal(one) for one in value)
+        low, high = (Decimal(text) for text in value)
     except InvalidOperation:
         raise click.BadParameter("two numbers, such as 0 100") from None
     if not (low.is_finite() and high.is_finite() and low < high):
@@ -29,10 +29,10 @@ def _number(_: click.Context, __: click.Parameter, value: Any) -> Any:
 
 def _level(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> Any:
     pairs = []
-    for one in value:
-        name, equals, level = one.partition("=")
+    for pair in value:
+        name, equals, level = pair.partition("=")
         if not equals:
-            raise click.BadParameter(f"{one}: a column and a level, such as split=test")
+            raise click.BadParameter(f"{pair}: a column and a level, such as split=test")
         pairs.append((name.strip(), level.strip()))
     return tuple(pairs)
 
@@ -152,7 +152,7 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
         status = run_import(
             files,
             data,
-            asked(options),
+            import_options(options),
             options,
             echo=click.echo,
             confirm=_confirm,
@@ -164,8 +164,8 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     sys.exit(status)
 
 
-def asked(options: Mapping[str, Any]) -> ImportOptions:
-    """What the options say of the columns."""
+def import_options(options: Mapping[str, Any]) -> ImportOptions:
+    """The options as the importer takes them."""
     from gridatlas.importing.metric import MetricAsked
     from gridatlas.importing.options import ImportOptions
 
@@ -184,7 +184,7 @@ def asked(options: Mapping[str, Any]) -> ImportOptions:
 
 
 def _confirm(question: str) -> bool | None:
-    """The answer of somebody at a terminal; None where there is nobody."""
+    """The answer of a person at a terminal; None without one."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
     return click.confirm(question, default=True)

@@ -84,17 +84,17 @@ def check(data: Path, form: str, quiet: bool, every: bool) -> None:
             f"there is no folder {data}; name the folder that has one folder per study, "
             "for example: gridatlas check data"
         )
-    loaded = load_data(data)
-    problems = only_problems(loaded.problems)
-    found = problems if quiet else loaded.problems
+    assessments = load_data(data)
+    problems = only_problems(assessments.problems)
+    found = problems if quiet else assessments.problems
     if form == "json":
         # Names of files may have half characters, which JSON writes as escapes.
-        click.echo(_as_json(loaded, found).encode("utf-8", "backslashreplace"))
+        click.echo(_as_json(assessments, found).encode("utf-8", "backslashreplace"))
     else:
-        for one in found if every else truncate_list(found):
-            click.echo(annotation(one) if form == "github" else one)
+        for problem in found if every else truncate_list(found):
+            click.echo(annotation(problem) if form == "github" else problem)
         if not quiet:
-            for line in loaded.summary():
+            for line in assessments.summary():
                 click.echo(line)
             click.echo(many(len(problems), "problem"))
     sys.exit(1 if problems else 0)
@@ -122,12 +122,12 @@ def _command(text: str, also: str = "") -> str:
     )
 
 
-def _as_json(loaded: Assessments, found: Iterable[Problem]) -> str:
+def _as_json(assessments: Assessments, problems: Iterable[Problem]) -> str:
     studies = [
         {"id": result.study.id, "title": result.study.title, "grids": len(result.grids)}
-        for result in loaded.results.values()
+        for result in assessments.results.values()
     ]
-    content = {"problems": [asdict(one) for one in found], "studies": studies}
+    content = {"problems": [asdict(problem) for problem in problems], "studies": studies}
     return json.dumps(content, ensure_ascii=False, indent=2)
 
 

@@ -21,7 +21,7 @@ class CannotAdd(Exception):
         self.fix = fix
 
 
-def added(text: str) -> str:
+def with_plugin(text: str) -> str:
     """The text with the plugin in its list of plugins; the same text where it is there.
 
     Raises:
@@ -76,11 +76,11 @@ def _entries(plugins: yaml.Node | None) -> list[tuple[str, yaml.Node | None]]:
     if isinstance(plugins, yaml.MappingNode):
         return [(str(key.value), value) for key, value in plugins.value]
     found: list[tuple[str, yaml.Node | None]] = []
-    for one in plugins.value if isinstance(plugins, yaml.SequenceNode) else ():
-        if isinstance(one, yaml.MappingNode):
-            found += [(str(key.value), value) for key, value in one.value]
+    for entry in plugins.value if isinstance(plugins, yaml.SequenceNode) else ():
+        if isinstance(entry, yaml.MappingNode):
+            found += [(str(key.value), value) for key, value in entry.value]
         else:
-            found.append((str(one.value), None))
+            found.append((str(entry.value), None))
     return found
 
 
@@ -100,11 +100,11 @@ def _shape(node: yaml.Node, *, without: bool = False) -> object:
         if without:
             pairs = [pair for pair in pairs if pair[0] != _key("plugins")]
             names = [entry for entry in _entries(_plugins(node)) if entry[0] != PLUGIN]
-            kept = [(name, None if value is None else _shape(value)) for name, value in names]
-            return node.tag, pairs, kept or [("search", None)]
+            others = [(name, None if value is None else _shape(value)) for name, value in names]
+            return node.tag, pairs, others or [("search", None)]
         return node.tag, pairs
     if isinstance(node, yaml.SequenceNode):
-        return node.tag, [_shape(one) for one in node.value]
+        return node.tag, [_shape(entry) for entry in node.value]
     return node.tag, node.value
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gridatlas.cli.mkdocs_config import CannotAdd, added, data_folder
+from gridatlas.cli.mkdocs_config import CannotAdd, data_folder, with_plugin
 from gridatlas.files.atomic import write_atomic, write_new
 from gridatlas.files.staging import StagingDir, remove_abandoned
 
@@ -26,14 +26,14 @@ class Plan:
     Attributes:
         files: Files to write, by their paths in the folder; none of them is there.
         data: The folder of the studies, which is new where one of the files is in it.
-        kept: Files that are there already and stay as they are.
+        left: Files that exist already and stay as they are.
         before: Text of the mkdocs.yml that is changed; empty where there is none.
         after: What it becomes.
     """
 
     files: Mapping[str, str]
     data: str = "data"
-    kept: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
 
@@ -63,7 +63,7 @@ def plan_new(folder: Path) -> Plan:
     if not config.exists():
         return _whole(folder)
     before = _read(config)
-    after = added(before)
+    after = with_plugin(before)
     data = data_folder(before)
     files = {} if (folder / data).exists() else _example(data)
     return Plan(files, data, (), before, after)
@@ -80,8 +80,8 @@ def _whole(folder: Path) -> Plan:
     # mkdocs.yml last: where it is, nothing of the rest is missing.
     files |= {".gitignore": _starter("gitignore"), "docs/index.md": index}
     files[CONFIG] = _starter(CONFIG)
-    kept = tuple(path for path in files if (folder / path).exists())
-    return Plan({path: text for path, text in files.items() if path not in kept}, kept=kept)
+    left = tuple(path for path in files if (folder / path).exists())
+    return Plan({path: text for path, text in files.items() if path not in left}, left=left)
 
 
 def _has(folder: Path, files: Mapping[str, str]) -> bool:
@@ -120,12 +120,12 @@ def carry_out(folder: Path, plan: Plan) -> None:
     if data:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Whole: half an example would be taken for somebody's data folder.
-        with StagingDir(target.parent) as aside:
+        with StagingDir(target.parent) as staging:
             for path, text in data.items():
-                file = aside / "data" / Path(path).relative_to(plan.data)
+                file = staging / "data" / Path(path).relative_to(plan.data)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(text.encode())
-            (aside / "data").rename(target)
+            (staging / "data").rename(target)
     for path, text in plan.files.items():
         if path not in data:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +175,7 @@ def new(folder: Path, yes: bool) -> None:
     except OSError as error:
         click.echo(f"Error: {error.filename or folder}: {error.strerror}", err=True)
         sys.exit(1)
-    for path in plan.kept:
+    for path in plan.left:
         click.echo(f"left as it is: {name}{path}")
     if plan.before != plan.after:
         click.echo(f"changed: {name}{CONFIG}")

@@ -33,7 +33,7 @@ _CODE = re.compile(
 _CELL_ID = re.compile(r'id="cell-id=[^"]*"')
 
 
-def slim(html: str, stylesheet: str) -> str:
+def without_jupyterlab(html: str, stylesheet: str) -> str:
     """The content of a page without JupyterLab's styles and scripts, where it is a notebook.
 
     Scripts in the outputs of cells stay, and MathJax where the site says where to get it from.
@@ -58,13 +58,13 @@ def slim(html: str, stylesheet: str) -> str:
 
 
 def _without(html: str, mathjax: bool) -> str:
-    """The blocks around the cells, without those that are known."""
+    """The blocks around the cells, without JupyterLab's."""
 
-    def kept(block: re.Match[str]) -> str:
-        known = _STYLES if block["tag"].lower() == "style" else _SCRIPTS[: 2 if mathjax else 3]
-        return "" if any(part in block["text"] for part in known) else block[0]
+    def replacement(block: re.Match[str]) -> str:
+        theirs = _STYLES if block["tag"].lower() == "style" else _SCRIPTS[: 2 if mathjax else 3]
+        return "" if any(part in block["text"] for part in theirs) else block[0]
 
-    return _BLOCK.sub(kept, html)
+    return _BLOCK.sub(replacement, html)
 
 
 def _code(found: re.Match[str], number: int) -> str:

@@ -45,7 +45,7 @@ def policy(hashes: Iterable[str]) -> str:
     Pages can be shown in frames of any site: grids are made to be embedded, and a `<meta>` can't
     say otherwise.
     """
-    scripts = " ".join(["'self'", *(f"'{one}'" for one in sorted(set(hashes)))])
+    scripts = " ".join(["'self'", *(f"'{digest}'" for digest in sorted(set(hashes)))])
     return "; ".join(
         (
             "default-src 'self'",
@@ -91,7 +91,7 @@ def scan(html: str, address: str = "") -> Scan:
             elif tag.attributes.get("type", "").lower() == _WIDGET:
                 refused.add(_WIDGETS)
             elif _runs(tag.attributes) and tag.text:
-                hashes.add(digest(tag.text))
+                hashes.add(script_hash(tag.text))
                 refused |= _read_otherwise(tag)
         elif "srcdoc" in tag.attributes:  # runs under the policy of the page around it
             inner = scan(tag.attributes["srcdoc"], address)
@@ -105,7 +105,7 @@ def scan(html: str, address: str = "") -> Scan:
     return Scan(frozenset(hashes), frozenset(refused))
 
 
-def digest(script: str) -> str:
+def script_hash(script: str) -> str:
     """The hash that allows an inline script, of its text as a browser reads it."""
     text = script.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     raw = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
@@ -291,7 +291,7 @@ def _loads(tag: _Tag, own: str) -> set[Refused]:
         what = _LOADS.get((tag.name, name))
         if tag.name == "link" and what:
             rel = tag.attributes.get("rel", "").lower().split()
-            what = next((_LINKS[one] for one in rel if one in _LINKS), None)
+            what = next((_LINKS[kind] for kind in rel if kind in _LINKS), None)
         if what:
             hosts = {_host(url, own, what) for url in _addresses(name, value)}
             found |= {_elsewhere(what, host) for host in hosts if host}

@@ -21,7 +21,7 @@ def add_policy(site: Path, address: str, serving: bool) -> None:
     Args:
         site: The folder of the site.
         address: URL of the site; empty where it isn't known.
-        serving: Whether the site is for `mkdocs serve`: what its policy would stop is only told.
+        serving: Whether the site is for `mkdocs serve`: what the policy would stop is only logged.
     """
     pages = {
         path.relative_to(site).as_posix(): path
@@ -33,10 +33,10 @@ def add_policy(site: Path, address: str, serving: bool) -> None:
     for name, path in pages.items():
         found = scan(_read(path), address)
         hashes |= found.hashes
-        for one in found.refused:
-            refused.setdefault(one, []).append(name)
-    for one, where in sorted(refused.items(), key=lambda item: (item[1][0], item[0].found)):
-        log.warning(one.message(where))
+        for refusal in found.refused:
+            refused.setdefault(refusal, []).append(name)
+    for refusal, names in sorted(refused.items(), key=lambda item: (item[1][0], item[0].found)):
+        log.warning(refusal.message(names))
     # The server of `mkdocs serve` puts a script into pages that is another each time.
     if serving:
         return

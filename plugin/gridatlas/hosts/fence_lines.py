@@ -1,4 +1,4 @@
-"""Where the fences ```` ```grid ```` of a Markdown text stand, before anything reads it."""
+"""Finds the fences ```` ```grid ```` of a Markdown text, before anything else reads it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _GRID = re.compile(
     r"[ \t]*(?:\.?grid(?=[\s{]|$)(?P<options>.*)|\{[ \t]*\.grid(?=[\s}])(?P<list>.*?)\}?)$"
 )
 HEADER, UNCLOSED = "header", "unclosed"
-"""Names of options that tell the fence's formatter what is wrong with its first line."""
+"""Options that carry what is wrong with a fence's first line to its formatter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A fence of a text.
+class GridFence:
+    """A fence ```` ```grid ```` of a text.
 
     Attributes:
         line: Line of its opening, from 1.
-        header: What stands behind the word `grid`.
+        header: The text behind the word `grid`.
         body: Its lines, without what they begin with all.
         closed: Whether it is ended, and each line is indented as its first.
     """
@@ -33,29 +33,31 @@ class Found:
     closed: bool
 
 
-def fences(lines: Sequence[str]) -> Iterator[Found]:
+def fences(lines: Sequence[str]) -> Iterator[GridFence]:
     """The fences of a text, from top to bottom; one within another fence is text."""
-    at = 0
+    index = 0
     unended: dict[tuple[int, str], int] = {}
-    while at < len(lines):
-        opened = _FENCE.match(lines[at])
-        at += 1
+    while index < len(lines):
+        opened = _FENCE.match(lines[index])
+        index += 1
         if opened is None or (opened["fence"][0] == "`" and "`" in opened["header"]):
             continue
         kind = (_width(opened), opened["fence"])
         body = None
         # What isn't ended up to a line isn't where it begins again before that line.
-        if unended.get(kind, -1) < at:
-            body, end = _body(lines, at, opened)
+        if unended.get(kind, -1) < index:
+            body, end = _body(lines, index, opened)
             if body is None:
                 unended[kind] = end
         grid = _GRID.match(opened["header"].rstrip(" \t"))
         if grid:
             header = (grid["options"] or grid["list"] or "").strip()
             text = "\n".join(body or ())
-            yield Found(at, opened["prefix"], opened["fence"], header, text, body is not None)
+            yield GridFence(
+                index, opened["prefix"], opened["fence"], header, text, body is not None
+            )
         # What begins with a fence that isn't ended is text to the last line.
-        at += 0 if body is None else len(body) + 1
+        index += 0 if body is None else len(body) + 1
 
 
 def _width(opened: re.Match[str]) -> int:
@@ -75,22 +77,22 @@ def _body(lines: Sequence[str], start: int, opened: re.Match[str]) -> tuple[list
     """
     width = _width(opened)
     body: list[str] = []
-    for at in range(start, len(lines)):
-        expanded = lines[at].expandtabs(4)
+    for index in range(start, len(lines)):
+        expanded = lines[index].expandtabs(4)
         begin, rest = expanded[:width], expanded[width:]
         if begin.strip("> ") or (expanded.strip("> ") and len(begin) < width):
-            return None, at
+            return None, index
         if rest.rstrip() == opened["fence"]:
-            return body, at
+            return body, index
         body.append(rest)
     return None, len(lines)
 
 
-def told(lines: Sequence[str]) -> list[str]:
+def with_faults(lines: Sequence[str]) -> list[str]:
     """The text with faulty first lines of fences in a form that reaches the fence's formatter.
 
     Options behind the word `grid`, and fences that aren't ended, are taken for text otherwise,
-    and would stand on the page as such.
+    and would appear on the page as such.
     """
     result = list(lines)
     for fence in fences(lines):

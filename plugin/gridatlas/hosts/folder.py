@@ -1,6 +1,6 @@
 """A site's pages and files in a folder, for hosts that run no plugin; others' files stay.
 
-What was written is remembered in a file beside it, by hash: only files that are still as they were
+A manifest in the folder lists what was written, by hash: only files that are still as they were
 written are changed or removed later.
 """
 
@@ -22,7 +22,7 @@ from gridatlas.pages.plan import PagePlan
 from gridatlas.pages.render import fill, page_links
 
 MANIFEST = ".gridatlas.json"
-"""File that remembers what was written; hosts leave out what begins with a dot."""
+"""The manifest; hosts leave out what begins with a dot."""
 NAV = ".nav.yml"
 """File with the navigation of a folder, as awesome-nav and Zensical read it."""
 
@@ -32,18 +32,18 @@ class FolderError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class FolderChanges:
     """What a build did to a folder; paths below it.
 
     Attributes:
-        kept: Files of an earlier build that aren't needed any more, and were changed since.
+        left: Files of an earlier build that aren't needed any more, and were changed since.
     """
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
     removed: tuple[str, ...]
     same: int
-    kept: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 # --- what is written ----------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def _quoted(title: str) -> str:
 # --- writing ------------------------------------------------------------------------------------
 
 
-def write(files: Mapping[str, bytes], folder: Path) -> Written:
+def write(files: Mapping[str, bytes], folder: Path) -> FolderChanges:
     """Bring a folder to hold these files, or leave it as it was.
 
     Files that are the same aren't touched. What an earlier build wrote and this one doesn't is
@@ -119,25 +119,25 @@ def write(files: Mapping[str, bytes], folder: Path) -> Written:
     remove_abandoned(folder)
     before = _manifest(folder)
     new = {path: _digest(content) for path, content in files.items()}
-    there = {path: _digest_of(folder / path) for path in {*new, *before}}
-    _refuse_others(folder, new, before, there)
-    added = tuple(sorted(path for path in new if there[path] is None))
-    changed = tuple(sorted(path for path in new if there[path] not in (None, new[path])))
-    stale = sorted(path for path in before if path not in new and there[path] is not None)
-    removed = tuple(path for path in stale if there[path] in before[path])
-    kept = tuple(path for path in stale if path not in removed)
+    current = {path: _digest_of(folder / path) for path in {*new, *before}}
+    _refuse_others(folder, new, before, current)
+    added = tuple(sorted(path for path in new if current[path] is None))
+    changed = tuple(sorted(path for path in new if current[path] not in (None, new[path])))
+    stale = sorted(path for path in before if path not in new and current[path] is not None)
+    removed = tuple(path for path in stale if current[path] in before[path])
+    left = tuple(path for path in stale if path not in removed)
     after = _manifest_of({path: (digest,) for path, digest in new.items()})
     if added or changed or removed or after != _bytes_of(folder / MANIFEST):
         both = {path: (*before.get(path, ()), *_listed(new.get(path))) for path in {*new, *before}}
         todo = {path: files[path] for path in (*added, *changed)}
         try:
             # Also what a killed build had removed: it may have left empty folders.
-            gone = [path for path in before if path not in new and there[path] is None]
+            gone = [path for path in before if path not in new and current[path] is None]
             _replace(folder, todo, [*removed, *gone], _manifest_of(both), after)
         except OSError as error:
             state = f"nothing was written; {folder} is as it was"
             raise FolderError(not_written(error, folder, state)) from error
-    return Written(added, changed, removed, len(new) - len(added) - len(changed), kept)
+    return FolderChanges(added, changed, removed, len(new) - len(added) - len(changed), left)
 
 
 Digests = Mapping[str, tuple[str, ...]]
@@ -150,7 +150,10 @@ def _listed(digest: str | None) -> tuple[str, ...]:
 
 def _manifest_of(files: Digests) -> bytes:
     """A manifest; where a path has one hash, that is a text and no list."""
-    content = {path: one[0] if len(set(one)) == 1 else one for path, one in sorted(files.items())}
+    content = {
+        path: digests[0] if len(set(digests)) == 1 else digests
+        for path, digests in sorted(files.items())
+    }
     return (json.dumps({"format": 1, "files": content}, indent=1) + "\n").encode()
 
 
@@ -183,11 +186,13 @@ def _refuse_others(
     folder: Path,
     new: Mapping[str, str],
     before: Digests,
-    there: Mapping[str, str | None],
+    current: Mapping[str, str | None],
 ) -> None:
     """Stop before a file is lost that isn't as a build wrote it."""
     others = [
-        path for path in sorted(new) if there[path] not in (None, new[path], *before.get(path, ()))
+        path
+        for path in sorted(new)
+        if current[path] not in (None, new[path], *before.get(path, ()))
     ]
     if others:
         raise FolderError(

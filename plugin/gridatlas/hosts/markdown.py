@@ -163,7 +163,7 @@ class PendingFence:
         return fences.html(self.body, page, seen)
 
 
-class AskedFences(dict[str, PendingFence]):
+class PendingFences(dict[str, PendingFence]):
     """The fences of all pages by the keys of their placeholders."""
 
     def keys_in(self, html: str) -> list[str]:
@@ -178,7 +178,7 @@ fence, and how many like it came before on the page."""
 
 def figures_of(
     keys: Iterable[str],
-    asked: Mapping[str, PendingFence],
+    pending: Mapping[str, PendingFence],
     fences: Fences,
     page: str,
     seen: set[str],
@@ -194,20 +194,20 @@ def figures_of(
     before: dict[str, int] = {}
     for key in keys:
         try:
-            found.append(asked[key].html(fences, page, seen))
+            found.append(pending[key].html(fences, page, seen))
         except FenceError as error:
-            found.append(failed(error, asked[key], before.get(key, 0)))
+            found.append(failed(error, pending[key], before.get(key, 0)))
         before[key] = before.get(key, 0) + 1
     return found
 
 
-def put_in(html: str, asked: Mapping[str, PendingFence], figures: Sequence[str]) -> str:
+def put_in(html: str, pending: Mapping[str, PendingFence], figures: Sequence[str]) -> str:
     """A page with figures in the place of their placeholders, in turn."""
     rest = iter(figures)
-    return _PLACEHOLDER.sub(lambda one: next(rest) if one[1] in asked else one[0], html)
+    return _PLACEHOLDER.sub(lambda match: next(rest) if match[1] in pending else match[0], html)
 
 
-def place(page: str, text: str, error: FenceError, asked: PendingFence, before: int) -> str:
+def place(page: str, text: str, error: FenceError, fence: PendingFence, before: int) -> str:
     """Where a fence is wrong, such as `docs/index.md:12`; only the page where no line is known.
 
     Args:
@@ -215,7 +215,7 @@ def place(page: str, text: str, error: FenceError, asked: PendingFence, before: 
         text: The page's Markdown.
         before: How many fences like it come before.
     """
-    alike = _lines_of_fences(text).get((asked.closed, _bare(asked.body)), [])
+    alike = _lines_of_fences(text).get((fence.closed, _bare(fence.body)), [])
     return f"{page}:{alike[before] + error.line}" if before < len(alike) else page
 
 
@@ -235,9 +235,9 @@ def _bare(text: str) -> tuple[str, ...]:
 class FencePreprocessor(Preprocessor):
     """Teaches superfences the fence; it works in tabs, admonitions, lists and quotes as well."""
 
-    def __init__(self, markdown: Markdown, asked: AskedFences) -> None:
+    def __init__(self, markdown: Markdown, pending: PendingFences) -> None:
         super().__init__(markdown)
-        self.asked = asked
+        self.pending = pending
         self.text = ""
 
     def run(self, lines: list[str]) -> list[str]:
@@ -253,19 +253,19 @@ class FencePreprocessor(Preprocessor):
             # Since pymdown-extensions 12.1 it takes a fourth: what is forgotten between pages.
             taken = len(signature(extension.extend_super_fences).parameters)
             extension.extend_super_fences(*("grid", self.formatted, _accepted, None)[:taken])
-        return fence_lines.told(lines)
+        return fence_lines.with_faults(lines)
 
     def formatted(self, src: str = "", options: Any = None, **_: object) -> str:
         """The placeholder of a fence."""
         options = options or {}
         header = options.get(fence_lines.HEADER, "")
-        one = PendingFence(src, header, fence_lines.UNCLOSED not in options)
-        self.asked[one.key] = one
-        return placeholder(one.key)
+        fence = PendingFence(src, header, fence_lines.UNCLOSED not in options)
+        self.pending[fence.key] = fence
+        return placeholder(fence.key)
 
 
 def _accepted(_: str, inputs: dict[str, str], options: dict[str, str], *__: object) -> bool:
-    """Take any first line, so that a faulty one is told instead of standing there as text."""
+    """Accept any first line, so that a faulty one is reported instead of shown as text."""
     options.update(inputs)
     return True
 
@@ -275,28 +275,28 @@ class GridAtlasExtension(Extension):
 
     Args:
         resolve: Turns an expression into the text that stands in its place.
-        asked: Where fences are kept; None leaves them alone.
+        pending: Where fences are collected; None leaves them alone.
     """
 
-    def __init__(self, resolve: Callable[[str], str], asked: AskedFences | None = None) -> None:
+    def __init__(self, resolve: Callable[[str], str], pending: PendingFences | None = None) -> None:
         super().__init__()
-        self.resolve, self.asked = resolve, asked
+        self.resolve, self.pending = resolve, pending
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Register the inline numbers and the fence."""
         md.inlinePatterns.register(InlineNumber(md, self.resolve), "gridatlas", BELOW_CODE)
-        if self.asked is not None:
-            register_fence(md, self.asked)
+        if self.pending is not None:
+            register_fence(md, self.pending)
 
 
-def register_fence(md: Markdown, asked: AskedFences) -> FencePreprocessor:
+def register_fence(md: Markdown, pending: PendingFences) -> FencePreprocessor:
     """Make a Markdown instance know the fence, with superfences if it is without."""
-    there = "fenced_code_block" in md.preprocessors and getattr(
+    extension = "fenced_code_block" in md.preprocessors and getattr(
         md.preprocessors["fenced_code_block"], "extension", None
     )
-    if not isinstance(there, SuperFencesCodeExtension):
+    if not isinstance(extension, SuperFencesCodeExtension):
         md.registerExtensions(["pymdownx.superfences"], {})
-    processor = FencePreprocessor(md, asked)
+    processor = FencePreprocessor(md, pending)
     md.preprocessors.register(processor, "gridatlas", FIRST)
     return processor
 

@@ -5,10 +5,8 @@ It reads the data where a page first asks for a grid or a number, and again when
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,17 +17,18 @@ from markdown.extensions import Extension
 from pymdownx.superfences import SuperFencesException
 
 from gridatlas.assessment.pipeline import load_data
+from gridatlas.build.page_cache import FileSignatures, file_signatures
 from gridatlas.claims import ClaimError
 from gridatlas.hosts.markdown import (
     BELOW_CODE,
     FIRST,
     LAST,
-    AskedFences,
     FencePostprocessor,
     FencePreprocessor,
     HiddenNumbers,
     InlineNumber,
     PendingFence,
+    PendingFences,
     TextPreprocessor,
     figures_of,
     number,
@@ -54,18 +53,18 @@ class StandaloneExtension(Extension):
     def __init__(self, **options: Any) -> None:
         self.config = {
             "data": ["data", "Folder with one folder per study"],
-            "cache": ["", "Folder that keeps drawn charts; empty keeps none"],
+            "cache": ["", "Folder of the cache; empty for none"],
             "downloads": [False, "Whether the site has the files of the grids, in grids/"],
         }
         super().__init__(**options)
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Register the inline numbers, the fence and what fills it."""
-        asked = AskedFences()
+        pending = PendingFences()
         page = _Page(
             md,
-            asked,
-            register_fence(md, asked),
+            pending,
+            register_fence(md, pending),
             Path(self.getConfig("data")),
             self.getConfig("cache"),
             bool(self.getConfig("downloads")),
@@ -85,7 +84,7 @@ class _Page:
     """The page that a Markdown instance is rendering."""
 
     md: Markdown
-    asked: AskedFences
+    pending: PendingFences
     preprocessor: FencePreprocessor
     data: Path
     cache: str
@@ -93,9 +92,9 @@ class _Page:
 
     @property
     def _context(self) -> Any:
-        """What Zensical tells of the page; None on other hosts."""
-        there = "rendering_context" in self.md.preprocessors
-        return self.md.preprocessors["rendering_context"] if there else None
+        """What Zensical knows of the page; None on other hosts."""
+        is_zensical = "rendering_context" in self.md.preprocessors
+        return self.md.preprocessors["rendering_context"] if is_zensical else None
 
     @property
     def name(self) -> str:
@@ -136,39 +135,38 @@ class _Page:
 
     def finish(self, html: str) -> str:
         """The page with its figures."""
-        keys = self.asked.keys_in(html)
+        keys = self.pending.keys_in(html)
         if not keys:
             return html
         figures = figures_of(
-            keys, self.asked, self._fences().fences, self.path, set(), self._failed
+            keys, self.pending, self._fences().fences, self.path, set(), self._failed
         )
-        return put_in(html, self.asked, figures)
+        return put_in(html, self.pending, figures)
 
-    def _failed(self, error: FenceError, asked: PendingFence, before: int) -> str:
-        where = place(self.name, self._text, error, asked, before)
+    def _failed(self, error: FenceError, fence: PendingFence, before: int) -> str:
+        where = place(self.name, self._text, error, fence, before)
         raise SuperFencesException(f"gridatlas: {error.message(where)}") from error
 
-    def _fences(self) -> _Known:
+    def _fences(self) -> _Loaded:
         folder = self._below(self.data)
         cache = self._below(self.cache) if self.cache else None
-        stamp = tuple(_stamps(folder))
-        kept = _KEPT.get(folder)
-        if kept is None or kept.stamp != (stamp, cache, self.downloads):
-            kept = _read(folder, cache, self.downloads, stamp)
-            _KEPT[folder] = kept
-        return kept
+        inputs = (file_signatures(folder), cache, self.downloads)
+        loaded = _loaded.get(folder)
+        if loaded is None or loaded.inputs != inputs:
+            loaded = _loaded[folder] = _load(folder, *inputs)
+        return loaded
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What was read of a data folder.
+class _Loaded:
+    """A data folder that was read.
 
     Attributes:
-        stamp: What it was read from: it is read again when this is another.
+        inputs: What it was made from; where these differ, it is read again.
     """
 
     fences: Fences
-    stamp: Any
+    inputs: tuple[FileSignatures, Path | None, bool]
 
     @cached_property
     def studies(self) -> Mapping[str, Results]:
@@ -178,25 +176,12 @@ class _Known:
         }
 
 
-def _stamps(folder: Path) -> Iterator[tuple[str, int, int, int]]:
-    """What tells whether a file was changed, put in the place of another, added or removed.
-
-    The time is that of the last change of whatever kind: other than the one that is shown, nobody
-    can set it back.
-    """
-    for path in sorted(folder.rglob("*")):
-        with contextlib.suppress(OSError):  # Files come and go while a page is made.
-            about = path.stat()
-            if stat.S_ISREG(about.st_mode):
-                yield str(path), about.st_ctime_ns, about.st_size, about.st_ino
-
-
-_KEPT: dict[Path, _Known] = {}
+_loaded: dict[Path, _Loaded] = {}
 """By data folder: hosts make a new extension for every page."""
 
 
-def _read(folder: Path, cache: Path | None, downloads: bool, stamp: Any) -> _Known:
+def _load(folder: Path, signatures: FileSignatures, cache: Path | None, downloads: bool) -> _Loaded:
     assessments = load_data(folder, cache=cache)
-    for one in truncate_list(only_problems(assessments.problems)):
-        log.warning("%s", one)
-    return _Known(Fences(assessments, cache, files=downloads), (stamp, cache, downloads))
+    for problem in truncate_list(only_problems(assessments.problems)):
+        log.warning("%s", problem)
+    return _Loaded(Fences(assessments, cache, files=downloads), (signatures, cache, downloads))

@@ -72,7 +72,7 @@ class Waiting:
         self.files = site / ".gridatlas-waiting"
 
     def begin(self) -> None:
-        """Put the files aside, before MkDocs deletes them."""
+        """Move the files to where they wait, before MkDocs deletes them."""
         self.end()
         with suppress(OSError):  # There are none yet, or they are deleted and written again.
             self.files.mkdir()

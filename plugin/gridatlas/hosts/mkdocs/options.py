@@ -41,7 +41,7 @@ class GridAtlasConfig(Config):
     """Folder of templates that override ours by name, relative to `mkdocs.yml`."""
 
     cache = c.Type(str, default=".cache/gridatlas")
-    """Folder that keeps drawn charts between builds, relative to `mkdocs.yml`."""
+    """Folder of the cache between builds, relative to `mkdocs.yml`."""
 
     strict = c.Type(bool, default=False)
     """Whether a problem in the data fails the build; while serving, it only stands on pages."""
@@ -61,7 +61,7 @@ class GridAtlasConfig(Config):
         return failed, [*others, *((name, self._unknown(str(name))) for name in unknown)]
 
     def _unknown(self, name: str) -> str:
-        options = [known for known, _ in self._schema]
+        options = [option for option, _ in self._schema]
         near = nearest(name, options)
         right = f"did you mean {near}?" if near else f"the options are {join_names(options)}"
         return f"Unrecognised configuration name: {printable(name)}; {right}"

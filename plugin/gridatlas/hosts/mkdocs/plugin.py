@@ -30,10 +30,10 @@ from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas.files.staging import StagedSite
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.markdown import (
-    AskedFences,
     GridAtlasExtension,
     HiddenNumbers,
     PendingFence,
+    PendingFences,
     figures_of,
     number,
     place,
@@ -76,7 +76,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.serve_cache = ServeCache()
         self.pages: dict[str, Page] = {}
         self.page = ""
-        self.asked = AskedFences()
+        self.pending = PendingFences()
         self.fences = Fences({})
         self.hidden = HiddenNumbers()
         self.shown: dict[str, tuple[list[str], list[str]]] = {}
@@ -120,7 +120,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     # plugin for versions may still name another folder.
     @event_priority(200)
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
-        """Have the site built aside: one that is there stays whole until the new one is."""
+        """Have the site built in a staging folder: the old one stays until the new one is whole."""
         # A plugin for several languages builds once more in the middle of a build, with its config.
         once_more, self.config_of_build = config is self.config_of_build, config
         if self.serving and not self.dirty and not once_more and _of_server(config.site_dir):
@@ -142,7 +142,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         """Make the site, and add what no file of the user's stands in the place of."""
         self.site = self._build(config, files)
         self.pages = {}
-        self.asked.clear()
+        self.pending.clear()
         self.shown.clear()
         self.fences = Fences(
             self.site.assessments,
@@ -152,17 +152,19 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         )
         # Superfences draws code in another way than Markdown's own extension: a site that has
         # neither it nor a fence of ours keeps its code blocks.
-        there = {"pymdownx.superfences", "pymdownx.extra"}.intersection(
+        superfences = {"pymdownx.superfences", "pymdownx.extra"}.intersection(
             name for name in config.markdown_extensions if isinstance(name, str)
         )
-        if there or any(_has_fence(file) for file in files.documentation_pages()):
-            self.extension.asked = self.asked
+        if superfences or any(_has_fence(file) for file in files.documentation_pages()):
+            self.extension.pending = self.pending
         taken = {file.dest_uri: file.src_uri for file in files}
-        made = {
+        generated = {
             page.plan.path: File.generated(config, page.plan.path, content="")
             for page in self.site.pages
         }
-        moved = {path: taken[one.dest_uri] for path, one in made.items() if one.dest_uri in taken}
+        moved = {
+            path: taken[file.dest_uri] for path, file in generated.items() if file.dest_uri in taken
+        }
         for page in self.site.pages:
             text = page.relinked(moved).markdown
             file = File.generated(config, page.plan.path, content=text)
@@ -229,8 +231,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         Notebooks lose the styles and scripts that the policy would stop.
         """
         if self.config.csp:
-            html = notebooks.slim(html, get_relative_url(f"{ASSETS}/notebook.css", page.url))
-        keys = self.asked.keys_in(html)
+            html = notebooks.without_jupyterlab(
+                html, get_relative_url(f"{ASSETS}/notebook.css", page.url)
+            )
+        keys = self.pending.keys_in(html)
         if keys:
             seen: set[str] = set()
             self.shown[page.file.src_uri] = keys, self._fence_figures(keys, page, seen)
@@ -249,12 +253,14 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     @event_priority(100)
     def _put_figures_in(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
         """Put the figures in, now that neither Markdown nor the search index has to read them."""
-        keys = self.asked.keys_in(output)
+        keys = self.pending.keys_in(output)
         if keys:
-            known, shown = self.shown.get(page.file.src_uri, ([], []))
-            if known != keys:  # A theme or plugin shows the content of other pages in this one.
+            shown_keys, shown = self.shown.get(page.file.src_uri, ([], []))
+            if (
+                shown_keys != keys
+            ):  # A theme or plugin shows the content of other pages in this one.
                 shown = self._fence_figures(keys, page, set())
-            output = put_in(output, self.asked, shown)
+            output = put_in(output, self.pending, shown)
         ours = self.pages.get(page.file.src_uri)
         if ours is None:
             return output
@@ -393,14 +399,14 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return f"({error.message})"
 
     def _fence_figures(self, keys: list[str], page: HostPage, seen: set[str]) -> list[str]:
-        """What stands in the place of a page's fences; those that can't be shown are told."""
+        """What takes the place of a page's fences; logs those that can't be shown."""
 
-        def failed(error: FenceError, asked: PendingFence, before: int) -> str:
+        def failed(error: FenceError, fence: PendingFence, before: int) -> str:
             text = page.file.content_string
-            log.warning(error.message(place(page.file.src_uri, text, error, asked, before)))
+            log.warning(error.message(place(page.file.src_uri, text, error, fence, before)))
             return error_box(error)
 
-        return figures_of(keys, self.asked, self.fences, page.file.dest_uri, seen, failed)
+        return figures_of(keys, self.pending, self.fences, page.file.dest_uri, seen, failed)
 
     def _path(self, config: MkDocsConfig, path: str) -> Path:
         return Path(config.config_file_path or "mkdocs.yml").parent.resolve() / path

@@ -97,19 +97,19 @@ class Watching:
                 # What is gone in this moment may be a folder that a file is about to replace.
                 self._states[folder] = now[0], {**before[1], **now[1]}
                 if now[0] != before[0]:
-                    self._watch_anew(folder)
+                    self._watch_again(folder)
                 if now[0] != before[0] or _unseen(before[1], now[1]):
-                    self._tell()
-            came = frozenset(one for one in self._missed if one.exists())
+                    self._trigger()
+            came = frozenset(file for file in self._missed if file.exists())
             if came:
                 self._came, self._missed = came, self._missed - came
-                self._tell()
+                self._trigger()
 
-    def _tell(self) -> None:
+    def _trigger(self) -> None:
         self._number += 1
         (self._signals / str(self._number)).touch()
 
-    def _watch_anew(self, folder: Path) -> None:
+    def _watch_again(self, folder: Path) -> None:
         if self._watched[folder]:
             self._server.unwatch(str(folder))
         self._watched[folder] = folder.is_dir()
@@ -126,11 +126,11 @@ class Watching:
 def state(folder: Path) -> State:
     """What a folder is, and what is in it."""
     try:
-        known = folder.stat()
+        status = folder.stat()
         entries = dict(_entries(folder))
     except OSError:
         return None, {}
-    return (known.st_dev, known.st_ino), entries
+    return (status.st_dev, status.st_ino), entries
 
 
 def _entries(folder: Path, depth: int = LEVELS) -> Iterator[tuple[str, Entry]]:
@@ -145,10 +145,10 @@ def _entry(found: os.DirEntry[str]) -> Entry:
     if found.is_dir():
         return Entry(True)
     try:
-        about = found.stat()
+        status = found.stat()
     except OSError:  # It is gone, or a link that leads nowhere.
         return Entry(False)
-    return Entry(False, (about.st_ino, about.st_size, about.st_mtime_ns), about.st_ctime_ns)
+    return Entry(False, (status.st_ino, status.st_size, status.st_mtime_ns), status.st_ctime_ns)
 
 
 def _unseen(before: Mapping[str, Entry], now: Mapping[str, Entry]) -> bool:
