@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gridatlas.cli.errors import NothingWritten
 from gridatlas.hosts.throttled import throttled
 from gridatlas.hosts.write_errors import not_written
 from gridatlas.model.problems import join_names, only_problems, truncate_list
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 
 LISTED = 20
 """Files that are named one by one."""
-
-
-class _Failed(click.ClickException):
-    """Nothing was written: exit 2."""
-
-    exit_code = 2
 
 
 @click.command()
@@ -111,7 +106,7 @@ def build(
         )
     except OSError as error:
         state = f"nothing was written; {into} is as it was"
-        raise _Failed(not_written(error, cache, state)) from error
+        raise NothingWritten(not_written(error, cache, state)) from error
     try:
         if form == "mkdocs":
             files = pages_with_figures(site, ending)
@@ -119,7 +114,7 @@ def build(
             files = markdown_files(site, for_wiki if form == "wiki" else for_repository)
         changes = write(files, into)
     except (FolderError, SameName) as error:
-        raise _Failed(str(error)) from error
+        raise NothingWritten(str(error)) from error
     problems = only_problems(site.problems)
     for problem in truncate_list(problems):
         click.echo(problem, err=True)

@@ -1,0 +1,97 @@
+"""The command `gridatlas check`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from gridatlas.assessment.assessment import Assessments
+from gridatlas.assessment.pipeline import load_data
+from gridatlas.checks.words import many
+from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path), default="data")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs, github for annotations in a pull request.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print problems only: no notes, no summary.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help=f"Print every problem, also where one file has more than {ALIKE} of a kind.",
+)
+def check(data: Path, form: str, quiet: bool, every: bool) -> None:
+    """Check every study in the folder DATA (default: data), and print all problems at once.
+
+    Of more than 100 problems of one kind in one file the first 100 are printed, and how many more
+    there are; --all prints each. --format json always has all.
+
+    \b
+    Exit status: 0 no problem (notes are none), 1 problems, 2 wrong usage.
+
+    \b
+    Examples:
+      gridatlas check
+      gridatlas check --quiet my/data
+      gridatlas check --format github
+    """  # noqa: D301
+    if not data.is_dir():
+        raise click.UsageError(
+            f"there is no folder {data}; name the folder that has one folder per study, "
+            "for example: gridatlas check data"
+        )
+    assessments = load_data(data)
+    problems = only_problems(assessments.problems)
+    found = problems if quiet else assessments.problems
+    if form == "json":
+        # Names of files may have half characters, which JSON writes as escapes.
+        click.echo(_as_json(assessments, found).encode("utf-8", "backslashreplace"))
+    else:
+        for problem in found if every else truncate_list(found):
+            click.echo(annotation(problem) if form == "github" else problem)
+        if not quiet:
+            for line in assessments.summary():
+                click.echo(line)
+            click.echo(many(len(problems), "problem"))
+    sys.exit(1 if problems else 0)
+
+
+def annotation(problem: Problem | More) -> str:
+    """A problem as a workflow command of GitHub Actions, which shows it at its line."""
+    level = "error" if problem.severity == "problem" else "notice"
+    place = {"file": problem.file, "line": problem.line, "title": problem.kind}
+    fields = ",".join(
+        f"{key}={_command(str(value), ':,')}" for key, value in place.items() if value is not None
+    )
+    return f"::{level} {fields}::{_command(str(problem))}"
+
+
+def _command(text: str, also: str = "") -> str:
+    """Text in a workflow command: line breaks and separators as percent codes."""
+    coded = f"%\r\n{also}"
+    return "".join(
+        f"%{ord(c):02X}" if c in coded else c if c.isprintable() else f"\\x{ord(c):02x}"
+        for c in text
+    )
+
+
+def _as_json(assessments: Assessments, problems: Iterable[Problem]) -> str:
+    studies = [
+        {"id": result.study.id, "title": result.study.title, "grids": len(result.grids)}
+        for result in assessments.results.values()
+    ]
+    content = {"problems": [asdict(problem) for problem in problems], "studies": studies}
+    return json.dumps(content, ensure_ascii=False, indent=2)

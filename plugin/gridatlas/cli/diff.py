@@ -1,0 +1,124 @@
+"""The command `gridatlas diff`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from gridatlas.cli.errors import NothingWritten
+from gridatlas.files.atomic import write_atomic
+from gridatlas.hosts.write_errors import not_written
+
+KINDS = ("claims", "checks")
+"""Kinds of changes that `--fail-on` takes: ids of sections."""
+WITH_EITHER = frozenset({"problems", "readings-removed"})
+"""Sections that count with either: what can't be read, or is gone, isn't checked, nor claimed."""
+
+
+def _kinds(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str] | None:
+    if value is None:
+        return None
+    kinds = frozenset(part.strip() for part in value.split(","))
+    if not kinds <= set(KINDS):
+        raise click.BadParameter(f"name {' or '.join(KINDS)}, or both with a comma between them")
+    return kinds
+
+
+def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value and not re.fullmatch(r"https?://[^\s<>\"]+", value):
+        raise click.BadParameter("name an address that begins with https://")
+    return value
+
+
+@click.command()
+@click.argument("base")
+@click.argument("head")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path("data"),
+    show_default=True,
+    help="The data folder in the repository, for sides that are git revisions.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "json", "html"]),
+    default="markdown",
+    show_default=True,
+    help="markdown for a comment, json for programs, html for a page of its own.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write to, instead of the standard output.",
+)
+@click.option(
+    "--fail-on",
+    metavar="KINDS",
+    callback=_kinds,
+    help="Exit with 1 only for changes of these kinds: claims, checks, or both.",
+)
+@click.option(
+    "--url", default="", callback=_web_address, help="Address of the built site, to link to."
+)
+def diff(
+    base: str,
+    head: str,
+    data: Path,
+    form: str,
+    out: Path | None,
+    fail_on: frozenset[str] | None,
+    url: str,
+) -> None:
+    """Tell what changed in the results from BASE to HEAD.
+
+    BASE and HEAD are folders with studies, or git revisions of the repository around the working
+    folder. A folder is taken before a revision of the same name. Nothing is checked out. A BASE
+    without a data folder, or without a study in it, counts as empty: all results are new then.
+
+    \b
+    Exit status: 0 nothing changed, 1 something did, 2 a side can't be compared. With --fail-on,
+    1 only for these kinds, for a new problem in the data, and for a reading that was removed.
+
+    \b
+    Examples:
+      gridatlas diff main HEAD
+      gridatlas diff origin/main data --fail-on claims,checks
+      gridatlas diff v1.0 HEAD --format html --out changes.html
+    """  # noqa: D301
+    from gridatlas.diff.compare import compare_snapshots
+    from gridatlas.diff.formats import to_json, to_markdown
+    from gridatlas.diff.sections import make_report
+    from gridatlas.diff.snapshot import SnapshotError, load_base, load_snapshot
+
+    root = Path()
+    try:
+        snapshots = load_base(base, data, root, head), load_snapshot(head, data, root)
+    except SnapshotError as error:
+        raise NothingWritten(str(error)) from error
+    changes = compare_snapshots(*snapshots)
+    report = make_report(changes)
+    if form == "json":
+        text = to_json(changes, report, url)
+    elif form == "markdown":
+        text = to_markdown(report, url)
+    else:
+        from gridatlas.pages.changes import changes_document
+
+        text = changes_document(report, url)
+    if out is None:
+        click.echo(text.encode(), nl=False)
+    else:
+        try:
+            write_atomic(out, text.encode())
+        except OSError as error:
+            state = f"the changes aren't written; {out} is as it was"
+            raise NothingWritten(not_written(error, out, state)) from error
+        click.echo(report.summary, err=True)
+    found = {section.id for section in report.sections}
+    fails = bool(found & (fail_on | WITH_EITHER)) if fail_on else report.changed
+    sys.exit(1 if fails else 0)
