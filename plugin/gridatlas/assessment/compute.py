@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from gridatlas.assessment.counts import AGGREGATE, REPEATED, Counts, GridCounts, counts_of
-from gridatlas.assessment.evidence import Evidence, GridEvidence, gather_evidence, parts_of
+from gridatlas.assessment.evidence import Evidence, GridEvidence, gather_evidence
 from gridatlas.assessment.uncertainty import (
     ALPHA,
     CellUncertainty,
@@ -178,7 +178,7 @@ def _aggregate(
     counts: Mapping[Levels, GridCounts],
 ) -> GridUncertainty:
     """An aggregate's intervals, from those of its parts or their spread; it isn't tested itself."""
-    facet, parts = parts_of(results, grid)
+    facet, parts = results.parts_of(grid)
     reasons = [
         counts[levels].reason if levels in counts else "a part is missing" for levels in parts
     ]

@@ -9,7 +9,7 @@ Imports scipy, so that only what computes anew imports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import fsum
@@ -302,12 +302,9 @@ def _mean_shares(given: Sequence[Shares | None]) -> Shares | None:
         return None
     if len(shares) == 1:
         return first
-    means = (fsum(values) / len(shares) for values in zip(*_values(shares), strict=True))
+    by_item = zip(*(entry.values for entry in shares), strict=True)
+    means = (fsum(values) / len(shares) for values in by_item)
     return Shares(first.run, first.items, tuple(means))
-
-
-def _values(given: Sequence[Shares]) -> Iterator[tuple[float, ...]]:
-    return (shares.values for shares in given)
 
 
 # --- of the grids of a study --------------------------------------------------------------------
@@ -341,29 +338,13 @@ def _add_evidence(
     elif not grid.aggregate:
         found[grid.levels] = _of_grid(grid, counts[grid.levels].cells)
     else:
-        facet, parts = parts_of(results, grid)
+        facet, parts = results.parts_of(grid)
         for levels in parts:
             if levels in results.grids:
                 _add_evidence(results, results.grids[levels], counts, found)
         parts_known = [part for levels in parts if (part := found.get(levels)) is not None]
         whole = len(parts_known) == len(parts)
         found[grid.levels] = _of_mean(grid, facet, parts_known) if whole else None
-
-
-def parts_of(results: Results, grid: Grid) -> tuple[Factor, list[Levels]]:
-    """The facet that an aggregate is over, repeats of the experiment first, and its parts."""
-    study = results.study
-    over = [
-        (index, facet)
-        for index, (facet, level) in enumerate(zip(study.facets, grid.names, strict=True))
-        if level.aggregate
-    ]
-    index, facet = min(over, key=lambda pair: pair[1].id != study.replicates)
-    return facet, [
-        (*grid.levels[:index], level.key, *grid.levels[index + 1 :])
-        for level in facet.levels
-        if not level.aggregate
-    ]
 
 
 def _of_grid(grid: Grid, counts: Mapping[Point, tuple[int, int]]) -> Evidence:

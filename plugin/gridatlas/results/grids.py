@@ -16,6 +16,7 @@ from gridatlas.model.lookup import (
 from gridatlas.model.problems import Problem, quote
 from gridatlas.model.study import (
     Cell,
+    Factor,
     Grid,
     Level,
     Levels,
@@ -79,6 +80,20 @@ class Results:
         return tuple(
             level for level in self.study.facet(facet).levels if self.where(facet, level.key)
         )
+
+    def parts_of(self, grid: Grid) -> tuple[Factor, list[Levels]]:
+        """The facet that an aggregate is over, repeats of the experiment first, and its parts."""
+        over = [
+            (index, facet)
+            for index, (facet, level) in enumerate(zip(self.study.facets, grid.names, strict=True))
+            if level.aggregate
+        ]
+        index, facet = min(over, key=lambda pair: pair[1].id != self.study.replicates)
+        return facet, [
+            (*grid.levels[:index], level.key, *grid.levels[index + 1 :])
+            for level in facet.levels
+            if not level.aggregate
+        ]
 
     def neighbour(self, grid: Grid, facet: str, key: str) -> Grid | None:
         """The grid that differs from `grid` in the level of one facet only."""
