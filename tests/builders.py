@@ -44,8 +44,13 @@ def write_study(
     """
     text = study if isinstance(study, str) else json.dumps(study)
     tables = {} if cells is None else {"cells.csv": cells}
-    for name, content in {"study.yml": text, **tables, **(files or {})}.items():
+    return write_files(folder, {"study.yml": text, **tables, **(files or {})})
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> Path:
+    """Write texts by their paths in a folder, as UTF-8 (`?` for half a character)."""
+    for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8", newline="")
+        path.write_text(text, encoding="utf-8", errors="replace", newline="")
     return folder

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from amount import amount
+from builders import write_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from targets import HARMLESS_STUDY as STUDY
@@ -57,10 +58,7 @@ def table(rows: list[tuple[str, ...]]) -> str:
 
 def loaded(files: Mapping[str, str]) -> Assessments:
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "demo"
-        folder.mkdir()
-        for path, text in files.items():
-            (folder / path).write_text(text, "utf-8", "replace", newline="")
+        write_files(Path(name) / "demo", files)
         return load_data(Path(name), "data")
 
 

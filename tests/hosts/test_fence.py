@@ -7,6 +7,7 @@ import markdown
 import pytest
 import site_builds
 from bs4 import BeautifulSoup, Tag
+from builders import write_study
 from pymdownx.superfences import SuperFencesException
 from site_builds import data_table, drawn_cells, figure_name, figures, text_of
 
@@ -59,13 +60,8 @@ FENCE = "```grid\ntune/small/after\n```"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with studies, and drawings that are kept for these tests."""
     folder = tmp_path_factory.mktemp("fence")
-    for name, study, cells in (
-        ("tune", STUDY, CELLS),
-        ("plain", PLAIN, "width,depth,seconds\n1,1,0.50\n2,1,0.75\n"),
-    ):
-        (folder / "data" / name).mkdir(parents=True)
-        (folder / "data" / name / "study.yml").write_text(study, "utf-8")
-        (folder / "data" / name / "cells.csv").write_text(cells, "utf-8")
+    write_study(folder / "data/tune", STUDY, CELLS)
+    write_study(folder / "data/plain", PLAIN, "width,depth,seconds\n1,1,0.50\n2,1,0.75\n")
     return folder
 
 

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from builders import REPOSITORY
+from builders import REPOSITORY, write_files
 from click.testing import CliRunner, Result
 from markdown import markdown
 
@@ -79,10 +79,7 @@ claims:
 
 
 def write(folder: Path, files: Files, study: str = "demo") -> Path:
-    for name, text in files.items():
-        path = folder / study / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    write_files(folder / study, files)
     return folder
 
 

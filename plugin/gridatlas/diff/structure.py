@@ -157,9 +157,10 @@ def _text(value: Any) -> str:
 def structure_entries(changes: Changes) -> Iterator[Entry]:
     """Studies, facets, levels and grids that were added or removed."""
     for verb, studies in (("Removed", changes.removed), ("Added", changes.added)):
-        for known in studies:
-            grids = grids_text(known.results.grids.values())
-            yield entry(known.study.id, f"{verb}: the study “{known.study.title}” with {grids}")
+        for assessment in studies:
+            study_id, title = assessment.study.id, assessment.study.title
+            grids = grids_text(assessment.results.grids.values())
+            yield entry(study_id, f"{verb}: the study “{title}” with {grids}")
     for study in changes.studies:
         yield from _study_structure(study)
 
