@@ -52,8 +52,8 @@ def _luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _contrast(one: str, other: str) -> float:
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+def _contrast(first: str, other: str) -> float:
+    light, dark = sorted((_luminance(first), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -72,7 +72,9 @@ def _pairs(svg: str) -> list[tuple[str, str, str, str]]:
     groups = [g for g in root.iter(f"{SVG}g") if "values_marks" in g.get("class", "")]
     assert len(groups) == 1
     for text in groups[0].iter(f"{SVG}text"):
-        x, y = float(text.attrib["x"]), float(text.attrib["y"])
+        moved = re.fullmatch(r"translate\(([\d.]+),([\d.]+)\)", text.attrib["transform"])
+        assert moved is not None
+        x, y = map(float, moved.groups())
         under = [
             path
             for (left, top, right, bottom), path in rects.items()
