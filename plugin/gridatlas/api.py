@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gridatlas.assessment.answers import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
@@ -34,6 +35,19 @@ class OpenGrid(Grid):
     def uncertainty(self) -> GridUncertainty:
         """Intervals of its cells, and the set that may be the best."""
         return self.assessment.uncertainty.of(self)
+
+    @property
+    def answer(self) -> Answer:
+        """What this grid supports by itself, among the study's other grids.
+
+        Raises:
+            LookupError: For an aggregate: what it sums up is asked instead.
+        """
+        from gridatlas.assessment.answers.study import grid_answers
+
+        if self.aggregate:
+            raise LookupError(f"{self.label} is an aggregate: ask the study, study.answer")
+        return grid_answers(self.assessment.results)[self.levels]
 
     def frame(self) -> pd.DataFrame:
         """The cells as tidy pandas: one row per cell, also of those without a value.
@@ -97,6 +111,16 @@ class OpenStudy(Results):
         """
         found = Results.grid(self, **facets)
         return self.grids[found.levels]
+
+    @property
+    def answer(self) -> Answer:
+        """What the study's page leads with."""
+        return self.assessment.answers[""]
+
+    @property
+    def answers(self) -> Mapping[str, Answer]:
+        """What all its pages lead with, by their paths: `model/r1-qwen`; empty for its own."""
+        return self.assessment.answers
 
     def frame(self) -> pd.DataFrame:
         """All cells of all grids as tidy pandas, in the columns of `OpenGrid.frame`."""

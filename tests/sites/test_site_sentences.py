@@ -213,16 +213,6 @@ def test_why_one_reading_alone_gives_a_value(pages: Callable[..., Pages]) -> Non
     ) in text
 
 
-def test_how_many_best_values_are_disputed(pages: Callable[..., Pages]) -> None:
-    more = "1,1,b,5,\n2,1,b,6,\n"
-    text = pages(READ, FIRST + more, {"second.csv": SECOND + more.replace(",\n", "\n")})[""]
-    assert (
-        "Of 2 grids, a best cell lies at depth 1 in 2; and at rate 1 and 2 in 1 each. Ties count "
-        "at each of their levels; what chance could have done is not considered. In 1 of these "
-        "grids the best value is disputed."
-    ) in text
-
-
 # --- a good default -----------------------------------------------------------------------------
 
 BENCHMARKS = """format: 1

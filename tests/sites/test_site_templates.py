@@ -103,7 +103,7 @@ def test_a_template_that_fails_in_a_fence_is_told(
     project: Project, pages: Callable[..., Site]
 ) -> None:
     project.write("overrides/fence.html.jinja", "{% set a = 1 %}\n{{ nothing.here }}\n")
-    fences = Fences(pages().known, templates=project.folder / "overrides")
+    fences = Fences(pages().assessments, templates=project.folder / "overrides")
     with pytest.raises(FenceError) as caught:
         fences.html("tiny/small", "index.html", set())
     assert caught.value.found == "overrides/fence.html.jinja:2: 'nothing' is undefined"

@@ -11,7 +11,7 @@ from gridatlas.model.study import Cell, Grid
 from gridatlas.results.differences import differences, pairs, subtract
 from gridatlas.results.grids import Results, readings_behind, readings_of
 from gridatlas.results.reconcile import analyse
-from gridatlas.results.summary import Summary, summarise, wins
+from gridatlas.results.summary import Summary, summarise
 
 
 def _values(grid: Grid) -> list[list[str | None]]:
@@ -317,31 +317,6 @@ def test_equal_numbers_tie_however_they_are_printed(make_study: MakeStudy) -> No
     summary = summarise(_grid(make_study, "1,1,52", "2,1,52.0", "3,1,51.9"))
     assert summary is not None
     assert _at(summary.best) == [("1", "1"), ("2", "1")]
-
-
-def test_wins_count_best_cells_by_level(make_study: MakeStudy) -> None:
-    study = make_study(
-        "facets: [b]\nfactors: {b: {levels: [p, q, r, {id: mean, aggregate: {by: mean}}]}}\n",
-        table(
-            "b,rate,depth,value",
-            # p: best at rate 1, twice: it counts once for x, and once each for y
-            *("p,1,1,9", "p,1,2,9", "p,2,1,1", "p,2,2,1"),
-            # q: best at rates 1 and 2, both at depth 2
-            *("q,1,1,1", "q,1,2,7", "q,2,1,1", "q,2,2,7"),
-            # r: best at rate 2, depth 2
-            *("r,1,1,1", "r,1,2,1", "r,2,1,1", "r,2,2,2"),
-        ),
-    )
-    results = analyse(study)
-    assert ("mean",) in results.grids
-    grids = results.grids.values()
-    assert {level.key: n for level, n in wins(grids, "x").items()} == {"1": 2, "2": 2}
-    assert {level.key: n for level, n in wins(grids, "y").items()} == {"1": 1, "2": 3}
-    assert wins([results.grid(b="mean")], "x") == {}
-    assert wins([], "y") == {}
-
-
-# --- how levels differ --------------------------------------------------------------------------
 
 
 def _compared(make_study: MakeStudy, more: str, *rows: str) -> Results:

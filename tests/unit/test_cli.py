@@ -80,7 +80,7 @@ def test_the_examples_of_check_run(data: Path) -> None:
     examples = [
         line.split() for line in text.splitlines() if line.startswith("    gridatlas check")
     ]
-    assert len(examples) == 3
+    assert len(examples) == 4
     for words in examples:
         arguments = ["data" if word == "my/data" else word for word in words[1:]]
         assert _run(*arguments).exit_code == 1
@@ -126,7 +126,7 @@ def test_problems_as_json(data: Path) -> None:
     }
     assert result.exit_code == 1
     quiet = json.loads(_run("check", "--format", "json", "--quiet").output)
-    assert [one["kind"] for one in quiet["problems"]] == ["not-a-number"]
+    assert [problem["kind"] for problem in quiet["problems"]] == ["not-a-number"]
 
 
 def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:

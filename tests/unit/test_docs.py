@@ -42,12 +42,12 @@ def keys(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     seen: set[type[BaseModel]] = set()
     todo = [model]
     while todo:
-        one = todo.pop()
-        if one in seen:
+        path = todo.pop()
+        if path in seen:
             continue
-        seen.add(one)
-        for name, field in one.model_fields.items():
-            yield one.__name__, field.alias or name
+        seen.add(path)
+        for name, field in path.model_fields.items():
+            yield path.__name__, field.alias or name
             todo += _models(field.annotation)
 
 
@@ -76,7 +76,7 @@ def test_every_part_of_the_format_is_described() -> None:
     assert len(parts) == len(models())
     for part in parts:
         keys = part["properties"]
-        assert [key for key, one in keys.items() if not one.get("description")] == []
+        assert [key for key, entry in keys.items() if not entry.get("description")] == []
         assert "](" not in "".join(key["description"] for key in keys.values())
 
 
@@ -111,16 +111,16 @@ def test_every_kind_of_problem_has_its_texts_in_one_place() -> None:
 
 def test_troubleshooting_quotes_messages_that_there_are() -> None:
     headings = re.findall(r"^### (.*)$", (DOCS / "troubleshooting.md").read_text(), re.MULTILINE)
-    quoted = [one for heading in headings for one in re.findall(r"`([^`]+)`", heading)]
+    quoted = [name for heading in headings for name in re.findall(r"`([^`]+)`", heading)]
     kinds = problem_kinds()
     sources = re.sub(r"\s+", " ", "".join(path.read_text() for path in SOURCES))
     assert len(quoted) > 12
-    for one in quoted:
-        if one.startswith("["):
-            assert one[1:-1] in kinds, one
-        elif " " in one:
-            parts = [part.strip(' "()') for part in re.split("…|found:", one)]
-            assert all(part in sources for part in parts), one
+    for name in quoted:
+        if name.startswith("["):
+            assert name[1:-1] in kinds, name
+        elif " " in name:
+            parts = [part.strip(' "()') for part in re.split("…|found:", name)]
+            assert all(part in sources for part in parts), name
 
 
 def test_trust_page_explains_every_check_and_rule() -> None:
@@ -147,14 +147,14 @@ def test_options_page_has_every_option_with_its_default() -> None:
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
-        for name, one in command.commands.items():
-            yield from commands(one, f"{path} {name}")
+        for name, subcommand in command.commands.items():
+            yield from commands(subcommand, f"{path} {name}")
 
 
 def test_options_page_has_every_command_and_its_options() -> None:
-    there = words(DOCS / "options.md")
+    words_there = words(DOCS / "options.md")
     for path, command in commands(main, "gridatlas"):
-        assert path in there
+        assert path in words_there
         with click.Context(command, help_option_names=["-h", "--help"]) as context:
             options = [
                 param for param in command.get_params(context) if isinstance(param, click.Option)
@@ -166,31 +166,33 @@ def test_options_page_has_every_command_and_its_options() -> None:
             if isinstance(option.type, click.Choice)
             for choice in option.type.choices
         ]
-        assert {*names, *choices} - there == set(), path
+        assert {*names, *choices} - words_there == set(), path
 
 
 def test_options_page_has_every_template_and_what_it_gets() -> None:
-    there = words(DOCS / "options.md")
-    known = [*load_data(ROOT / "data").values()]
+    words_there = words(DOCS / "options.md")
+    assessments = [*load_data(ROOT / "data").values()]
     plans = [
-        plan_overview(known, "s", {}),
-        *plan_study(known[0], "s"),
+        plan_overview(assessments, "s", {}),
+        *plan_study(assessments[0], "s"),
         plan_unreadable("x", (), "s"),
     ]
-    assert {path.name for path in (PACKAGE / "pages" / "templates").iterdir()} - there == set()
-    assert {key for plan in plans for key in plan.context} - there == set()
-    assert {*FILTERS, *GLOBALS} - {re.sub(r"\(.*", "", word) for word in there} == set()
+    assert {
+        path.name for path in (PACKAGE / "pages" / "templates").iterdir()
+    } - words_there == set()
+    assert {key for plan in plans for key in plan.context} - words_there == set()
+    assert {*FILTERS, *GLOBALS} - {re.sub(r"\(.*", "", word) for word in words_there} == set()
 
 
 def test_contributing_has_every_package_and_target() -> None:
-    there = words(ROOT / "CONTRIBUTING.md")
+    words_there = words(ROOT / "CONTRIBUTING.md")
     packages = {path.relative_to(PACKAGE).parts[0] for path in SOURCES if path.parent != PACKAGE}
-    assert packages - there == set()
-    modules = {word for word in there if re.fullmatch(r"[a-z_]+/[a-z_]+\.py", word)}
+    assert packages - words_there == set()
+    modules = {word for word in words_there if re.fullmatch(r"[a-z_]+/[a-z_]+\.py", word)}
     assert {module for module in modules if not (PACKAGE / module).is_file()} == set()
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE)) - {"help"}
-    assert {f"make {target}" for target in targets} - there == set()
+    assert {f"make {target}" for target in targets} - words_there == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -235,10 +237,19 @@ def test_full_example_uses_every_key() -> None:
     used = set(re.findall(r"(\w+):", text))
     # It has a baseline, repeats nothing, links to no other study: these keys have examples below.
     absent = {key for _, key in keys(StudyFile)} - used
-    assert absent == {"agreement", "compare", "of", "replicates", "same", "see_also", "study"}
+    assert absent == {
+        "agreement",
+        "cells",
+        "compare",
+        "of",
+        "replicates",
+        "same",
+        "see_also",
+        "study",
+    }
     sections = "".join(block.text for block in blocks(DOCS / "data-format.md"))
     shown = set(re.findall(r"^(\w+):", sections, re.MULTILINE))
-    assert {"agreement", "compare", "replicates", "see_also"} <= shown
+    assert {"agreement", "cells", "compare", "replicates", "see_also"} <= shown
 
 
 def test_python_page_has_every_column() -> None:

@@ -99,7 +99,7 @@ def test_examples_of_the_fence_page_stand_on_it_as_they_are_written() -> None:
     written += re.findall(r"^```md\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(written) == 6
     live = re.sub(r"^(`{3,4})md\n.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
-    assert [one for one in written if one.strip() not in live] == []
+    assert [line for line in written if line.strip() not in live] == []
 
 
 def test_python_of_the_fence_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,13 +189,13 @@ def test_python_page_runs_from_top_to_bottom(
     monkeypatch.chdir(tmp_path)
     page = blocks(DOCS / "python.md")
     code = "\n".join(block.text for block in page if block.language == "python")
-    known: dict[str, Any] = {}
-    exec(compile(code, "python.md", "exec"), known)
-    [said] = [block.text for block in page if block.language == "text"]
-    assert said in capsys.readouterr().out
+    namespace: dict[str, Any] = {}
+    exec(compile(code, "python.md", "exec"), namespace)
+    [output] = [block.text for block in page if block.language == "text"]
+    assert output in capsys.readouterr().out
     assert Path("grid.svg").read_text("utf-8").startswith("<svg ")
     assert Path("chart.svg").read_text("utf-8").startswith("<svg ")
-    assert len(known["single"]) == 160
+    assert len(namespace["single"]) == 160
 
 
 # --- settings ------------------------------------------------------------------------------------
@@ -225,18 +225,18 @@ def test_settings_are_those_that_mkdocs_and_its_plugins_know(
     Path("mkdocs.yml").write_text(start + block.text, "utf-8")
     config = load_config("mkdocs.yml")
     assert caplog.messages == []
-    known = yaml.safe_load(re.sub(r"!ENV \[\w+, (\S+)\]", r"\1", block.text))
-    for entry in known.get("plugins", []):
+    written = yaml.safe_load(re.sub(r"!ENV \[\w+, (\S+)\]", r"\1", block.text))
+    for entry in written.get("plugins", []):
         if isinstance(entry, dict):
             [(name, options)] = entry.items()
             plugin = config.plugins[f"material/{name}" if name == "search" else name]
-            told = {key.removesuffix("_"): value for key, value in plugin.config.items()}
-            assert {key: told[key] for key in options} == {
-                key: None if value == "" and told[key] is None else value
+            read = {key.removesuffix("_"): value for key, value in plugin.config.items()}
+            assert {key: read[key] for key in options} == {
+                key: None if value == "" and read[key] is None else value
                 for key, value in options.items()
             }
-    if "site_url" in known:
-        assert config.site_url == known["site_url"]
+    if "site_url" in written:
+        assert config.site_url == written["site_url"]
 
 
 def test_policy_number_and_navigation_of_the_options_page(tmp_path: Path) -> None:
@@ -261,13 +261,13 @@ def test_policy_number_and_navigation_of_the_options_page(tmp_path: Path) -> Non
     assert ("studies/tuning/model/large/", "Best results") in links
 
     assert run(headers, tmp_path).returncode == 0
-    told = (tmp_path / "site/assets/gridatlas/csp.txt").read_text("utf-8").strip()
-    assert "script-src 'self'" in told
-    assert '"' not in told
+    policy = (tmp_path / "site/assets/gridatlas/csp.txt").read_text("utf-8").strip()
+    assert "script-src 'self'" in policy
+    assert '"' not in policy
     nginx = (tmp_path / "csp.conf").read_text("utf-8")
-    assert nginx == f'add_header Content-Security-Policy "{told}" always;\n'
+    assert nginx == f'add_header Content-Security-Policy "{policy}" always;\n'
     netlify = (tmp_path / "site/_headers").read_text("utf-8")
-    assert netlify == f"/*\n  Content-Security-Policy: {told}\n"
+    assert netlify == f"/*\n  Content-Security-Policy: {policy}\n"
 
 
 def test_action_and_requirement_of_the_pages_are_there() -> None:
@@ -302,7 +302,7 @@ def repository(tmp_path: Path) -> Path:
     project = tmp_path / "project"
     follow(DOCS / "start.md", project)
     shutil.copytree(project / "data", project / "my/data")
-    [table] = [one.text for one in blocks(DOCS / "import.md") if one.title == "results.csv"]
+    [table] = [block.text for block in blocks(DOCS / "import.md") if block.title == "results.csv"]
     (project / "results.csv").write_text(table, "utf-8")
     done = run(
         "git init -q -b main && git add mkdocs.yml docs data && "
@@ -318,7 +318,7 @@ def test_commands_of_the_options_page_run(repository: Path) -> None:
     commands = command_lines("options.md")
     # Runs are measured by other tests.
     run_here = [command for command in commands if not command.startswith("gridatlas collect")]
-    assert len(run_here) == 13
+    assert len(run_here) == 14
     for command in run_here:
         result = run(f"{command} < /dev/null", repository)
         expected = 2 if command == "gridatlas import results.csv" else 0
@@ -394,17 +394,17 @@ def test_metadata_is_read_as_the_page_says(tmp_path: Path, monkeypatch: pytest.M
     follow(DOCS / "start.md", tmp_path)
     [code] = [block for block in blocks(DOCS / "data-format.md") if block.language == "python"]
     monkeypatch.chdir(tmp_path)
-    known: dict[str, Any] = {}
+    namespace: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of mlcroissant's own dependencies
-        exec(compile(code.text, "data-format.md", "exec"), known)
-        cells = list(known["cells"])
+        exec(compile(code.text, "data-format.md", "exec"), namespace)
+        cells = list(namespace["cells"])
     assert len(cells) == 12
     assert any("81.4" in str(cell) for cell in cells)
 
 
 def test_wrong_fence_is_told_as_the_page_says(tmp_path: Path) -> None:
-    [told] = [block.text for block in blocks(DOCS / "fence.md") if block.language == "text"]
+    [output] = [block.text for block in blocks(DOCS / "fence.md") if block.language == "text"]
     (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
     (tmp_path / "docs").mkdir()
     (tmp_path / "mkdocs.yml").write_text("site_name: Mine\nplugins: [gridatlas]\n", "utf-8")
@@ -412,7 +412,7 @@ def test_wrong_fence_is_told_as_the_page_says(tmp_path: Path) -> None:
     (tmp_path / "docs/index.md").write_text(text, "utf-8")
     log = run("mkdocs build", tmp_path).stderr.splitlines()
     start = next(number for number, line in enumerate(log) if line.startswith("WARNING"))
-    pattern = re.escape(told.rstrip()).replace("…", ".+")
+    pattern = re.escape(output.rstrip()).replace("…", ".+")
     assert re.fullmatch(pattern, "\n".join(log[start : start + 4]))
 
 
@@ -481,13 +481,13 @@ HERE = {
 
 
 def test_every_block_of_every_page_has_its_test() -> None:
-    there = {
+    existing = {
         (page.relative_to(ROOT).as_posix(), block.language)
         for page in PAGES
         if "decisions" not in page.parts
         for block in blocks(page)
     }
-    assert there == HERE.keys()
+    assert existing == HERE.keys()
     for test in HERE.values():
         file, _, name = test.rpartition("::")
         text = (ROOT / "tests" / (file or "unit/test_docs_examples.py")).read_text("utf-8")

@@ -90,6 +90,10 @@ def test_a_factor_without_a_label_is_called_by_its_id(make_study: MakeStudy) -> 
         ("x.", "x"),
         ("1.5..", "1.5"),
         (f"nul.{'a' * 89}...b", f"level-nul.{'a' * 89}"),
+        # The answers of a study have a file beside those of its grids.
+        ("answers", "level-answers"),
+        ("Answers.json", "level-answers.json"),
+        ("answers.csv", "answers.csv"),
         ("null", "null"),
         ("com10", "com10"),
         ("console", "console"),

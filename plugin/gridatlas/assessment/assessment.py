@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from gridatlas.assessment.agreement import ReadingAgreement, compare
+from gridatlas.assessment.answers import Answer, page_answers
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
@@ -52,6 +53,11 @@ class Assessment:
 
     def _tests_at(self, levels: Levels) -> GridUncertainty:
         return self.uncertainty.at(levels)
+
+    @cached_property
+    def answers(self) -> Mapping[str, Answer]:
+        """What its pages lead with, by their paths below the study's; empty for its own."""
+        return page_answers(self.results, self.checks, self.cache)
 
     @cached_property
     def agreement(self) -> ReadingAgreement:

@@ -25,7 +25,7 @@ from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.environment import check_templates
-from gridatlas.pages.exports import grid_path
+from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json, grid_path
 from gridatlas.pages.meta import CELLS, CROISSANT, croissant, json_ld, study_csv, tags
 from gridatlas.pages.plan import (
     EmbedPlan,
@@ -261,6 +261,8 @@ def _data_files(
         page = f"{folder}/index.md"
         table = study_csv(assessment.results, files)
         files.add({f"{folder}/{CELLS}": table})
+        answers = answers_json(assessment, into)
+        files.add({f"{GRIDS}/{assessment.study.id}/{ANSWERS}": answers})
         files.add({f"{folder}/{CROISSANT}": croissant(assessment.results, page, site, files)})
         json_lds[page] = json_ld(assessment.study, page, site, table)
     return json_lds

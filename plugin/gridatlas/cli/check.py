@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -33,7 +33,10 @@ from gridatlas.model.problems import ALIKE, More, Problem, only_problems, trunca
     is_flag=True,
     help=f"Print every problem, also where one file has more than {ALIKE} of a kind.",
 )
-def check(data: Path, form: str, quiet: bool, every: bool) -> None:
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Print the answer that each page of a study leads with."
+)
+def check(data: Path, form: str, quiet: bool, every: bool, verbose: bool) -> None:
     """Check every study in the folder DATA (default: data), and print all problems at once.
 
     Of more than 100 problems of one kind in one file the first 100 are printed, and how many more
@@ -47,6 +50,7 @@ def check(data: Path, form: str, quiet: bool, every: bool) -> None:
       gridatlas check
       gridatlas check --quiet my/data
       gridatlas check --format github
+      gridatlas check --verbose
     """  # noqa: D301
     if not data.is_dir():
         raise click.UsageError(
@@ -65,8 +69,20 @@ def check(data: Path, form: str, quiet: bool, every: bool) -> None:
         if not quiet:
             for line in assessments.summary():
                 click.echo(line)
+        if verbose:
+            for line in _answers(assessments):
+                click.echo(line)
+        if not quiet:
             click.echo(many(len(problems), "problem"))
     sys.exit(1 if problems else 0)
+
+
+def _answers(assessments: Assessments) -> Iterator[str]:
+    """What each page leads with, its grade, and the reasons for it."""
+    for study_id, assessment in assessments.items():
+        for page, answer in assessment.answers.items():
+            yield f"{study_id}/{page} [{answer.grade}] {answer.sentence}"
+            yield from (f"    {reason.sentence}" for reason in answer.evidence)
 
 
 def annotation(problem: Problem | More) -> str:

@@ -234,6 +234,10 @@ class ReadingEntry(Entry):
     """Whether a program described the figure: sentences of this reading are then shown as those
     of a machine-made description, never as the paper's.
     """
+    approximate: bool = False
+    """Whether its values were only estimated, as from colours: it then says nothing against a
+    reading of printed values.
+    """
     stated_range: tuple[StatedRange, ...] = ()
     """Ends of colour bars as the reading states them: facet: level, as many as needed, and
     `range`, two numbers. A value outside is a [finding](#accepted-findings) that is only a
@@ -381,6 +385,23 @@ class StudyFile(Entry):
     """Facets whose levels are [compared](#comparisons) with one another."""
     replicates: Text | None = None
     """The facet whose levels [repeat the experiment](#replicates), such as training seeds."""
+    cells: Literal["runs"] | None = None
+    """`runs` where each cell is a run of its own, such as a training or a timing: then axes can be
+    [tested](#answers) without trials.
+    """
+    axes: Literal["settings", "conditions"] = "settings"
+    """`conditions` where the axes are no choice, such as the difficulty of problems: no cell is
+    then called the best.
+    """
+    alike: (
+        Annotated[
+            Decimal,
+            Field(gt=0, allow_inf_nan=False),
+            WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+        ]
+        | None
+    ) = None
+    """The largest difference of two levels that doesn't matter, in the metric's unit."""
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
     """Names, units and levels of the axes and facets, by the names of their columns."""
     trials: Trials | None = None

@@ -200,6 +200,9 @@ class Study:
     Attributes:
         runs: By their ids.
         replicates: Id of the facet whose levels repeat the experiment; empty without one.
+        cells: Whether each cell is a run of its own.
+        axes: Whether the axes are a choice, or conditions such as difficulty.
+        alike: The largest difference of two levels that doesn't matter, in the metric's unit.
         license: Of the data: an SPDX identifier or an address; empty where unknown.
         former: Names that it had before.
         see_also: Other studies that its page links to.
@@ -232,6 +235,9 @@ class Study:
     runs: Mapping[str, Run] = field(default_factory=dict)
     license: str = ""
     replicates: str = ""
+    cells: Literal["runs"] | None = None
+    axes: Literal["settings", "conditions"] = "settings"
+    alike: Decimal | None = None
     former: tuple[str, ...] = ()
     former_lines: tuple[int, ...] = ()
     agreement: tuple[AgreementEntry, ...] = ()

@@ -8,9 +8,10 @@ import json
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.profiles import LevelMean, cell_method, profiles
 from gridatlas.assessment.reruns import CellRerun
@@ -25,6 +26,8 @@ from gridatlas.results.items import trials
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
+ANSWERS = "answers.json"
+"""What the pages of a study lead with, beside its grids' downloads."""
 _MORE = ("successes", "stderr", "note", "place", "run")
 
 
@@ -44,6 +47,27 @@ def to_csv(grid: Grid) -> str:
         more = ["" if (given := getattr(cell, name)) is None else given for name in _MORE]
         writer.writerow([guarded(str(entry)) for entry in (*row, *more, cell.reading)])
     return text.getvalue()
+
+
+def answers_json(assessment: Assessment, into: str) -> str:
+    """The answers of all pages of a study: a list, with the page of each."""
+    study = assessment.study
+    factors = [factor.id for factor in (*study.facets, study.x, study.y)]
+    content = [
+        {
+            "page": posixpath.join(into, study.id, page, ""),
+            "grade": answer.grade,
+            "sentence": answer.sentence,
+            "evidence": [asdict(reason) for reason in answer.evidence],
+            "test": answer.test or None,
+            "p": answer.p,
+            "cells": [
+                dict(zip(factors, (*levels, *point), strict=True)) for levels, point in answer.cells
+            ],
+        }
+        for page, answer in assessment.answers.items()
+    ]
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def to_json(cells: GridCells) -> str:

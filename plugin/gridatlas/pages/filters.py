@@ -39,7 +39,7 @@ from gridatlas.model.study import (
     inline,
 )
 from gridatlas.results.items import trials
-from gridatlas.results.summary import Summary, summarise, wins
+from gridatlas.results.summary import Summary, summarise
 
 _OPENING = re.compile(r"\{(?=[{%#])")
 
@@ -90,16 +90,6 @@ def _and(texts: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     parts = list(texts)
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def _wins(grids: Iterable[Grid], axis: Any) -> list[tuple[int, list[str]]]:
-    """Levels grouped by how many grids have a best cell there, most first, zeros left out."""
-    counts = wins(grids, axis)
-    groups: dict[int, list[str]] = {}
-    for level, count in counts.items():
-        if count:
-            groups.setdefault(count, []).append(level.label)
-    return sorted(groups.items(), reverse=True)
 
 
 def _levels_text(factor: Factor) -> str:
@@ -319,7 +309,6 @@ GLOBALS: Mapping[str, Any] = {
     "interval_notes": _interval_notes,
     "same_items": _same_items,
     "untestable": _untestable,
-    "wins": _wins,
     "cell_anchor": _cell_anchor,
     "cells_at": _cells_at,
 }

@@ -20,6 +20,7 @@ from gridatlas.model.problems import Problem, only_problems, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword
 from gridatlas.pages.agreement import PAIRS, agreement, spread
+from gridatlas.pages.exports import ANSWERS, GRIDS
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.heatmaps import (
     disagreement_figures,
@@ -201,7 +202,12 @@ def _study_page(assessment: Assessment, into: str) -> PagePlan:
         title=f"{study.title}: {_over(study)}",
         description=f"{_over(study)}{by}: {many(len(results.grids), 'heatmap')} with every value.",
         context=_context(assessment, into)
-        | {"problems": results.problems, "defaults": assessment.uncertainty.defaults_alone()},
+        | {
+            "answer": assessment.answers[""],
+            "answers_file": f"{GRIDS}/{study.id}/{ANSWERS}",
+            "problems": results.problems,
+            "defaults": assessment.uncertainty.defaults_alone(),
+        },
         sections=(
             Section(
                 "Heatmaps",
@@ -233,7 +239,11 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
         title=f"{versus} compared: {_over(study)}",
         description=f"{study.title}: {_over(study)}, side by side for {', '.join(names)}.",
         context=_context(assessment, into, facet)
-        | {"facet": facet, "compared": bool(pairs(results, facet))},
+        | {
+            "facet": facet,
+            "compared": bool(pairs(results, facet)),
+            "answer": assessment.answers[facet.id],
+        },
         sections=side_by_side(assessment, results.grids.values(), facet),
         edit=f"{study.id}/study.yml",
     )
@@ -257,6 +267,7 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
             "readings": readings_behind(study, grids),
             "defaults": assessment.uncertainty.defaults_at(facet.id, level.key),
             "claims": claims_about(assessment.claims, facet, level),
+            "answer": assessment.answers.get(f"{facet.id}/{level.slug}"),
         },
         sections=level_sections(assessment, facet, level, grids),
         edit=f"{study.id}/study.yml",

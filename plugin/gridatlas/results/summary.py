@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 from weakref import WeakKeyDictionary
 
 from gridatlas.model.study import (
-    Factor,
     Grid,
     Level,
     Point,
@@ -122,20 +119,3 @@ def _range_of_means(values: Iterable[tuple[str, Decimal]]) -> Decimal | None:
         return None
     means = [mean(group) for group in groups.values()]
     return max(means) - min(means)
-
-
-def wins(grids: Iterable[Grid], axis: Literal["x", "y"]) -> dict[Level, int]:
-    """In how many grids a best cell lies at each level of an axis; a grid's ties count once each.
-
-    Aggregates are left out: they repeat the grids that they sum up.
-    """
-    counts: Counter[str] = Counter()
-    factor: Factor | None = None
-    for grid in grids:
-        summary = None if grid.aggregate else summarise(grid)
-        if summary is None:
-            continue
-        factor = grid.study.x if axis == "x" else grid.study.y
-        index = 0 if axis == "x" else 1
-        counts.update({point[index].key for point in summary.best})
-    return {} if factor is None else {level: counts[level.key] for level in factor.levels}

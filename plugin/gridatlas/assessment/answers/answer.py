@@ -1,0 +1,125 @@
+"""An answer: a sentence, how surely it holds, and the evidence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gridatlas.model.format import MINUS, value_with_unit
+from gridatlas.model.study import Levels, Point, Study
+
+Grade = Literal["clear", "likely", "not-shown", "untestable", "reading-dependent", "described"]
+ADVERBS = {"clear": "clearly", "likely": "likely"}
+"""How a headline says it, for the grades that assert something."""
+ALPHA = 0.05
+CLEAR = 0.005
+LONGEST = 90
+"""Characters of a headline."""
+
+At = tuple[Levels, Point]
+"""A cell of a study: the level keys of its facets, and of x and y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One reason for an answer, as a sentence and as numbers.
+
+    Attributes:
+        value: In the metric's unit; None where it isn't about one number.
+        interval: At 95 %, in the metric's unit.
+        test: Its name; empty where nothing was tested.
+        p: Adjusted for the questions of the page and its siblings.
+        scope: What it holds for: `other seeds`, `these questions` …
+        assumes: What the test takes for granted.
+    """
+
+    sentence: str
+    value: float | None = None
+    interval: tuple[float, float] | None = None
+    test: str = ""
+    p: float | None = None
+    scope: str = ""
+    assumes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a page leads with.
+
+    Attributes:
+        page: Its path below the study's: empty for the study, `model/r1-qwen` for a level.
+        sentence: The headline, without p and at most 90 characters long.
+        evidence: The deciding reason first.
+        cells: Those that the sentence is about; empty where it names none.
+        asserts: What it asserts, in a form that can be compared: under another reading the same
+            must hold. Empty where it asserts nothing.
+    """
+
+    page: str
+    grade: Grade
+    sentence: str
+    evidence: tuple[Evidence, ...] = ()
+    cells: tuple[At, ...] = ()
+    asserts: tuple[str, ...] = ()
+
+    @property
+    def test(self) -> str:
+        """The name of the test that decided; empty where nothing was tested."""
+        return self.evidence[0].test if self.evidence else ""
+
+    @property
+    def p(self) -> float | None:
+        """The adjusted p-value that decided; None where nothing was tested."""
+        return self.evidence[0].p if self.evidence else None
+
+
+def grade_of(p: float, error: float = 0.0, *, at_most_likely: bool = False) -> Grade:
+    """The grade of a test.
+
+    Args:
+        p: Adjusted.
+        error: Of a p from random permutations: so near to a threshold it takes the weaker grade.
+        at_most_likely: Whether the test holds for these questions or runs alone.
+    """
+    if p + error > ALPHA:
+        return "not-shown"
+    return "likely" if at_most_likely or p + error > CLEAR else "clear"
+
+
+def headline(*candidates: str) -> str:
+    """The first that is short enough; of none the last, cut at its end."""
+    for text in candidates:
+        if len(text) <= LONGEST:
+            return text
+    return candidates[-1][: LONGEST - 1].rstrip() + "…"
+
+
+def in_p(p: float) -> str:
+    """A p-value in words: `p = 0.032`, `p < 0.001`; two digits."""
+    if p < 0.001:
+        return "p < 0.001"
+    if p < 0.1:
+        return f"p = {float(f'{p:.2g}'):g}"
+    return f"p = {p:.2f}" if p < 0.995 else "p = 1"
+
+
+def mean_text(study: Study, value: float) -> str:
+    """A mean with its unit: one decimal more than whole numbers have."""
+    return value_with_unit(number_text(study, value), study.metric.unit)
+
+
+def number_text(study: Study, value: float, *, sign: bool = False) -> str:
+    """A mean or a difference of means without its unit."""
+    text = f"{value:{'+' if sign else ''}.{study.metric.decimals or 1}f}"
+    return text.replace("-", MINUS)
+
+
+def joined(names: Sequence[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def capital(sentence: str) -> str:
+    """A sentence with its first letter in upper case."""
+    return sentence[:1].upper() + sentence[1:]

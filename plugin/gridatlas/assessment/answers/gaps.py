@@ -1,0 +1,384 @@
+"""Level against level: the mean difference over the cells that both have, tested once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridatlas.assessment.answers.answer import (
+    ADVERBS,
+    Answer,
+    Evidence,
+    Grade,
+    capital,
+    grade_of,
+    headline,
+    in_p,
+    joined,
+    mean_text,
+    number_text,
+)
+from gridatlas.assessment.answers.blocks import Block
+from gridatlas.model.format import value_with_unit
+from gridatlas.model.study import Level, Point, Study, inline
+from gridatlas.results.items import items_of, share_scale, shares_by_item
+from gridatlas.statistics.differences import holm
+from gridatlas.statistics.estimates import FEWEST, Counts, Floats
+from gridatlas.statistics.mean_difference import (
+    MeanDifference,
+    by_items,
+    by_items_of_cells,
+    by_runs,
+    by_seeds,
+    counts_interval,
+    over_benchmarks,
+    with_p,
+)
+
+Scope = Literal["other seeds", "questions of the kind", "these questions", "these runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedTest:
+    """A difference in the metric's unit, and what it holds for."""
+
+    difference: MeanDifference
+    scope: Scope
+    assumes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The grids of two levels at the same levels of the other facets."""
+
+    first: Block
+    second: Block
+
+    @cached_property
+    def common(self) -> NDArray[np.bool_]:
+        """Which cells both have: (x, y)."""
+        common: NDArray[np.bool_] = np.isfinite(self.first.values) & np.isfinite(self.second.values)
+        return common
+
+    @property
+    def differences(self) -> Floats:
+        """First minus second over the common cells, in the metric's unit."""
+        found: Floats = (self.first.values - self.second.values)[self.common]
+        return found
+
+    @property
+    def counts(self) -> tuple[list[Counts], list[Counts]] | None:
+        """Successes and trials of the common cells; None where unknown."""
+        if self.first.reason or self.second.reason:
+            return None
+        first, second = (
+            [
+                (int(k), int(n))
+                for k, n in zip(
+                    block.successes[self.common], block.trials[self.common], strict=True
+                )
+            ]
+            for block in (self.first, self.second)
+        )
+        return first, second
+
+    @cached_property
+    def outcomes(self) -> list[tuple[tuple[float, ...], tuple[float, ...]]] | None:
+        """Per common cell its outcomes item by item, where one run asked both the same items."""
+        first, second = shares_by_item(self.first.grid), shares_by_item(self.second.grid)
+        found = []
+        for point in self._points():
+            mine, other = first.get(point), second.get(point)
+            if mine is None or other is None or mine.items != other.items:
+                return None
+            found.append((mine.values, other.values))
+        return found or None
+
+    @property
+    def same_items(self) -> bool:
+        """Whether all common cells were asked the same items."""
+        shares = shares_by_item(self.first.grid)
+        return len({shares[point].items for point in self._points()}) == 1
+
+    def _points(self) -> list[Point]:
+        """The level keys of the common cells."""
+        study = self.first.grid.study
+        return [(study.x.levels[i].key, study.y.levels[j].key) for i, j in np.argwhere(self.common)]
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """One level against another, over the levels of the other facets.
+
+    Attributes:
+        seeds: Whether the pairs repeat the experiment; else they are benchmarks.
+    """
+
+    study: Study
+    first: Level
+    second: Level
+    pairs: tuple[Pair, ...]
+    seeds: bool
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The mean of each level over the common cells, each pair with equal weight."""
+        first, second = (
+            float(np.mean([block.values[pair.common].mean() for pair, block in blocks]))
+            for blocks in (
+                [(pair, pair.first) for pair in self.pairs],
+                [(pair, pair.second) for pair in self.pairs],
+            )
+        )
+        return first, second
+
+    @property
+    def higher_first(self) -> Gap:
+        """The same gap, with the level first whose mean is higher."""
+        first, second = self.means
+        if first >= second:
+            return self
+        pairs = tuple(Pair(pair.second, pair.first) for pair in self.pairs)
+        return Gap(self.study, self.second, self.first, pairs, self.seeds)
+
+    @cached_property
+    def tests(self) -> tuple[ScopedTest, ...]:
+        """The tests that the data allow, the one with the widest replicates first."""
+        found = [self._over_seeds(), self._over_items(), self._over_trials(), self._over_runs()]
+        found.append(self._as_items())
+        return tuple(test for test in found if test is not None)
+
+    @property
+    def decides(self) -> ScopedTest | None:
+        """The test that decides; None where nothing can be tested."""
+        if self.seeds and len(self.pairs) < FEWEST:
+            return None
+        return self.tests[0] if self.tests else None
+
+    def _over_seeds(self) -> ScopedTest | None:
+        if not self.seeds or len(self.pairs) < FEWEST:
+            return None
+        if self.study.cells != "runs" and any(pair.counts is None for pair in self.pairs):
+            return None
+        means = [float(pair.differences.mean()) for pair in self.pairs]
+        return ScopedTest(by_seeds(means), "other seeds", ("seeds are independent",))
+
+    def _over_items(self) -> ScopedTest | None:
+        outcomes = [pair.outcomes for pair in self.pairs]
+        cells = list(chain.from_iterable(part for part in outcomes if part))
+        if any(part is None for part in outcomes) or not cells:
+            return None
+        if len(self.pairs) == 1 and self.pairs[0].same_items:
+            first, second = (np.mean([cell[at] for cell in cells], axis=0) for at in (0, 1))
+            found = by_items(first.tolist(), second.tolist())
+        else:
+            found = by_items_of_cells(cells)
+        return ScopedTest(self._scaled(found), "questions of the kind", ("items are independent",))
+
+    def _over_trials(self) -> ScopedTest | None:
+        parts = []
+        for pair in self.pairs:
+            if pair.counts is None:
+                return None
+            parts.append(counts_interval(*pair.counts))
+        found = with_p(over_benchmarks(parts), "Newcombe's interval, inverted")
+        assumes = ("cells were sampled separately",)
+        return ScopedTest(self._scaled(found), "these questions", assumes)
+
+    def _as_items(self) -> ScopedTest | None:
+        """The counts with each item as one trial: how little these questions say of others."""
+        parts = []
+        for pair in self.pairs:
+            items = items_of(pair.first.grid)
+            if pair.counts is None or not items or self.seeds or pair.outcomes is not None:
+                return None
+            parts.append(counts_interval(*pair.counts, items))
+        found = with_p(over_benchmarks(parts), "Newcombe's interval of the items, inverted")
+        return ScopedTest(self._scaled(found), "questions of the kind")
+
+    def _over_runs(self) -> ScopedTest | None:
+        if self.study.cells != "runs" or self.seeds:
+            return None
+        common = np.logical_and.reduce([pair.common for pair in self.pairs])
+        if int(common.sum()) < 2:
+            return None
+        first, second = (
+            np.mean([block.values[common] for block in blocks], axis=0)
+            for blocks in (
+                [pair.first for pair in self.pairs],
+                [pair.second for pair in self.pairs],
+            )
+        )
+        found = by_runs(first.tolist(), second.tolist())
+        return ScopedTest(found, "these runs", ("runs are independent",))
+
+    def _scaled(self, difference: MeanDifference) -> MeanDifference:
+        """A difference of shares in the metric's unit."""
+        scale = share_scale(self.study) or 1
+        interval = type(difference.interval)(
+            difference.interval.low * scale, difference.interval.high * scale
+        )
+        return MeanDifference(difference.value * scale, interval, difference.p, difference.test)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedGap:
+    """A gap with its adjusted p-value."""
+
+    gap: Gap
+    p: float | None
+
+    @property
+    def grade(self) -> Grade:
+        """How surely the levels differ."""
+        decides = self.gap.decides
+        if decides is None or self.p is None:
+            return "untestable"
+        if decides.scope == "other seeds":
+            narrower = self.gap.tests[1:2]
+            clear = self.p <= 0.05 and (not narrower or narrower[0].difference.p <= 0.005)
+            return "clear" if clear else grade_of(self.p)
+        return grade_of(self.p, at_most_likely=decides.scope in ("these questions", "these runs"))
+
+    @property
+    def value(self) -> float:
+        """First minus second, in the metric's unit."""
+        first, second = self.gap.means
+        return first - second
+
+
+def judge_gaps(gaps: Sequence[Gap]) -> list[JudgedGap]:
+    """Gaps of one family, adjusted for their number by Holm."""
+    tested = [gap for gap in gaps if gap.decides]
+    adjusted = dict(
+        zip(
+            map(id, tested),
+            holm([gap.decides.difference.p for gap in tested if gap.decides]),
+            strict=True,
+        )
+    )
+    return [JudgedGap(gap, adjusted.get(id(gap))) for gap in gaps]
+
+
+@dataclass(frozen=True, eq=False)
+class GapAnswer:
+    """Writes the answer of a page about one gap.
+
+    Attributes:
+        label: What the page is about beside the two levels; empty where that is all.
+    """
+
+    page: str
+    label: str
+    judged: JudgedGap
+
+    def answer(self) -> Answer:
+        """Which level scores higher, and by how much."""
+        judged, grade = self.judged, self.judged.grade
+        evidence = self.evidence()
+        if grade == "untestable":
+            return Answer(self.page, grade, headline(*self._untestable()), evidence)
+        if grade not in ADVERBS:
+            return Answer(self.page, grade, headline(*self._not_shown()), evidence)
+        texts = (
+            self._prefixed(f"{gap_words(judged, first, second)}") for first, second in self._names()
+        )
+        sign = "+" if judged.value > 0 else "-"
+        asserts = (f"{judged.gap.first.key}:{judged.gap.second.key}:{sign}",)
+        return Answer(self.page, grade, headline(*texts), evidence, (), asserts)
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """The means, then each test with its interval, the deciding one first."""
+        gap = self.judged.gap
+        means = [mean_text(gap.study, mean) for mean in gap.means]
+        found = []
+        for index, test in enumerate(gap.tests):
+            interval = test.difference.interval
+            low, high = (
+                number_text(gap.study, end, sign=True) for end in (interval.low, interval.high)
+            )
+            ends = f"{low} to {high}"
+            p = self.judged.p if index == 0 else test.difference.p
+            head = f"{means[0]} against {means[1]}: " if index == 0 else ""
+            assumes = f", if {' and '.join(test.assumes)}" if test.assumes else ""
+            value = number_text(gap.study, self.judged.value, sign=True) if index == 0 else ""
+            text = f"{head}{value}{' ' if value else ''}({ends}) for {test.scope}{assumes}"
+            found.append(
+                Evidence(
+                    f"{text} ({in_p(p)})." if p is not None else f"{text}.",
+                    test.difference.value,
+                    (interval.low, interval.high),
+                    test.difference.test,
+                    p,
+                    test.scope,
+                    test.assumes,
+                )
+            )
+        if gap.seeds and len(gap.pairs) < FEWEST:
+            found = [Evidence(f"Can't be tested: {self._reason()}. {self._by_seed()}")]
+        elif not found:
+            found.append(Evidence(f"Can't be tested: {self._reason()}."))
+        return tuple(found)
+
+    def _by_seed(self) -> str:
+        study = self.judged.gap.study
+        values = [float(pair.differences.mean()) for pair in self.judged.gap.pairs]
+        differences = joined([number_text(study, value, sign=True) for value in values])
+        return f"The difference by seed: {differences}."
+
+    def _reason(self) -> str:
+        gap = self.judged.gap
+        if gap.seeds and len(gap.pairs) < FEWEST:
+            return "one seed" if len(gap.pairs) == 1 else f"{len(gap.pairs)} seeds"
+        reasons = [block.reason for pair in gap.pairs for block in (pair.first, pair.second)]
+        return next(filter(None, reasons), "one cell")
+
+    def _names(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        gap = self.judged.gap
+        return (gap.first.label, gap.second.label), (gap.first.key, gap.second.key)
+
+    def _not_shown(self) -> Iterator[str]:
+        gap, decides = self.judged.gap, self.judged.gap.decides
+        margin = None if gap.study.alike is None else float(gap.study.alike)
+        if decides and margin is not None:
+            interval = decides.difference.interval
+            if -margin <= interval.low and interval.high <= margin:
+                within = value_with_unit(f"{margin:g}", gap.study.metric.unit, difference=True)
+                for first, second in self._names():
+                    yield self._prefixed(f"{first} and {second} are alike within {within}")
+        for first, second in self._names():
+            text = f"no difference shown between {first} and {second}"
+            yield self._prefixed(text if self.label else capital(text))
+
+    def _untestable(self) -> tuple[str, ...]:
+        gap, metric = self.judged.gap, inline(self.judged.gap.study.metric.name)
+        first, second = (mean_text(gap.study, mean) for mean in gap.means)
+        metric = metric if self.label else capital(metric)
+        return (
+            self._prefixed(
+                f"{metric} {first} for {gap.first.label}, {second} for {gap.second.label}; "
+                "can't be tested"
+            ),
+            self._prefixed(f"{metric} {first} and {second}; can't be tested"),
+        )
+
+    def _prefixed(self, text: str) -> str:
+        return f"{self.label}: {text}" if self.label else text
+
+
+def gap_words(judged: JudgedGap, first: str, second: str) -> str:
+    """`A likely scores higher than B, by 2.4 points`."""
+    study, adverb = judged.gap.study, ADVERBS[judged.grade]
+    size = number_text(study, abs(judged.value))
+    by = value_with_unit(size, study.metric.unit, difference=True)
+    word = "higher" if judged.value > 0 else "lower"
+    if study.metric.better == "lower":
+        better = "better" if judged.value < 0 else "worse"
+        return f"{first} is {adverb} {word} ({better}) than {second}, by {by}"
+    return f"{first} {adverb} scores {word} than {second}, by {by}"

@@ -1,0 +1,61 @@
+"""Pages of our own studies lead with what their data support, and files say the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from expected import GREEDY, OURS
+from site_builds import DYNTS, GRPO, Build, article, text_of
+
+STUDIES = (DYNTS, GRPO, OURS, GREEDY)
+LEADS = {
+    f"studies/{DYNTS}/": "R1-Qwen: ratio clearly matters, 0.4 scores highest; "
+    "R1-Llama: nothing shown to be better.",
+    f"studies/{DYNTS}/model/": "R1-Qwen likely scores higher than R1-Llama, by 2.4 points.",
+    f"studies/{DYNTS}/model/r1-qwen/": "R1-Qwen: ratio clearly matters; 0.4 scores highest.",
+    f"studies/{DYNTS}/benchmark/aime25/": "AIME25: R1-Qwen likely scores higher than R1-Llama, by "
+    "6.8 points.",
+    f"studies/{DYNTS}/benchmark/average/": "R1-Qwen likely scores higher than R1-Llama, by 2.4 "
+    "points.",
+    "studies/grpo-digits/setting/before/": "Before GRPO: score 7.1 on average; can't be tested.",
+    "studies/digits-grpo-ours/setting/after_t125/": "After GRPO, rollouts at 1.25 clearly scores "
+    "higher than Before GRPO, by 28.8 points.",
+}
+
+
+def answers(atlas: Build, study: str) -> list[dict[str, Any]]:
+    content: list[dict[str, Any]] = json.loads(
+        (atlas.site / f"grids/{study}/answers.json").read_text("utf-8")
+    )
+    return content
+
+
+@pytest.mark.parametrize("path", LEADS)
+def test_a_page_leads_with_its_answer(atlas: Build, path: str) -> None:
+    paragraph = article(atlas.page(path)).select("h1 ~ p")[0]
+    assert text_of(paragraph.strong) == LEADS[path]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_answers_json_has_what_each_page_says(atlas: Build, study: str) -> None:
+    found = answers(atlas, study)
+    assert found
+    for answer in found:
+        paragraph = article(atlas.page(answer["page"])).select("h1 ~ p")[0]
+        assert text_of(paragraph.strong) == f"{answer['sentence']}."
+        assert text_of(paragraph).endswith(answer["evidence"][0]["sentence"])
+
+
+def test_a_reading_that_contradicts_printed_averages_is_named(atlas: Build) -> None:
+    [answer] = [
+        answer for answer in answers(atlas, DYNTS) if answer["page"].endswith("model/r1-qwen/")
+    ]
+    assert answer["evidence"][-1]["sentence"] == (
+        "Another reading (R1-Qwen figure, four benchmarks, read by gemma-3-27b-it-free) differs in "
+        "24 of 32 shared cells, by up to 8.7; it has values that are no count of trials and "
+        "contradicts 5 of 8 printed averages, so it doesn't count against the shown one."
+    )
+    cells = {(cell["ratio"], cell["local_window"]) for cell in answer["cells"]}
+    assert cells == {("0.4", window) for window in ("500", "1000", "2000", "3000")}
