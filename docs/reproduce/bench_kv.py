@@ -78,7 +78,7 @@ def plan_of(bench: Bench) -> list[str]:
 @click.option("--shape", type=click.Choice(list(SHAPES)), required=True)
 @click.option(
     "--scorer",
-    type=click.Choice([one for one in NAMES if one != "full"]),
+    type=click.Choice([name for name in NAMES if name != "full"]),
     default="importance",
     show_default=True,
 )
@@ -151,7 +151,7 @@ def main(device: str, out: Path, dry_run: bool, **chosen: object) -> None:
         for line in plan_of(bench):
             click.echo(line)
         return
-    measured = measure(bench, out, device, lambda one: tell(compared_line(one)))
+    measured = measure(bench, out, device, lambda comparison: tell(compared_line(comparison)))
     for line in compared(measured["results"]):
         click.echo(line)
 

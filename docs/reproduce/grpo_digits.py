@@ -88,7 +88,9 @@ def study_of(options: RunOptions, **chosen: object) -> DigitsStudy:
     study = DigitsStudy(
         digits=chosen["digits"],
         region=chosen["region"],
-        temperatures=tuple(dict.fromkeys(Decimal(str(one)) for one in chosen["temperature"])),
+        temperatures=tuple(
+            dict.fromkeys(Decimal(str(temperature)) for temperature in chosen["temperature"])
+        ),
         seeds=tuple(range(1, chosen["seeds"] + 1)),
         operation=chosen["operation"],
         n=chosen["n"],
@@ -186,9 +188,9 @@ def main(options: RunOptions, models: Path | None, **chosen: object) -> None:
     study = study_of(options, **chosen)
     if study.region > study.digits:
         raise click.UsageError(f"--region {study.region} is larger than --digits {study.digits}")
-    for one in study.temperatures:
-        if one * 100 % 1:
-            raise click.UsageError(f"--temperature {one} has more than two decimals")
+    for temperature in study.temperatures:
+        if temperature * 100 % 1:
+            raise click.UsageError(f"--temperature {temperature} has more than two decimals")
     if 0 < study.temperature < Decimal("0.01"):
         raise click.UsageError(
             f"--evaluation-temperature {study.temperature:f} is neither 0 nor at least 0.01"

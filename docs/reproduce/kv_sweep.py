@@ -263,7 +263,7 @@ def main(
         settings["predictor"] = about_predictor(predictor, about, width)["sha256"]
     else:
         predictor = None
-    units = sweep.units([one.id for one in asked])
+    units = sweep.units([question.id for question in asked])
     plan = manifest(
         STUDY,
         "kv_sweep",

@@ -160,7 +160,7 @@ def main(
     else:
         found = traces_of_file(traces, tokenizer, profile)
     found = found[:limit]
-    tokens = sum(len(one.answer) for one in found)
+    tokens = sum(len(question.answer) for question in found)
     size, how = PredictorSize(first, second), Training(epochs=epochs)
     tell(f"{len(found):,} answers, {tokens:,} tokens: about {tokens * epochs // how.batch:,} steps")
     if dry_run:
@@ -201,7 +201,7 @@ def main(
             "seed": seed,
             "dtype": dtype,
             "answers": len(labelled),
-            "tokens": sum(len(one.received) for one in labelled),
+            "tokens": sum(len(trace.received) for trace in labelled),
             "made": utc_now(),
             **environment(),
         },

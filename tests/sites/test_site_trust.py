@@ -55,7 +55,7 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
     page = atlas.page(f"{study}/checks/")
     claims = page.select("li.ga-claim")
     results = next(
-        known for study_id, known in load_data(ROOT / "data").items() if study_id in study
+        assessment for study_id, assessment in load_data(ROOT / "data").items() if study_id in study
     )
     assert len(claims) == len(results.study.claims)
     refuted = 0

@@ -62,8 +62,8 @@ def averages(
         ]
         parts = [printed(share) for share in shares]
         value = compute(rng, shares, parts)
-        known = [Part(part, n) for part, n in zip(parts, trials, strict=True)]
-        made.append(average_of((), (str(index), ""), value, known, 100))
+        with_trials = [Part(part, n) for part, n in zip(parts, trials, strict=True)]
+        made.append(average_of((), (str(index), ""), value, with_trials, 100))
     return made
 
 
@@ -122,7 +122,7 @@ def test_correct_averages_of_numbers_of_any_kind_are_no_outliers() -> None:
     beyond, apart = 0, 0
     for seed in range(200):
         made = averages(random.Random(seed), from_shares, (None,) * 4)
-        beyond += 1 <= sum(not one.is_from_printed(one.value) for one in made) <= 4
+        beyond += 1 <= sum(not average.is_from_printed(average.value) for average in made) <= 4
         found = outliers(made)
         apart += bool(found and found.averages)
     assert (beyond, apart) == (110, 0)
@@ -167,7 +167,9 @@ def test_few_averages_and_averages_of_no_one_kind_say_nothing() -> None:
     assert outliers(averages(rng, from_shares, number=9)) is None
     made = averages(rng, from_shares, (None,) * 4)
     assert outliers(made) is None
-    off = [moved(one, "0.3") if index % 5 == 0 else one for index, one in enumerate(made)]
+    off = [
+        moved(average, "0.3") if index % 5 == 0 else average for index, average in enumerate(made)
+    ]
     assert outliers(off) is None
 
 

@@ -199,11 +199,11 @@ PAGES = (
 
 
 def test_the_pages_have_the_figures_that_were_measured() -> None:
-    kept = json.loads(figures.FIGURES.read_text("utf-8"))
-    assert set(kept) == {key for _, parts in PAGES for key, _ in parts.values()}
+    content = json.loads(figures.FIGURES.read_text("utf-8"))
+    assert set(content) == {key for _, parts in PAGES for key, _ in parts.values()}
     for file, parts in PAGES:
         page = file.read_text("utf-8")
-        assert page == figures.with_figures(page, kept, parts)
+        assert page == figures.with_figures(page, content, parts)
 
 
 # --- weights ------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_a_heatmap_weighs_what_its_page_is_lighter_by_without_it() -> None:
 
 
 def runs(what: str, size: int, *processor: float, memory: float = 50) -> list[Build]:
-    return [Build(what, size, 2 * one, one, memory) for one in processor]
+    return [Build(what, size, 2 * seconds, seconds, memory) for seconds in processor]
 
 
 BUILDS = [

@@ -101,12 +101,12 @@ def test_every_cell_is_in_one_block(columns: int, rows: int) -> None:
     entries = [[_entry(x, y) for x in range(columns)] for y in range(rows)]
     blocks = gather(entries, of)
     assert sum(block.cells for block in blocks) == columns * rows
-    there = [value for row in entries for value, _ in row if value is not None]
-    assert sum(block.values for block in blocks) == len(there)
+    present = [value for row in entries for value, _ in row if value is not None]
+    assert sum(block.values for block in blocks) == len(present)
     sums = [block.mean * block.values for block in blocks if block.mean is not None]
-    assert abs(sum(sums) - sum(there)) < Decimal("1e-15")
+    assert abs(sum(sums) - sum(present)) < Decimal("1e-15")
     absent = [number for block in blocks for _, number in block.absent]
-    assert sum(absent) == columns * rows - len(there)
+    assert sum(absent) == columns * rows - len(present)
     assert [(block.row, block.column) for block in blocks] == [
         (row, column) for row in range(len(of.y)) for column in range(len(of.x))
     ]
@@ -155,12 +155,12 @@ def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
     # From the top left.
     assert [mark.key for mark in heatmap.marks[:2]] == ["0,96", "4,96"]
     by_key = {mark.key: mark for mark in heatmap.marks}
-    said = {key: mark.label.partition(": ")[2] for key, mark in by_key.items()}
+    labels = {key: mark.label.partition(": ")[2] for key, mark in by_key.items()}
     assert by_key["0,0"].label.startswith("Rate 0 to 3, Depth 0 to 3: ")
-    assert said["0,0"] == "no value in 16 cells (16 out of memory)"
-    assert said["0,4"] == "no value in 16 cells (8 run failed, 8 missing)"
-    assert said["8,8"] == "mean 1, from 0 to 3, 16 cells (2 missing)"
-    assert said["96,96"] == "mean 7, from 0 to 90, 16 cells, has the best"
+    assert labels["0,0"] == "no value in 16 cells (16 out of memory)"
+    assert labels["0,4"] == "no value in 16 cells (8 run failed, 8 missing)"
+    assert labels["8,8"] == "mean 1, from 0 to 3, 16 cells (2 missing)"
+    assert labels["96,96"] == "mean 7, from 0 to 90, 16 cells, has the best"
     assert by_key["0,0"].absent == ABSENT["oom"]
     assert by_key["0,4"].absent == SEVERAL
     assert [mark.key for mark in heatmap.marks if mark.best] == ["96,96"]
@@ -280,15 +280,15 @@ def test_a_link_to_a_cell_leads_to_its_block(make_study: MakeStudy) -> None:
 
 
 def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study: MakeStudy) -> None:
-    for columns, rows, there in ((50, 50, True), (50, 51, False), (100, 100, False)):
+    for columns, rows, expected in ((50, 50, True), (50, 51, False), (100, 100, False)):
         grid = _grid(make_study, columns, rows, _plain)
-        known = GridUncertainty(reason="n is unknown")
-        values = data_table(Figure(draw_grid(grid), grid, uncertainty=known))
-        assert bool(values.rows) == there
-        assert values.too_many == (0 if there else columns * rows)
+        uncertainty = GridUncertainty(reason="n is unknown")
+        values = data_table(Figure(draw_grid(grid), grid, uncertainty=uncertainty))
+        assert bool(values.rows) == expected
+        assert values.too_many == (0 if expected else columns * rows)
         assert values.origins
         assert len(to_csv(grid).splitlines()) == columns * rows + 1
-        assert len(json.loads(to_json(GridCells(grid, known)))["cells"]) == columns * rows
+        assert len(json.loads(to_json(GridCells(grid, uncertainty)))["cells"]) == columns * rows
 
 
 def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None:
@@ -311,9 +311,9 @@ def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None
 
 def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> None:
     grid = _grid(make_study, 21, 3, _plain)
-    told = GLOBALS["levels_text"]
-    assert told(grid.study.y) == "0, 1, 2"
-    assert told(grid.study.x) == "0 to 20, 21 levels"
+    levels_text = GLOBALS["levels_text"]
+    assert levels_text(grid.study.y) == "0, 1, 2"
+    assert levels_text(grid.study.x) == "0 to 20, 21 levels"
 
 
 # --- what is not computed says so ---------------------------------------------------------------
@@ -341,17 +341,17 @@ def test_statistics_have_limits_that_are_told(
     results = _counts(make_study, 6, 5)
     monkeypatch.setattr("gridatlas.assessment.compute.COMPARED_UP_TO", 29)
     monkeypatch.setattr("gridatlas.assessment.compute.SETTINGS_UP_TO", 29)
-    known = assess(results)
-    assert {len(grid.cells) for grid in known.grids.values()} == {30}
-    assert {difference.reason for difference in known.differences.values()} == {
+    uncertainty = assess(results)
+    assert {len(grid.cells) for grid in uncertainty.grids.values()} == {30}
+    assert {difference.reason for difference in uncertainty.differences.values()} == {
         "levels are not tested against one another above 29 cells in a grid"
     }
-    assert {(default.rows, default.reason) for default in known.defaults.values()} == {
+    assert {(default.rows, default.reason) for default in uncertainty.defaults.values()} == {
         ((), "mean ranks are not computed above 29 settings")
     }
     monkeypatch.setattr("gridatlas.assessment.counts.CELLS_UP_TO", 29)
-    known = assess(results)
-    assert {(len(grid.cells), grid.reason) for grid in known.grids.values()} == {
+    uncertainty = assess(results)
+    assert {(len(grid.cells), grid.reason) for grid in uncertainty.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")
     }
 

@@ -184,8 +184,8 @@ def _assert_whole(folder: Path) -> int:
 def test_processes_write_at_once(tmp_path: Path) -> None:
     writers = [_writer(tmp_path, 200) for _ in range(3)]
     for writer in writers:
-        _, said = writer.communicate(timeout=120)
-        assert (writer.returncode, said) == (0, "")
+        _, output = writer.communicate(timeout=120)
+        assert (writer.returncode, output) == (0, "")
     assert _assert_whole(tmp_path) == 50
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 

@@ -36,9 +36,9 @@ def _results(make_study: MakeStudy, more: str, *rows: str, **files: str) -> Resu
 
 def _data(results: Results) -> dict[str, Any]:
     grid = results.grid()
-    known = assess(results)
-    heatmap = draw_grid(grid, best_set=GridCells(grid, known.of(grid)).best_set)
-    return _read(Figure(heatmap, grid, uncertainty=known.of(grid)))
+    uncertainty = assess(results)
+    heatmap = draw_grid(grid, best_set=GridCells(grid, uncertainty.of(grid)).best_set)
+    return _read(Figure(heatmap, grid, uncertainty=uncertainty.of(grid)))
 
 
 def _read(figure: Figure) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "text"),
     [
         (["1,1,9,,,,", "2,1,1,,,,"], "Best value. Not testable against other cells: the number"),
         (["1,1,9,,,,", "2,1,9,,,,"], "One of 2 best values. Not testable against other cells"),
@@ -91,18 +91,21 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
     ],
     ids=["unknown n", "ties", "alone", "disputed"],
 )
-def test_the_best_says_how_sure_that_is(make_study: MakeStudy, rows: list[str], told: str) -> None:
-    assert entry(_data(_results(make_study, COUNTED, *rows))["tell"], 0).startswith(told)
+def test_the_best_says_how_sure_that_is(make_study: MakeStudy, rows: list[str], text: str) -> None:
+    assert entry(_data(_results(make_study, COUNTED, *rows))["tell"], 0).startswith(text)
 
 
 def test_readings_differ_agree_or_stand_alone(make_study: MakeStudy) -> None:
     two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
     rows = ("1,1,5.0,,,,", "2,1,6,,,,", "3,1,8,,,,")
     data = _data(_results(make_study, COUNTED + READINGS, *rows, **two))
-    told = [entry(data["agree"], at) for at in range(3)]
-    assert told == ["The readings agree", "The readings differ", None]
-    said = {one["label"]: [entry(one["at"], at) for at in range(3)] for one in data["readings"]}
-    assert said == {"Figure": ["5.0", "6.0", None], "Table": ["5.0", "7.0", None]}
+    agreement = [entry(data["agree"], at) for at in range(3)]
+    assert agreement == ["The readings agree", "The readings differ", None]
+    by_reading = {
+        reading["label"]: [entry(reading["at"], at) for at in range(3)]
+        for reading in data["readings"]
+    }
+    assert by_reading == {"Figure": ["5.0", "6.0", None], "Table": ["5.0", "7.0", None]}
 
 
 def test_a_reading_without_a_value_neither_agrees_nor_differs(make_study: MakeStudy) -> None:
@@ -132,7 +135,8 @@ def test_a_difference_gives_its_two_values(make_study: MakeStudy) -> None:
     assert [entry(data["value"], at) for at in range(2)] == ["+2.5", None]
     assert (data["unit"], entry(data["state"], 1)) == (" points", "no value")
     assert [
-        (one["label"], [entry(one["at"], at) for at in range(2)]) for one in data["readings"]
+        (reading["label"], [entry(reading["at"], at) for at in range(2)])
+        for reading in data["readings"]
     ] == [
         ("b", ["7.5", "missing"]),
         ("a", ["5.0", "5.0"]),
@@ -143,8 +147,8 @@ def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
     hostile = "</script><!--<script>&amp;' x='"
     results = _results(make_study, COUNTED, f'1,1,5,,,"{hostile}",', "2,1,6,,,,")
     grid = results.grid()
-    known = assess(results)
-    text = card_data(Figure(draw_grid(grid), grid, uncertainty=known.of(grid)))
+    uncertainty = assess(results)
+    text = card_data(Figure(draw_grid(grid), grid, uncertainty=uncertainty.of(grid)))
     assert set("<>&'") & set(text) == set()
     assert entry(json.loads(text)["note"], 0) == hostile
 

@@ -58,7 +58,7 @@ def of_kind(study: Study, kind: str) -> list[CheckResult]:
     return [result for result in check_study(study).results if result.kind == kind]
 
 
-def said(result: CheckResult) -> tuple[str, str, str]:
+def as_texts(result: CheckResult) -> tuple[str, str, str]:
     return result.outcome, result.statement, result.strength
 
 
@@ -159,13 +159,13 @@ def test_counts_are_judged_for_each_number_of_trials(make_study: MakeStudy) -> N
         "Values as counts of 990 trials",
         (("g",),),
     )
-    assert said(few) == (
+    assert as_texts(few) == (
         "found",
         "3 of 4 values are a count of 150 trials, rounded.",
         "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
         "of wrong values that are random, 84.9 % would show.",
     )
-    assert said(many) == (
+    assert as_texts(many) == (
         "says nothing",
         "4 of 4 values are a count of 990 trials, rounded.",
         "99.0 % of all values from 0 to 100 with 1 decimal are such counts, so this says nothing.",
@@ -264,7 +264,7 @@ def test_what_can_be_said_of_counts(
     expected: list[tuple[str, str, str]],
 ) -> None:
     study = make_study(head, table(f"rate,depth,value{columns}", *grid))
-    assert [said(result) for result in of_kind(study, "k-of-n")] == expected
+    assert [as_texts(result) for result in of_kind(study, "k-of-n")] == expected
 
 
 def test_very_long_numbers_are_no_error(make_study: MakeStudy) -> None:
@@ -335,7 +335,7 @@ def test_printed_aggregates_are_held_against_their_printed_parts(
     cells = [line for name, grid in grids.items() for line in rows(grid, name)]
     (result,) = of_kind(make_study(AVERAGE, table("bench,rate,depth,value", *cells)), "aggregate")
     assert result.title == "Printed aggregates against their parts"
-    assert said(result) == ("found" if found else "passed", statement, STRENGTH)
+    assert as_texts(result) == ("found" if found else "passed", statement, STRENGTH)
     assert [finding.found for finding in result.findings] == found
     for finding in result.findings:
         assert texts(finding)[1:] == (
@@ -348,7 +348,7 @@ def test_aggregates_of_absent_parts_cannot_be_checked(make_study: MakeStudy) -> 
     cells = [*rows("10.0 -", "a"), *rows("- 31.0", "b"), *rows("15.0 25.5", "mean")]
     (result,) = of_kind(make_study(AVERAGE, table("bench,rate,depth,value", *cells)), "aggregate")
     expected = ("not testable", "No aggregate can be checked: parts of each are absent.", "")
-    assert said(result) == expected
+    assert as_texts(result) == expected
 
 
 def test_no_aggregate_has_no_result(make_study: MakeStudy) -> None:
@@ -358,9 +358,9 @@ def test_no_aggregate_has_no_result(make_study: MakeStudy) -> None:
 READINGS = "readings:\n  - {id: one, file: one.csv}\n  - {id: two, file: two.csv}\n"
 
 
-def two_readings(make_study: MakeStudy, more: str, one: list[str], two: list[str]) -> Study:
+def two_readings(make_study: MakeStudy, more: str, first: list[str], two: list[str]) -> Study:
     head = "bench,rate,depth,value" if "bench" in more else "rate,depth,value"
-    files = {"one.csv": table(head, *one), "two.csv": table(head, *two)}
+    files = {"one.csv": table(head, *first), "two.csv": table(head, *two)}
     return make_study(more + READINGS, None, files)
 
 
@@ -412,7 +412,7 @@ COPIED = """
 def test_a_repeated_row_is_found(make_study: MakeStudy) -> None:
     study = one_grid(make_study, COPIED)
     (result,) = of_kind(study, "repeated-row")
-    assert said(result) == (
+    assert as_texts(result) == (
         "found",
         "1 row is repeated (1 grid); chance explains none of these.",
         NO_COPY.format("row"),
@@ -483,7 +483,7 @@ def test_rows_that_are_not_found(
     make_study: MakeStudy, grid: str, expected: tuple[str, str, str] | None
 ) -> None:
     results = of_kind(one_grid(make_study, grid), "repeated-row")
-    assert [said(result) for result in results] == ([expected] if expected else [])
+    assert [as_texts(result) for result in results] == ([expected] if expected else [])
 
 
 def test_rows_that_are_equal_because_the_factor_does_nothing_are_not_found(
@@ -492,7 +492,7 @@ def test_rows_that_are_equal_because_the_factor_does_nothing_are_not_found(
     """Only the random order would find them: the columns' values hardly differ between rows."""
     grid = "10 20 30 40 50\n10 20 30 40 51\n10 20 30 40 50\n11 20 30 40 50\n10 21 30 40 50"
     (result,) = of_kind(one_grid(make_study, grid), "repeated-row")
-    assert said(result)[:2] == (
+    assert as_texts(result)[:2] == (
         "passed",
         "1 row is repeated (1 grid); chance explains 1 of these.",
     )
@@ -554,8 +554,8 @@ def test_lines_of_a_large_grid_are_judged_by_a_bound(
     if not repeated:
         assert result.statement == "No row stands twice in one grid (1 grid)."
         return
-    said = f"1 row is repeated (1 grid); chance explains {chance} of these."
-    assert result.statement == said
+    statement = f"1 row is repeated (1 grid); chance explains {chance} of these."
+    assert result.statement == statement
     assert len(result.findings) == (chance == "none")
     for finding in result.findings:
         # Neither all rows nor all values are listed.
@@ -651,7 +651,7 @@ LONG_RUNS = (
 def test_a_long_run_of_one_value_is_found(make_study: MakeStudy) -> None:
     study = one_grid(make_study, RUN)
     (result,) = of_kind(study, "constant-run")
-    assert said(result) == (
+    assert as_texts(result) == (
         "found",
         "The longest run of one value has 4 cells (1 grid); 1 run is longer than chance explains.",
         LONG_RUNS,
@@ -712,7 +712,7 @@ def test_a_run_down_a_column_is_found(make_study: MakeStudy) -> None:
 )
 def test_runs_that_are_not_found(make_study: MakeStudy, grid: str, statement: str) -> None:
     (result,) = of_kind(one_grid(make_study, grid), "constant-run")
-    assert said(result) == ("passed", statement, LONG_RUNS)
+    assert as_texts(result) == ("passed", statement, LONG_RUNS)
 
 
 @pytest.mark.parametrize(
@@ -750,8 +750,8 @@ def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
         "row": [[(("", ""), value) for value in line] for line in grid],
         "column": [[(("", ""), value) for value in line] for line in zip(*grid, strict=True)],
     }
-    known = {axis: _Neighbours.of(found) for axis, found in stretches.items()}
-    bound, _, _ = _chances_of_run(known, "row", 3)
+    neighbours = {axis: _Neighbours.of(found) for axis, found in stretches.items()}
+    bound, _, _ = _chances_of_run(neighbours, "row", 3)
     # 6 + 4 places; 4·3·2 ways to lay three of the ones, 3·2·1 of the twos; 12·11·10 of any.
     assert bound == Fraction(10 * (24 + 6), 1320)
     assert 0.8 * bound < found / tries < bound
@@ -819,14 +819,14 @@ def test_other_decimals_than_the_rest_are_found(
     make_study: MakeStudy, grid: str, statement: str, found: list[tuple[str, str, str]]
 ) -> None:
     (result,) = of_kind(one_grid(make_study, grid), "decimals")
-    assert said(result) == ("found" if found else "passed", statement, LOST_DECIMAL)
+    assert as_texts(result) == ("found" if found else "passed", statement, LOST_DECIMAL)
     assert [(finding.severity, finding.found, finding.sure) for finding in result.findings] == found
     assert {finding.means for finding in result.findings} <= {MAYBE}
 
 
 def test_values_of_a_program_have_no_usual_number_of_decimals(make_study: MakeStudy) -> None:
     (result,) = of_kind(one_grid(make_study, "0.4731 0.5 0.33333 0.25"), "decimals")
-    assert said(result) == (
+    assert as_texts(result) == (
         "not testable",
         "The 4 values have 1 to 5 decimals.",
         "With so many that differ there is no usual number to compare with.",
@@ -838,7 +838,7 @@ def test_a_grid_with_its_own_number_of_decimals_is_a_note(make_study: MakeStudy)
     cells = table("bench,rate,depth,value", *fine, *rows("47 40 41", "f"))
     study = make_study(PERCENT + "facets: [bench]\n", cells)
     (result,) = of_kind(study, "decimals")
-    assert said(result)[1] == "15 of 18 values have 1 decimal."
+    assert as_texts(result)[1] == "15 of 18 values have 1 decimal."
     (finding,) = result.findings
     assert (finding.levels, finding.severity) == (("f",), "note")
     assert texts(finding) == (
@@ -851,7 +851,7 @@ def test_a_grid_with_its_own_number_of_decimals_is_a_note(make_study: MakeStudy)
 def test_the_mean_of_repeats_has_its_own_decimals(make_study: MakeStudy) -> None:
     cells = table("rate,depth,value", *rows("47.3 40.0 41.3"), "4,1,40.0", "4,1,40.1", "4,1,40.3")
     (result,) = of_kind(make_study(PERCENT + "repeats: mean\n", cells), "decimals")
-    assert said(result)[1] == "3 of 3 values have 1 decimal."
+    assert as_texts(result)[1] == "3 of 3 values have 1 decimal."
 
 
 # --- the stated range ---------------------------------------------------------------------------
@@ -866,7 +866,7 @@ def test_a_stated_range_that_the_values_leave_is_a_note(make_study: MakeStudy) -
     study = make_study(stated, None, {"one.csv": table("bench,rate,depth,value", *cells)})
     (result,) = of_kind(study, "stated-range")
     assert result.grids == (("a",), ("b",))
-    assert said(result) == (
+    assert as_texts(result) == (
         "found",
         "4 of 6 values lie within the stated ranges.",
         "Only gross mistakes show.",
@@ -1020,8 +1020,8 @@ ENTRY = '- {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"
 def test_an_acceptance_of_what_is_not_there_is_a_problem(
     make_study: MakeStudy, entry: str, found: str, expected: str, fix: str
 ) -> None:
-    known = "finding: repeated-row, at: {depth: [2, 4]}, because: known"
-    study = _copied(make_study, known, entry)
+    accepted = "finding: repeated-row, at: {depth: [2, 4]}, because: known"
+    study = _copied(make_study, accepted, entry)
     (problem,) = check_study(study).problems
     assert str(problem) == (
         'data/demo/study.yml:9, "accepted.1": problem [unused-acceptance]\n'
@@ -1050,7 +1050,7 @@ def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_ca
     for finding in findings:
         (entry,) = yaml.safe_load(accept_entry(study, finding))
         accepted = replace(study, accepted=(AcceptedEntry.model_validate(entry),))
-        assert [one for one in accept(accepted, findings)[0] if one.accepted] == [
+        assert [finding for finding in accept(accepted, findings)[0] if finding.accepted] == [
             replace(finding, accepted=accepted.accepted[0])
         ]
 
@@ -1068,7 +1068,7 @@ def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
     study = studies["dynts-window-ratio"]
     results = check_study(study).results
     (averages,) = [result for result in results if result.kind == "aggregate"]
-    assert said(averages) == (
+    assert as_texts(averages) == (
         "passed",
         "40 of 40 printed aggregates are the mean of 4 printed parts, within what rounding allows "
         "(0.1). 40 of 40 are also the mean of the shares of trials behind their parts, rounded.",
@@ -1079,7 +1079,7 @@ def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
         counts = [
             result for result in results if (result.kind, result.reading) == ("k-of-n", reading)
         ]
-        assert [(count.title, *said(count)) for count in counts] == [
+        assert [(count.title, *as_texts(count)) for count in counts] == [
             (
                 "Values as counts of 150 trials",
                 "passed",
@@ -1109,7 +1109,7 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
 ) -> None:
     findings = check_study(studies["dynts-window-ratio"]).findings
     second = [finding for finding in findings if finding.reading == "r1-qwen-second"]
-    assert [(one.kind, one.levels, one.severity) for one in second] == [
+    assert [(finding.kind, finding.levels, finding.severity) for finding in second] == [
         ("k-of-n", ("r1-qwen", "aime25"), "note"),
         # It states one colour bar, from -88 to -52, for four heatmaps of shares.
         *(
@@ -1129,8 +1129,14 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
     studies: dict[str, Study],
 ) -> None:
     study = studies["grpo-digits"]
-    first = [one for one in check_reading(study, study.readings[0]) if one.severity == "problem"]
-    assert [(one.kind, one.levels, one.severity, one.found) for one in first] == [
+    first = [
+        finding
+        for finding in check_reading(study, study.readings[0])
+        if finding.severity == "problem"
+    ]
+    assert [
+        (finding.kind, finding.levels, finding.severity, finding.found) for finding in first
+    ] == [
         (
             "repeated-row",
             ("after_t100",),
@@ -1145,7 +1151,7 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
         ),
     ]
     # 0 doesn't count: nine values in two rows. The disputed row has no value to be checked.
-    assert [one.sure for one in first] == [
+    assert [finding.sure for finding in first] == [
         "Chance of such rows in a grid, at most: below 1 in 1,000,000,000 if its values are in "
         "random order, below 1 in 1,000,000,000 if two rows have the same value at the same place "
         "as often as elsewhere in it (20 of 270 times). Values at the ends of the range don't "
@@ -1175,7 +1181,7 @@ def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
 def test_the_row_that_cannot_be_placed_is_a_finding_that_is_accepted() -> None:
     study = load_data(REPOSITORY / "data")["grpo-digits"].checks
     found = [finding for finding in study.findings if finding.kind == "disputed"]
-    assert [(one.reading, one.levels, len(one.cells)) for one in found] == [
+    assert [(finding.reading, finding.levels, len(finding.cells)) for finding in found] == [
         ("healer-alpha", ("after_t125",), 10)
     ]
     assert found[0].found == (

@@ -1330,7 +1330,7 @@ def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, len
 
 
 @pytest.mark.parametrize(
-    ("sizes", "budget", "kept"),
+    ("sizes", "budget", "lengths"),
     [
         ([], 100, []),
         ([[10, 10]], 100, [2]),
@@ -1339,8 +1339,8 @@ def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, len
         ([[200], [10]], 100, [0, 1]),
     ],
 )
-def test_no_section_starves(sizes: list[list[int]], budget: int, kept: list[int]) -> None:
-    assert truncate_sections(sizes, budget) == kept
+def test_no_section_starves(sizes: list[list[int]], budget: int, lengths: list[int]) -> None:
+    assert truncate_sections(sizes, budget) == lengths
 
 
 def test_json_has_the_form_that_is_agreed_on(compare: Compare) -> None:

@@ -210,8 +210,8 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
 def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None:
     study = make_study("", table("rate,depth,value", "1,1,50", "2,1,40"))
     interval = CellUncertainty(low=30.12345, high=50, in_best_set=True)
-    known = GridUncertainty(cells={("2", "1"): interval})
-    content = json.loads(to_json(GridCells(analyse(study).grid(), known)))
+    uncertainty = GridUncertainty(cells={("2", "1"): interval})
+    content = json.loads(to_json(GridCells(analyse(study).grid(), uncertainty)))
     assert content["not_testable"] is None
     assert content["cells"] == [
         {
@@ -242,7 +242,7 @@ def test_json_says_what_each_reading_says(make_study: MakeStudy) -> None:
         {"two.csv": table("rate,depth,value,state,place", "1,1,,oom,table 2")},
     )
     content = json.loads(to_json(GridCells(analyse(study).grid(), UNKNOWN)))
-    assert [one["id"] for one in content["readings"]] == ["one", "two"]
+    assert [reading["id"] for reading in content["readings"]] == ["one", "two"]
     assert [cell.get("read") for cell in content["cells"]] == [
         [
             {"reading": "one", "value": 50, "state": "ok"},
@@ -259,12 +259,12 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
         table("b,rate,depth,value,n", "p,1,1,50,10", "q,1,1,40,10", "p,2,1,30,10", "q,2,1,10,10"),
     )
     results = analyse(study)
-    for level, told, text in (("mean", None, '""'), ("p", True, "True")):
+    for level, in_best_set, text in (("mean", None, '""'), ("p", True, "True")):
         grid = results.grid(b=level)
-        known = assess(results).of(grid)
-        cells = json.loads(to_json(GridCells(grid, known)))["cells"]
-        assert [cell["may_be_best"] for cell in cells] == [told, told]
-        frame = to_frame(columns(study, [GridCells(grid, known)]))
+        uncertainty = assess(results).of(grid)
+        cells = json.loads(to_json(GridCells(grid, uncertainty)))["cells"]
+        assert [cell["may_be_best"] for cell in cells] == [in_best_set, in_best_set]
+        frame = to_frame(columns(study, [GridCells(grid, uncertainty)]))
         assert frame.to_csv(columns=["may_be_best"], index=False).split() == [
             "may_be_best", text, text
         ]  # fmt: skip
@@ -308,18 +308,18 @@ def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
         return
     assert only_problems(problems) == ()
     grid = analyse(study).grid()
-    known = GridUncertainty(
+    uncertainty = GridUncertainty(
         cells={("8", "1"): CellUncertainty(low=0.3, high=0.7, in_best_set=True)},
         ranges={("8", "1"): (0, 1)},
     )
-    (cell,) = json.loads(to_json(GridCells(grid, known)))["cells"]
+    (cell,) = json.loads(to_json(GridCells(grid, uncertainty)))["cells"]
     assert cell["levels"] == {name: 8, "depth": 1}
     assert [reading["reading"] for reading in cell["read"]] == ["one", "two"]
     assert (cell["interval_95"], cell["range"]) == ([0.3, 0.7], [0, 1])
     header, row = csv.reader(io.StringIO(to_csv(grid)))
     assert [header.count(column) for column in header] == [1] * len(header)
     assert row[header.index(name)] == "8"
-    assert columns(study, [GridCells(grid, known)])[name] == [8]
+    assert columns(study, [GridCells(grid, uncertainty)])[name] == [8]
 
 
 @pytest.mark.parametrize("name", _written_names())

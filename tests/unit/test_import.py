@@ -173,17 +173,17 @@ def test_with_axes_and_metric_named_nothing_is_asked(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "status", "there"), [(True, 0, True), (False, 2, False)], ids=["yes", "no"]
+    ("answer", "status", "exists"), [(True, 0, True), (False, 2, False)], ids=["yes", "no"]
 )
 def test_at_a_terminal_it_asks(
-    here: Path, monkeypatch: pytest.MonkeyPatch, answer: bool, status: int, there: bool
+    here: Path, monkeypatch: pytest.MonkeyPatch, answer: bool, status: int, exists: bool
 ) -> None:
     asked = []
     monkeypatch.setattr(import_, "_confirm", lambda question: asked.append(question) or answer)
     put(here, "results.csv", LONG)
     assert run("results.csv").exit_code == status
     assert asked == ["\nImport this as data/results?"]
-    assert (here / "data").exists() == there
+    assert (here / "data").exists() == exists
 
 
 def test_the_example_of_a_claim_can_be_judged(here: Path) -> None:
@@ -245,7 +245,7 @@ def test_nothing_is_left_where_the_folder_cant_be_renamed(
             raise OSError(28, "No space left on device")
         rename(source, target)
 
-    monkeypatch.setattr("gridatlas.importing.write.exchange", lambda one, other: False)
+    monkeypatch.setattr("gridatlas.importing.write.exchange", lambda first, other: False)
     monkeypatch.setattr("gridatlas.importing.write.os.rename", failing)
     result = run("results.csv", "--yes", "--replace")
     assert result.exit_code == 1
@@ -270,7 +270,7 @@ def test_a_study_changes_places_with_the_one_that_replaces_it(
 
     monkeypatch.setattr("gridatlas.importing.write.os.rename", counting)
     if not in_one_step:
-        monkeypatch.setattr("gridatlas.importing.write.exchange", lambda one, other: False)
+        monkeypatch.setattr("gridatlas.importing.write.exchange", lambda first, other: False)
     assert run("results.csv", "--yes", "--replace").exit_code == 0
     assert len(renamed) == (0 if in_one_step else 2)
     assert written(here, "results")[1][3] == "0.799"
@@ -312,7 +312,7 @@ FORMS: dict[str, tuple[str, str | bytes, str]] = {
     "tabs": ("t.tsv", IN_POINTS.replace(",", "\t"), "text table, tabs between values"),
     "quoted": (
         "t.csv",
-        "\n".join(",".join(f'"{one}"' for one in row) for row in TABLE),
+        "\n".join(",".join(f'"{value}"' for value in row) for row in TABLE),
         "text table, commas between values",
     ),
     "separators at the end": (
@@ -349,11 +349,11 @@ FORMS: dict[str, tuple[str, str | bytes, str]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_kind_of_table_gives_the_same_cells(here: Path, form: str) -> None:
-    name, content, said = FORMS[form]
+    name, content, format_name = FORMS[form]
     put(here, name, content)
     result = run(name, "--yes")
     assert result.exit_code == 0, result.output
-    assert result.output.splitlines()[0] == f"{name}: 3 rows; {said}"
+    assert result.output.splitlines()[0] == f"{name}: 3 rows; {format_name}"
     table = [row[:3] for row in written(here, "t")]
     assert table[0] == ["m", "lr", "acc"]
     assert table[1:] == TABLE[1:]

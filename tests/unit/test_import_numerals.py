@@ -77,15 +77,15 @@ MARKS: list[tuple[list[str], bool, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("texts", "semicolons", "said"), MARKS)
+@pytest.mark.parametrize(("texts", "semicolons", "message"), MARKS)
 def test_the_decimal_mark_is_found_or_asked_for(
-    texts: list[str], semicolons: bool, said: str
+    texts: list[str], semicolons: bool, message: str
 ) -> None:
     try:
         found: str = decimal_mark(marks_of(texts), semicolons=semicolons)
     except CannotImport as error:
         found = error.found
-    assert found == said
+    assert found == message
 
 
 @pytest.mark.parametrize("text", ["", " ", "-", "–", "NaN", "n/a", "#N/A", "None", "OOM", "-inf"])

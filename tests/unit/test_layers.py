@@ -73,7 +73,7 @@ def _users(library: str) -> set[str]:
     return {
         name
         for name, path in MODULES.items()
-        if any(one.partition(".")[0] == library for one in _imports(path))
+        if any(module.partition(".")[0] == library for module in _imports(path))
     }
 
 

@@ -20,7 +20,7 @@ def test_a_page_that_is_no_notebook_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "kept"),
+    ("before", "expected"),
     [
         ("<style>.jupyter-wrapper { --jp-x: 0 }</style>\n", ""),
         ('<style type="text/css">td { } .highlight-ipynb .k {}</style>', ""),
@@ -39,8 +39,8 @@ def test_a_page_that_is_no_notebook_stays_as_it_is() -> None:
         ),
     ],
 )
-def test_known_blocks_around_the_cells_are_taken_out(before: str, kept: str) -> None:
-    assert slimmed(before) == f"{kept}{LINK}{WRAPPER}{END}"
+def test_known_blocks_around_the_cells_are_taken_out(before: str, expected: str) -> None:
+    assert slimmed(before) == f"{expected}{LINK}{WRAPPER}{END}"
 
 
 def test_styles_behind_the_cells_are_taken_out() -> None:
@@ -72,7 +72,7 @@ def test_code_is_written_as_the_theme_does() -> None:
 
 def test_cells_have_the_same_ids_in_each_build() -> None:
     found = [
-        slimmed("", f'<div id="cell-id={one}"></div><div id="cell-id=x"></div>') for one in "ab"
+        slimmed("", f'<div id="cell-id={name}"></div><div id="cell-id=x"></div>') for name in "ab"
     ]
     assert found[0] == found[1]
     assert 'id="cell-id=1"' in found[0]

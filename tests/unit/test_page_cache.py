@@ -160,7 +160,7 @@ def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(
     build(data, "data", cache=cache, base=base)
     for edit, done in EDITS.items():
         done(data)
-        warm, fresh = (build(data, "data", cache=one, base=base) for one in (cache, None))
+        warm, fresh = (build(data, "data", cache=folder, base=base) for folder in (cache, None))
         assert [page.whole() for page in warm.pages] == [page.whole() for page in fresh.pages], edit
         assert [page.head for page in warm.pages] == [page.head for page in fresh.pages], edit
         assert dict(warm.files) == dict(fresh.files), edit

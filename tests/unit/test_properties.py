@@ -125,10 +125,10 @@ def test_an_address_can_stand_in_every_path(text: str) -> None:
 
 def _are_problems(found: list[Problem]) -> None:
     """Each is four lines that a terminal shows as they are, whatever stands in the data."""
-    for one in found:
-        assert one.kind
-        assert one.file
-        lines = str(one).split("\n")
+    for problem in found:
+        assert problem.kind
+        assert problem.file
+        lines = str(problem).split("\n")
         assert len(lines) == 4
         assert all(line.isprintable() for line in lines)
 

@@ -134,7 +134,7 @@ def test_a_drawing_is_named_for_a_screen_reader() -> None:
     picture = replace(ONE, description='<"One"> & more')
     root = ET.fromstring(draw_one(picture).svg)
     assert (root.get("role"), root.get("aria-label")) == ("group", '<"One"> & more')
-    cells = [one.get("aria-label") for one in root.iter(f"{SVG}path") if one.get("aria-label")]
+    cells = [path.get("aria-label") for path in root.iter(f"{SVG}path") if path.get("aria-label")]
     assert cells == ["cell 0", "cell 1", "cell 2"]
 
 
@@ -150,7 +150,7 @@ def test_a_png_has_the_same_pixels_in_fewer_bytes() -> None:
     png = vl_convert.svg_to_png(draw_one(ONE).svg, scale=2)
     small = recompress_png(png)
     assert len(small) < 0.6 * len(png)
-    before, after = (Image.open(io.BytesIO(one)) for one in (png, small))
+    before, after = (Image.open(io.BytesIO(image)) for image in (png, small))
     assert (after.mode, after.size, after.info) == (before.mode, before.size, before.info)
     assert after.tobytes() == before.tobytes()
     with pytest.raises(ValueError, match="not a PNG"):
@@ -183,10 +183,10 @@ def test_the_fonts_of_vl_convert_come_first() -> None:
 def test_a_drawing_needs_nothing_from_elsewhere() -> None:
     svg = draw_one(ONE).svg
     root = ET.fromstring(svg)
-    assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
         "svg", "g", "path", "text", "rect", "line", "defs", "linearGradient", "stop", "clipPath",
     }  # fmt: skip
-    names = {name for one in root.iter() for name in one.attrib}
+    names = {name for element in root.iter() for name in element.attrib}
     assert not [name for name in names if name.endswith("href") or name.startswith("on")]
     assert "://" not in svg.replace("http://www.w3.org/2000/svg", "")
 
@@ -200,9 +200,9 @@ def test_a_label_is_text_whatever_it_says() -> None:
         marks=(CellMark("a,b", label, label, 1.0, label, label),),
     )
     root = ET.fromstring(draw_one(picture).svg)
-    texts = [one.text for one in root.iter(f"{SVG}text")]
+    texts = [element.text for element in root.iter(f"{SVG}text")]
     assert texts.count(label) >= 2
-    assert "script" not in {one.tag.removeprefix(SVG) for one in root.iter()}
+    assert "script" not in {element.tag.removeprefix(SVG) for element in root.iter()}
 
 
 @pytest.mark.parametrize("label", ["clipper", "clip1", "gradient_0", "currentColor"])
@@ -218,7 +218,7 @@ def test_a_label_stays_as_it_is(label: str, monkeypatch: pytest.MonkeyPatch) -> 
     drawing = draw_one(replace(ONE, x_title=label, description=f"About {label}."))
     for svg in (drawing.svg, *for_png):
         root = ET.fromstring(svg)
-        assert label in [one.text for one in root.iter(f"{SVG}text")]
+        assert label in [element.text for element in root.iter(f"{SVG}text")]
         assert root.get("aria-label") == f"About {label}."
 
 
@@ -250,11 +250,11 @@ def test_ids_are_made_of_content() -> None:
     def ids(drawing: Drawing) -> set[str]:
         return set(re.findall(r'\bid="([^"]+)"', drawing.svg))
 
-    one, two = draw_one(ONE), draw_one(TWO)
-    assert ids(one)
+    first, two = draw_one(ONE), draw_one(TWO)
+    assert ids(first)
     assert ids(two)
-    assert not ids(one) & ids(two)
-    for drawing in (one, two):
+    assert not ids(first) & ids(two)
+    for drawing in (first, two):
         assert set(re.findall(r"url\(#([^)]+)\)", drawing.svg)) == ids(drawing)
 
 
@@ -262,7 +262,7 @@ def test_two_charts_that_differ_in_their_colours_only_share_no_id() -> None:
     # The gradient of the legend has an id, and a wrong one would show the other's colours.
     values = draw_one(_picture("One", 1.0, 2.0))
     difference = draw_one(replace(_picture("One", 1.0, 2.0), kind="difference"))
-    ids = [set(re.findall(r'\bid="([^"]+)"', one.svg)) for one in (values, difference)]
+    ids = [set(re.findall(r'\bid="([^"]+)"', drawing.svg)) for drawing in (values, difference)]
     assert ids[0]
     assert not ids[0] & ids[1]
 
@@ -281,9 +281,9 @@ def test_other_processes_draw_the_same(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(pool, "draw_one", _refuse)  # Theirs is another.
     assert draw([ONE, TWO]) == alone
-    said: list[tuple[int, int]] = []
-    assert draw([ONE, TWO], tmp_path, lambda done, of: said.append((done, of))) == alone
-    assert said == [(1, 2), (2, 2)]
+    progress: list[tuple[int, int]] = []
+    assert draw([ONE, TWO], tmp_path, lambda done, of: progress.append((done, of))) == alone
+    assert progress == [(1, 2), (2, 2)]
 
 
 UNGUARDED = """
@@ -340,13 +340,13 @@ def test_what_is_asked_for_while_others_are_drawn(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_picture_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[tuple[int, int]] = []
-    first = draw([ONE, TWO, ONE], tmp_path, lambda done, of: said.append((done, of)))
-    assert said == [(1, 2), (2, 2)]
+    progress: list[tuple[int, int]] = []
+    first = draw([ONE, TWO, ONE], tmp_path, lambda done, of: progress.append((done, of)))
+    assert progress == [(1, 2), (2, 2)]
     assert _entries(tmp_path) == 2
     monkeypatch.setattr(pool, "draw_one", _refuse)
-    assert draw([TWO, ONE], tmp_path, lambda done, of: said.append((done, of))) == first
-    assert said == [(1, 2), (2, 2)]
+    assert draw([TWO, ONE], tmp_path, lambda done, of: progress.append((done, of))) == first
+    assert progress == [(1, 2), (2, 2)]
 
 
 @pytest.mark.parametrize(
@@ -364,11 +364,11 @@ def test_a_picture_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_another_picture_is_drawn_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
 ) -> None:
-    kept = Drawing("<svg/>", b"png", "{}")
-    monkeypatch.setattr(pool, "draw_one", lambda picture: kept)
+    drawing = Drawing("<svg/>", b"png", "{}")
+    monkeypatch.setattr(pool, "draw_one", lambda picture: drawing)
     draw([ONE], tmp_path)
     monkeypatch.setattr(pool, "draw_one", _refuse)
-    assert draw([ONE], tmp_path) == {ONE: kept}
+    assert draw([ONE], tmp_path) == {ONE: drawing}
     with pytest.raises(AssertionError, match="is drawn again"):
         draw([replace(ONE, **changed)], tmp_path)
 

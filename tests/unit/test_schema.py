@@ -34,9 +34,9 @@ def _errors(text: str) -> list[str]:
 def _plain(value: Any) -> Any:
     """Values as an editor has them: a decimal is a float."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return float(value) if isinstance(value, Decimal) else value
 
 

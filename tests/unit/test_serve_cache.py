@@ -27,13 +27,13 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ids
 
 
-def same(one: Site, other: Site) -> None:
+def same(first: Site, other: Site) -> None:
     """Two sites have the same pages, files and problems."""
-    assert [(page.whole(), page.head, page.dataset) for page in one.pages] == [
+    assert [(page.whole(), page.head, page.dataset) for page in first.pages] == [
         (page.whole(), page.head, page.dataset) for page in other.pages
     ]
-    assert dict(one.files) == dict(other.files)
-    assert one.problems == other.problems
+    assert dict(first.files) == dict(other.files)
+    assert first.problems == other.problems
 
 
 def test_only_a_study_whose_files_changed_is_read(tmp_path: Path, read: list[str]) -> None:
@@ -72,7 +72,7 @@ def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> 
 def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
     data, cache, serve_cache = tmp_path / "data", tmp_path / "cache", ServeCache()
     write(data, "one", LINK)
-    told = [
+    changed = [
         'data/one/study.yml:7, "see_also.0.study": problem [unknown-study]\n'
         '  found:    "three": no study has this name\n'
         "  expected: another study, and there is none\n"
@@ -87,14 +87,14 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
             str(problem) for problem in site.problems
         ]
 
-    assert links() == (0, told)
+    assert links() == (0, changed)
     write(data, "three")
     assert links() == (1, [])
     # A study that can't be shown has a page that says so.
     (data / "three" / "study.yml").write_text("facets: [\n", "utf-8")
     assert links()[0] == 1
     shutil.rmtree(data / "three")
-    assert links() == (0, told)
+    assert links() == (0, changed)
 
 
 @pytest.mark.parametrize("path", ["study.yml", "cells.csv"])

@@ -23,9 +23,11 @@ def test_kinds_files_and_severities_are_counted_apart() -> None:
         return Problem(kind, file, found, "e", "m", severity=note)  # type: ignore[arg-type]
 
     found = [problem(kind, file, name) for name in "1n23n" for kind in "ab" for file in ("x", "y")]
-    told = truncate_list(found, 2)
-    assert [one.found for one in told if isinstance(one, Problem)] == [*"1111nnnn2222nnnn"]
-    assert [str(one).partition(" like")[0] for one in told if isinstance(one, More)] == [
+    truncated = truncate_list(found, 2)
+    assert [entry.found for entry in truncated if isinstance(entry, Problem)] == [
+        *"1111nnnn2222nnnn"
+    ]
+    assert [str(entry).partition(" like")[0] for entry in truncated if isinstance(entry, More)] == [
         f"{file}: 1 more problem" for _ in "ab" for file in ("x", "y")
     ]
     assert truncate_list(found, 3) == found
@@ -67,7 +69,7 @@ def test_check_tells_all_where_it_is_asked_to(data: Path) -> None:
 
 def test_pages_count_all_and_tell_the_first(data: Path) -> None:
     pages = {page.plan.path: page for page in build(data).pages}
-    told = pages["studies/demo/checks/index.md"].figures["problems"]
-    assert f"{WRONG + RAGGED} problems in the data" in told
-    assert told.count("<li>") == 2 * ALIKE + 2
-    assert f"{WRONG - ALIKE} more like these. <code>gridatlas check --all</code>" in told
+    text = pages["studies/demo/checks/index.md"].figures["problems"]
+    assert f"{WRONG + RAGGED} problems in the data" in text
+    assert text.count("<li>") == 2 * ALIKE + 2
+    assert f"{WRONG - ALIKE} more like these. <code>gridatlas check --all</code>" in text

@@ -27,7 +27,7 @@ class Server:
         self.watched.remove(path)
 
     @property
-    def told(self) -> int:
+    def rebuilds(self) -> int:
         """How often it was told to build again."""
         return len(list(Path(self.watched[0]).iterdir()))
 
@@ -51,7 +51,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 def _until_told(server: Server, times: int) -> None:
     end = time.monotonic() + 20
-    while server.told < times:
+    while server.rebuilds < times:
         assert time.monotonic() < end
         time.sleep(0.01)
 
@@ -81,7 +81,7 @@ def test_a_file_in_the_place_of_a_folder(server: Server, tmp_path: Path) -> None
     study.unlink()
     study.mkdir()
     _until_told(server, 2)
-    assert server.told == 2
+    assert server.rebuilds == 2
 
 
 def test_an_edit_that_keeps_size_and_time(
@@ -101,19 +101,19 @@ def test_an_edit_that_keeps_size_and_time(
     # What the server's own watcher sees isn't told twice.
     file.write_text("0.1,1,300")
     time.sleep(0.1)
-    assert server.told == 2
+    assert server.rebuilds == 2
 
 
 def test_what_a_build_missed_and_nobody_else(
     server: Server, running: Watching, tmp_path: Path
 ) -> None:
-    there, gone = tmp_path / "data/tiny", tmp_path / "data/gone"
+    changed, gone = tmp_path / "data/tiny", tmp_path / "data/gone"
     # It was away for a moment, in which a build was.
-    running.missed([there, gone])
+    running.missed([changed, gone])
     _until_told(server, 1)
     # A build that goes on missing what is there isn't made again and again.
-    running.missed([there, gone])
+    running.missed([changed, gone])
     gone.write_text("x")
     _until_told(server, 2)
     time.sleep(0.1)
-    assert server.told == 2
+    assert server.rebuilds == 2

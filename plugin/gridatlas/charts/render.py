@@ -27,8 +27,8 @@ INK = "#1f1f1f"
 
 
 SYSTEM_FONTS = tuple(
-    Path(one)
-    for one in (
+    Path(folder)
+    for folder in (
         "/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts",
     )
 )  # fmt: skip

@@ -196,7 +196,7 @@ def _lines(runs: Sequence[CollectedRun], target: _Target) -> list[Line]:
     """The rows of the runs' complete cells and those of other runs that are there, in order."""
     scale = _scale(target)
     lines: dict[Cell, Line] = {}
-    for line in _kept(runs, target):
+    for line in _rows_of_other_runs(runs, target):
         lines[_cell(line, target)] = line
     for run in runs:
         for tally in run.tallies:
@@ -214,7 +214,7 @@ def _lines(runs: Sequence[CollectedRun], target: _Target) -> list[Line]:
     return [lines[cell] for cell in sorted(lines, key=lambda cell: _order(cell, target))]
 
 
-def _kept(runs: Sequence[CollectedRun], target: _Target) -> Iterator[Line]:
+def _rows_of_other_runs(runs: Sequence[CollectedRun], target: _Target) -> Iterator[Line]:
     """The rows of a reading that is there, but for those of the runs collected now."""
     path = target.folder / target.file
     if not path.exists():

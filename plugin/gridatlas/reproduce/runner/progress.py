@@ -25,12 +25,12 @@ class Teller:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self._told = -float("inf")
+        self._reported = -float("inf")
 
     def __call__(self, message: str, last: bool) -> None:
         """Tell it, if it is time or the last."""
-        if not self.quiet and (last or time.monotonic() - self._told > EVERY):
-            self._told = time.monotonic()
+        if not self.quiet and (last or time.monotonic() - self._reported > EVERY):
+            self._reported = time.monotonic()
             tell(message)
 
 
