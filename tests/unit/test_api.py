@@ -358,3 +358,18 @@ def test_loading_and_printing_import_nothing_heavy() -> None:
     assert "  r1-qwen/aime24    20 values, best 52.0 % at ratio 0.4 × local_window 2000\n" in (
         done.stdout
     )
+
+
+def test_a_study_and_its_grids_have_answers() -> None:
+    study = gridatlas.load(REPOSITORY / "data")["dynts-window-ratio"]
+    assert study.answer is study.answers[""]
+    assert study.answers["model/r1-qwen"].sentence == (
+        "R1-Qwen: ratio clearly matters; 0.4 scores highest"
+    )
+    grid = study.grid(model="r1-qwen", benchmark="aime24")
+    assert grid.answer.grade == "not-shown"
+    assert grid.answer.sentence == (
+        "No setting and no ratio or local window size shown to be better"
+    )
+    with pytest.raises(LookupError, match="is an aggregate: ask the study"):
+        _ = study.grid(model="r1-qwen", benchmark="average").answer

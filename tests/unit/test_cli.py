@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
-from builders import REPOSITORY, write_study
+from builders import HEAD, REPOSITORY, table, write_study
 from click.testing import CliRunner, Result
 
 from gridatlas import __version__
@@ -84,6 +84,20 @@ def test_the_examples_of_check_run(data: Path) -> None:
     for words in examples:
         arguments = ["data" if word == "my/data" else word for word in words[1:]]
         assert _run(*arguments).exit_code == 1
+
+
+def test_answers_are_printed_where_asked_for(tmp_path: Path) -> None:
+    folder = tmp_path / "data/demo"
+    folder.mkdir(parents=True)
+    (folder / "study.yml").write_text(HEAD, "utf-8")
+    (folder / "cells.csv").write_text(table("rate,depth,value", "1,1,10", "2,1,10"), "utf-8")
+    result = _run("check", str(tmp_path / "data"), "--verbose")
+    assert result.exit_code == 0
+    assert result.output.splitlines()[-2:] == [
+        "demo/ [described] All 2 cells score 10",
+        "0 problems",
+    ]
+    assert "[described]" not in _run("check", str(tmp_path / "data")).output
 
 
 def test_the_version_is_said() -> None:
