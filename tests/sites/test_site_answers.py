@@ -48,6 +48,17 @@ def test_answers_json_has_what_each_page_says(atlas: Build, study: str) -> None:
         assert text_of(paragraph).endswith(answer["evidence"][0]["sentence"])
 
 
+def test_the_page_of_all_studies_counts_their_grades(atlas: Build) -> None:
+    page = article(atlas.page("studies/"))
+    assert text_of(page.select("h1 ~ p")[0].strong) == (
+        "4 studies: 3 with a clear effect and 1 that can't be tested."
+    )
+    leads = [text_of(heading.find_next("p")) for heading in page.select("h2")]
+    assert leads == [
+        f"{answers(atlas, study)[0]['sentence']}." for study in (OURS, GREEDY, DYNTS, GRPO)
+    ]
+
+
 def test_a_reading_that_contradicts_printed_averages_is_named(atlas: Build) -> None:
     [answer] = [
         answer for answer in answers(atlas, DYNTS) if answer["page"].endswith("model/r1-qwen/")
@@ -59,3 +70,14 @@ def test_a_reading_that_contradicts_printed_averages_is_named(atlas: Build) -> N
     )
     cells = {(cell["ratio"], cell["local_window"]) for cell in answer["cells"]}
     assert cells == {("0.4", window) for window in ("500", "1000", "2000", "3000")}
+
+
+def test_cells_are_counted_beside_the_mean(atlas: Build) -> None:
+    [answer] = [answer for answer in answers(atlas, OURS) if answer["page"].endswith("seed/1/")]
+    assert [
+        reason["sentence"] for reason in answer["evidence"] if "Cell by" in reason["sentence"]
+    ] == [
+        f"Seed 1: Cell by cell, {higher} of 36 are significantly higher and {lower} lower "
+        "(sign-flip permutation test, exact, Holm's correction)."
+        for higher, lower in ((27, 1), (30, 0))
+    ]

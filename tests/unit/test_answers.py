@@ -204,6 +204,11 @@ CASES: dict[str, Files] = {
     "8 benchmarks": benchmarks(8, "a", "b", effect=0.1),
     "2 benchmarks": benchmarks(2, "a", "b", effect=0.6),
     "12 levels": benchmarks(3, *(f"m{at}" for at in range(12)), effect=0.6),
+    "40 levels": benchmarks(3, *(f"m{at}" for at in range(40)), effect=0.0),
+    "a highest value that is disputed": files(
+        study(metric={"name": "Score"}),
+        "rate,depth,value,state\n0.1,1,40,\n0.1,2,55,\n0.2,1,94,disputed\n0.2,2,30,disputed\n",
+    ),
     "missing cells": with_holes(benchmarks(4, "a", effect=0.3), 2, 22, 23),
     "long labels": benchmarks(
         4,
@@ -334,6 +339,17 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
         "model/m2": ("not-shown", "m2: no setting and no rate or depth shown to be better"),
         "model/m3": ("not-shown", "m3: no setting and no rate or depth shown to be better"),
         "model/m4": ("not-shown", "m4: no setting and no rate or depth shown to be better"),
+    },
+    "40 levels": {
+        "": ("not-shown", "No setting shown to be better in any of 40 cases"),
+        "model/m39": ("not-shown", "m39: no setting and no rate or depth shown to be better"),
+        "benchmark/test1": (
+            "not-shown",
+            "test1: no setting shown to be better in any of 40 cases",
+        ),
+    },
+    "a highest value that is disputed": {
+        "": ("untestable", "Score 54.8 on average; can't be tested"),
     },
     "missing cells": {
         "": ("clear", "a: accuracy clearly rises with rate"),
@@ -617,6 +633,15 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
         [
             "Can't be tested: the number of trials behind each value is unknown.",
             "The highest value, 45.4 % at rate 0.4 with depth 5, may be chance.",
+        ],
+    ),
+    "a highest value that is disputed": (
+        "a highest value that is disputed",
+        "",
+        [
+            "Can't be tested: the number of trials behind each value is unknown.",
+            "The highest value, 94 at rate 0.2 with depth 1, is disputed; the highest undisputed "
+            "is 55.",
         ],
     ),
     "the luckiest": (

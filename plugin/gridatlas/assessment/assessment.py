@@ -57,7 +57,8 @@ class Assessment:
     @cached_property
     def answers(self) -> Mapping[str, Answer]:
         """What its pages lead with, by their paths below the study's; empty for its own."""
-        return page_answers(self.results, self.checks, self.cache)
+        tests = self.uncertainty.differences
+        return page_answers(self.results, self.checks, tests, self.cache)
 
     @cached_property
     def agreement(self) -> ReadingAgreement:

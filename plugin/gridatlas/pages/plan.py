@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from gridatlas.assessment.answers.several import overview_answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.heatmap import Heatmap, rows_from_top
@@ -98,6 +99,7 @@ def plan_overview(
     """The page that leads to all studies."""
     assessments = tuple(assessments)
     titles = ", ".join(assessment.study.title for assessment in assessments)
+    answers = {assessment.study.id: assessment.answers[""] for assessment in assessments}
     return PagePlan(
         path=f"{into}/index.md",
         template="overview.md.jinja",
@@ -107,6 +109,8 @@ def plan_overview(
         description=f"Heatmaps and data of {titles}.",
         context={
             "results": tuple(assessment.results for assessment in assessments),
+            "answer": overview_answer(answers),
+            "answers": answers,
             "problems": (),
             "unreadable": unreadable,
             "pages_of": {

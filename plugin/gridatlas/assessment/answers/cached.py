@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.assessment.answers.answer import Answer, Evidence
+from gridatlas.assessment.uncertainty import DifferenceUncertainty
 from gridatlas.checks.findings import StudyChecks
 from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.study import Cell, Factor, Levels, Point, Study
@@ -23,17 +24,23 @@ from gridatlas.results.items import as_input
 Made = Mapping[str, Answer]
 
 
-def page_answers(results: Results, checks: StudyChecks, cache_folder: Path | None) -> Made:
+def page_answers(
+    results: Results,
+    checks: StudyChecks,
+    cellwise: Mapping[str, DifferenceUncertainty],
+    cache_folder: Path | None,
+) -> Made:
     """The answers of a study's pages by their paths; see `answers_of`."""
 
     def make() -> Made:
         from gridatlas.assessment.answers.study import answers_of
 
-        return answers_of(results, checks.results)
+        return answers_of(results, checks.results, cellwise)
 
     inputs = [
         *_inputs(results),
         [(result.reading, result.kind, result.outcome) for result in checks.results],
+        {key: asdict(tests) for key, tests in cellwise.items()},
     ]
     return _cached(inputs, make, cache_folder)
 

@@ -112,12 +112,32 @@ class Pair:
         return [(study.x.levels[i].key, study.y.levels[j].key) for i, j in np.argwhere(self.common)]
 
 
+@dataclass(frozen=True, slots=True)
+class CellCounts:
+    """Tests of single cells: how many differ significantly, of how many."""
+
+    cells: int
+    higher: int
+    lower: int
+    test: str
+
+    @property
+    def sentence(self) -> str:
+        """In words: `Cell by cell, 27 of 36 are significantly higher and 1 lower (…)`."""
+        verb = "is" if self.higher == 1 else "are"
+        return (
+            f"Cell by cell, {self.higher} of {self.cells} {verb} significantly higher and "
+            f"{self.lower} lower ({self.test})."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Gap:
     """One level against another, over the levels of the other facets.
 
     Attributes:
         seeds: Whether the pairs repeat the experiment; else they are benchmarks.
+        cellwise: Of a single pair, the tests of its cells: the first against the second.
     """
 
     study: Study
@@ -125,6 +145,7 @@ class Gap:
     second: Level
     pairs: tuple[Pair, ...]
     seeds: bool
+    cellwise: CellCounts | None = None
 
     @property
     def means(self) -> tuple[float, float]:
@@ -145,7 +166,9 @@ class Gap:
         if first >= second:
             return self
         pairs = tuple(Pair(pair.second, pair.first) for pair in self.pairs)
-        return Gap(self.study, self.second, self.first, pairs, self.seeds)
+        counts = self.cellwise
+        turned = counts and CellCounts(counts.cells, counts.lower, counts.higher, counts.test)
+        return Gap(self.study, self.second, self.first, pairs, self.seeds, turned)
 
     @cached_property
     def tests(self) -> tuple[ScopedTest, ...]:
@@ -320,6 +343,9 @@ class GapAnswer:
                     test.assumes,
                 )
             )
+        if found and gap.cellwise:
+            counts = gap.cellwise
+            found.append(Evidence(counts.sentence, test=counts.test, scope="these cells"))
         if gap.seeds and len(gap.pairs) < FEWEST:
             found = [Evidence(f"Can't be tested: {self._reason()}. {self._by_seed()}")]
         elif not found:

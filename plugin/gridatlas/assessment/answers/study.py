@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from types import MappingProxyType
 
 from gridatlas.assessment.answers.answer import (
     ADVERBS,
@@ -20,6 +21,7 @@ from gridatlas.assessment.answers.answer import (
 )
 from gridatlas.assessment.answers.blocks import Block, Blocks, Kind, blocks_of
 from gridatlas.assessment.answers.gaps import (
+    CellCounts,
     Gap,
     GapAnswer,
     JudgedGap,
@@ -37,6 +39,7 @@ from gridatlas.assessment.answers.settings import (
     judge_pages,
     test_settings,
 )
+from gridatlas.assessment.uncertainty import DifferenceUncertainty, key_of_levels
 from gridatlas.checks.findings import CheckResult
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline
@@ -54,7 +57,13 @@ ORDER: tuple[Grade, ...] = (
 """From the grade that says most."""
 
 
-def answers_of(results: Results, checks: Iterable[CheckResult] = ()) -> dict[str, Answer]:
+Cellwise = Mapping[str, DifferenceUncertainty]
+_NO_TESTS: Cellwise = MappingProxyType({})
+
+
+def answers_of(
+    results: Results, checks: Iterable[CheckResult] = (), cellwise: Cellwise = _NO_TESTS
+) -> dict[str, Answer]:
     """The answers of all pages of a study.
 
     What is asserted holds under every reading that may be right.
@@ -63,6 +72,7 @@ def answers_of(results: Results, checks: Iterable[CheckResult] = ()) -> dict[str
         results: Whose shown values are asked.
         checks: What was found in each reading; one that fails where the shown one passes counts for
             nothing.
+        cellwise: Grids against one another cell by cell, by `key_of_levels`: evidence.
 
     Returns:
         By the page's path below the study's: empty for the study itself, `model` for the levels of
@@ -70,11 +80,11 @@ def answers_of(results: Results, checks: Iterable[CheckResult] = ()) -> dict[str
     """
     others = other_readings(results, checks)
     under = {
-        other.reading.label: _page_answers(with_reading(results, other.reading))
+        other.reading.label: _page_answers(with_reading(results, other.reading), {})
         for other in others
         if other.is_rival
     }
-    pages = settled(_page_answers(results), under)
+    pages = settled(_page_answers(results, cellwise), under)
     found = {}
     for page, answer in pages.items():
         evidence = (*answer.evidence, *notes(others, *_about(results.study, page)))
@@ -106,11 +116,11 @@ def grid_answers(results: Results) -> dict[Levels, Answer]:
     }
 
 
-def _page_answers(results: Results) -> dict[str, Answer]:
-    pages: dict[str, Answer] = {"": _combined(_Question(results, "", {}).parts())}
+def _page_answers(results: Results, cellwise: Cellwise) -> dict[str, Answer]:
+    pages: dict[str, Answer] = {"": _combined(_Question(results, cellwise, "", {}).parts())}
     for facet in results.study.facets:
-        pages[facet.id] = _facet_answer(results, facet)
-        pages |= _level_answers(results, facet)
+        pages[facet.id] = _facet_answer(results, cellwise, facet)
+        pages |= _level_answers(results, cellwise, facet)
     return pages
 
 
@@ -137,10 +147,12 @@ class _Question:
     """What a page asks of the grids at its levels.
 
     Attributes:
+        cellwise: Grids against one another cell by cell, by `key_of_levels`.
         fixed: By the ids of facets, the level that the page is about; aggregates aren't among them.
     """
 
     results: Results
+    cellwise: Cellwise
     page: str
     fixed: Mapping[str, str]
     label: str = ""
@@ -208,7 +220,21 @@ class _Question:
         ]
         others = [other for other in self.free if other is not facet]
         seeds = any(other.id == self.study.replicates for other in others)
-        return Gap(self.study, first, second, tuple(pairs), seeds) if pairs else None
+        if not pairs:
+            return None
+        cellwise = self._cellwise(pairs[0]) if len(pairs) == 1 else None
+        return Gap(self.study, first, second, tuple(pairs), seeds, cellwise)
+
+    def _cellwise(self, pair: Pair) -> CellCounts | None:
+        """How many cells are higher in each of two grids, by tests of single cells."""
+        first, second = pair.first.grid.levels, pair.second.grid.levels
+        for levels, turned in (((second, first), False), ((first, second), True)):
+            tests = self.cellwise.get(key_of_levels(*levels))
+            if tests is not None and tests.cells:
+                higher, lower = tests.higher, tests.differ - tests.higher
+                counts = (lower, higher) if turned else (higher, lower)
+                return CellCounts(tests.cells, *counts, tests.test)
+        return None
 
     def _settings(self, replicates: Factor | None) -> list[Part]:
         others = [facet for facet in self.free if facet is not replicates]
@@ -256,26 +282,26 @@ def _measured(facet: Factor) -> list[Level]:
 # --- pages --------------------------------------------------------------------------------------
 
 
-def _facet_answer(results: Results, facet: Factor) -> Answer:
+def _facet_answer(results: Results, cellwise: Cellwise, facet: Factor) -> Answer:
     """Of the page that compares the levels of a facet."""
-    question = _Question(results, facet.id, {})
+    question = _Question(results, cellwise, facet.id, {})
     comparable = facet.id in results.study.baseline or facet.id in results.study.compare
     return _combined(question.parts(facet if comparable else None))
 
 
-def _level_answers(results: Results, facet: Factor) -> dict[str, Answer]:
+def _level_answers(results: Results, cellwise: Cellwise, facet: Factor) -> dict[str, Answer]:
     """Of the pages of a facet's levels, which are one family."""
     study, base = results.study, results.study.baseline.get(facet.id)
     parts: list[list[Part]] = []
     for level in _measured(facet):
         page = f"{facet.id}/{level.slug}"
-        question = _Question(results, page, {facet.id: level.key}, level.label)
+        question = _Question(results, cellwise, page, {facet.id: level.key}, level.label)
         if base is None:
             parts.append(question.parts())
         elif level.key == base:
             parts.append(question._settings(question._replicates(question.free)))
         else:
-            whole = _Question(results, page, {})
+            whole = _Question(results, cellwise, page, {})
             gap = whole.gap(facet, level, facet.level(base))
             parts.append([Part(page, "", "", gap)] if gap else [])
     pages = {
@@ -288,7 +314,7 @@ def _level_answers(results: Results, facet: Factor) -> dict[str, Answer]:
             page = f"{facet.id}/{level.slug}"
             pages[page] = replace(
                 _combined(
-                    _Question(results, page, {}).parts(
+                    _Question(results, cellwise, page, {}).parts(
                         next(
                             (
                                 other
