@@ -43,11 +43,9 @@ class OpenGrid(Grid):
         Raises:
             LookupError: For an aggregate: what it sums up is asked instead.
         """
-        from gridatlas.assessment.answers.study import grid_answers
-
         if self.aggregate:
             raise LookupError(f"{self.label} is an aggregate: ask the study, study.answer")
-        return grid_answers(self.assessment.results)[self.levels]
+        return self.assessment.grid_answers[self.levels]
 
     def frame(self) -> pd.DataFrame:
         """The cells as tidy pandas: one row per cell, also of those without a value.

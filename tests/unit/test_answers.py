@@ -149,6 +149,42 @@ def by_item(models: Iterable[str], *, same: bool) -> Files:
     )
 
 
+def one_item() -> Files:
+    """As `by_item`, of a single item: nothing tells how items differ."""
+    made = by_item("ab", same=True)
+    outcomes = json.loads(made["runs/r-1.outcomes.json"])
+    outcomes["items"] = [["q0"]]
+    for cell in outcomes["cells"]:
+        cell["correct"] = cell["correct"][20:21]
+    right = {tuple(cell["cell"].values()): cell["correct"][0] for cell in outcomes["cells"]}
+    run = json.loads(made["runs/r-1.json"])
+    for cell in run["cells"]:
+        cell["done"] = cell["of"] = 1
+    table = cells(
+        {"model": "ab", "rate": RATES, "depth": ["1", "2"]},
+        value=lambda *levels: 100 * right[levels],
+        n=lambda *levels: 1,
+        successes=lambda *levels: right[levels],
+        run=lambda *levels: "r-1",
+    )
+    return made | {
+        "cells.csv": table,
+        "runs/r-1.json": json.dumps(run),
+        "runs/r-1.outcomes.json": json.dumps(outcomes),
+    }
+
+
+def failed_first() -> Files:
+    """Two benchmarks without a number of trials; no run of the first one ended."""
+    text = "benchmark,rate,depth,value,state\n"
+    for rate, depth in product(RATES[:2], DEPTHS[:2]):
+        text += f"test1,{rate},{depth},,failed\ntest2,{rate},{depth},{rate},\n"
+    factors = {
+        "benchmark": {"levels": ["test1", "test2", {"id": "both", "aggregate": {"by": "mean"}}]}
+    }
+    return files(study(facets=["benchmark"], factors=factors, metric={"name": "Score"}), text)
+
+
 def counted(value: Value, n: Value = lambda *_: 100, axes: Any = GRID, **keys: Any) -> Files:
     """A study with the number of trials of each cell."""
     return files(study(**keys), cells(axes, value=value, n=n))
@@ -208,6 +244,12 @@ CASES: dict[str, Files] = {
     "a highest value that is disputed": files(
         study(metric={"name": "Score"}),
         "rate,depth,value,state\n0.1,1,40,\n0.1,2,55,\n0.2,1,94,disputed\n0.2,2,30,disputed\n",
+    ),
+    "one item": one_item(),
+    "a benchmark without values": failed_first(),
+    "more settings than are tested": counted(
+        lambda rate, depth: 50 + (int(rate) + int(depth)) % 2,
+        axes={"rate": [str(at) for at in range(51)], "depth": [str(at) for at in range(50)]},
     ),
     "missing cells": with_holes(benchmarks(4, "a", effect=0.3), 2, 22, 23),
     "long labels": benchmarks(
@@ -350,6 +392,13 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
     },
     "a highest value that is disputed": {
         "": ("untestable", "Score 54.8 on average; can't be tested"),
+    },
+    "one item": {"": ("likely", "b likely scores higher than a, by 50.0 points")},
+    "a benchmark without values": {
+        "": ("described", "No 2 settings have a value in each of 2 benchmarks"),
+    },
+    "more settings than are tested": {
+        "": ("untestable", "Accuracy 50.5 % on average; can't be tested"),
     },
     "missing cells": {
         "": ("clear", "a: accuracy clearly rises with rate"),

@@ -61,6 +61,13 @@ class Assessment:
         return page_answers(self.results, self.checks, tests, self.cache)
 
     @cached_property
+    def grid_answers(self) -> Mapping[Levels, Answer]:
+        """What each of its grids supports by itself, by its levels; aggregates have none."""
+        from gridatlas.assessment.answers.study import grid_answers
+
+        return grid_answers(self.results)
+
+    @cached_property
     def agreement(self) -> ReadingAgreement:
         """Its readings against one another."""
         return compare(self.study)

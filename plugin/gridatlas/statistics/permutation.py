@@ -28,7 +28,7 @@ _BANKED = 32
 """Lengths up to which random orders are made once, and used by all tests of that length."""
 _STRIDE = 7_919
 """How far apart two blocks of a test begin in the bank of orders."""
-_AT_MOST = 400_000_000
+_AT_MOST = 40_000_000
 """Values that all permutations of a test have together: larger grids get fewer permutations."""
 _FIRST = 9_999
 """Permutations after which a test ends whose p is far above what could count."""
@@ -153,10 +153,15 @@ def best_by_counts(successes: Floats, trials: Floats) -> PermutationTest:
     observed = float(((successes / trials - share) * root).max())
     # The most successes of each cell with which it stays below what was observed.
     caps = np.ceil((share + (observed - _TIED) / root) * trials - 1e-9) - 1
-    law = np.ones(1)
-    for n, cap in zip(trials.astype(int), caps.astype(int), strict=True):
-        k = np.arange(min(cap, n) + 1)
-        law = signal.convolve(law, stats.binom.pmf(k, n, share))[: dealt + 1]
+    laws = [
+        stats.binom.pmf(np.arange(min(cap, n) + 1), n, share)
+        for n, cap in zip(trials.astype(int), caps.astype(int), strict=True)
+    ]
+    while len(laws) > 1:  # in pairs, so that long laws are few
+        pairs = zip(laws[::2], laws[1::2], strict=False)
+        joined = [signal.convolve(first, second)[: dealt + 1] for first, second in pairs]
+        laws = joined + laws[len(joined) * 2 :]
+    [law] = laws
     below = law[dealt] if len(law) > dealt else 0.0
     p = 1 - below / float(stats.binom.pmf(dealt, total, share))
     return PermutationTest(float(np.clip(p, 0.0, 1.0)))
@@ -311,4 +316,4 @@ def _orders(random: np.random.Generator, size: int, length: int) -> NDArray[np.i
 
 
 def _affordable(permutations: int, values: int) -> int:
-    return max(1_999, min(permutations, _AT_MOST // max(1, values)))
+    return min(permutations, max(1_999, _AT_MOST // max(1, values)))

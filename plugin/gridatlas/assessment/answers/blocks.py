@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from gridatlas.assessment.compute import SETTINGS_UP_TO
 from gridatlas.assessment.counts import GridCounts, counts_of
 from gridatlas.model.study import Grid, Point, Study
 from gridatlas.results.items import shares_by_item
@@ -116,6 +117,8 @@ class Blocks:
         """Why nothing can be tested; empty where something can."""
         if self.kind == "seeds" and len(self.blocks) < 3:
             return f"{len(self.blocks)} seeds"
+        if self.present.size > SETTINGS_UP_TO:
+            return f"settings are not tested above {SETTINGS_UP_TO:,}"
         if self.study.cells == "runs":
             return ""
         for block in self.blocks:

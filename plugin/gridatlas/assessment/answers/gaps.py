@@ -197,6 +197,8 @@ class Gap:
         cells = list(chain.from_iterable(part for part in outcomes if part))
         if any(part is None for part in outcomes) or not cells:
             return None
+        if min(len(first) for first, _ in cells) < 2:
+            return None  # a single item doesn't tell how items differ
         if len(self.pairs) == 1 and self.pairs[0].same_items:
             first, second = (np.mean([cell[at] for cell in cells], axis=0) for at in (0, 1))
             found = by_items(first.tolist(), second.tolist())

@@ -198,7 +198,8 @@ class SettingsAnswer:
             )
             return self._plain("described", self._prefixed(text))
         if int(self.blocks.complete.sum()) < 2:
-            text = f"no 2 settings have a value in each of {len(self.blocks.blocks)} tables"
+            of = f"{len(self.blocks.blocks)} {self._tables()}"
+            text = f"no 2 settings have a value in each of {of}"
             return self._plain("described", self._prefixed(text))
         return None
 
