@@ -60,7 +60,7 @@ test-reproduce: $(VENV)/.installed-test $(VENV)/.installed-reproduce ## Run the 
 
 # All kills, examples and seconds of fuzzing, of which `make test` runs a share; files in their order,
 # since the kills take longest and are among the first.
-SOAKED = tests/faults tests/hostile $(shell grep -l "import amount" tests/unit/*.py)
+SOAKED = tests/faults tests/hostile $(shell grep -lr --include="*.py" "import amount" tests/unit)
 soak: export SOAK := 1
 soak: $(VENV)/.installed-test $(VENV)/.installed-soak ## Run all of what faults and hostile input do (about an hour)
 	$(BIN)/python tests/browser/install.py

@@ -455,9 +455,12 @@ HERE = {
     ("docs/start.md", "text"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "yaml"): "test_start_page_leads_to_a_site",
     ("docs/build-speed.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
-    ("docs/claims.md", "python"): "unit/test_claims.py::test_example_of_the_page",
-    ("docs/claims.md", "text"): "unit/test_claims.py::test_error_of_the_page",
-    ("docs/claims.md", "yaml"): "unit/test_claims.py::test_claims_of_the_page_are_as_they_record",
+    ("docs/claims.md", "python"): "unit/claims/test_claims.py::test_example_of_the_page",
+    ("docs/claims.md", "text"): "unit/claims/test_claims.py::test_error_of_the_page",
+    (
+        "docs/claims.md",
+        "yaml",
+    ): "unit/claims/test_claims.py::test_claims_of_the_page_are_as_they_record",
     (
         "docs/embedding/index.md",
         "html",
@@ -490,6 +493,6 @@ def test_every_block_of_every_page_has_its_test() -> None:
     assert existing == HERE.keys()
     for test in HERE.values():
         file, _, name = test.rpartition("::")
-        text = (ROOT / "tests" / (file or "unit/test_docs_examples.py")).read_text("utf-8")
-        text += (ROOT / "tests/unit/test_docs.py").read_text("utf-8")
+        text = (ROOT / "tests" / (file or "repository/test_docs_examples.py")).read_text("utf-8")
+        text += (ROOT / "tests/repository/test_docs.py").read_text("utf-8")
         assert f"def {name}" in text, test

@@ -29,7 +29,7 @@ from gridatlas.model.study import Factor, Level
 from gridatlas.pages.plan import claims_about
 from gridatlas.results.grids import Results
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 
 DEMO = """\
 format: 1

@@ -38,7 +38,7 @@ from gridatlas.statistics.estimates import (
 from gridatlas.statistics.interval import Interval
 from gridatlas.statistics.paired import paired_p
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[3] / "data"
 Z = 1.959963984540054
 
 
