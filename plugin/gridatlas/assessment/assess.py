@@ -103,7 +103,11 @@ def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
         }
     return {
         "grids": grids,
-        "differences": {key: asdict(tests) for key, tests in uncertainty.differences.items()},
+        "differences": {
+            key: asdict(replace(tests, significant={}))
+            | {"significant": [[*point, higher] for point, higher in tests.significant.items()]}
+            for key, tests in uncertainty.differences.items()
+        },
         "defaults": {key: asdict(default) for key, default in uncertainty.defaults.items()},
         "pooled": asdict(uncertainty.pooled) if uncertainty.pooled else None,
     }
@@ -120,10 +124,15 @@ def _from_json(content: Any) -> Uncertainty:
         grids[key] = GridUncertainty(**entry)
     return Uncertainty(
         grids,
-        {key: DifferenceUncertainty(**entry) for key, entry in content["differences"].items()},
+        {key: _difference(entry) for key, entry in content["differences"].items()},
         {
             key: Defaults(**entry | {"rows": tuple(Default(**row) for row in entry["rows"])})
             for key, entry in content["defaults"].items()
         },
         PooledChiSquared(**content["pooled"]) if content["pooled"] else None,
     )
+
+
+def _difference(entry: dict[str, Any]) -> DifferenceUncertainty:
+    significant = {(x, y): higher for x, y, higher in entry["significant"]}
+    return DifferenceUncertainty(**entry | {"significant": significant})

@@ -297,17 +297,16 @@ def _difference(
             [spreads[pair.second.levels].get(point) for point in points],
             [spreads[pair.first.levels].get(point) for point in points],
         )
-    higher = [
-        second.cells[point][0] / second.cells[point][1]
+    significant = {
+        point: second.cells[point][0] / second.cells[point][1]
         > first.cells[point][0] / first.cells[point][1]
         for point, p in zip(points, holm(ps), strict=True)
         if p <= ALPHA
-    ]
+    }
     return DifferenceUncertainty(
         test=f"{name}, Holm's correction",
         cells=len(points),
-        differ=len(higher),
-        higher=sum(higher),
+        significant=significant,
         paired=paired,
     )
 

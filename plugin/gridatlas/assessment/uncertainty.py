@@ -104,16 +104,25 @@ class DifferenceUncertainty:
         reason: Why nothing can be tested; empty where it is.
         test: Name of the tests.
         cells: Number of cells that are tested.
-        differ: Those that differ significantly; of these, `higher` are higher in the second level.
+        significant: By the points that differ significantly, whether the second level is higher.
         paired: Whether the tests are of outcomes item by item.
     """
 
     reason: str = ""
     test: str = ""
     cells: int = 0
-    differ: int = 0
-    higher: int = 0
+    significant: Mapping[Point, bool] = field(default_factory=dict)
     paired: bool = False
+
+    @property
+    def differ(self) -> int:
+        """Number of cells that differ significantly."""
+        return len(self.significant)
+
+    @property
+    def higher(self) -> int:
+        """Number of those that are higher in the second level."""
+        return sum(self.significant.values())
 
 
 @dataclass(frozen=True, slots=True)
