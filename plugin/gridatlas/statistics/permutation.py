@@ -9,7 +9,7 @@ absent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, sqrt
@@ -24,11 +24,13 @@ PERMUTATIONS = 99_999
 """Random permutations; the observed order counts too. Fewer where p is far above 0.1."""
 _AT_ONCE = 2_000_000
 """Values that are permuted at once: a bound for memory."""
-_BANKED = 32
-"""Lengths up to which random orders are made once, and used by all tests of that length."""
+_BANKED = 12_000_000
+"""Values up to which random orders are made once, and used by all tests of their length."""
+_FEW_STEPS = 3
+"""Steps between the values of a row up to which adding them up is quicker than looking them up."""
 _STRIDE = 7_919
 """How far apart two blocks of a test begin in the bank of orders."""
-_AT_MOST = 40_000_000
+_AT_MOST = 20_000_000
 """Values that all permutations of a test have together: larger grids get fewer permutations."""
 _FIRST = 9_999
 """Permutations after which a test ends whose p is far above what could count."""
@@ -285,23 +287,63 @@ def _dealt(rows: Floats, permutations: int, seed: int) -> Iterator[Floats]:
     length = rows.shape[1]
     step = max(1, _AT_ONCE // length)
     random = np.random.default_rng(seed)
-    bank = _bank(length, permutations, seed) if length <= _BANKED else None
+    banked = length <= np.iinfo(np.uint8).max and length * permutations <= _BANKED
+    bank = _bank(length, permutations, seed) if banked else None
+    steps = _steps(rows)
+    few = sum(map(len, steps.values())) <= _FEW_STEPS * len(rows)
     start = 0
     while start < permutations:
         size = min(step, permutations - start, permutations if start else _FIRST)
-        sums = np.zeros((size, length))
-        for index, row in enumerate(rows):
-            if bank is None:
-                orders = _orders(random, size, length)
-            else:
-                at = np.arange(start, start + size) + index * _STRIDE
-                orders = bank[at % permutations]
-            sums += np.take(row, orders)
-        yield sums
+        if bank is None:
+            yield sum((np.take(row, _orders(random, size, length)) for row in rows), np.zeros(1))
+        else:
+            orders = [_turned(bank, start + at * _STRIDE, size) for at in range(len(rows))]
+            yield _added(rows, steps, orders) if few else _looked_up(rows, orders)
         start += size
 
 
-@lru_cache(maxsize=16)
+def _looked_up(rows: Floats, orders: Sequence[NDArray[np.uint8]]) -> Floats:
+    sums = np.zeros(orders[0].shape)
+    for row, order in zip(rows, orders, strict=True):
+        sums += np.take(row, order)
+    return sums
+
+
+Steps = dict[float, list[tuple[int, int]]]
+"""By the height of a step down: the row that has it, and how many of its values are above."""
+
+
+def _steps(rows: Floats) -> Steps:
+    """The steps between the sorted values of each row; rows of few values have few."""
+    steps: Steps = {}
+    for at, row in enumerate(-np.sort(-rows, axis=1)):
+        heights = np.round(row[:-1] - row[1:], 9)
+        for above in np.flatnonzero(heights):
+            steps.setdefault(float(heights[above]), []).append((at, int(above) + 1))
+    return steps
+
+
+def _added(rows: Floats, steps: Steps, orders: Sequence[NDArray[np.uint8]]) -> Floats:
+    """As `_looked_up` of the sorted rows: each step adds its height to the places above it."""
+    sums = np.full(orders[0].shape, rows.min(axis=1).sum())
+    for height, found in steps.items():
+        for first in range(0, len(found), np.iinfo(np.uint8).max):
+            above = np.zeros(sums.shape, np.uint8)
+            for at, count in found[first : first + np.iinfo(np.uint8).max]:
+                above += orders[at] < count
+            sums += height * above
+    return sums
+
+
+def _turned(bank: NDArray[np.uint8], start: int, size: int) -> NDArray[np.uint8]:
+    """So many orders of the bank from a place on, which goes on at its beginning."""
+    start %= len(bank)
+    if start + size <= len(bank):
+        return bank[start : start + size]
+    return np.concatenate([bank[start:], bank[: start + size - len(bank)]])
+
+
+@lru_cache(maxsize=8)
 def _bank(length: int, permutations: int, seed: int) -> NDArray[np.uint8]:
     """Random orders that all tests of a length share: making them takes longer than the tests.
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gridatlas.statistics import permutation
 from gridatlas.statistics.estimates import Floats
 from gridatlas.statistics.families import over_pages
 from gridatlas.statistics.permutation import (
@@ -176,6 +177,21 @@ def test_a_level_is_named_only_beyond_what_the_farthest_of_chance_is() -> None:
     assert isinstance(test, AxisTest)
     assert [abs(offset) >= test.cutoff for offset in test.offsets] == [True, False, False, True]
     assert test.p == pytest.approx(1 / 100_000 + 24 / factorial(4) ** 8, abs=1e-9)
+
+
+@pytest.mark.parametrize("values", [np.round(THREE), np.array([[1.0, 0, 0], [1, 1, 0]] * 150)])
+def test_adding_steps_up_and_looking_values_up_give_the_same(
+    values: Floats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for few in (-1, 99):
+        monkeypatch.setattr(permutation, "_FEW_STEPS", few)
+        found.append((best_by_item(values), axis_over_replicates(values[:, :, None])))
+    (best1, axis1), (best2, axis2) = found
+    assert abs(best1.p - best2.p) <= 2 * best1.error
+    assert abs(axis1.p - axis2.p) <= 2 * axis1.error
+    assert axis1.offsets == axis2.offsets
+    assert axis1.cutoff == pytest.approx(axis2.cutoff, rel=0.02)
 
 
 def test_tests_are_the_same_in_every_run_and_whatever_ran_before() -> None:
