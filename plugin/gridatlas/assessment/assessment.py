@@ -29,12 +29,14 @@ class Assessment:
     Attributes:
         judged: Its claims by the printed values alone; `claims` has what chance may show, too.
         cache: Folder of the cache of statistics; None caches nothing.
+        digest: A hash of the files that it was read from; None where it isn't known.
     """
 
     results: Results
     checks: StudyChecks
     judged: tuple[Judged, ...] = ()
     cache: Path | None = field(default=None, repr=False)
+    digest: str | None = field(default=None, repr=False)
 
     @property
     def study(self) -> Study:
@@ -57,8 +59,9 @@ class Assessment:
     @cached_property
     def answers(self) -> Mapping[str, Answer]:
         """What its pages lead with, by their paths below the study's; empty for its own."""
-        tests = self.uncertainty.differences
-        return page_answers(self.results, self.checks, tests, self.cache)
+        return page_answers(
+            self.results, self.checks, lambda: self.uncertainty.differences, self.cache, self.digest
+        )
 
     @cached_property
     def grid_answers(self) -> Mapping[Levels, Answer]:

@@ -11,6 +11,7 @@ from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.checks import check_study
 from gridatlas.claims import judge
 from gridatlas.data.reader import read_study, study_folders
+from gridatlas.data.signatures import file_signatures, files_digest
 from gridatlas.data.validate import validate
 from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.model.problems import Problem, join_names, nearest, quote
@@ -32,6 +33,7 @@ def load_study(
     Returns:
         The study without claims; the problems of one that can't be shown.
     """
+    before = file_signatures(folder)
     study, found = _checked(folder, name)
     progress(f"read {folder.name}")
     if study is None or not any(reading.cells for reading in study.readings):
@@ -39,7 +41,7 @@ def load_study(
     checks = check_study(study)
     results = analyse(study, [*found, *checks.problems, *agreement_problems(study)])
     progress(f"checked {study.id}")
-    return Assessment(results, checks, cache=cache)
+    return Assessment(results, checks, cache=cache, digest=files_digest(folder, study, before))
 
 
 @gc_disabled()

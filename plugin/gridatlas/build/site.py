@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import load_data, load_study
-from gridatlas.build.page_cache import PageCache, SiteFiles, file_signatures, files_digest
+from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.study_writer import StudyPlan, StudyWriter
 from gridatlas.charts.heatmap import Heatmap
@@ -96,16 +96,12 @@ def build(
         base: What the studies are compared with, on a page of its own; None for nothing.
         serve_cache: What a server keeps of its earlier builds; this one adds to it.
     """
-    signatures = file_signatures(data)
     stored = open_cache(cache, retry=True)
     load = serve_cache.load_study if serve_cache else load_study
     assessments = load_data(data, name, progress, cache, load)
     broken, problems = check_templates(templates) if templates else (frozenset[str](), [])
     site = SiteAddress(address, ending)
-    digests = {
-        study_id: files_digest(data / study_id, assessment.study, signatures)
-        for study_id, assessment in assessments.items()
-    }
+    digests = {study_id: assessment.digest for study_id, assessment in assessments.items()}
 
     def drawn(done: int, total: int) -> None:
         progress(f"drew {done} of {many(total, 'heatmap')}")

@@ -17,8 +17,8 @@ from markdown.extensions import Extension
 from pymdownx.superfences import SuperFencesException
 
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.build.page_cache import FileSignatures, file_signatures
 from gridatlas.claims import ClaimError
+from gridatlas.data.signatures import FileSignatures, file_signatures
 from gridatlas.hosts.markdown import (
     BELOW_CODE,
     FIRST,

@@ -15,6 +15,7 @@ from gridatlas.build import page_cache
 from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import build
 from gridatlas.build.study_writer import StudyWriter
+from gridatlas.data import signatures
 from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.files.cache import FILE
 from gridatlas.files.gc_pause import gc_disabled
@@ -198,17 +199,17 @@ def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(
 ) -> None:
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
-    file_signatures = page_cache.file_signatures
+    file_signatures = signatures.file_signatures
 
-    def edited(folder: Path) -> page_cache.FileSignatures:
+    def edited(folder: Path) -> signatures.FileSignatures:
         before = file_signatures(folder)
         write(data, "one", cells=CELLS.replace("12.5", "13.0"))
         os.utime(data / "one" / "cells.csv", (1, 1))
         return before
 
-    monkeypatch.setattr("gridatlas.build.site.file_signatures", edited)
+    monkeypatch.setattr("gridatlas.assessment.pipeline.file_signatures", edited)
     build(data, cache=cache)
-    monkeypatch.setattr("gridatlas.build.site.file_signatures", file_signatures)
+    monkeypatch.setattr("gridatlas.assessment.pipeline.file_signatures", file_signatures)
     write(data, "one")
     path = "studies/one/model/small/index.md"
     assert "12.5" in page_of(build(data, cache=cache).pages, path).whole()

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.assessment.answers.answer import Answer, Evidence
+from gridatlas.assessment.assess import computed_by
 from gridatlas.assessment.uncertainty import DifferenceUncertainty
 from gridatlas.checks.findings import StudyChecks
 from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.study import Cell, Factor, Levels, Point, Study
 from gridatlas.results.grids import Results
-from gridatlas.results.items import as_input
+from gridatlas.results.items import as_input, clusters
 
 Made = Mapping[str, Answer]
 
@@ -27,31 +28,31 @@ Made = Mapping[str, Answer]
 def page_answers(
     results: Results,
     checks: StudyChecks,
-    cellwise: Mapping[str, DifferenceUncertainty],
+    cellwise: Callable[[], Mapping[str, DifferenceUncertainty]],
     cache_folder: Path | None,
+    digest: str | None = None,
 ) -> Made:
-    """The answers of a study's pages by their paths; see `answers_of`."""
+    """The answers of a study's pages by their paths; see `answers_of`.
 
-    def make() -> Made:
-        from gridatlas.assessment.answers.study import answers_of
-
-        return answers_of(results, checks.results, cellwise)
-
-    inputs = [
-        *_inputs(results),
-        [(result.reading, result.kind, result.outcome) for result in checks.results],
-        {key: asdict(tests) for key, tests in cellwise.items()},
-    ]
-    return _cached(inputs, make, cache_folder)
-
-
-def _cached(inputs: Any, make: Callable[[], Made], cache_folder: Path | None) -> Made:
+    Args:
+        cellwise: Gives the tests of its grids against one another.
+        digest: A hash of the files that the study was read from. Where answers are cached for these
+            files no cell is looked at, and where they are for the same values none is asked.
+    """
     cache = open_cache(cache_folder)
-    key = cache_key(_computed_by(), json.dumps(inputs, default=str))
-    entry = cache.get(key)
+    by_files = digest and cache_key("answers", _read_by(), _computed_by(), results.study.id, digest)
+    entry = cache.get(by_files) if by_files else None
     if entry is None:
-        content = {page: asdict(answer) for page, answer in make().items()}
-        entry = cache.put(key, {"json": json.dumps(content)})
+        by_values = cache_key(_computed_by(), json.dumps(_inputs(results, checks), default=str))
+        entry = cache.get(by_values)
+        if entry is None:
+            from gridatlas.assessment.answers.study import answers_of
+
+            answers = answers_of(results, checks.results, cellwise())
+            content = {page: asdict(answer) for page, answer in answers.items()}
+            entry = cache.put(by_values, {"json": json.dumps(content)})
+        if by_files:
+            cache.put(by_files, entry)
     # Read back even when fresh: a warm and a cold build then give the same.
     return {page: _answer(content) for page, content in json.loads(entry["json"]).items()}
 
@@ -72,8 +73,8 @@ def _answer(content: dict[str, Any]) -> Answer:
     return Answer(**content | {"evidence": evidence, "cells": cells, "asserts": asserts})
 
 
-def _inputs(results: Results) -> list[Any]:
-    """All that an answer is made from, but for the checks."""
+def _inputs(results: Results, checks: StudyChecks) -> list[Any]:
+    """All that answers are made from; of the tests of cells, what those are made from."""
     study = results.study
     return [
         study.metric.model_dump(mode="json"),
@@ -94,6 +95,7 @@ def _inputs(results: Results) -> list[Any]:
             )
             for reading in study.accounts
         ],
+        [(result.reading, result.kind, result.outcome) for result in checks.results],
     ]
 
 
@@ -103,21 +105,24 @@ def _factor(factor: Factor) -> list[Any]:
 
 
 def _cell(study: Study, levels: Levels, point: Point, cell: Cell) -> list[Any]:
-    value, stderr = str(cell.value), str(cell.stderr)
-    about = [value, cell.state, cell.reading, cell.n, cell.successes, stderr, cell.repeats]
-    return [levels, point, *about, as_input(study, levels, point, cell)]
+    numbers = [str(cell.value), str(cell.stderr), str(cell.ends), cell.n, cell.successes]
+    about = [cell.state, cell.reading, cell.repeats, clusters(study, levels, point, cell)]
+    return [levels, point, *numbers, *about, as_input(study, levels, point, cell)]
 
 
 @functools.cache
 def _computed_by() -> str:
     """What answers depend on besides their inputs: our code, and the libraries' versions."""
-    here = Path(__file__)
-    packages = here.parents[2]
-    files = [
-        *here.parent.glob("*.py"),
-        *(packages / "statistics").glob("*.py"),
-        packages / "results" / "items.py",
-        here.parents[1] / "counts.py",
-    ]
-    sources = [file.read_text("utf-8") for file in sorted(files)]
-    return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)
+    return computed_by() + _sources("assessment/answers")
+
+
+@functools.cache
+def _read_by() -> str:
+    """What their inputs depend on besides the files: the code that reads and checks."""
+    libraries = [f"{name} {version(name)}" for name in ("pydantic", "pyyaml")]
+    return "\n".join([*libraries, *map(_sources, ("checks", "data", "model", "results"))])
+
+
+def _sources(package: str) -> str:
+    files = (Path(__file__).parents[2] / package).rglob("*.py")
+    return "\n".join(file.read_text("utf-8") for file in sorted(files))

@@ -1,0 +1,52 @@
+"""Whether the files of a study are those that it was read from, and a hash of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from gridatlas.data.reader import STUDY_FILE
+from gridatlas.data.runs import FOLDER as RUNS
+from gridatlas.model.study import Study
+
+FileSignatures = Mapping[Path, tuple[int, ...]]
+"""Of each file its inode, size and times: they differ once it was written to."""
+
+
+def file_signatures(data: Path) -> FileSignatures:
+    """The signatures of all files in a data folder, taken before they are read."""
+    return {path: found for path in data.rglob("*") if (found := _signature(path))}
+
+
+def _signature(path: Path) -> tuple[int, ...]:
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def files_digest(folder: Path, study: Study, before: FileSignatures) -> str | None:
+    """A SHA-256 of the files that a study was read from.
+
+    None where one was written to since, or can't be read: the study may be of either content.
+
+    Args:
+        folder: The study's.
+        before: The signatures from before the study was read.
+    """
+    paths = {folder / STUDY_FILE, *(folder / reading.entry.file for reading in study.readings)}
+    paths |= {folder / reading.entry.text for reading in study.readings if reading.entry.text}
+    digest = hashlib.sha256()
+    for path in sorted(paths | set((folder / RUNS).glob("*.json"))):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        if _signature(path) != before.get(path):
+            return None
+        name = os.fsencode(path.relative_to(folder))
+        digest.update(b"%d:%s%d:" % (len(name), name, len(content)) + content)
+    return digest.hexdigest()
