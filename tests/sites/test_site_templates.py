@@ -73,6 +73,11 @@ claims:
   - text: The large model is ahead.
     check: (grid(model="large") > grid(model="small")).all
 """
+READINGS = """
+readings:
+  - {id: first, file: cells.csv, label: First}
+  - {id: other, file: other.csv, label: Other}
+"""
 
 
 @pytest.mark.parametrize("name", sorted(file.name for file in TEMPLATES.glob("*.jinja")))
@@ -89,6 +94,9 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)
     project.write("data/broken/study.yml", "format: 2\n")
     site_builds.add_reproduced_study(project)
+    project.write("data/twice/study.yml", site_builds.TINY_STUDY + READINGS)
+    project.write("data/twice/cells.csv", site_builds.TINY_CELLS)
+    project.write("data/twice/other.csv", site_builds.TINY_CELLS.replace("11.5", "12.5"))
     project.write("before/tiny/study.yml", site_builds.TINY_STUDY)
     project.write("before/tiny/cells.csv", site_builds.TINY_CELLS)
     site = pages(load_snapshot("before", Path("data"), project.folder))

@@ -20,6 +20,7 @@ from gridatlas.charts.description import cell_names, higher_lower, without_value
 from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
+from gridatlas.data.levels import slug
 from gridatlas.model.format import (
     between,
     cell_text,
@@ -123,7 +124,8 @@ OUTCOMES = {"true": "holds", "false": "doesn't hold", "undecidable": "undecidabl
 WITHIN_NOISE = "Holds as printed, within noise"
 
 
-def _claim_outcome(claim: Judged) -> str:
+def claim_outcome(claim: Judged) -> str:
+    """The verdict on a claim, in words: `Doesn't hold`."""
     if claim.entry.not_checkable:
         return "Not checkable"
     if claim.verdict is None:
@@ -142,20 +144,37 @@ def _verdict_text(verdict: Outcome) -> str:
     return f"{text} on the {given:,} of {of:,} cells that it gives"
 
 
+CONTRADICTED = ("Wrong expression", "Doesn't hold")
+
+
 def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]]:
-    """Claims by the reading they come from; in each those first that don't hold."""
-    order = ["Wrong expression", "Doesn't hold", "Undecidable", WITHIN_NOISE, "Holds"]
-    order.append("Not checkable")
+    """Claims by their source; first the source of most that don't hold, in it first these."""
+    order = [*CONTRADICTED, "Undecidable", WITHIN_NOISE, "Holds", "Not checkable"]
     groups: dict[str, list[Judged]] = {}
     for claim in claims:
         groups.setdefault(claim.entry.source or "", []).append(claim)
-    return [
-        (source, sorted(group, key=lambda claim: order.index(_claim_outcome(claim))))
+    found = [
+        (source, sorted(group, key=lambda claim: order.index(claim_outcome(claim))))
         for source, group in groups.items()
     ]
+    return sorted(found, key=lambda entry: -len(_by_contradiction(entry[1])[0]))
 
 
-def _described_by(study: Study, claims: Iterable[Judged]) -> list[Reading]:
+def _by_contradiction(claims: Iterable[Judged]) -> tuple[list[Judged], list[Judged]]:
+    """Claims that don't hold or can't be read, and the others."""
+    wrong: list[Judged] = []
+    others: list[Judged] = []
+    for claim in claims:
+        (wrong if claim_outcome(claim) in CONTRADICTED else others).append(claim)
+    return wrong, others
+
+
+def _source_anchor(source: str) -> str:
+    """Id of the statements of a reading; of those of the study itself without one."""
+    return f"statements-{slug(source) if source else 'study'}"
+
+
+def described_by(study: Study, claims: Iterable[Judged]) -> list[Reading]:
     """The machine-made descriptions that claims are sentences of, in the study's order."""
     sources = {claim.entry.source for claim in claims}
     return [
@@ -175,7 +194,7 @@ def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
         WITHIN_NOISE: "hold as printed, within noise",
         "Wrong expression": "wrong expressions",
     }
-    counts = Counter(map(_claim_outcome, claims))
+    counts = Counter(map(claim_outcome, claims))
     return [
         ((singular if n == 1 else plural).get(outcome, outcome.lower()), n)
         for outcome, n in counts.most_common()
@@ -294,11 +313,13 @@ GLOBALS: Mapping[str, Any] = {
     "verdicts_of": _verdicts_of,
     "all_verdicts": VERDICTS,
     "trials_text": _trials_text,
-    "claim_outcome": _claim_outcome,
+    "claim_outcome": claim_outcome,
     "verdict_text": _verdict_text,
     "claim_counts": _claim_counts,
     "claims_by_source": _claims_by_source,
-    "described_by": _described_by,
+    "by_contradiction": _by_contradiction,
+    "source_anchor": _source_anchor,
+    "described_by": described_by,
     "outcome_words": OUTCOMES,
     "within_noise": WITHIN_NOISE,
     "higher_lower": higher_lower,

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from gridatlas.assessment.answers.several import overview_answer
@@ -20,7 +19,8 @@ from gridatlas.data.levels import slug
 from gridatlas.model.problems import Problem, only_problems, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword
-from gridatlas.pages.agreement import PAIRS, agreement, spread
+from gridatlas.pages.agreement import PAIRS
+from gridatlas.pages.checks import checks_context
 from gridatlas.pages.exports import ANSWERS, GRIDS
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.heatmaps import (
@@ -280,25 +280,21 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
 
 
 def _checks_page(assessment: Assessment, into: str) -> PagePlan:
-    results, study = assessment.results, assessment.study
+    study = assessment.study
     figures = disagreement_figures(assessment)
     sections = (single_row("Disagreements", "disagreements", figures),) if figures else ()
+    context = checks_context(assessment)
     return PagePlan(
         path=f"{into}/{study.id}/checks/index.md",
         template="checks.md.jinja",
         trail=("Studies", study.title),
         nav_title="Checks",
         title=f"Checks of {study.title}: readings, findings, statements",
-        description=f"{study.title}: how its readings agree, what checks found in its "
-        "numbers, and which statements about it hold.",
+        description=f"{study.title}: {context['verdict']}.",
         context=_context(assessment, into)
+        | context
         | {
-            "problems": results.problems,
-            "checks": assessment.checks,
-            "claims": assessment.claims,
-            "comparison": assessment.agreement,
-            "agreement": agreement(assessment.agreement),
-            "spread": partial(spread, study),
+            "problems": assessment.results.problems,
             "pairs_file": f"{into}/{study.id}/checks/{PAIRS}",
         },
         sections=sections,

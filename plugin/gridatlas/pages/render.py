@@ -104,6 +104,13 @@ def placeholder(key: str) -> str:
     return f'<div data-gridatlas="{escape(key)}"></div>'
 
 
+CHECK_PARTS = {
+    "tallies": "statements",
+    "disagreements-table": "disagreements",
+    "findings": "findings",
+    "readings": "readings",
+}
+"""Parts of the page Checks, and their templates."""
 Drawings = Mapping[Any, Drawing]
 """Drawings by what they show."""
 Plan = TypeVar("Plan", PagePlan, EmbedPlan)
@@ -194,7 +201,7 @@ class Templates:
         seen: set[str] = set()
         figures = {row.key: self._row(row, plan.path, drawings, seen) for row in plan.rows}
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
-        figures |= self._changes(plan) | self._cite(plan)
+        figures |= self._changes(plan) | self._cite(plan) | self._checks(plan)
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title}
         body = template.render(**context, link=link, figure=partial(_placeholder, figures))
@@ -282,6 +289,16 @@ class Templates:
         template = self._html.get_template("claims.html.jinja")
         link = partial(_link, plan.path)
         return {"claims": template.render(**plan.context, link=link).strip()}
+
+    def _checks(self, plan: PagePlan) -> dict[str, str]:
+        """The tables and lists of the page Checks."""
+        if plan.template != "checks.md.jinja":
+            return {}
+        context = {**plan.context, "link": partial(_link, plan.path)}
+        return {
+            name: self._html.get_template(f"{template}.html.jinja").render(**context).strip()
+            for name, template in CHECK_PARTS.items()
+        }
 
     def _runs(self, plan: PagePlan) -> dict[str, str]:
         """What stands below the heatmaps of the page Reproduction, and its runs."""
