@@ -51,7 +51,7 @@ from gridatlas.reproduce.kv.options import (
     trigger_option,
 )
 from gridatlas.reproduce.kv.scorers import NAMES
-from gridatlas.reproduce.runner.progress import tell
+from gridatlas.reproduce.runner.progress import report
 
 
 # %%
@@ -151,7 +151,7 @@ def main(device: str, out: Path, dry_run: bool, **chosen: object) -> None:
         for line in plan_of(bench):
             click.echo(line)
         return
-    measured = measure(bench, out, device, lambda comparison: tell(compared_line(comparison)))
+    measured = measure(bench, out, device, lambda comparison: report(compared_line(comparison)))
     for line in compared(measured["results"]):
         click.echo(line)
 

@@ -97,7 +97,7 @@ from gridatlas.reproduce.kv.sweep import (
 )
 from gridatlas.reproduce.runner.errors import WrongUsage
 from gridatlas.reproduce.runner.options import RunOptions, run_options
-from gridatlas.reproduce.runner.progress import tell
+from gridatlas.reproduce.runner.progress import report
 from gridatlas.reproduce.runner.runs import manifest
 
 STUDY = "dynts-window-ratio"
@@ -254,7 +254,7 @@ def main(
     about = about_model(choice)
     for what in (questions.about(), about):
         if what["revision"]:
-            tell(f"{what['id']} at {what['revision']}")
+            report(f"{what['id']} at {what['revision']}")
     asked = questions.questions[: options.limit]
     settings = sweep.settings() | options.settings()
     if sweep.scorer == "importance":
@@ -277,7 +277,7 @@ def main(
         options = replace(options, out=options.out / plan.run)
     factory = SweepFactory(sweep, asked, options.seed, choice, about, predictor, options.device)
     folder = options.run(plan, units, factory, key=question_of)
-    tell(f"The records are in {folder.folder}")
+    report(f"The records are in {folder.folder}")
 
 
 if __name__ == "__main__":

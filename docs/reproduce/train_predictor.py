@@ -61,7 +61,7 @@ from gridatlas.reproduce.kv.traces import traces_of_file, traces_of_run
 from gridatlas.reproduce.kv.training import Training, labels_of, train
 from gridatlas.reproduce.runner.devices import choose_device
 from gridatlas.reproduce.runner.files import digest
-from gridatlas.reproduce.runner.progress import Teller, tell
+from gridatlas.reproduce.runner.progress import ProgressReporter, report
 from gridatlas.reproduce.runner.runs import environment, utc_now
 
 # %% [markdown]
@@ -162,20 +162,24 @@ def main(
     found = found[:limit]
     tokens = sum(len(question.answer) for question in found)
     size, how = PredictorSize(first, second), Training(epochs=epochs)
-    tell(f"{len(found):,} answers, {tokens:,} tokens: about {tokens * epochs // how.batch:,} steps")
+    report(
+        f"{len(found):,} answers, {tokens:,} tokens: about {tokens * epochs // how.batch:,} steps"
+    )
     if dry_run:
         return
     folder = out or Path(f"runs/predictor-{choice.level}")
     where = choose_device(device)
     with enough_memory(f"{choice.source} and its predictor"):
         backbone = load_model(choice, where, dtype, "sdpa")
-        say = Teller()
+        report_step = ProgressReporter()
         labelled = labels_of(
             backbone,
             found,
             ends_of(backbone, tokenizer).thought,
             folder / "work" / digest([about, dtype])[:12],
-            lambda done: say(f"labels: {done:,} of {len(found):,} answers", done == len(found)),
+            lambda done: report_step(
+                f"labels: {done:,} of {len(found):,} answers", done == len(found)
+            ),
         )
         family, hidden = backbone.config.model_type, backbone.config.hidden_size
         del backbone
@@ -186,7 +190,7 @@ def main(
             how,
             seed,
             where,
-            lambda step, of, loss: say(
+            lambda step, of, loss: report_step(
                 f"training: {step:,} of {of:,} steps, loss {loss:.4f}", step == of
             ),
         )
@@ -206,7 +210,7 @@ def main(
             **environment(),
         },
     )
-    tell(f"The predictor is in {folder}")
+    report(f"The predictor is in {folder}")
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ def test_a_crashed_worker_is_replaced(ray: Any, make_run: MakeRun, tmp_path: Pat
     (trap / "2").touch()
     folder = make_run(UNITS, but=UNITS[3:], name="run")
     log = folder.folder / "told"
-    assert run(_telling(folder, log), ToyFactory(0, trap=trap)) == len(UNITS) - 3
+    assert run(_reporting(folder, log), ToyFactory(0, trap=trap)) == len(UNITS) - 3
     assert list(trap.iterdir()) == []
     assert log.read_text().count("A worker was lost (") == 2
     assert outcomes(folder) == expected()
@@ -192,7 +192,7 @@ def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: P
     losing = threading.Thread(target=lose)
     losing.start()
     log = tmp_path / "told"
-    assert run(_telling(folder, log), ToyFactory(0, delay=0.6)) == len(UNITS)
+    assert run(_reporting(folder, log), ToyFactory(0, delay=0.6)) == len(UNITS)
     losing.join()
     assert log.read_text().count("A worker was lost (") == 1
     assert outcomes(folder) == expected()
@@ -212,7 +212,7 @@ def _wait_until(reached: Callable[[], bool], seconds: float = 60) -> None:
 
 
 @dataclass(frozen=True)
-class _Telling:
+class _FileReporter:
     file: Path
 
     def __call__(self, message: str) -> None:
@@ -220,6 +220,6 @@ class _Telling:
             file.write(f"{message}\n")
 
 
-def _telling(folder: RunFolder, file: Path) -> RunFolder:
-    """The folder, telling what it has to tell into a file: also from other processes."""
-    return RunFolder(folder.folder, folder.run, folder.settings, _Telling(file))
+def _reporting(folder: RunFolder, file: Path) -> RunFolder:
+    """The folder, reporting what it has to report into a file: also from other processes."""
+    return RunFolder(folder.folder, folder.run, folder.settings, _FileReporter(file))

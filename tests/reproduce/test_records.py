@@ -387,7 +387,7 @@ def test_a_file_in_place_of_the_folder_is_told(tmp_path: Path, make_manifest: Ma
 
 
 def test_what_goes_between_processes_can_be_pickled(make_run: MakeRun, tmp_path: Path) -> None:
-    run = replace(make_run([UNIT]), tell=print)
+    run = replace(make_run([UNIT]), report=print)
     assert pickle.loads(pickle.dumps(run)) == run
     for error in (CannotRun("a", "b", "c"), SettingsDiffer("folder", [("key", "1", "2")])):
         back = pickle.loads(pickle.dumps(error))

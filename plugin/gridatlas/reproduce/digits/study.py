@@ -17,7 +17,7 @@ from gridatlas.reproduce.digits.problems import Problem, answer_width, held_out,
 from gridatlas.reproduce.digits.supervised import Supervised, train_start
 from gridatlas.reproduce.runner.devices import choose_device
 from gridatlas.reproduce.runner.errors import CannotRun, enough_space
-from gridatlas.reproduce.runner.progress import Teller
+from gridatlas.reproduce.runner.progress import ProgressReporter
 from gridatlas.reproduce.runner.records import Row
 from gridatlas.reproduce.runner.units import Unit, cell_of, seed_of
 
@@ -169,11 +169,11 @@ class DigitsWorker:
         """Train a model; its checkpoints lie beside the folder that it will have."""
         temperature = self.study.names[setting]
         how_many = self.study.supervised.steps if temperature is None else self.study.grpo.max_steps
-        say = Teller(self.quiet)
+        report_step = ProgressReporter(self.quiet)
 
         def report(done: int) -> None:
             steps = f"{done} of {how_many} steps of training"
-            say(f"seed {seed}, {setting}: {steps}", last=done == how_many)
+            report_step(f"seed {seed}, {setting}: {steps}", last=done == how_many)
 
         if temperature is None:
             how = self.study.supervised

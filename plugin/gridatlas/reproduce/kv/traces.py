@@ -74,7 +74,7 @@ def traces_of_run(
         try:
             rows = run.find(unit) or []
         except BrokenRecord as broken:
-            run.tell(f"{run.path(unit)} {broken}: left out")
+            run.report(f"{run.path(unit)} {broken}: left out")
             continue
         for row in rows:
             if row.correct and row.finish == "stop" and row.item in by_id:

@@ -124,7 +124,7 @@ class _Pool:
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since > _STALL_WARNING:
                 idle_since = time.monotonic()
-                self.folder.tell(
+                self.folder.report(
                     f"No worker is ready for {duration(_STALL_WARNING)}: they are loading, or wait "
                     "for Ray to have room for them. What is done is kept; the run may be stopped "
                     "and taken up later."
@@ -166,7 +166,7 @@ class _Pool:
         # What the process's state is after an error (a GPU's above all) nobody knows: a new one.
         self.ray.kill(actor)
         if tries < self.retries:
-            self.folder.tell(f"A worker was lost ({error}); its work is given to another one.")
+            self.folder.report(f"A worker was lost ({error}); its work is given to another one.")
             self.queue.appendleft((group, tries + 1))
         else:
             self.failed.append((group, error))

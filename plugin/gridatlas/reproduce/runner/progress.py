@@ -15,23 +15,23 @@ _REDRAW = 0.2
 _CLEAR = "\r\x1b[K"
 
 
-def tell(message: str) -> None:
+def report(message: str) -> None:
     """A message on stderr, on a line of its own even while a bar is drawn."""
     click.echo((_CLEAR if sys.stderr.isatty() else "") + message, err=True)
 
 
-class Teller:
-    """Tells the first message, the last, and between them one every ten seconds."""
+class ProgressReporter:
+    """Reports the first message, the last, and between them one every ten seconds."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
         self._reported = -float("inf")
 
     def __call__(self, message: str, last: bool) -> None:
-        """Tell it, if it is time or the last."""
+        """Report it, if it is time or the last."""
         if not self.quiet and (last or time.monotonic() - self._reported > EVERY):
             self._reported = time.monotonic()
-            tell(message)
+            report(message)
 
 
 class Progress:

@@ -25,7 +25,7 @@ from gridatlas.reproduce.runner.files import (
     strict_json,
     write_atomic,
 )
-from gridatlas.reproduce.runner.progress import tell
+from gridatlas.reproduce.runner.progress import report
 from gridatlas.reproduce.runner.runs import Manifest, differences, flat
 from gridatlas.reproduce.runner.units import Unit, seed_of, units_of_plan
 
@@ -133,12 +133,12 @@ class RunFolder:
     folder: Path
     run: str
     settings: str
-    tell: Callable[[str], None] = tell
+    report: Callable[[str], None] = report
     stderr_over: Over = "items"
 
     @classmethod
     def start(
-        cls, folder: Path, manifest: Manifest, tell: Callable[[str], None] = tell
+        cls, folder: Path, manifest: Manifest, report: Callable[[str], None] = report
     ) -> RunFolder:
         """Begin a run, or go on with the one that is there.
 
@@ -159,12 +159,12 @@ class RunFolder:
             raise SettingsDiffer(str(folder), causes or found)
         with contextlib.suppress(OSError):
             (folder / WORK).mkdir(exist_ok=True)
-        started = cls(folder, manifest.run, manifest.digest[:16], tell, manifest.stderr_over)
+        started = cls(folder, manifest.run, manifest.digest[:16], report, manifest.stderr_over)
         started.note_environment(manifest.environment, manifest.now)
         return started
 
     @classmethod
-    def open(cls, folder: Path, tell: Callable[[str], None] = tell) -> RunFolder:
+    def open(cls, folder: Path, report: Callable[[str], None] = report) -> RunFolder:
         """The run in a folder, to read it.
 
         Raises:
@@ -172,7 +172,7 @@ class RunFolder:
         """
         folder = folder.absolute()
         manifest = _read_manifest(folder)
-        return cls(folder, manifest["run"], manifest["hash"][:16], tell, manifest["stderr_over"])
+        return cls(folder, manifest["run"], manifest["hash"][:16], report, manifest["stderr_over"])
 
     # --- what the run is ------------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class RunFolder:
         name = f"{digest(content)[:10]}.json"
         entry = {"at": at, "differs": content}
         if write_atomic(self.folder / RESUMED / name, indented(entry), replace=False):
-            self.tell(
+            self.report(
                 f"The run goes on with other than it was started with:\n{difference_table(found)}"
             )
 
@@ -248,7 +248,7 @@ class RunFolder:
             return
         except OSError as error:
             raise not_written(broken, error) from error
-        self.tell(f"{path} {why}: set aside as {broken.name}, and done again")
+        self.report(f"{path} {why}: set aside as {broken.name}, and done again")
 
     def write(self, unit: Unit, rows: Sequence[Row]) -> None:
         """Write the rows of a finished unit, whole or not at all.

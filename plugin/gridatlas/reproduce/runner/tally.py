@@ -115,7 +115,7 @@ def _rows(written: Sequence[tuple[RunFolder, Collection[str]]], unit: Unit) -> l
         try:
             rows = folder.find(unit, names)
         except BrokenRecord as broken:
-            folder.tell(f"{folder.path(unit)} {broken}: not counted; the run's command fixes it")
+            folder.report(f"{folder.path(unit)} {broken}: not counted; the run's command fixes it")
             continue
         if rows is not None:
             found.append((folder, rows))
