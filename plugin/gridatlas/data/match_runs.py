@@ -19,7 +19,7 @@ SHOWN_KEYS = ("model", "data", "seeds", "settings", "python", "platform", "resum
 """Keys of a manifest that the page tells as they are, in this order."""
 
 
-def fit_runs(
+def match_runs(
     source: StudySource, factors: Mapping[str, Factor], readings: Sequence[Reading]
 ) -> tuple[dict[str, Run], list[Problem]]:
     """The runs by their ids, with all that doesn't fit the study or its readings.

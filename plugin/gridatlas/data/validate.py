@@ -7,7 +7,7 @@ from itertools import product
 
 from gridatlas.data.columns import check_columns, corrected, factor_ids, typos
 from gridatlas.data.levels import check_levels, read_factor
-from gridatlas.data.match_runs import fit_runs
+from gridatlas.data.match_runs import match_runs
 from gridatlas.data.names import ProblemsOf, check_names
 from gridatlas.data.reader import StudySource
 from gridatlas.data.rows import read_readings
@@ -54,7 +54,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
     sparse = _check_points(source, factors, tables, readings)
     if sparse:
         return None, [*problems, sparse]
-    runs, found = fit_runs(source, factors, readings)
+    runs, found = match_runs(source, factors, readings)
     problems += found
     file = source.file
     study = Study(

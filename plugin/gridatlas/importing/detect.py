@@ -21,7 +21,7 @@ ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".m
 _PART = re.compile(r"([A-Za-z][A-Za-z_]*?)[=]?[_=-]?([+-]?\d+(?:\.\d+)?(?:e-?\d+)?)")
 
 
-def look(
+def detect(
     paths: Sequence[Path],
     *,
     encoding: str | None = None,

@@ -9,7 +9,7 @@ from typing import Any
 from gridatlas.checks.words import many
 from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.importing.cells import Imported, identifier, make_cells
-from gridatlas.importing.detect import look, sources
+from gridatlas.importing.detect import detect, sources
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
 from gridatlas.importing.report import accepting_command, accounting_lines, proposal_lines
@@ -66,7 +66,7 @@ def _import(
     progress: Callable[[str], None],
 ) -> int:
     study, title = names
-    table = look(
+    table = detect(
         files, encoding=options["encoding"], table=options["table"], pattern=options["pattern"]
     )
     wide = is_wide(table) if options["wide"] is None else options["wide"]

@@ -20,7 +20,7 @@ from gridatlas import load
 from gridatlas.cli import import_
 from gridatlas.cli.main import main
 from gridatlas.importing.cells import Imported, make_cells
-from gridatlas.importing.detect import look
+from gridatlas.importing.detect import detect
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
 from gridatlas.importing.rows import RawTable, by_columns
@@ -440,7 +440,7 @@ WIDE: list[tuple[str, bool]] = [
 @pytest.mark.parametrize(("content", "wide"), WIDE)
 def test_a_wide_table_is_recognised(here: Path, content: str, wide: bool) -> None:
     put(here, "t.csv", content)
-    assert is_wide(look([here / "t.csv"])) == wide
+    assert is_wide(detect([here / "t.csv"])) == wide
 
 
 def test_names_of_nested_keys_are_short_on_the_pages(here: Path) -> None:
@@ -1117,7 +1117,7 @@ def test_rows_read_are_cells_repeats_and_reported(
             mark="point",
             ignore=() if repeats == ("s",) else ("s",),
         )
-        made = make_cells(propose(look([file]), asked), fill)
+        made = make_cells(propose(detect([file]), asked), fill)
     assert made.read == len(rows)
     assert made.read == made.cells + made.repeats + len(made.reported)
     _is_what_was_read(made, rows)
