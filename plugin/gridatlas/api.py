@@ -12,6 +12,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.model.format import many
 from gridatlas.model.problems import DataProblems, only_problems
 from gridatlas.model.study import Grid, Levels
 from gridatlas.results.grids import Results, find_study
@@ -138,8 +139,7 @@ class OpenStudy(Results):
         return study_text(self)
 
     def __repr__(self) -> str:
-        number = len(self.grids)
-        return f"<study {self.study.id}: {number} grid{'' if number == 1 else 's'}>"
+        return f"<study {self.study.id}: {many(len(self.grids), 'grid')}>"
 
 
 class Studies(dict[str, OpenStudy]):

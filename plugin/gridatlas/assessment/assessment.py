@@ -15,8 +15,8 @@ from gridatlas.assessment.noise import with_noise
 from gridatlas.assessment.reruns import Reproduction, reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty
 from gridatlas.checks import StudyChecks
-from gridatlas.checks.words import many
 from gridatlas.claims import Judged
+from gridatlas.model.format import many
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Grid, Levels, Study
 from gridatlas.results.grids import Results

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gridatlas.model.format import many, places_of
 from gridatlas.model.study import Cell, Grid, Point, Study
 from gridatlas.results.items import share_scale, trials
 
@@ -60,14 +61,10 @@ def counts_of(grid: Grid) -> GridCounts:
             k = successes[printed]
         if k is None:
             return GridCounts(
-                reason=f"{cell.value} is no count of {_trials(n)}, so the trials are not known"
+                reason=f"{cell.value} is no count of {many(n, 'trial')}, so its trials are not known"
             )
         counts[x.key, y.key] = (k, n)
     return GridCounts(counts, "" if counts else "there is no value")
-
-
-def _trials(n: int) -> str:
-    return f"{n} trial" if n == 1 else f"{n} trials"
 
 
 def successes_of(cell: Cell, n: int, scale: int) -> int | None:
@@ -76,5 +73,5 @@ def successes_of(cell: Cell, n: int, scale: int) -> int | None:
 
     if cell.value is None:
         return None
-    decimals = max(0, -int(cell.value.as_tuple().exponent))
+    decimals = places_of(cell.value)
     return successes_from(cell.value, n, decimals, scale)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from gridatlas.assessment.assess import computed_by
 from gridatlas.assessment.counts import CELLS_UP_TO, too_large
 from gridatlas.files.cache import cache_key, open_cache
+from gridatlas.model.format import many, places_of
 from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.results.grids import Results
 from gridatlas.results.items import clusters, trials
@@ -342,9 +343,9 @@ def _computed(kind: Any, scale: int | None) -> dict[str, Any]:
     value = Decimal(published[0])
     reason = ""
     if first.n is not None and first.stderr is None:
-        decimals = max(0, -int(value.as_tuple().exponent))
+        decimals = places_of(value)
         if successes_from(value, first.n, decimals, scale or 1) is None:
-            trials = f"{first.n} {'trial' if first.n == 1 else 'trials'}"
+            trials = many(first.n, "trial")
             reason = f"{value} is no count of {trials}, so its trials are not known"
     elif first.n is None and first.stderr is None:
         reason = NO_TRIALS

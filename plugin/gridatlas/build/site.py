@@ -16,12 +16,12 @@ from gridatlas.build.study_writer import StudyPlan, StudyWriter
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawing, bundle
-from gridatlas.checks.words import many
 from gridatlas.diff.compare import compare_snapshots
 from gridatlas.diff.snapshot import Snapshot, snapshot_of
 from gridatlas.files.cache import open_cache
 from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
+from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.environment import check_templates

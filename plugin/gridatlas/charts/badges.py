@@ -8,7 +8,7 @@ from html import escape
 from gridatlas.assessment.reruns import Reproduction, in_words
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.description import best_at
-from gridatlas.checks.words import many
+from gridatlas.model.format import many
 from gridatlas.model.study import Grid
 from gridatlas.results.summary import summarise
 

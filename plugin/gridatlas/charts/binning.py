@@ -17,7 +17,7 @@ from gridatlas.charts.heatmap import (
     region_edges,
     rows_from_top,
 )
-from gridatlas.checks.words import many
+from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level, Point, Study
 
 CELLS_BELOW = 10_000

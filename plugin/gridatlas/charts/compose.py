@@ -28,8 +28,7 @@ from gridatlas.charts.heatmap import (
     region_edges,
     rows_from_top,
 )
-from gridatlas.checks.words import many
-from gridatlas.model.format import format_difference, format_value, value_with_unit
+from gridatlas.model.format import format_difference, format_value, many, value_with_unit
 from gridatlas.model.study import Cell, Grid, Level, Point, State, Study
 from gridatlas.results.differences import Difference
 from gridatlas.results.summary import summarise

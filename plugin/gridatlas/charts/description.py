@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from gridatlas.checks.words import many
-from gridatlas.model.format import format_difference, format_value, value_with_unit
+from gridatlas.model.format import format_difference, format_value, many, value_with_unit
 from gridatlas.model.schema import Metric
 from gridatlas.model.study import Grid, Level, Point, Study
 from gridatlas.results.differences import Difference

@@ -20,8 +20,7 @@ from gridatlas.charts.templates import (
     line_template,
     thinned,
 )
-from gridatlas.checks.words import many
-from gridatlas.model.format import format_value, value_with_unit
+from gridatlas.model.format import format_value, many, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 
 Axis = Literal["row", "column"]

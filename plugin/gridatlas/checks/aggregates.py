@@ -10,17 +10,8 @@ from fractions import Fraction
 from gridatlas.checks.averages import FROM_SHARES, Average, Outliers, Part, average_of, outliers
 from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.reading import ReadingView, Sheet, ends_of, is_computed, points_of
-from gridatlas.checks.words import (
-    CHANCE,
-    cells_text,
-    half_unit,
-    is_are,
-    many,
-    odds_text,
-    of_values,
-    plain,
-    short,
-)
+from gridatlas.checks.words import CHANCE, cells_text, half_unit, odds_text, of_values, plain, short
+from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Cell, Levels, Point, Study
 from gridatlas.results.items import share_scale

@@ -12,17 +12,8 @@ from functools import lru_cache
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView, is_computed
-from gridatlas.checks.words import (
-    cells_text,
-    decimals_text,
-    is_are,
-    many,
-    of_values,
-    percent,
-    plain,
-    span,
-)
-from gridatlas.model.format import places_of
+from gridatlas.checks.words import cells_text, decimals_text, of_values, percent, plain, span
+from gridatlas.model.format import is_are, many, places_of
 from gridatlas.model.study import Cell, Levels, Point
 from gridatlas.results.items import share_scale
 

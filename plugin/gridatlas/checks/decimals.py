@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView, is_computed
-from gridatlas.checks.words import CHANCE, cells_text, decimals_text, many, of_values, plain
-from gridatlas.model.format import places_of
+from gridatlas.checks.words import CHANCE, cells_text, decimals_text, of_values, plain
+from gridatlas.model.format import many, places_of
 from gridatlas.model.study import Point
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView
-from gridatlas.checks.words import is_are, many
+from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Levels, Point, Reading
 
 

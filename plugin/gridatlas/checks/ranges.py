@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView
-from gridatlas.checks.words import cells_text, many, of_values, plain
+from gridatlas.checks.words import cells_text, of_values, plain
+from gridatlas.model.format import many
 from gridatlas.model.study import Levels, Reading
 
 

@@ -11,7 +11,8 @@ from functools import cache
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Axis, Line, ReadingView
-from gridatlas.checks.words import CHANCE, how_sure, is_are, many, plain, times_text
+from gridatlas.checks.words import CHANCE, how_sure, plain, times_text
+from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import inline
 

@@ -15,7 +15,8 @@ from typing import cast
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Axis, Line, ReadingView
 from gridatlas.checks.repeats import CONSTANT
-from gridatlas.checks.words import CHANCE, at_level, how_sure, is_are, many, plain, times_text
+from gridatlas.checks.words import CHANCE, at_level, how_sure, plain, times_text
+from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Point
 
 Stretch = Sequence[tuple[Point, Decimal]]

@@ -18,7 +18,8 @@ from gridatlas.checks.document import (
 )
 from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.reading import ReadingView, Sheet, is_computed
-from gridatlas.checks.words import cells_text, is_are, many, plain
+from gridatlas.checks.words import cells_text, plain
+from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Factor, Levels, Point, Reading, Study, inline
 

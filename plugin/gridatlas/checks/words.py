@@ -7,21 +7,11 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from gridatlas.model.format import places_of
+from gridatlas.model.format import is_are, many, places_of
 from gridatlas.model.study import Factor, Point, Study, inline
 
 CHANCE = Fraction(1, 100)
 """Repeated lines and runs are findings where chance gives one in fewer than 1 of 100 readings."""
-
-
-def many(number: int, noun: str) -> str:
-    """`1 grid`, `1,200 grids`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def is_are(number: int) -> str:
-    """The verb after a number."""
-    return "is" if number == 1 else "are"
 
 
 def of_values(number: int, total: int) -> str:

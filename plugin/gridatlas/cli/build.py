@@ -11,6 +11,7 @@ import click
 from gridatlas.cli.errors import NothingWritten
 from gridatlas.hosts.throttled import throttled
 from gridatlas.hosts.write_errors import not_written
+from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 
 if TYPE_CHECKING:
@@ -154,5 +155,4 @@ def _summary(changes: FolderChanges, into: Path, pages: int) -> list[str]:
         "as before": changes.same,
     }
     total = join_names(f"{number:,} {word}" for word, number in counts.items() if number)
-    number = f"{pages} page" if pages == 1 else f"{pages} pages"
-    return [*lines, f"{number} and their files are in {into.as_posix()}: {total}"]
+    return [*lines, f"{many(pages, 'page')} and their files are in {into.as_posix()}: {total}"]

@@ -12,7 +12,7 @@ import click
 
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.checks.words import many
+from gridatlas.model.format import many
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from gridatlas.data.text import read_text, unprintable
+from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import level_number
 
@@ -186,15 +187,11 @@ def _control_characters(values: Sequence[str], line: int, name: str) -> list[Pro
 def _ragged(columns: Sequence[str], values: Sequence[str], line: int, name: str) -> list[Problem]:
     if len(values) == len(columns):
         return []
-    found = f"{_values(len(values))}: {quote(','.join(values))}"
-    number, names = _values(len(columns)), join_names(columns)
+    found = f"{many(len(values), 'value')}: {quote(','.join(values))}"
+    number, names = many(len(columns), "value"), join_names(columns)
     return [
         Problem.of("ragged-row", name, found, line, values={"number": number, "columns": names})
     ]
-
-
-def _values(number: int) -> str:
-    return "1 value" if number == 1 else f"{number} values"
 
 
 def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:

@@ -7,16 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from gridatlas.checks import TITLES, Finding, StudyChecks
 from gridatlas.diff.changes import Changes, FindingChange, LostCheck, StudyChanges, fails
 from gridatlas.diff.matching import Match
-from gridatlas.diff.report import (
-    NAMED,
-    Entry,
-    count,
-    entry,
-    grid_name,
-    more_than,
-    reading_name,
-    truncate,
-)
+from gridatlas.diff.report import NAMED, Entry, entry, grid_name, more_than, reading_name, truncate
+from gridatlas.model.format import many
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Study
 
@@ -145,7 +137,7 @@ def _lost_check(study: StudyChanges, check: LostCheck) -> Entry:
     return entry(
         study.id,
         f"No longer checked: {check.old.title}, {where}, {reading_name(base, check.old.reading)}: "
-        f"{check.lost:,} of {count(check.tested, 'value')}",
+        f"{check.lost:,} of {many(check.tested, 'value')}",
         (*hidden, without, f"Now: {now}", f"Before: {check.old.statement}"),
     )
 

@@ -16,16 +16,8 @@ from gridatlas.diff.changes import (
     outcome,
     outcomes,
 )
-from gridatlas.diff.report import (
-    EXCERPT,
-    NAMED,
-    Entry,
-    count,
-    entry,
-    line,
-    now_and_before,
-    truncate,
-)
+from gridatlas.diff.report import EXCERPT, NAMED, Entry, entry, line, now_and_before, truncate
+from gridatlas.model.format import many
 
 ALIKE = 0.6
 """Similarity of two sentences from which they count as one that was reworded."""
@@ -190,7 +182,7 @@ def other_claim_entries(changes: Changes) -> Iterator[Entry]:
     for added in changes.added:
         wrong = [claim for claim in added.judged if is_wrong(claim)]
         if added.judged:
-            text = f"The new study makes {count(len(added.judged), 'claim')}"
+            text = f"The new study makes {many(len(added.judged), 'claim')}"
             text += f", of which {len(wrong)} not as recorded" if wrong else ""
             details = tuple(f"“{claim.entry.text}”" for claim in wrong[:NAMED])
             yield entry(added.study.id, text, details)

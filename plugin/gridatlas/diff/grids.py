@@ -19,22 +19,15 @@ from gridatlas.diff.changes import (
     StudyChanges,
 )
 from gridatlas.diff.matching import Match
-from gridatlas.diff.report import (
-    ROWS,
-    Entry,
-    Table,
-    count,
-    entry,
-    grid_name,
-    more_than,
-    values_of,
-)
+from gridatlas.diff.report import ROWS, Entry, Table, entry, grid_name, more_than, values_of
 from gridatlas.diff.significance import Measurement, test_changes
 from gridatlas.model.format import (
     between,
     cell_text,
     difference_ends,
     format_difference,
+    many,
+    places_of,
     value_with_unit,
 )
 from gridatlas.model.study import Cell, Grid, Levels, Point, Study, inline
@@ -220,12 +213,12 @@ def _counted(grid: GridChange) -> str:
         "trials": "with other trials or errors",
     }
     parts = [
-        f"{count(kinds.count(kind), 'value')} {word}"
+        f"{many(kinds.count(kind), 'value')} {word}"
         for kind, word in words.items()
         if kind in kinds
     ]
     parts[0] += significance_counts(grid.cells)
-    return f"{', '.join(parts)}; it has {count(values_of(grid.new), 'value')}"
+    return f"{', '.join(parts)}; it has {many(values_of(grid.new), 'value')}"
 
 
 def significance_counts(cells: Iterable[CellChange]) -> str:
@@ -278,7 +271,7 @@ def _difference_text(study: Study, change: CellChange) -> str:
     if change.kind != "value" or change.old.value is None or change.new.value is None:
         return ""
     difference = change.new.value - change.old.value
-    decimals = max(study.metric.decimals or 0, -int(difference.as_tuple().exponent), 0)
+    decimals = max(study.metric.decimals or 0, places_of(difference))
     number = format_difference(difference, min(decimals, 6))
     text = value_with_unit(number, study.metric.unit, difference=True)
     if change.significance and change.significance.interval:

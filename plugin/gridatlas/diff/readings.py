@@ -25,7 +25,6 @@ from gridatlas.diff.report import (
     ROWS,
     Entry,
     Table,
-    count,
     entry,
     grid_name,
     more_than,
@@ -34,6 +33,7 @@ from gridatlas.diff.report import (
     truncate,
     value_text,
 )
+from gridatlas.model.format import many
 from gridatlas.model.study import Cell, Levels, Reading, Study
 
 ORDINALS = {1: "only", 2: "second", 3: "third", 4: "fourth"}
@@ -227,7 +227,7 @@ def removed_entries(changes: Changes) -> Iterator[Entry]:
     for study in changes.studies:
         for removed in study.removed_readings:
             name = reading_name(study.base.study, removed.reading.id)
-            text = f"Removed: the {name} with {count(len(removed.reading.cells), 'cell')}"
+            text = f"Removed: the {name} with {many(len(removed.reading.cells), 'cell')}"
             lost = "; ".join(losses((removed,)))
             yield entry(study.id, f"{text}: {lost}" if lost else text, _lost_with(study, removed))
 
@@ -240,10 +240,10 @@ def losses(removed: Iterable[RemovedReading]) -> Iterator[str]:
         cells.update(dict(reading.sources))
     for sources, number in sorted(cells.items()):
         which = ORDINALS.get(sources, f"{sources}th")
-        yield f"{count(number, 'cell')} {_lose(number)} {which} source"
+        yield f"{many(number, 'cell')} {_lose(number)} {which} source"
     statements = sum(len(reading.statements) for reading in removed)
     if statements:
-        yield f"{count(statements, 'statement')} {_lose(statements)} source"
+        yield f"{many(statements, 'statement')} {_lose(statements)} source"
 
 
 def _lose(number: int) -> str:
@@ -266,7 +266,7 @@ def _lost_with(study: StudyChanges, removed: RemovedReading) -> Iterator[str]:
     if gone:
         yield f"Statements removed with it: {truncate(gone, NAMED)}"
     if removed.disagreements:
-        cells = count(len(removed.disagreements), "cell")
+        cells = many(len(removed.disagreements), "cell")
         yield f"It disagreed with other readings on {cells}; that is no longer reported."
     for hint in removed.hints:
         names = reading_name(base, hint.reading), reading_name(base, hint.other)
@@ -300,7 +300,7 @@ def disagreement_entries(changes: Changes) -> Iterator[Entry]:
             for change in filter(is_kind, study.own_disagreements):
                 by_grid.setdefault(change.place[0], []).append(change)
             for levels, group in by_grid.items():
-                name = f"{grid_name(study.head.study, levels)}: {text} {count(len(group), 'cell')}"
+                name = f"{grid_name(study.head.study, levels)}: {text} {many(len(group), 'cell')}"
                 yield _disagreement(study, name, group)
 
 
@@ -337,12 +337,12 @@ def _source(study: StudyChanges, change: ReadingChange) -> Entry:
     hidden = [value for value in change.values if shown.get(value[0]) != change.new.id]
     parts = []
     if change.values:
-        text = f"{count(len(change.values), 'value')} changed"
+        text = f"{many(len(change.values), 'value')} changed"
         if len(hidden) < len(change.values):
             text += f", of which {len(hidden):,} aren't shown" if hidden else ", all of them shown"
         parts.append(text)
     if change.details:
-        cells = count(len(change.details), "cell")
+        cells = many(len(change.details), "cell")
         parts.append(f"notes, places, runs or decimals of {cells} changed")
     rows = tuple(
         (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas.claims.values import cell_name
-from gridatlas.model.format import value_with_unit
+from gridatlas.model.format import many, value_with_unit
 from gridatlas.model.problems import printable
 from gridatlas.model.study import Grid, Levels, Point, Study
 
@@ -116,15 +116,10 @@ def line(text: object, limit: int = MAX_TEXT) -> str:
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
-    """`1 cell`, `2 cells`."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
 def more_than(shown: int, number: int, noun: str, of: str = "") -> str:
     """`and 3 more cells of this grid` where more than the shown ones are there; else empty."""
     more = number - shown
-    return f"and {count(more, f'more {noun}')}{of}" if more > 0 else ""
+    return f"and {many(more, f'more {noun}')}{of}" if more > 0 else ""
 
 
 def truncate(names: Iterable[str], limit: int) -> str:
@@ -177,4 +172,4 @@ def values_of(grid: Grid) -> int:
 def grids_text(grids: Iterable[Grid]) -> str:
     """`2 grids and 40 values`."""
     sizes = [values_of(grid) for grid in grids]
-    return f"{count(len(sizes), 'grid')} and {count(sum(sizes), 'value')}"
+    return f"{many(len(sizes), 'grid')} and {many(sum(sizes), 'value')}"

@@ -15,8 +15,9 @@ from gridatlas.diff.readings import (
     removed_entries,
     source_entries,
 )
-from gridatlas.diff.report import Entry, Report, Section, count, grids_text, line
+from gridatlas.diff.report import Entry, Report, Section, grids_text, line
 from gridatlas.diff.structure import rename_entries, structure_entries, text_entries
+from gridatlas.model.format import is_are, many
 
 SECTIONS: tuple[tuple[str, str, Callable[[Changes], Iterable[Entry]]], ...] = (
     ("readings-removed", "Readings that were removed", removed_entries),
@@ -54,7 +55,7 @@ def make_report(changes: Changes) -> Report:
 def _summary(changes: Changes, sections: tuple[Section, ...]) -> str:
     """What changed, in one or two sentences."""
     if not sections:
-        studies = count(len(changes.studies), "study", "studies")
+        studies = many(len(changes.studies), "study", "studies")
         grids = [grid for study in changes.studies for grid in study.head.results.grids.values()]
         return (
             f"Nothing changed: {studies} with {grids_text(grids)} are the same on both sides, with "
@@ -79,19 +80,19 @@ def _parts(changes: Changes, sizes: dict[str, int]) -> Iterator[str]:
     if "readings-removed" in sizes:
         removed = [reading for study in changes.studies for reading in study.removed_readings]
         lost = ", ".join(losses(removed))
-        yield f"{count(len(removed), 'reading')} removed" + (f" ({lost})" if lost else "")
+        yield f"{many(len(removed), 'reading')} removed" + (f" ({lost})" if lost else "")
     if "problems" in sizes:
-        yield f"{count(sizes['problems'], 'problem')} in the data"
+        yield f"{many(sizes['problems'], 'problem')} in the data"
     yield from _claims(changes)
     yield from _checks(changes, sizes.get("checks", 0))
     yield from _cells(changes)
     if "best" in sizes:
-        yield f"another best cell or value in {count(sizes['best'], 'grid')}"
+        yield f"another best cell or value in {many(sizes['best'], 'grid')}"
     disagreements = [
         change for study in changes.studies for change in study.own_disagreements if change.new
     ]
     if disagreements:
-        yield f"readings disagree newly or otherwise on {count(len(disagreements), 'cell')}"
+        yield f"readings disagree newly or otherwise on {many(len(disagreements), 'cell')}"
     matches = [study.match for study in changes.studies]
     for number, noun, plural, verb in (
         (len(changes.added), "study", "studies", "added"),
@@ -100,7 +101,7 @@ def _parts(changes: Changes, sizes: dict[str, int]) -> Iterator[str]:
         (sum(len(match.removed) for match in matches), "level", "levels", "removed"),
     ):
         if number:
-            yield f"{count(number, noun, plural)} {verb}"
+            yield f"{many(number, noun, plural)} {verb}"
     if "renames" in sizes:
         yield f"{sizes['renames']:,} renamed"
 
@@ -111,11 +112,11 @@ def _claims(changes: Changes) -> Iterator[str]:
     wrong = sum(claim.newly_wrong and not claim.flipped for claim in claims)
     removed = sum(claim.new is None for claim in claims)
     if flipped:
-        yield f"{count(flipped, 'claim')} flipped"
+        yield f"{many(flipped, 'claim')} flipped"
     if wrong:
-        yield f"{count(wrong, 'claim')} {'is' if wrong == 1 else 'are'} not as recorded"
+        yield f"{many(wrong, 'claim')} {is_are(wrong)} not as recorded"
     if removed:
-        yield f"{count(removed, 'claim')} removed"
+        yield f"{many(removed, 'claim')} removed"
 
 
 def _checks(changes: Changes, entries: int) -> Iterator[str]:
@@ -124,11 +125,11 @@ def _checks(changes: Changes, entries: int) -> Iterator[str]:
     lost = sum(len(study.lost_checks) for study in changes.studies)
     other = entries - new - lost
     if new:
-        yield f"{count(new, 'check')} newly {'fails' if new == 1 else 'fail'}"
+        yield f"{many(new, 'check')} newly {'fails' if new == 1 else 'fail'}"
     if other:
-        yield f"{count(other, 'check')} {'says' if other == 1 else 'say'} something else"
+        yield f"{many(other, 'check')} {'says' if other == 1 else 'say'} something else"
     if lost:
-        yield f"{count(lost, 'check')} {'covers' if lost == 1 else 'cover'} less than before"
+        yield f"{many(lost, 'check')} {'covers' if lost == 1 else 'cover'} less than before"
 
 
 def _cells(changes: Changes) -> Iterator[str]:
@@ -139,5 +140,5 @@ def _cells(changes: Changes) -> Iterator[str]:
     ]
     cells = [cell for grid in by_grid for cell in grid]
     if cells:
-        grids = count(sum(map(bool, by_grid)), "grid")
-        yield f"{count(len(cells), 'cell')} changed in {grids}{significance_counts(cells)}"
+        grids = many(sum(map(bool, by_grid)), "grid")
+        yield f"{many(len(cells), 'cell')} changed in {grids}{significance_counts(cells)}"

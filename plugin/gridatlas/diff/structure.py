@@ -10,15 +10,8 @@ from pydantic import BaseModel
 from gridatlas.diff.best import best_of_grids
 from gridatlas.diff.changes import Changes, PropertyChange, StudyChanges
 from gridatlas.diff.matching import Match, Rename, factors_of
-from gridatlas.diff.report import (
-    Entry,
-    count,
-    entry,
-    grid_name,
-    grids_text,
-    now_and_before,
-    values_of,
-)
+from gridatlas.diff.report import Entry, entry, grid_name, grids_text, now_and_before, values_of
+from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Grid, Level, Study
 from gridatlas.results.grids import Results
 
@@ -185,7 +178,7 @@ def _study_structure(study: StudyChanges) -> Iterator[Entry]:
     )
     # Those that were removed are in a section of their own.
     for reading in study.readings.added:
-        cells = count(len(reading.cells), "cell")
+        cells = many(len(reading.cells), "cell")
         yield entry(new.id, f"Added: the reading “{reading.label}” with {cells}")
     for grid in study.grids.changed:
         if grid.computed:
@@ -223,9 +216,9 @@ def _come_and_gone(
                 for grid in results.grids.values()
                 for x, y, cell in grid.points()
             )
-            yield entry(study_id, f"{text} on an axis, with {count(number, 'value')}")
+            yield entry(study_id, f"{text} on an axis, with {many(number, 'value')}")
     for grid in left.values():
-        name, values = grid_name(study, grid.levels), count(values_of(grid), "value")
+        name, values = grid_name(study, grid.levels), many(values_of(grid), "value")
         yield entry(study_id, f"{verb}: the grid {name} with {values}", best_of_grids([grid]))
 
 
@@ -242,12 +235,12 @@ def _rename(rename: Rename, study_id: str) -> Entry:
     name = f"level of {rename.factor}" if rename.kind == "level" else rename.kind
     if rename.kind == "factor":
         reason = (
-            f"taken for the same by its place and {count(rename.equal, 'level')} of {rename.cells}"
+            f"taken for the same by its place and {many(rename.equal, 'level')} of {rename.cells}"
         )
     elif rename.equal == rename.cells:
-        reason = f"all {count(rename.cells, 'value')} that both have are the same"
+        reason = f"all {many(rename.cells, 'value')} that both have are the same"
     else:
-        cells = count(rename.cells, "value")
+        cells = many(rename.cells, "value")
         reason = f"{rename.equal:,} of {cells} that both have are the same"
     if rename.declared:
         reason = f"study.yml says so, under former; {reason}"

@@ -9,20 +9,17 @@ from gridatlas.importing.cells import Imported
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import Proposal
 from gridatlas.importing.rows import Reported
+from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, printable
 
 _SHOWN = 10
 """Places that are told one by one; with more rows, how many there are."""
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def proposal_lines(proposal: Proposal, sources: str) -> Iterator[str]:
     """The proposal as a small table, with its reasons."""
     table = proposal.table
-    yield f"{sources}: {_count(len(table.places), 'row')}; {table.form}"
+    yield f"{sources}: {many(len(table.places), 'row')}; {table.form}"
     if proposal.mark == "comma":
         yield "Numbers have decimal commas; they are written with points."
     yield ""
@@ -44,14 +41,14 @@ def accounting_lines(imported: Imported) -> Iterator[str]:
     good = [row for row in imported.reported if not row.bad]
     bad = [row for row in imported.reported if row.bad]
     without = len(imported.absent)
-    yield f"{_count(imported.read, 'row')} read"
-    yield f"  = {_count(imported.cells, 'cell')}"
-    yield f"  + {_count(imported.repeats, 'repeat')} of these cells"
+    yield f"{many(imported.read, 'row')} read"
+    yield f"  = {many(imported.cells, 'cell')}"
+    yield f"  + {many(imported.repeats, 'repeat')} of these cells"
     yield f"  + {len(imported.reported):,} reported"
     if without:
         texts = dict.fromkeys(cell.text or "nothing" for cell in imported.absent)
         places = join_names((cell.place for cell in imported.absent), _SHOWN)
-        yield (f"{_count(without, 'row')} without a value ({join_names(texts, 5)}): {places}")
+        yield (f"{many(without, 'row')} without a value ({join_names(texts, 5)}): {places}")
     yield from _reported("left out", good)
     yield from _reported("wrong", bad)
 
@@ -63,7 +60,7 @@ def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
     for number, (why, places) in enumerate(by_why.items()):
         if number == 2 * _SHOWN:
             rest = sum(len(places) for places in list(by_why.values())[number:])
-            yield f"  {what}: {_count(rest, 'more row')}, for {len(by_why) - number} other reasons"
+            yield f"  {what}: {many(rest, 'more row')}, for {len(by_why) - number} other reasons"
             return
         yield f"  {what}: {printable(why)}: {join_names(places, _SHOWN)}"
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gridatlas.checks.words import many
 from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.detect import detect, sources
@@ -17,6 +16,7 @@ from gridatlas.importing.rows import CannotImport
 from gridatlas.importing.study_text import About, study_text
 from gridatlas.importing.unpivot import is_wide, long
 from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
+from gridatlas.model.format import many
 from gridatlas.model.problems import truncate_list
 
 MANY_ROWS = 10_000

@@ -11,6 +11,16 @@ _DIGITS = Context(prec=400)
 MINUS = "\N{MINUS SIGN}"
 
 
+def many(number: int, noun: str, plural: str = "") -> str:
+    """A number of things: `1 grid`, `1,200 grids`, `2 studies`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def is_are(number: int) -> str:
+    """The verb after a number."""
+    return "is" if number == 1 else "are"
+
+
 def places_of(value: Decimal) -> int:
     """Decimals as printed: 2 of 47.30."""
     text = str(value)
@@ -51,7 +61,7 @@ def printed(study: Study, cell: Cell) -> str | None:
     if cell.value is None:
         return None
     decimals = study.metric.decimals or 0
-    own = -int(cell.value.as_tuple().exponent)
+    own = places_of(cell.value)
     return format_value(cell.value, max(decimals, min(own, 6) if cell.reading else 0))
 
 

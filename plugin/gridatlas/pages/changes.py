@@ -11,9 +11,10 @@ from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import with_overrides
 from gridatlas.diff.changes import Changes, GridChange, StudyChanges
 from gridatlas.diff.grids import changed_grids
-from gridatlas.diff.report import Report, count
+from gridatlas.diff.report import Report
 from gridatlas.diff.report import Section as ReportSection
 from gridatlas.diff.sections import make_report
+from gridatlas.model.format import many
 from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
@@ -167,12 +168,12 @@ def _changed(study: StudyChanges, plan: PagePlan) -> str:
     added = sum(is_shown(grid) for grid in study.grids.added)
     parts = []
     if changed:
-        cells = count(sum(len(grid.cells) for grid in changed), "cell")
-        parts.append(f"{cells} in {count(len(changed), 'grid')}")
+        cells = many(sum(len(grid.cells) for grid in changed), "cell")
+        parts.append(f"{cells} in {many(len(changed), 'grid')}")
     if added:
-        parts.append(count(added, "new grid"))
+        parts.append(many(added, "new grid"))
     if level is None and facet is None:
         flipped = sum(claim.flipped for claim in study.own_claims)
-        parts += [f"{count(flipped, 'claim')} flipped"] if flipped else []
+        parts += [f"{many(flipped, 'claim')} flipped"] if flipped else []
         return f"{', '.join(parts) or 'see there'}."
     return f"{', '.join(parts)}." if parts else ""

@@ -17,7 +17,6 @@ from gridatlas.assessment.reruns import VERDICTS, Reproduction, Verdict, in_word
 from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty
 from gridatlas.charts.binning import mark_key
 from gridatlas.charts.description import cell_names, higher_lower, without_value
-from gridatlas.checks.words import is_are, many
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
 from gridatlas.data.levels import slug
@@ -26,6 +25,8 @@ from gridatlas.model.format import (
     cell_text,
     format_difference,
     format_value,
+    is_are,
+    many,
     value_with_unit,
 )
 from gridatlas.model.problems import join_names

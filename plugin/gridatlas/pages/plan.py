@@ -13,9 +13,9 @@ from gridatlas.assessment.answers.several import overview_answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.heatmap import Heatmap, rows_from_top
-from gridatlas.checks.words import many
 from gridatlas.claims import Judged
 from gridatlas.data.levels import slug
+from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, only_problems, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword

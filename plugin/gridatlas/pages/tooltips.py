@@ -13,12 +13,12 @@ from typing import Any
 from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.charts.heatmap import rows_from_top
-from gridatlas.checks.words import is_are
 from gridatlas.model.format import (
     between,
     cell_text,
     difference_ends,
     format_difference,
+    is_are,
     printed,
     value_with_unit,
 )

@@ -47,6 +47,7 @@ from gridatlas.hosts.mkdocs.watching import Watching
 from gridatlas.hosts.throttled import throttled
 from gridatlas.hosts.write_errors import is_of_disk, not_written
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET
+from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.fence import FenceError, error_box
@@ -372,8 +373,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         for problem in truncate_list(site.problems):
             log.log(logging.WARNING if problem.severity == "problem" else logging.INFO, problem)
         if problems and self.config.strict and not self.serving:
-            count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
-            raise PluginError(f"gridatlas: {count} in the data (listed above), and strict is set")
+            number = many(len(problems), "problem")
+            raise PluginError(f"gridatlas: {number} in the data (listed above), and strict is set")
         return site
 
     def _base(self, config: MkDocsConfig) -> Snapshot | None:
