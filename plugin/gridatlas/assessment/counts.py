@@ -60,9 +60,8 @@ def counts_of(grid: Grid) -> GridCounts:
                 successes[printed] = successes_of(cell, n, scale)
             k = successes[printed]
         if k is None:
-            return GridCounts(
-                reason=f"{cell.value} is no count of {many(n, 'trial')}, so its trials are not known"
-            )
+            wrong = f"{cell.value} is no count of {many(n, 'trial')}"
+            return GridCounts(reason=f"{wrong}, so its trials are not known")
         counts[x.key, y.key] = (k, n)
     return GridCounts(counts, "" if counts else "there is no value")
 

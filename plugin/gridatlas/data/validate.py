@@ -77,11 +77,9 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         ),
         folder=source.name.rpartition("/")[0],
         claims=file.claims,
-        claim_lines=tuple(source.line("claims", at) or 1 for at in range(len(file.claims))),
+        claim_lines=_lines(source, "claims"),
         accepted=file.accepted,
-        accepted_lines=tuple(
-            source.line("accepted", index) or 1 for index in range(len(file.accepted))
-        ),
+        accepted_lines=_lines(source, "accepted"),
         reproduce=file.reproduce,
         runs=runs,
         license=file.license or "",
@@ -90,17 +88,19 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         axes=file.axes,
         alike=file.alike,
         former=file.former,
-        former_lines=tuple(source.line("former", at) or 1 for at in range(len(file.former))),
+        former_lines=_lines(source, "former"),
         agreement=file.agreement,
-        agreement_lines=tuple(
-            source.line("agreement", at) or 1 for at in range(len(file.agreement))
-        ),
+        agreement_lines=_lines(source, "agreement"),
         see_also=file.see_also,
-        see_also_lines=tuple(
-            source.line("see_also", at, "study") or 1 for at in range(len(file.see_also))
-        ),
+        see_also_lines=_lines(source, "see_also", "study"),
     )
     return study, problems
+
+
+def _lines(source: StudySource, name: str, *keys: str) -> tuple[int, ...]:
+    """Lines of the entries of a list in `study.yml`, or of a key in each."""
+    entries = getattr(source.file, name)
+    return tuple(source.line(name, index, *keys) or 1 for index in range(len(entries)))
 
 
 def _check_points(

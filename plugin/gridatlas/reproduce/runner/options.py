@@ -117,17 +117,9 @@ class _LevelType(click.ParamType):  # type: ignore[type-arg]
         return factor, level_key(level)
 
 
-def run_options(
-    out: str, *, seed: int = 0, device: str = "cuda"
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a click command the shared options, as its parameter `options`.
-
-    Args:
-        out: Default of `--out`.
-        seed: Default of `--seed`.
-        device: Default of `--device`.
-    """
-    options = [
+def _shared_options(out: str, seed: int, device: str) -> list[Callable[..., Any]]:
+    """The options, in the order of the help."""
+    return [
         click.option(
             "--out",
             type=click.Path(path_type=Path, file_okay=False),
@@ -188,6 +180,18 @@ def run_options(
         ),
     ]
 
+
+def run_options(
+    out: str, *, seed: int = 0, device: str = "cuda"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a click command the shared options, as its parameter `options`.
+
+    Args:
+        out: Default of `--out`.
+        seed: Default of `--seed`.
+        device: Default of `--device`.
+    """
+
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         names = RunOptions.__dataclass_fields__
 
@@ -198,7 +202,7 @@ def run_options(
                 raise click.UsageError("--address is of a Ray cluster; add --engine ray")
             return command(options=chosen, **values)
 
-        for option in reversed(options):
+        for option in reversed(_shared_options(out, seed, device)):
             called = option(called)
         return called
 
