@@ -11,8 +11,8 @@ from typing import Any, Literal
 from gridatlas.assessment.agreement import Disagreement
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.checks import CheckResult, Finding
-from gridatlas.checks.words import many
 from gridatlas.claims import Judged
+from gridatlas.model.format import many
 from gridatlas.model.problems import only_problems
 from gridatlas.pages.agreement import MATRIX_UP_TO, agreement, spread
 from gridatlas.pages.filters import WITHIN_NOISE, claim_outcome, described_by
