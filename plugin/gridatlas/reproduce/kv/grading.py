@@ -1,14 +1,11 @@
-r"""Grades answers: math-verify for open questions, a rule for multiple choice.
+r"""Grades answers: math-verify for open questions, the rules of `choices` for multiple choice.
 
 Only the text after the last `</think>` is graded; without one there is no answer, and it is wrong.
 
-Multiple choice, in capital letters of the choices that there are: the last `\boxed{…}` decides,
-where there is one; else the last `answer is (B)`, `answer: **B**` or the like; else the last line,
-where it is nothing but the letter. A letter elsewhere in a sentence is never an answer, nor is an A
-before a word in lower case: the article in "A proton is heavier" and in "the answer is A proton".
-
 Open questions: an answer is right where math-verify finds it equal to the right one. 33 % and 33
-are equal to it, 3300 and 0.33 are not.
+are equal to it, 3300 and 0.33 are not. Of several boxes the last that holds something is the
+answer, unless nothing but "and", "or" or a comma stands between it and the one before, on one line:
+two values for one are wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +22,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TextIO
 
-from gridatlas.reproduce.kv.questions import LETTERS, Question
+from gridatlas.reproduce.kv.choices import boxes, choice_of
+from gridatlas.reproduce.kv.questions import Question
 from gridatlas.reproduce.runner.errors import CannotRun
 
 END_OF_THOUGHT = "</think>"
@@ -50,32 +48,27 @@ def final_answer(text: str) -> str | None:
     return answer if found else None
 
 
-# --- multiple choice ------------------------------------------------------------------------------
-
-_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_MARKUP = re.compile(r"\\(?:text(?:bf|rm)?|mathrm|mathbf)\s*\{([^{}]*)\}")
-_SAID = re.compile(
-    r"\b(?i:answer|choice|option)(?i:\s+is)?\s*[:=]?\s*(?i:option\s+|choice\s+)?"
-    r"[*_$(\[\s]*(?!A\s+[a-z])([A-J])(?![A-Za-z'’])"
-)
-_ALONE = re.compile(r"[*_$(\[\s]*([A-J])[*_$)\].:\s]*")
-
-
-def choice_of(answer: str, choices: int) -> str | None:
-    """The letter that an answer settles on, by the rule above; None where it settles on none."""
-    boxed = [_ALONE.match(_MARKUP.sub(r"\1", text)) for text in _BOXED.findall(answer)]
-    lines = [line for line in answer.splitlines() if line.strip()]
-    alone = _ALONE.fullmatch(lines[-1]) if lines else None
-    if boxed:
-        found = boxed[-1][1] if boxed[-1] else None
-    elif statements := _SAID.findall(answer):
-        found = statements[-1]
-    else:
-        found = alone[1] if alone else None
-    return found if found and found in LETTERS[:choices] else None
-
-
 # --- open questions -------------------------------------------------------------------------------
+
+
+_JOINED = re.compile(r"(?:[ \t$,;&]|\\[()])*(?:and|or)?(?:[ \t$,;&]|\\[()])*")
+_NAME = re.compile(r"([^\s$=]+)\s*=\s*$")
+_WORDS = re.compile(r"\\(?:text|mathrm)\s*\{[^{}]*\}|[^\w]")
+
+
+def last_box(answer: str) -> str:
+    r"""The answer's last `\boxed{…}` where one is the whole answer; else the answer as it is."""
+    found = [box for box in boxes(answer) if _WORDS.sub("", box[2])]
+    if not found or len(found) == len(boxes(answer)) == 1:
+        return answer
+    if len(found) > 1:
+        (first, end, _), (start, _, _) = found[-2:]
+        own, other = (_NAME.search(answer[:place]) for place in (start, first))
+        between = answer[end : own.start() if own else start]
+        named = own and not (other and own[1] == other[1])
+        if _JOINED.fullmatch(between) and not named:
+            return answer
+    return rf"$\boxed{{{found[-1][2]}}}$"
 
 
 def open_grade(answer: str, gold: str) -> Grade | None:
@@ -89,7 +82,7 @@ def open_grade(answer: str, gold: str) -> Grade | None:
     ]
     if not right:
         return None
-    found = parse(answer, parsing_timeout=None)
+    found = parse(last_box(answer), parsing_timeout=None)
     if not found:
         return Grade(None, False)
     return Grade(str(found[-1]), bool(verify(right, found, timeout_seconds=None)))
@@ -113,7 +106,7 @@ class Grader:
         if answer is None:
             return Grade(None, False)
         if question.choices:
-            letter = choice_of(answer, len(question.choices))
+            letter = choice_of(answer, question.choices)
             return Grade(letter, letter == question.answer)
         reply = self._ask({"answer": answer, "gold": question.answer, "seconds": self.seconds})
         if reply is None:
