@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gridatlas.statistics import mean_difference, permutation
-from gridatlas.statistics.differences import difference, holm
+from gridatlas.statistics.differences import difference, holm, over_pages
 from gridatlas.statistics.estimates import wilson
-from gridatlas.statistics.families import over_pages
 
 PAGE = Path(__file__).parents[2] / "docs" / "measured-answers.md"
 ALPHA = 0.05

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from gridatlas.statistics import permutation
+from gridatlas.statistics.differences import over_pages
 from gridatlas.statistics.estimates import Floats
-from gridatlas.statistics.families import over_pages
 from gridatlas.statistics.permutation import (
     AxisTest,
     PermutationTest,

@@ -29,8 +29,8 @@ from gridatlas.model.format import between, value_with_unit
 from gridatlas.model.study import Factor, Level, inline
 from gridatlas.results.items import share_scale
 from gridatlas.results.summary import summarise
+from gridatlas.statistics.differences import over_pages
 from gridatlas.statistics.estimates import Floats, wilson
-from gridatlas.statistics.families import over_pages
 from gridatlas.statistics.permutation import (
     AxisTest,
     PermutationTest,

@@ -25,7 +25,7 @@ from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.site import Site, build
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
-from gridatlas.csp.site import add_policy
+from gridatlas.csp.policy import add_policy
 from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas.files.staging import StagedSite
 from gridatlas.hosts import fence_lines
