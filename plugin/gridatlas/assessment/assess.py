@@ -12,7 +12,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from gridatlas.assessment.counts import too_large
 from gridatlas.assessment.uncertainty import (
     CellUncertainty,
     Default,
@@ -24,7 +23,7 @@ from gridatlas.assessment.uncertainty import (
 )
 from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.results.grids import Results
-from gridatlas.results.items import as_input, clusters, trials
+from gridatlas.results.items import as_input, clusters, too_large, trials
 
 
 def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
@@ -83,7 +82,7 @@ def _inputs(results: Results) -> Any:
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
     here = Path(__file__)
-    names = ("compute", "counts", "evidence", "uncertainty")
+    names = ("compute", "evidence", "uncertainty")
     files = [here, *(here.with_name(f"{name}.py") for name in names)]
     files.append(here.parents[1] / "results" / "items.py")
     files += sorted((here.parents[1] / "statistics").glob("*.py"))

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from gridatlas.assessment.counts import AGGREGATE, REPEATED, Counts, GridCounts, counts_of
 from gridatlas.assessment.evidence import Evidence, GridEvidence, gather_evidence
 from gridatlas.assessment.uncertainty import (
     ALPHA,
@@ -27,7 +26,18 @@ from gridatlas.assessment.uncertainty import (
 from gridatlas.model.study import Grid, Levels, Point
 from gridatlas.results.differences import Difference, differences
 from gridatlas.results.grids import Results
-from gridatlas.results.items import all_paired, items_of, same_items, share_scale, shares_by_item
+from gridatlas.results.items import (
+    AGGREGATE,
+    REPEATED,
+    Counts,
+    GridCounts,
+    all_paired,
+    counts_of,
+    items_of,
+    same_items,
+    share_scale,
+    shares_by_item,
+)
 from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total

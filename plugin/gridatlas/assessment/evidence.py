@@ -15,17 +15,18 @@ from functools import lru_cache
 from math import fsum
 from typing import Protocol
 
-from gridatlas.assessment.counts import GridCounts, too_large
 from gridatlas.model.study import Cell, Factor, Grid, Levels, Point
 from gridatlas.results.grids import Results
 from gridatlas.results.items import (
     Basis,
+    GridCounts,
     Shares,
     clusters,
     items_of,
     same_items,
     share_scale,
     shares_by_item,
+    too_large,
     trials,
 )
 from gridatlas.statistics.estimates import (

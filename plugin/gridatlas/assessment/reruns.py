@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.assessment.assess import computed_by
-from gridatlas.assessment.counts import CELLS_UP_TO, too_large
 from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.format import many, places_of
 from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
 from gridatlas.results.grids import Results
-from gridatlas.results.items import clusters, trials
+from gridatlas.results.items import CELLS_UP_TO, clusters, too_large, trials
 from gridatlas.statistics.interval import Interval, verdict
 
 Verdict = Literal["agrees", "differs", "too few to tell", "not testable", "running", "not run"]

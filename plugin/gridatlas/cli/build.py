@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gridatlas.cli.errors import NothingWritten
-from gridatlas.hosts.throttled import throttled
-from gridatlas.hosts.write_errors import not_written
+from gridatlas.hosts.reporting import not_written, throttled
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 

@@ -10,7 +10,7 @@ import click
 
 from gridatlas.cli.errors import NothingWritten
 from gridatlas.files.atomic import write_atomic
-from gridatlas.hosts.write_errors import not_written
+from gridatlas.hosts.reporting import not_written
 
 KINDS = ("claims", "checks")
 """Kinds of changes that `--fail-on` takes: ids of sections."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gridatlas.assessment.counts import successes_of
 from gridatlas.assessment.uncertainty import ALPHA, Ends
 from gridatlas.model.study import Cell, Grid, Point
-from gridatlas.results.items import Shares, clusters, share_scale, trials
+from gridatlas.results.items import Shares, clusters, share_scale, successes_of, trials
 
 NO_TRIALS = "the number of trials is unknown"
 NEWCOMBE = "95 % interval of each difference: Newcombe's"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gridatlas.build.site import Site
 from gridatlas.files.staging import FileTransaction, StagingDir, parents, remove_abandoned
-from gridatlas.hosts.write_errors import not_written
+from gridatlas.hosts.reporting import not_written
 from gridatlas.model.problems import join_names
 from gridatlas.pages.filters import inert
 from gridatlas.pages.plan import PagePlan

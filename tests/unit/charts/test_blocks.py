@@ -349,7 +349,7 @@ def test_statistics_have_limits_that_are_told(
     assert {(default.rows, default.reason) for default in uncertainty.defaults.values()} == {
         ((), "mean ranks are not computed above 29 settings")
     }
-    monkeypatch.setattr("gridatlas.assessment.counts.CELLS_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.results.items.CELLS_UP_TO", 29)
     uncertainty = assess(results)
     assert {(len(grid.cells), grid.reason) for grid in uncertainty.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")

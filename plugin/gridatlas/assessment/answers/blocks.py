@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 
 from gridatlas.assessment.compute import SETTINGS_UP_TO
-from gridatlas.assessment.counts import GridCounts, counts_of
 from gridatlas.model.study import Grid, Point, Study
-from gridatlas.results.items import shares_by_item
+from gridatlas.results.items import GridCounts, counts_of, shares_by_item
 from gridatlas.statistics.estimates import Floats, direction
 
 Kind = Literal["one", "benchmarks", "seeds"]

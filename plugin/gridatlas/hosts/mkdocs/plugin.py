@@ -40,12 +40,10 @@ from gridatlas.hosts.markdown import (
     put_in,
     with_numbers,
 )
-from gridatlas.hosts.mkdocs.files import SiteFile, Waiting
-from gridatlas.hosts.mkdocs.nav import add_to_nav, with_braces
+from gridatlas.hosts.mkdocs.files import SiteFile, Waiting, add_to_nav, with_braces
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.mkdocs.watching import Watching
-from gridatlas.hosts.throttled import throttled
-from gridatlas.hosts.write_errors import is_of_disk, not_written
+from gridatlas.hosts.reporting import is_of_disk, not_written, throttled
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list

@@ -1,10 +1,12 @@
-"""What is said where a disk or a folder can't be written to."""
+"""What hosts report: progress, not too often, and where a disk or a folder can't be written to."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from gridatlas.model.problems import printable
@@ -57,3 +59,20 @@ def _free(place: Path) -> str:
         if folder.is_dir():
             return f"{shutil.disk_usage(folder).free / 2**20:.1f} MiB"
     return "nothing"
+
+
+INTERVAL = 2.0
+"""Seconds before the first report, and between two."""
+
+
+def throttled(report: Callable[[str], None]) -> Callable[[str], None]:
+    """A reporter that hands on what was done at most every `INTERVAL` seconds."""
+    last = time.monotonic()
+
+    def progress(done: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= INTERVAL:
+            last = time.monotonic()
+            report(done)
+
+    return progress
