@@ -18,10 +18,9 @@ from test_strings import HOOKS, shape
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.cli.main import main
 from gridatlas.data.tables import unguarded
-from gridatlas.diff.compare import compare_snapshots
+from gridatlas.diff.compare import compare_snapshots, make_report
 from gridatlas.diff.formats import to_json, to_markdown
 from gridatlas.diff.report import Report
-from gridatlas.diff.sections import make_report
 from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import ALIKE, Problem, quote
 from gridatlas.pages.changes import changes_document

@@ -22,9 +22,8 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.build.markdown_export import for_repository, for_wiki, markdown_files
 from gridatlas.build.site import Site, build
 from gridatlas.data.tables import unguarded
-from gridatlas.diff.compare import compare_snapshots
+from gridatlas.diff.compare import compare_snapshots, make_report
 from gridatlas.diff.formats import to_markdown
-from gridatlas.diff.sections import make_report
 from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import printable
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,6 @@ from gridatlas.claims import judge
 from gridatlas.data.reader import read_study, study_folders
 from gridatlas.data.signatures import file_signatures, files_digest
 from gridatlas.data.validate import validate
-from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
@@ -42,6 +43,22 @@ def load_study(
     results = analyse(study, [*found, *checks.problems, *agreement_problems(study)])
     progress(f"checked {study.id}")
     return Assessment(results, checks, cache=cache, digest=files_digest(folder, study, before))
+
+
+@contextmanager
+def gc_disabled() -> Iterator[None]:
+    """Pause the search for cycles, also as a decorator.
+
+    It visits all objects again and again as they become more. Among a million cells none is
+    garbage: the search is a quarter of the time that it takes to read them.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @gc_disabled()

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, Assessments
-from gridatlas.assessment.pipeline import load_data, load_study
+from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.study_writer import StudyPlan, StudyWriter
@@ -19,7 +19,6 @@ from gridatlas.charts.render import Drawing, bundle
 from gridatlas.diff.compare import compare_snapshots
 from gridatlas.diff.snapshot import Snapshot, snapshot_of
 from gridatlas.files.cache import open_cache
-from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible

@@ -5,9 +5,15 @@ finding in a reading that supplies no shown value is a note. `accepted` in `stud
 findings that are known; an acceptance that no longer occurs is a problem.
 """
 
-from gridatlas.checks.accepted import accept, accept_entry, finding_problems
 from gridatlas.checks.counts import is_count, passing_share
-from gridatlas.checks.every import check_reading, check_study, reading_results
+from gridatlas.checks.every import (
+    accept,
+    accept_entry,
+    check_reading,
+    check_study,
+    finding_problems,
+    reading_results,
+)
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, StudyChecks
 from gridatlas.checks.reading import supplying
 from gridatlas.checks.words import half_unit

@@ -1,6 +1,6 @@
 """What changed between two snapshots of the studies, as frozen data.
 
-`compare` finds it, a module per kind of change; `sections` puts it in words, as a `Report`.
+`compare` finds it, a module per kind of change, and puts it in words, as a `Report`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The report: changes in words, in sections with entries, all of them plain text.
 
-`sections.make_report` writes it. Markdown, JSON (`formats`) and HTML (`pages.changes`) are
+`compare.make_report` writes it. Markdown, JSON (`formats`) and HTML (`pages.changes`) are
 formats of it.
 """
 

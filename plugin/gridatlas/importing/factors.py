@@ -5,18 +5,22 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from gridatlas.importing.columns import Column, determines, kind_of_count, plain_name, words
-from gridatlas.importing.numerals import looks_like_number
-from gridatlas.importing.options import ImportOptions, Role
-from gridatlas.importing.rows import CannotImport
-from gridatlas.importing.vocabulary import (
+from gridatlas.importing.columns import (
     DIRECTION_COLUMNS,
     FACTORS,
     METRICS,
     NOT_STDERR,
     REPEATS,
     WHEN,
+    Column,
+    determines,
+    kind_of_count,
+    plain_name,
+    words,
 )
+from gridatlas.importing.numerals import looks_like_number
+from gridatlas.importing.options import ImportOptions, Role
+from gridatlas.importing.rows import CannotImport
 from gridatlas.model.problems import join_names, quote
 
 

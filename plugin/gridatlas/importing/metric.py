@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from gridatlas.importing.columns import Column, words
-from gridatlas.importing.vocabulary import LOWER, PROPORTIONS, SHARES
+from gridatlas.importing.columns import LOWER, PROPORTIONS, SHARES, Column, words
 
 _NAMES = {
     "acc": "Accuracy",

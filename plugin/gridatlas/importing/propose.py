@@ -6,7 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from gridatlas.importing.columns import Column, kind_of_count, plain_name, words
+from gridatlas.importing.columns import (
+    COUNTS,
+    DIRECTION_COLUMNS,
+    FACTORS,
+    METRICS,
+    NOT_STDERR,
+    REPEATS,
+    WEAK,
+    WHEN,
+    Column,
+    kind_of_count,
+    plain_name,
+    words,
+)
 from gridatlas.importing.factors import (
     choose_factors,
     choose_repeats,
@@ -25,16 +38,6 @@ from gridatlas.importing.numerals import (
 )
 from gridatlas.importing.options import ROWS, ImportOptions, Role
 from gridatlas.importing.rows import CannotImport, RawTable, Reported
-from gridatlas.importing.vocabulary import (
-    COUNTS,
-    DIRECTION_COLUMNS,
-    FACTORS,
-    METRICS,
-    NOT_STDERR,
-    REPEATS,
-    WEAK,
-    WHEN,
-)
 from gridatlas.model.problems import join_names, nearest
 
 

@@ -7,10 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from gridatlas.importing.columns import kind_of_count, plain_name, words
+from gridatlas.importing.columns import (
+    FACTORS,
+    METRICS,
+    NOT_STDERR,
+    REPEATS,
+    WHEN,
+    kind_of_count,
+    plain_name,
+    words,
+)
 from gridatlas.importing.numerals import are_plain_numbers, is_absent, looks_like_number
 from gridatlas.importing.rows import CannotImport, RawTable
-from gridatlas.importing.vocabulary import FACTORS, METRICS, NOT_STDERR, REPEATS, WHEN
 from gridatlas.model.problems import join_names
 
 VALUE = "value"

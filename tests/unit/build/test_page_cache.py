@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import write_study
 
-from gridatlas.assessment.pipeline import load_data
+from gridatlas.assessment.pipeline import gc_disabled, load_data
 from gridatlas.build import page_cache
 from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import build
@@ -18,7 +18,6 @@ from gridatlas.build.study_writer import StudyWriter
 from gridatlas.data import signatures
 from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.files.cache import FILE
-from gridatlas.files.gc_pause import gc_disabled
 from gridatlas.pages.render import Page
 
 STUDY = """\

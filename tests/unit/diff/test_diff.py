@@ -18,7 +18,7 @@ from markdown import markdown
 
 from gridatlas.cli.main import main
 from gridatlas.diff.changes import Changes
-from gridatlas.diff.compare import compare_snapshots
+from gridatlas.diff.compare import compare_snapshots, make_report
 from gridatlas.diff.formats import (
     JSON_LIMIT,
     MARKDOWN_LIMIT,
@@ -28,7 +28,6 @@ from gridatlas.diff.formats import (
     truncate_sections,
 )
 from gridatlas.diff.report import Entry, Report, Section, line
-from gridatlas.diff.sections import make_report
 from gridatlas.diff.snapshot import load_snapshot
 from gridatlas.pages.changes import changes_document
 
