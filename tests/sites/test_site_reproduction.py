@@ -38,6 +38,19 @@ def test_each_cell_has_its_verdict(run: Build) -> None:
     assert rows[2][4:] == ["−0.5 points", "−1.4 to +0.4", "Newcombe's interval", "tune-1"]
 
 
+def test_it_leads_with_what_was_found_and_the_cells_that_differ(run: Build) -> None:
+    page = article(run.page(PAGE))
+    assert page.h1.find(string=True) == (
+        "2 of 8 cells measured again: 1 agree, 1 differ, 1 running"
+    )
+    [row] = page.select('[aria-label="Cells that differ most"] tbody tr')
+    assert [text_of(cell) for cell in row.find_all(["th", "td"])] == [
+        "Small", "0.2 × 8", "12.5 (n = 10,000)", "30.0 (n = 10,000)", "+17.5 points",
+        "+16.4 to +18.6",
+    ]  # fmt: skip
+    assert row.a["href"] == "../model/small/#small/0.2,8"
+
+
 def test_published_measured_and_their_difference_stand_side_by_side(run: Build) -> None:
     found = figures(article(run.page(PAGE)))
     assert [figure_name(figure) for figure in found] == [
@@ -59,11 +72,15 @@ def test_runs_and_commands_are_told_as_texts(run: Build) -> None:
     (facts,) = page.select('[aria-label="The run tune-1"] table')
     assert "id org/<b>small</b>" in text_of(facts)
     assert "none: it ran on the CPU" in text_of(facts)
-    commands = [block.text.split("\n") for block in page.select(".ga-rerun pre")]
+    commands = [block.text.split("\n") for block in page.select("pre.ga-cells")]
     assert commands[0] == [
         f"python docs/tune.py small {rate} {batch}" for batch in (16, 8) for rate in (0.1, 0.2)
     ]
     assert commands[1][0] == "python docs/tune.py large 0.1 16"
+    assert [block.text for block in page.select(".ga-rerun > details > pre.ga-code")] == [
+        f'for y in 16 8; do for x in 0.1 0.2; do python docs/tune.py {model} "$x" "$y"; done; done'
+        for model in ("small", "large")
+    ]
     assert page.select('a[href$="tune/"]') == []  # tune.md is no page of the script
 
 
@@ -91,12 +108,13 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
     text = text_of(page)
     links = [str(link["href"]) for link in page.select("a") if link.text.endswith("kv_sweep.py")]
     assert links == ["../../../reproduce/kv_sweep/"]
-    assert "not run. No cell was measured again yet." in text
+    assert page.h1.find(string=True) == "0 of 160 cells measured again: not run"
+    assert text.index("install what the script") < text.index("python docs/reproduce")
     # 298 questions × 5 samples × 20 cells × 2 models.
     assert "takes 59,600 trials" in text
     assert "In 160 of 160 cells the published value alone is less sure than the margin" in text
     assert figures(page) == []
-    commands = [line for block in page.select(".ga-rerun pre") for line in block.text.split("\n")]
+    commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == 160
     assert not any("average" in line for line in commands)
     assert commands[0] == (
@@ -119,11 +137,14 @@ def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build, study:
     how, options = OURS_AND_HOW[study]
     page = article(atlas.page(f"studies/{study}/reproduction/"))
     text = text_of(page)
-    assert text.startswith(f"Runs of Digits before and after GRPO, {how}: our own runs")
+    assert page.h1.find(string=True) == "324 of 324 cells measured"
+    assert f"Digits before and after GRPO, {how}: our own runs: all its values" in text
+    assert "pip install accelerate==1.15.0" in text
+    assert "torch==2.13.0 " in text
     assert "It has no published value, so it is no reproduction of a published figure" in text
     links = [str(link["href"]) for link in page.select("a") if link.text.endswith("grpo_digits.py")]
     assert links == ["../../../reproduce/grpo_digits/"]
-    commands = [line for block in page.select(".ga-rerun pre") for line in block.text.split("\n")]
+    commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == 324
     assert commands[0] == (
         f"python docs/reproduce/grpo_digits.py{options} --only setting=before --only seed=1"

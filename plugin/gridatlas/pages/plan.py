@@ -12,7 +12,7 @@ from typing import Any
 from gridatlas.assessment.answers.several import overview_answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
-from gridatlas.charts.heatmap import Heatmap, rows_from_top
+from gridatlas.charts.heatmap import Heatmap
 from gridatlas.claims import Judged
 from gridatlas.data.levels import slug
 from gridatlas.model.format import many
@@ -32,7 +32,7 @@ from gridatlas.pages.heatmaps import (
     side_by_side,
     single_row,
 )
-from gridatlas.pages.reproduction import command_form, commands
+from gridatlas.pages.reproduction import reproduction_context
 from gridatlas.results.differences import pairs
 from gridatlas.results.grids import readings_behind
 
@@ -308,28 +308,15 @@ def _reproduction_page(
 ) -> PagePlan:
     study = assessment.study
     name = "Runs" if reproduction.own else "Reproduction"
+    context = reproduction_context(assessment, reproduction)
     return PagePlan(
         path=_reproduction_path(assessment, into),
         template="reproduction.md.jinja",
         trail=("Studies", study.title),
         nav_title=name,
         title=f"{name} of {study.title}",
-        description=f"{study.title}: what runs measured"
-        + (
-            "."
-            if reproduction.own
-            else " again, cell by cell, and whether it agrees with what was published."
-        ),
-        context=_context(assessment, into)
-        | {
-            "script_page": script_page,
-            "form": command_form(study),
-            "commands": {
-                grid.levels: commands(grid, rows_from_top(study.y))
-                for grid in assessment.results.grids.values()
-                if len(grid.cells) * len(grid.cells[0]) <= COMMANDS_UP_TO
-            },
-        },
+        description=f"{study.title}: {context['line']}.",
+        context=_context(assessment, into) | context | {"script_page": script_page},
         sections=tuple(
             single_row(rerun.grid.label, f"rerun-{index}", rerun_figures(assessment, rerun))
             for index, rerun in enumerate(reproduction.begun)
@@ -343,9 +330,6 @@ def _reproduction_path(assessment: Assessment, into: str) -> str:
     """Path of a study's page Reproduction; empty where it has none."""
     return f"{into}/{assessment.study.id}/reproduction/index.md" if assessment.reproduction else ""
 
-
-COMMANDS_UP_TO = 2_500
-"""Cells of a grid up to which the page Reproduction lists the command of each."""
 
 _NAMED = re.compile(r"""(\w+)\s*=\s*(?:["']([^"']*)["']|([\d.]+))""")
 

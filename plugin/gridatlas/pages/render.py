@@ -305,21 +305,22 @@ class Templates:
         reproduction: Reproduction | None = plan.context.get("reproduction")
         if reproduction is None or plan.path != plan.context["reproduction_page"]:
             return {}
-        commands = plan.context["commands"]
         template = self._html.get_template("rerun.html.jinja")
         found = {
-            f"cells-{index}": template.render(
-                rerun=rerun, rows=rerun_rows(rerun), commands=commands.get(rerun.grid.levels, ())
-            ).strip()
+            f"cells-{index}": template.render(rerun=rerun, rows=rerun_rows(rerun)).strip()
             for index, rerun in enumerate(reproduction.begun)
         }
         if reproduction.runs:
             template = self._html.get_template("runs.html.jinja")
             found["runs"] = template.render(runs=reproduction.runs, facts=run_facts).strip()
-        waiting = [rerun.grid for rerun in reproduction.reruns if not rerun.begun]
-        waiting += [own.grid for own in reproduction.own]
-        template = self._html.get_template("commands.html.jinja")
-        found["commands"] = template.render(grids=waiting, commands=commands).strip()
+        context = {
+            **plan.context,
+            "link": partial(_link, plan.path),
+            "grids": [rerun.grid for rerun in reproduction.reruns]
+            + [own.grid for own in reproduction.own],
+        }
+        for name in ("commands", "differing", "verdicts"):
+            found[name] = self._html.get_template(f"{name}.html.jinja").render(**context).strip()
         return found
 
     def _changes(self, plan: PagePlan) -> dict[str, str]:

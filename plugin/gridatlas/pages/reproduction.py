@@ -9,18 +9,47 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from gridatlas.assessment.reruns import CellRerun, Rerun
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.reruns import CellRerun, Reproduction, Rerun, in_words
 from gridatlas.charts.heatmap import rows_from_top
-from gridatlas.model.format import cell_text, difference_ends, format_difference, value_with_unit
+from gridatlas.model.format import (
+    cell_text,
+    difference_ends,
+    format_difference,
+    many,
+    value_with_unit,
+)
 from gridatlas.model.schema import PLACEHOLDER
-from gridatlas.model.study import Cell, Grid, Level, Run, Study
+from gridatlas.model.study import Cell, Grid, Level, Point, Run, Study
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.tables import MAX_TABLE_CELLS
 from gridatlas.results.items import trials
 
 GIB = 2**30
+COMMANDS_UP_TO = 2_500
+"""Cells of a grid up to which the page Reproduction lists the command of each."""
+
+
+def reproduction_context(assessment: Assessment, reproduction: Reproduction) -> dict[str, Any]:
+    """What the templates of the page get."""
+    study = assessment.study
+    listed = {
+        grid.levels: grid
+        for grid in assessment.results.grids.values()
+        if len(grid.cells) * len(grid.cells[0]) <= COMMANDS_UP_TO
+    }
+    rows = rows_from_top(study.y)
+    return {
+        "line": reproduction_line(reproduction),
+        "differing": differing_cells(reproduction),
+        "form": command_form(study),
+        "packages": packages(reproduction.runs),
+        "commands": {levels: commands(grid, rows) for levels, grid in listed.items()},
+        "grid_commands": {levels: grid_command(grid, rows) for levels, grid in listed.items()},
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +148,42 @@ def _gpu(run: Run) -> str:
     return ", ".join(parts)
 
 
+def reproduction_line(reproduction: Reproduction) -> str:
+    """The page in a line: `0 of 160 cells measured again: not run`."""
+    own, counts = reproduction.own, reproduction.counts
+    if own:
+        measured, of = sum(grid.measured for grid in own), sum(grid.of for grid in own)
+        running = sum(grid.running for grid in own)
+        line = f"{measured:,} of {many(of, 'cell')} measured"
+        return line + (f", {running:,} running" if running else "")
+    of = sum(counts.values())
+    measured = sum(rerun.measured for rerun in reproduction.reruns)
+    begun = {**counts, "not run": 0}
+    line = f"{measured:,} of {many(of, 'cell')} measured again"
+    return f"{line}: {in_words(begun) or 'not run'}"
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingCell:
+    """A cell whose value measured again differs from the published one."""
+
+    grid: Grid
+    point: Point
+    row: RerunRow
+
+
+def differing_cells(reproduction: Reproduction) -> list[DifferingCell]:
+    """The cells that differ, the largest difference first."""
+    found = []
+    for rerun in reproduction.begun:
+        study = rerun.grid.study
+        for (x, y), cell in rerun.cells.items():
+            if cell.verdict == "differs" and cell.difference is not None:
+                row = _row(rerun, study.x.level(x), study.y.level(y), cell)
+                found.append((abs(cell.difference), DifferingCell(rerun.grid, (x, y), row)))
+    return [cell for _, cell in sorted(found, key=lambda entry: -entry[0])]
+
+
 # --- commands -----------------------------------------------------------------------------------
 
 
@@ -146,6 +211,51 @@ def commands(grid: Grid, rows: Sequence[Level]) -> list[str]:
     """The commands of all cells of a grid, row by row; none where `command` is empty."""
     found = (command(grid, x, y) for y in rows for x in grid.study.x.levels)
     return [text for text in found if text]
+
+
+def grid_command(grid: Grid, rows: Sequence[Level]) -> str:
+    """One command for all cells of a grid: loops of a POSIX shell; empty where `command` is.
+
+    Args:
+        rows: The levels of y in the order in which they are run.
+    """
+    study = grid.study
+    if study.reproduce is None or grid.aggregate:
+        return ""
+    levels, loops = _facets(grid), {study.x.id: "x", study.y.id: "y"}
+    words = ["python", study.reproduce.script, *shlex.split(study.reproduce.args)]
+    run = " ".join(_looped(word, levels, loops) for word in words)
+    xs = " ".join(shlex.quote(level.key) for level in study.x.levels)
+    ys = " ".join(shlex.quote(level.key) for level in rows)
+    return f"for y in {ys}; do for x in {xs}; do {run}; done; done"
+
+
+def _looped(word: str, levels: Mapping[str, str], loops: Mapping[str, str]) -> str:
+    """One argument, quoted, in which the shell puts its variables for the levels of the axes."""
+    parts = []
+    for place, part in enumerate(PLACEHOLDER.split(word)):
+        # Names of factors are at the odd places.
+        if place % 2 == 0:
+            parts.append(("", part))
+        elif part in loops:
+            parts.append((loops[part], ""))
+        else:
+            parts.append(("", levels[part]))
+    found = ""
+    for variable, texts in groupby(parts, lambda part: part[0]):
+        text = "".join(text for _, text in texts)
+        found += f'"${variable}"' if variable else shlex.quote(text) if text else ""
+    return found or "''"
+
+
+def packages(runs: Sequence[Run]) -> str:
+    """What installs the packages of the newest run, as arguments of pip; empty where unknown."""
+    newest = max((run for run in runs if run.packages), key=lambda run: run.started, default=None)
+    if newest is None:
+        return ""
+    # A local version, such as torch's +cpu, is on no index.
+    pins = (f"{name}=={version.partition('+')[0]}" for name, version in newest.packages.items())
+    return " ".join(shlex.quote(pin) for pin in sorted(pins))
 
 
 def command_parts(grid: Grid, rows: Sequence[Level]) -> list[Any]:

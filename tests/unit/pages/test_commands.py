@@ -13,7 +13,7 @@ from builders import MakeStudy, table
 
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.study import Grid
-from gridatlas.pages.reproduction import command, command_parts
+from gridatlas.pages.reproduction import command, command_parts, commands, grid_command
 from gridatlas.results.reconcile import analyse
 
 HEAD = (
@@ -87,10 +87,36 @@ def test_a_level_is_one_argument_to_a_shell(
     assert not (tmp_path / "hit").exists()
 
 
+@pytest.mark.parametrize("model", [*HOSTILE, "$x", "{depth}"])
+def test_the_command_of_a_grid_runs_those_of_its_cells(
+    make_study: MakeStudy, tmp_path: Path, model: str
+) -> None:
+    """In a real shell, row by row; variables stand only for the levels of the axes."""
+    args = "--model {model} --at {rate},'$x' {depth},{model} $(touch hit); x{rate}{depth} ''"
+    grid = _grid(make_study, args, model)
+    rows = rows_from_top(grid.study.y)
+    (tmp_path / "docs").mkdir()
+    script = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
+    (tmp_path / "docs/run.py").write_text(script, "utf-8")
+
+    def output(line: str) -> list[str]:
+        shell = f'python() {{ {shlex.quote(sys.executable)} "$@"; }}; {line}'
+        done = subprocess.run(
+            ["sh", "-c", shell], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
+        )
+        return done.stdout.splitlines()
+
+    each = [line for text in commands(grid, rows) for line in output(text)]
+    assert len(each) == 4
+    assert output(grid_command(grid, rows)) == each
+    assert not (tmp_path / "hit").exists()
+
+
 def test_without_reproduce_there_is_no_command(make_study: MakeStudy) -> None:
     grid = analyse(make_study("", table("rate,depth,value", "1,2,3"))).grid()
     assert set(_commands(grid).values()) == {""}
     assert command_parts(grid, grid.study.y.levels) == []
+    assert grid_command(grid, grid.study.y.levels) == ""
 
 
 def test_an_aggregate_has_no_command(make_study: MakeStudy) -> None:
@@ -99,3 +125,4 @@ def test_an_aggregate_has_no_command(make_study: MakeStudy) -> None:
     assert grid.aggregate
     assert set(_commands(grid).values()) == {""}
     assert command_parts(grid, grid.study.y.levels) == []
+    assert grid_command(grid, grid.study.y.levels) == ""
