@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from markupsafe import Markup
@@ -199,7 +200,8 @@ class Templates:
         """
         link = partial(_link, plan.path)
         seen: set[str] = set()
-        figures = {row.key: self._row(row, plan.path, drawings, seen) for row in plan.rows}
+        links = self._card_links(plan)
+        figures = {row.key: self._row(row, plan.path, drawings, seen, links) for row in plan.rows}
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         figures |= self._changes(plan) | self._cite(plan) | self._checks(plan)
         template = self._markdown.get_template(plan.template)
@@ -213,12 +215,39 @@ class Templates:
         )
         return Page(plan, head + _tidy(body), figures, frozenset(seen))
 
-    def _row(self, row: FigureRow, path: str, drawings: Drawings, seen: set[str]) -> str:
-        drawn = tuple(self._drawn(figure, path, drawings, seen) for figure in row.figures)
+    def _card_links(self, plan: PagePlan) -> dict[str, str]:
+        """Where a cell's card links to: its study's readings, and how to run it again."""
+        found = {}
+        if "checks_page" in plan.context:
+            found["readings"] = self.site.relative(
+                plan.context["checks_page"], plan.path, "readings"
+            )
+        if plan.context.get("reproduction_page"):
+            found["rerun"] = self.site.relative(
+                plan.context["reproduction_page"], plan.path, "commands"
+            )
+        return found
+
+    def _row(
+        self,
+        row: FigureRow,
+        path: str,
+        drawings: Drawings,
+        seen: set[str],
+        links: Mapping[str, str],
+    ) -> str:
+        drawn = tuple(self._drawn(figure, path, drawings, seen, links) for figure in row.figures)
         template = self._html.get_template("gallery.html.jinja")
         return template.render(row=replace(row, figures=drawn)).strip()
 
-    def _drawn(self, figure: Figure, path: str, drawings: Drawings, seen: set[str]) -> Figure:
+    def _drawn(
+        self,
+        figure: Figure,
+        path: str,
+        drawings: Drawings,
+        seen: set[str],
+        links: Mapping[str, str] = MappingProxyType({}),
+    ) -> Figure:
         """A figure with all that its template shows; its ids are added to `seen`."""
         svg, grid = drawings[figure.chart].svg, figure.grid
         links = downloads(grid, path) if grid else {}
@@ -237,7 +266,7 @@ class Templates:
             id=figure_id,
             svg=Markup(responsive(with_own_ids(svg, seen))),
             table=data_table(figure),
-            cards=Markup("" if figure.before else card_data(figure)),
+            cards=Markup("" if figure.before else card_data(figure, links)),
             downloads=links,
             share=share(embed, drawings[embed.figure.chart].svg, path, self.site)
             if embed

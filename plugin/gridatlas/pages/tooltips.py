@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from gridatlas.assessment.cells import CellView, GridCells
@@ -55,8 +56,11 @@ Column = list[Any]
 """What each cell says, in reading order; None where it says nothing."""
 
 
-def card_data(figure: Figure) -> str:
+def card_data(figure: Figure, links: Mapping[str, str] = MappingProxyType({})) -> str:
     """The cards of a heatmap, as JSON for an attribute in single quotes; empty for too many cells.
+
+    Args:
+        links: Addresses of the study's readings (`readings`), and of how to run a cell (`rerun`).
 
     Cells are in reading order, from the top row down. In the drawing, those without a value come
     after all others.
@@ -85,10 +89,11 @@ def card_data(figure: Figure) -> str:
         "study": study.id,
         "x": _axis(study.x, study.x.levels),
         "y": _axis(study.y, rows),
+        "links": {**links},
         **{name: _small(column) if name in COLUMNS else column for name, column in columns.items()},
     }
     return _for_html(
-        {name: entry for name, entry in content.items() if entry not in (None, "", [])}
+        {name: entry for name, entry in content.items() if entry not in (None, "", [], {})}
     )
 
 

@@ -180,9 +180,14 @@
       }
     }
     if (say("note")) make("p", inner, say("note"));
-    if (say("from")) make("p", inner, `From: ${say("from")}`, { class: "ga-card-small" });
+    const more = (text, to, name) => {
+      const line = make("p", inner, text, { class: "ga-card-small" });
+      if (to) line.append(" "), make("a", line, name, { href: to });
+    };
+    const links = data.links || {};
+    if (say("from")) more(`From: ${say("from")}.`, links.readings, "All readings");
     if (data.command) {
-      make("p", inner, "Measure it again:", { class: "ga-card-small" });
+      more("Measure it again:", links.rerun, "How to install");
       make("code", inner, command(of), { tabindex: "0" });
     }
     const actions = make("p", inner, null, { class: "ga-card-actions" });
