@@ -64,15 +64,22 @@ def changed(project: Project) -> Build:
 def test_sections_are_told_the_important_first(changed: Build) -> None:
     page = article(changed.page(PAGE))
     assert [text_of(element).rstrip("¶") for element in page.select("h1, h2")] == [
-        "Changes since before",
-        "Claims that flipped, are recorded otherwise, or were removed",
-        "Best cells that changed",
+        "1 of 8 values changed, and the answer with them",
         "Changed values",
-        "Readings whose cells changed",
+        "Everything else",
     ]
+    folds = {
+        text_of(element.summary): element.has_attr("open") for element in page.select(".ga-fold")
+    }
+    assert folds == {
+        "Heatmaps before and after": True,
+        "Claims that flipped, are recorded otherwise, or were removed (1)": True,
+        "Best cells that changed (1)": False,
+        "Readings whose cells changed (1)": False,
+    }
     assert "1 claim flipped; 1 cell changed in 1 grid (1 by more than noise)" in text_of(page)
     items = [text_of(element) for element in page.select(".ga-changes > ul > li")]
-    assert items[0].startswith(
+    assert items[1].startswith(
         "tiny: Flipped from true to false, not as recorded: “Large is ahead.”"
     )
     (row,) = page.select('[aria-label^="tiny: Small"] tbody tr')
@@ -82,6 +89,22 @@ def test_sections_are_told_the_important_first(changed: Build) -> None:
         assert (changed.site / PAGE / str(link["href"]) / "index.html").resolve() == (
             changed.site / "studies/tiny/index.html"
         )
+
+
+def test_the_answer_before_and_now_stands_on_top(changed: Build) -> None:
+    page = article(changed.page(PAGE))
+    found = page.select_one(".ga-revision")
+    before, now = (text_of(element) for element in found.select("dd"))
+    assert [text_of(element) for element in found.select("dt")] == ["Before", "Now"]
+    assert before != now
+    lead = text_of(article(changed.page("studies/tiny/")))
+    assert now.removesuffix(".") in lead
+    assert before.removesuffix(".") not in lead
+    order = [text_of(element) for element in page.select("dd, h2")]
+    assert order[:3] == [before, now, "Changed values"]
+    # Each page that leads with another sentence now.
+    rows = [text_of(row.th) for row in page.select('[aria-label^="Other pages"] tbody tr')]
+    assert rows == ["Model", "Small"]
 
 
 def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:

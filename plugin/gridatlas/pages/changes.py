@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from gridatlas.assessment.answers.answer import LONGEST, Answer
+from gridatlas.assessment.answers.several import revision_answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
@@ -15,7 +17,7 @@ from gridatlas.diff.grids import changed_grids
 from gridatlas.diff.report import Report
 from gridatlas.diff.report import Section as ReportSection
 from gridatlas.model.format import many
-from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point
+from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, Study
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.plan import PagePlan
@@ -37,12 +39,73 @@ def changes_document(report: Report, url: str = "") -> str:
     return document_environment().get_template("diff.html.jinja").render(report=report, url=url)
 
 
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A study that changed: what that did to what its pages lead with.
+
+    Attributes:
+        answer: How many values changed, and what its own page leads with, before and now.
+        others: The other pages that lead with another sentence: name, before, now.
+    """
+
+    study: Study
+    answer: Answer
+    others: tuple[tuple[str, str, str], ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether its own page leads with the same as before."""
+        return len(self.answer.evidence) == 1
+
+
+def revisions(changes: Changes, report: Report) -> list[Revision]:
+    """The studies of both snapshots in which anything changed, those with other answers first."""
+    changed = {entry.study for section in report.sections for entry in section.entries}
+    found = [_revision(study) for study in changes.studies if study.id in changed]
+    return sorted(found, key=lambda revision: (revision.same, -len(revision.answer.cells)))
+
+
+def _revision(study: StudyChanges) -> Revision:
+    base, head = study.base, study.head
+    answer = revision_answer((base.results, base.answers[""]), (head.results, head.answers[""]))
+    names = {facet.id: facet.label for facet in head.study.facets}
+    for facet in head.study.facets:
+        levels = head.results.levels(facet.id)
+        names |= {f"{facet.id}/{level.slug}": level.label for level in levels}
+    others = tuple(
+        (names[key], base.answers[key].sentence, now.sentence)
+        for key, now in head.answers.items()
+        if key in names and key in base.answers and base.answers[key].sentence != now.sentence
+    )
+    return Revision(head.study, answer, others)
+
+
+def changes_line(found: Sequence[Revision], report: Report) -> str:
+    """The page in a line: how many values changed, and whether answers did."""
+    if len(found) == 1 and not found[0].answer.sentence.startswith("No value changed;"):
+        return found[0].answer.sentence
+    values = sum(len(revision.answer.cells) for revision in found)
+    answers = sum(not revision.same for revision in found)
+    if not values and not answers:
+        summary = report.summary.removesuffix(".")
+        return summary if len(summary) <= LONGEST else f"Changes since {report.base}"
+    changed = f"{many(values, 'value')} changed in {many(len(found), 'study', 'studies')}"
+    return changed + (
+        f", and {many(answers, 'answer')} with them" if answers else "; the answers are the same"
+    )
+
+
+OPEN = ("readings-removed", "problems", "claims", "checks")
+"""Sections that are unfolded: what a reviewer must not miss."""
+
+
 def plan_changes(changes: Changes, assessments: Iterable[Assessment], into: str) -> PagePlan | None:
     """The page with everything that changed; None where nothing did."""
     report = make_report(changes)
     if not report.changed:
         return None
     by_id = {assessment.study.id: assessment for assessment in assessments}
+    found = revisions(changes, report)
     grids = changed_grids(changes)
     several = len({study.id for study, _ in grids}) > 1
     sections = []
@@ -56,10 +119,13 @@ def plan_changes(changes: Changes, assessments: Iterable[Assessment], into: str)
         trail=("Studies",),
         nav_title="Changes",
         title=f"Changes since {report.base}",
-        description=f"What changed in the results since {report.base}. {report.summary}",
+        description=f"Changes since {report.base}: {changes_line(found, report)}. {report.summary}",
         context={
             "problems": (),
             "report": replace(report, sections=tuple(map(_truncated, report.sections))),
+            "line": changes_line(found, report),
+            "revisions": found,
+            "open": OPEN,
             "left_out": {
                 section.id: max(0, len(section.entries) - MAX_ENTRIES)
                 for section in report.sections

@@ -360,12 +360,17 @@ class Templates:
         pages = plan.context["study_pages"]
         links = {study: str(_link(plan.path, to)) for study, to in pages.items()}
         template = self._html.get_template("changes.html.jinja")
-        return {
+        found = {
             f"section-{section.id}": template.render(
                 section=section, links=links, page=True
             ).strip()
             for section in report.sections
         }
+        template = self._html.get_template("revisions.html.jinja")
+        found["revisions"] = template.render(
+            revisions=plan.context["revisions"], links=links
+        ).strip()
+        return found
 
     def _cite(self, plan: PagePlan) -> dict[str, str]:
         """What stands on a study's own page to cite it."""
