@@ -209,10 +209,7 @@ def _values(reading: Reading) -> dict[At, Decimal]:
 def _places(study: Study) -> Iterator[At]:
     """Every cell that a reading may have, facet by facet and row by row."""
     grids = {levels for reading in study.accounts for levels, _ in reading.cells}
-    orders = [{level.key: i for i, level in enumerate(facet.levels)} for facet in study.facets]
-    for levels in sorted(
-        grids, key=lambda levels: [order[key] for order, key in zip(orders, levels, strict=True)]
-    ):
+    for levels in study.in_order(grids):
         for y in study.y.levels:
             for x in study.x.levels:
                 yield levels, (x.key, y.key)

@@ -108,11 +108,6 @@ def supplying(study: Study) -> frozenset[str]:
 
 def view_of(study: Study, reading: Reading, severity: Severity) -> ReadingView:
     """What the checks see of a reading, its grids in the order of the facets' levels."""
-    orders = [{level.key: i for i, level in enumerate(facet.levels)} for facet in study.facets]
-    found = sorted(
-        {levels for levels, _ in reading.cells},
-        key=lambda levels: [order[key] for order, key in zip(orders, levels, strict=True)],
-    )
     cell_at = reading.cells.get
     sheets = tuple(
         Sheet(
@@ -122,7 +117,7 @@ def view_of(study: Study, reading: Reading, severity: Severity) -> ReadingView:
                 for row in points_of(study)
             ),
         )
-        for levels in found
+        for levels in study.in_order({levels for levels, _ in reading.cells})
     )
     return ReadingView(study, reading.id, sheets, severity, ends_of(study))
 

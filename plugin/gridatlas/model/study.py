@@ -267,6 +267,15 @@ class Study:
         """The facet levels that the keys name."""
         return tuple(facet.level(key) for facet, key in zip(self.facets, levels, strict=True))
 
+    def in_order(self, combinations: Iterable[Levels]) -> list[Levels]:
+        """Combinations of facet levels, in the order in which the study lists these."""
+        return sorted(
+            combinations,
+            key=lambda levels: [
+                facet.place(key) for facet, key in zip(self.facets, levels, strict=True)
+            ],
+        )
+
     def trials_at(self, levels: Levels) -> int | None:
         """N of a cell at these facet levels by `trials`; None where the items are unknown."""
         if self.trials is None:

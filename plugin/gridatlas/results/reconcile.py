@@ -5,9 +5,9 @@ All arithmetic is decimal, on the values as printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from itertools import combinations, product
+from itertools import combinations
 
 from gridatlas.model.problems import Problem, join_names
 from gridatlas.model.study import (
@@ -28,22 +28,13 @@ from gridatlas.results.summary import mean
 def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
     """Choose each cell among the readings, and compute the aggregates that no reading prints."""
     every = {levels for reading in study.accounts for levels, _ in reading.cells}
-    grids = {
-        levels: _chosen_grid(study, levels)
-        for levels in product(*([level.key for level in facet.levels] for facet in study.facets))
-        if levels in every
-    }
+    grids = {levels: _chosen_grid(study, levels) for levels in study.in_order(every)}
     for index, facet in enumerate(study.facets):
         for level in facet.levels:
             if level.aggregate:
                 grids |= _aggregates(study, grids, index, level)
-    order = {levels: place for place, levels in enumerate(_all_levels(study))}
-    ordered = dict(sorted(grids.items(), key=lambda item: order[item[0]]))
+    ordered = {levels: grids[levels] for levels in study.in_order(grids)}
     return Results(study, ordered, tuple(problems))
-
-
-def _all_levels(study: Study) -> Iterator[Levels]:
-    return product(*([level.key for level in facet.levels] for facet in study.facets))
 
 
 def _chosen_grid(study: Study, levels: Levels) -> Grid:
