@@ -7,47 +7,14 @@ import inspect
 import re
 from typing import Any
 
-from gridatlas.model.schema import (
-    AcceptedEntry,
-    Aggregate,
-    AgreementEntry,
-    ClaimEntry,
-    Entry,
-    FactorEntry,
-    LevelEntry,
-    Metric,
-    ReadingEntry,
-    RegionEntry,
-    ReproduceEntry,
-    SeeAlso,
-    Source,
-    StatedRange,
-    StudyFile,
-    Trials,
-)
+from gridatlas.model.schema import Entry, StudyFile
 
 _LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 
 
 def models() -> list[type[Entry]]:
-    """The parts of the file whose keys are described, the file itself last."""
-    return [
-        Source,
-        SeeAlso,
-        Metric,
-        Aggregate,
-        LevelEntry,
-        FactorEntry,
-        Trials,
-        StatedRange,
-        ReadingEntry,
-        AgreementEntry,
-        ClaimEntry,
-        AcceptedEntry,
-        RegionEntry,
-        ReproduceEntry,
-        StudyFile,
-    ]
+    """The parts of the file in their order in the source, the file itself last."""
+    return Entry.__subclasses__()
 
 
 def json_schema() -> dict[str, Any]:
