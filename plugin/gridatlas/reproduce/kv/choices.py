@@ -176,11 +176,11 @@ def _same(text: str, choices: Sequence[str]) -> str | None:
 
 def _begun(text: str, choices: Sequence[str]) -> str | None:
     """The letter of the longest choice that a statement begins with, where its text ends there."""
-    said = _normal(text).casefold()
+    statement = _normal(text).casefold()
     fits = []
     for number, choice in enumerate(choices):
         wanted = _normal(choice).casefold()
-        if wanted and said.startswith(wanted) and _ENDS.match(said, len(wanted)):
+        if wanted and statement.startswith(wanted) and _ENDS.match(statement, len(wanted)):
             fits.append((len(wanted), number))
     longest = [number for length, number in fits if length == max(fits)[0]]
     return LETTERS[longest[0]] if len(longest) == 1 else None
@@ -228,7 +228,7 @@ def _last_line(text: str, choices: Sequence[str], rules: _Rules) -> str | None:
     if bare := rules.bare.fullmatch(lines[-1]):
         return bare[1]
     if found := rules.of_line(lines[-1]):
-        # The last of a list of choices, of which none is said to be right.
+        # The last of a list of choices, of which none is statement to be right.
         others = {rules.of_line(line) for line in lines[:-1]} - {None, found}
         return None if others else found
     return _same(lines[-1], choices)
