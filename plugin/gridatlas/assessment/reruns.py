@@ -332,10 +332,8 @@ def _computed(kind: Any, scale: int | None) -> dict[str, Any]:
     from gridatlas.statistics.estimates import Estimate, interval_of, successes_from
 
     def estimate(value: str, n: int | None, stderr: str | None, clusters: int | None) -> Estimate:
-        share = float(Decimal(value)) / (scale or 1)
-        error = None if stderr is None else float(stderr) / (scale or 1)
-        within = scale is not None and 0 <= share <= 1
-        return Estimate(share, n if within else None, error, clusters)
+        error = None if stderr is None else float(stderr)
+        return Estimate.of_value(float(value), n, error, clusters, scale)
 
     published, again = kind
     first = estimate(*published)

@@ -71,10 +71,6 @@ def compare_readings(base: Assessment, head: Assessment, match: Match) -> Readin
     )
 
 
-def _by_id(study: Study) -> dict[str, Reading]:
-    return {reading.id: reading for reading in study.readings}
-
-
 def _hints(hints: Iterable[Hint], ids: Mapping[str, str]) -> dict[tuple[str, ...], Hint]:
     """Hints by their kinds and the head's ids of their readings."""
     return {

@@ -117,11 +117,13 @@ def _by_errors(old: Measurement, new: Measurement) -> SignificanceTest | None:
 
     def estimate(measurement: Measurement) -> Estimate:
         grid, cell = measurement.grid, measurement.cell
-        scale = share_scale(grid.study)
-        value = float(cell.value or 0) / (scale or 1)
-        n = trials(grid, cell) if scale and 0 <= value <= 1 else None
-        error = None if cell.stderr is None else float(cell.stderr) / (scale or 1)
-        return Estimate(value, n, error, clusters(grid.study, grid.levels, measurement.point, cell))
+        return Estimate.of_value(
+            float(cell.value or 0),
+            trials(grid, cell),
+            None if cell.stderr is None else float(cell.stderr),
+            clusters(grid.study, grid.levels, measurement.point, cell),
+            share_scale(grid.study),
+        )
 
     difference = difference_interval(estimate(old), estimate(new))
     if difference is None:

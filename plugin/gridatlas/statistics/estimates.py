@@ -229,11 +229,6 @@ def widest(*intervals: Interval | None) -> Interval | None:
     return Interval(low, max(interval.high for interval in known_intervals))
 
 
-def clipped(interval: Interval, low: float, high: float) -> Interval:
-    """The part of an interval that is possible."""
-    return Interval(max(low, interval.low), min(high, interval.high))
-
-
 def variance_of(k: float, n: float, spread: Spread | None) -> tuple[float, float]:
     """Square of a share's standard error, never 0, and its degrees of freedom.
 
@@ -308,6 +303,26 @@ class Estimate:
     n: int | None = None
     stderr: float | None = None
     clusters: int | None = None
+
+    @classmethod
+    def of_value(
+        cls,
+        value: float,
+        n: int | None,
+        stderr: float | None,
+        clusters: int | None,
+        scale: int | None,
+    ) -> Estimate:
+        """An estimate of a value with its standard error, both in the unit of a metric.
+
+        Args:
+            n: Left out where the value is no share.
+            scale: What a share of 1 is in that unit; None where values are no shares.
+        """
+        share = value / (scale or 1)
+        within = scale is not None and 0 <= share <= 1
+        error = None if stderr is None else stderr / (scale or 1)
+        return cls(share, n if within else None, error, clusters)
 
 
 def interval_of(estimate: Estimate, confidence: float = 0.95) -> Interval | None:
