@@ -127,13 +127,10 @@ def _code_digest() -> str:
 
 def _templates_digest(folder: Path | None) -> str:
     """A hash of the user's own templates."""
-    digest = hashlib.sha256()
-    if folder is not None:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            content = path.read_bytes()
-            head = f"{path.relative_to(folder).as_posix()}:{len(content)}:"
-            digest.update(head.encode() + content)
-    return digest.hexdigest()
+    files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder else []
+    names = [path.relative_to(folder or path).as_posix() for path in files]
+    contents = [path.read_bytes() for path in files]
+    return cache_key(*names, *contents)
 
 
 # --- the cache ----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_study
 from gridatlas.build.study_writer import StudyPlan
+from gridatlas.files.cache import cache_key
 from gridatlas.model.problems import Problem
 
 
@@ -75,14 +75,13 @@ class ServeCache:
 
 def _content_digest(folder: Path) -> str | None:
     """A hash of all files in a folder; None where one can't be read, or is elsewhere."""
-    digest = hashlib.sha256()
+    parts: list[bytes] = []
     try:
         for path in (folder, *sorted(folder.rglob("*"))):
             if path.is_symlink():
                 return None
-            content = path.read_bytes() if path.is_file() else b""
-            name = os.fsencode(path.relative_to(folder))
-            digest.update(b"%d:%s%d:" % (len(name), name, len(content)) + content)
+            parts.append(os.fsencode(path.relative_to(folder)))
+            parts.append(path.read_bytes() if path.is_file() else b"")
     except OSError:
         return None
-    return digest.hexdigest()
+    return cache_key(*parts)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.runs import FOLDER as RUNS
+from gridatlas.files.cache import cache_key
 from gridatlas.model.study import Study
 
 FileSignatures = Mapping[Path, tuple[int, ...]]
@@ -39,7 +39,7 @@ def files_digest(folder: Path, study: Study, before: FileSignatures) -> str | No
     """
     paths = {folder / STUDY_FILE, *(folder / reading.entry.file for reading in study.readings)}
     paths |= {folder / reading.entry.text for reading in study.readings if reading.entry.text}
-    digest = hashlib.sha256()
+    parts: list[bytes] = []
     for path in sorted(paths | set((folder / RUNS).glob("*.json"))):
         try:
             content = path.read_bytes()
@@ -47,6 +47,5 @@ def files_digest(folder: Path, study: Study, before: FileSignatures) -> str | No
             return None
         if _signature(path) != before.get(path):
             return None
-        name = os.fsencode(path.relative_to(folder))
-        digest.update(b"%d:%s%d:" % (len(name), name, len(content)) + content)
-    return digest.hexdigest()
+        parts += os.fsencode(path.relative_to(folder)), content
+    return cache_key(*parts)
