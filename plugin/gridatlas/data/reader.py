@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from gridatlas.data.runs import RunFiles, read_runs
 from gridatlas.data.tables import Table, read_table
-from gridatlas.data.text import outside, read_text
+from gridatlas.data.text import found_and_expected, outside, read_text
 from gridatlas.data.yaml import KeyPath, parse_yaml
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import FORMAT, ReadingEntry, StudyFile
@@ -168,13 +168,7 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
         return Problem.of(
             "missing-key", name, f"no key {quote(key)}", line or 1, column, values={"key": key}
         )
-    value = error["input"]
-    found = f"a {'list' if isinstance(value, list | tuple) else 'mapping'}"
-    if not isinstance(value, list | tuple | dict):
-        found = "nothing" if value is None else quote(value)
-    expected = _EXPECTED.get(kind) or (
-        error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    )
+    value, (found, expected) = error["input"], found_and_expected(error)
     if kind in ("string_too_long", "too_long") and isinstance(value, str | int | Decimal):
         expected = f"at most {error['ctx']['max_length']} characters"
     if kind == "string_pattern_mismatch" and "https" in expected:
@@ -183,20 +177,6 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
         expected = "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
     fix = f"correct {column}"
     return Problem.of("wrong-value", name, found, line, column, expected=expected, fix=fix)
-
-
-_EXPECTED = {
-    "dict_type": "keys with values",
-    "int_parsing": "a whole number",
-    "int_parsing_size": "a whole number of fewer digits",
-    "int_type": "a whole number",
-    "model_type": "keys with values",
-    "string_too_short": "a text that is not empty",
-    "string_type": "a text",
-    "too_short": "at least one entry",
-    "tuple_type": "a list",
-}
-"""Plain words for what pydantic says in Python's."""
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from gridatlas.data.text import outside, read_text, unprintable
+from gridatlas.data.text import found_and_expected, outside, read_text, unprintable
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import LevelKey
 
@@ -225,27 +225,8 @@ def _problem(error: Any, name: str) -> Problem:
         return Problem(
             "missing-key", name, f"no key {quote(key)}", f"a value for {key}", COLLECT, None, column
         )
-    expected = _EXPECTED.get(error["type"]) or (
-        error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    )
-    value = error["input"]
-    found = f"a {'list' if isinstance(value, list | tuple) else 'mapping'}"
-    if not isinstance(value, list | tuple | dict):
-        found = "nothing" if value is None else quote(value)
+    found, expected = found_and_expected(error)
     return Problem("wrong-value", name, found, expected, COLLECT, None, column)
-
-
-_EXPECTED = {
-    "bool_type": "true or false",
-    "dict_type": "keys with values",
-    "int_type": "a whole number",
-    "model_type": "keys with values",
-    "model_attributes_type": "keys with values",
-    "string_too_short": "a text that is not empty",
-    "string_type": "a text",
-    "tuple_type": "a list",
-}
-"""Plain words for what pydantic says in Python's."""
 
 
 def levels_text(levels: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from gridatlas.model.problems import UNSEEN, Problem, nearest, quote
 
@@ -84,3 +85,34 @@ def outside(path: Path, data: Path, name: str) -> Problem | None:
 def unprintable(text: str) -> bool:
     """Whether a text has a character that no XML can hold."""
     return UNSEEN.search(text) is not None
+
+
+_EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "keys with values",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of fewer digits",
+    "int_type": "a whole number",
+    "model_attributes_type": "keys with values",
+    "model_type": "keys with values",
+    "string_too_short": "a text that is not empty",
+    "string_type": "a text",
+    "too_short": "at least one entry",
+    "tuple_type": "a list",
+}
+"""Plain words for what pydantic says in Python's."""
+
+
+def found_and_expected(error: Any) -> tuple[str, str]:
+    """What stands in the place of a value, and what should, in the words of problems.
+
+    Args:
+        error: One of those that pydantic gives.
+    """
+    expected = _EXPECTED.get(error["type"]) or (
+        error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    )
+    value = error["input"]
+    if isinstance(value, list | tuple | dict):
+        return f"a {'mapping' if isinstance(value, dict) else 'list'}", expected
+    return "nothing" if value is None else quote(value), expected
