@@ -118,7 +118,7 @@ def _from_json(content: Any) -> Uncertainty:
         kinds = [CellUncertainty(**kind) for kind in entry.pop("kinds")]
         entry["cells"] = {(x, y): kinds[kind] for x, y, kind in entry["cells"]}
         entry["ranges"] = {(x, y): (low, high) for x, y, low, high in entry["ranges"]}
-        for axis in ("x_means", "y_means"):
+        for axis in ("x_means", "y_means", "x_trials", "y_trials"):
             entry[axis] = {level: tuple(ends) for level, ends in entry[axis].items()}
         grids[key] = GridUncertainty(**entry)
     return Uncertainty(

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Literal
 
 from gridatlas.assessment.evidence import Evidence, GridEvidence, gather_evidence
 from gridatlas.assessment.uncertainty import (
@@ -121,6 +122,8 @@ class _Intervals:
             cells=cells,
             x_means=self._means(0),
             y_means=self._means(1),
+            x_trials=self._means(0, "trials"),
+            y_trials=self._means(1, "trials"),
             ranges=self._ranges(),
             basis=self.evidence.basis if cells else "",
         )
@@ -138,7 +141,7 @@ class _Intervals:
                 )
         return found
 
-    def _means(self, axis: int) -> dict[str, Ends]:
+    def _means(self, axis: int, kind: Literal["widest", "trials"] = "widest") -> dict[str, Ends]:
         """Of the mean at each level of an axis (0 for x), where all of its cells are known."""
         by_level: dict[str, list[Point]] = {}
         for x, y, cell in self.grid.points():
@@ -146,7 +149,7 @@ class _Intervals:
                 by_level.setdefault((x, y)[axis].key, []).append((x.key, y.key))
         points_known = set(self.evidence.points)
         found = {
-            level: self._ends(self.evidence.intervals(points).widest)
+            level: self._ends(getattr(self.evidence.intervals(points), kind))
             for level, points in by_level.items()
             if points_known.issuperset(points)
         }

@@ -32,7 +32,6 @@ from gridatlas.results.items import (
 from gridatlas.statistics.estimates import (
     FEWEST,
     Spread,
-    mean_interval,
     mean_spread,
     mean_wilson,
     share_interval,
@@ -40,7 +39,7 @@ from gridatlas.statistics.estimates import (
     widest,
     wilson,
 )
-from gridatlas.statistics.interval import Interval
+from gridatlas.statistics.interval import Interval, mean_interval
 
 Counts = tuple[float, int]
 """Successes and trials; of a mean of repeats its share of all of them, which needn't be whole."""

@@ -51,6 +51,7 @@ class GridUncertainty:
         items, samples: Their factors, where the study's `trials` give them: n = items × samples.
         cells: Those that have an interval.
         x_means, y_means: 95 % intervals of the means at each level, by its key.
+        x_trials, y_trials: The same as if all trials were independent: for the same questions.
         basis: What the intervals come from.
         replicates: Number of repeats that a mean over repeats is of.
         ranges: Of cells that are means of too few repeats for an interval, lowest and highest of
@@ -77,6 +78,8 @@ class GridUncertainty:
     cells: Mapping[Point, CellUncertainty] = field(default_factory=dict)
     x_means: Mapping[str, Ends] = field(default_factory=dict)
     y_means: Mapping[str, Ends] = field(default_factory=dict)
+    x_trials: Mapping[str, Ends] = field(default_factory=dict)
+    y_trials: Mapping[str, Ends] = field(default_factory=dict)
     paired: bool = False
     basis: Basis = ""
     replicates: int | None = None

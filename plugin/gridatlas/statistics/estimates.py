@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, Context, Decimal
-from math import hypot, inf, isfinite, sqrt
+from math import inf, isfinite, sqrt
 from typing import Literal
 
 import numpy as np
@@ -198,26 +198,6 @@ def share_interval(share: float, spread: Spread, confidence: float = 0.95) -> In
     if spread.clusters is not None:
         return wilson(share * spread.clusters, spread.clusters, confidence)
     return None
-
-
-def mean_interval(
-    value: float, parts: Sequence[tuple[float, Interval]], *, independent: bool
-) -> Interval:
-    """Interval of the mean of parts, each with equal weight, from the interval of each.
-
-    The squares of the distances from each part to its ends add up: Zou & Donner (2008), Statistics
-    in Medicine 27, 1693–1702 (MOVER). Parts that aren't independent of one another, or not known to
-    be, may all be off in the same direction: then the distances themselves add up.
-
-    Args:
-        value: The mean.
-        parts: The value of each part, and its interval; at least one.
-        independent: Whether the parts are, as parts asked different items.
-    """
-    below = [part - interval.low for part, interval in parts]
-    above = [interval.high - part for part, interval in parts]
-    total = (lambda ends: hypot(*ends)) if independent else sum
-    return Interval(value - total(below) / len(parts), value + total(above) / len(parts))
 
 
 def widest(*intervals: Interval | None) -> Interval | None:

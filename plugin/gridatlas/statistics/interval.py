@@ -1,11 +1,13 @@
-"""An interval; and whether two values agree or differ, by the interval of their difference.
+"""An interval, that of a mean of parts, and whether two values agree or differ by theirs.
 
 Needs no SciPy: verdicts are made in every build, from intervals that are cached.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot
 from typing import Literal
 
 
@@ -15,6 +17,26 @@ class Interval:
 
     low: float
     high: float
+
+
+def mean_interval(
+    value: float, parts: Sequence[tuple[float, Interval]], *, independent: bool
+) -> Interval:
+    """Interval of the mean of parts, each with equal weight, from the interval of each.
+
+    The squares of the distances from each part to its ends add up: Zou & Donner (2008), Statistics
+    in Medicine 27, 1693–1702 (MOVER). Parts that aren't independent of one another, or not known to
+    be, may all be off in the same direction: then the distances themselves add up.
+
+    Args:
+        value: The mean.
+        parts: The value of each part, and its interval; at least one.
+        independent: Whether the parts are, as parts asked different items.
+    """
+    below = [part - interval.low for part, interval in parts]
+    above = [interval.high - part for part, interval in parts]
+    total = (lambda ends: hypot(*ends)) if independent else sum
+    return Interval(value - total(below) / len(parts), value + total(above) / len(parts))
 
 
 Agreement = Literal["agrees", "differs", "too few to tell"]

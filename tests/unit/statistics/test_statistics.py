@@ -25,7 +25,6 @@ from gridatlas.statistics.differences import (
 from gridatlas.statistics.estimates import (
     Spread,
     design_effect,
-    mean_interval,
     mean_spread,
     share_interval,
     successes_from,
@@ -35,7 +34,7 @@ from gridatlas.statistics.estimates import (
     widest,
     wilson,
 )
-from gridatlas.statistics.interval import Interval
+from gridatlas.statistics.interval import Interval, mean_interval
 from gridatlas.statistics.paired import paired_p
 
 DATA = Path(__file__).parents[3] / "data"

@@ -11,11 +11,11 @@ from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import fisher_greater, holm, homogeneity, main_effect
 from gridatlas.statistics.estimates import (
     design_effect,
-    mean_interval,
     mean_spread,
     t_interval,
     wilson,
 )
+from gridatlas.statistics.interval import mean_interval
 from gridatlas.statistics.paired import paired_p
 
 GRIDS = 1000

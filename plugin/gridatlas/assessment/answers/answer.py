@@ -44,6 +44,58 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question about settings that was tested, whatever came of it.
+
+    Attributes:
+        label: What it was asked of, where a page asks it of several.
+        question: Whether a setting is the best, or whether an axis matters.
+        p: Adjusted for the questions of the page and its siblings.
+    """
+
+    label: str
+    question: Literal["best", "x", "y"]
+    p: float
+    grade: Grade
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One level against another, with the numbers of the tests: what a forest plot draws.
+
+    Attributes:
+        label: What it is about beside the two levels; empty where that is all.
+        facet: Id of the facet whose levels they are.
+        first, second: Keys of the levels.
+        value: Mean of the first minus that of the second, in the metric's unit.
+        low, high: 95 % interval of the test that decides; None where nothing can be tested.
+        scope: What it holds for; empty without.
+        wide_low, wide_high, wide_scope: The same of the widest scope beyond that; None without.
+        p: Of the test that decides, adjusted; None where nothing can be tested.
+        cells: Number of cells that both have, over all benchmarks or seeds.
+        tables: Number of these.
+        reason: Why nothing can be tested; empty where something can.
+    """
+
+    label: str
+    facet: str
+    first: str
+    second: str
+    value: float
+    low: float | None
+    high: float | None
+    scope: str
+    wide_low: float | None
+    wide_high: float | None
+    wide_scope: str
+    p: float | None
+    grade: Grade
+    cells: int
+    tables: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a page leads with.
 
@@ -54,6 +106,8 @@ class Answer:
         cells: Those that the sentence is about; empty where it names none.
         asserts: What it asserts, in a form that can be compared: under another reading the same
             must hold. Empty where it asserts nothing.
+        asked: The questions about settings that were tested.
+        contrasts: The levels that were held against one another.
     """
 
     page: str
@@ -62,6 +116,8 @@ class Answer:
     evidence: tuple[Evidence, ...] = ()
     cells: tuple[At, ...] = ()
     asserts: tuple[str, ...] = ()
+    asked: tuple[AskedQuestion, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
 
     @property
     def test(self) -> str:

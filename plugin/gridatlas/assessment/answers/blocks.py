@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
+from gridatlas.assessment.answers.kinds import Kind
 from gridatlas.assessment.compute import SETTINGS_UP_TO
 from gridatlas.model.study import Grid, Point, Study
 from gridatlas.results.items import GridCounts, counts_of, shares_by_item
 from gridatlas.statistics.estimates import Floats, direction
 
-Kind = Literal["one", "benchmarks", "seeds"]
 _EXCHANGEABLE = 2
 """Trials of the cells of a table may differ by this factor; then cells can be permuted."""
 

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from gridatlas.assessment.answers.answer import Answer, Evidence
+from gridatlas.assessment.answers.answer import Answer, AskedQuestion, Contrast, Evidence
 from gridatlas.assessment.assess import computed_by
 from gridatlas.assessment.uncertainty import DifferenceUncertainty
 from gridatlas.checks.findings import StudyChecks
@@ -70,7 +70,14 @@ def _answer(content: dict[str, Any]) -> Answer:
     )
     cells = tuple((tuple(levels), tuple(point)) for levels, point in content["cells"])
     asserts = tuple(content["asserts"])
-    return Answer(**content | {"evidence": evidence, "cells": cells, "asserts": asserts})
+    parts = {
+        "evidence": evidence,
+        "cells": cells,
+        "asserts": asserts,
+        "asked": tuple(AskedQuestion(**asked) for asked in content["asked"]),
+        "contrasts": tuple(Contrast(**contrast) for contrast in content["contrasts"]),
+    }
+    return Answer(**content | parts)
 
 
 def _inputs(results: Results, checks: StudyChecks) -> list[Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Literal
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gridatlas.assessment.answers.answer import (
     ADVERBS,
     Answer,
+    Contrast,
     Evidence,
     Grade,
     capital,
@@ -26,7 +27,7 @@ from gridatlas.assessment.answers.answer import (
 )
 from gridatlas.assessment.answers.blocks import Block
 from gridatlas.model.format import value_with_unit
-from gridatlas.model.study import Level, Point, Study, inline
+from gridatlas.model.study import Factor, Level, Point, Study, inline
 from gridatlas.results.items import items_of, share_scale, shares_by_item
 from gridatlas.statistics.differences import holm
 from gridatlas.statistics.estimates import FEWEST, Counts, Floats
@@ -42,6 +43,14 @@ from gridatlas.statistics.mean_difference import (
 )
 
 Scope = Literal["other seeds", "questions of the kind", "these questions", "these runs"]
+
+_WIDTH: Mapping[Scope, int] = {
+    "these questions": 0,
+    "these runs": 0,
+    "questions of the kind": 1,
+    "other seeds": 2,
+}
+"""How much of the world a scope holds for, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +157,14 @@ class Gap:
     cellwise: CellCounts | None = None
 
     @property
+    def facet(self) -> Factor:
+        """Whose levels they are."""
+        pair = self.pairs[0]
+        both = zip(pair.first.grid.levels, pair.second.grid.levels, strict=True)
+        differ = [first != second for first, second in both]
+        return self.study.facets[differ.index(True)]
+
+    @property
     def means(self) -> tuple[float, float]:
         """The mean of each level over the common cells, each pair with equal weight."""
         first, second = (
@@ -183,6 +200,15 @@ class Gap:
         if self.seeds and len(self.pairs) < FEWEST:
             return None
         return self.tests[0] if self.tests else None
+
+    @property
+    def wider(self) -> ScopedTest | None:
+        """The test of the widest scope beyond that of the one that decides; None without one."""
+        decides = self.decides
+        if decides is None:
+            return None
+        beyond = [test for test in self.tests if _WIDTH[test.scope] > _WIDTH[decides.scope]]
+        return max(beyond, key=lambda test: _WIDTH[test.scope], default=None)
 
     def _over_seeds(self) -> ScopedTest | None:
         if not self.seeds or len(self.pairs) < FEWEST:
@@ -305,6 +331,28 @@ class GapAnswer:
 
     def answer(self) -> Answer:
         """Which level scores higher, and by how much."""
+        return replace(self._sentence(), contrasts=(self.contrast(),))
+
+    def contrast(self) -> Contrast:
+        """The numbers of the tests."""
+        gap, decides = self.judged.gap, self.judged.gap.decides
+        wide = gap.wider
+        return Contrast(
+            self.label,
+            gap.facet.id,
+            gap.first.key,
+            gap.second.key,
+            self.judged.value,
+            *_ends(decides),
+            *_ends(wide),
+            self.judged.p,
+            self.judged.grade,
+            sum(int(pair.common.sum()) for pair in gap.pairs),
+            len(gap.pairs),
+            "" if decides else self._reason(),
+        )
+
+    def _sentence(self) -> Answer:
         judged, grade = self.judged, self.judged.grade
         evidence = self.evidence()
         if grade == "untestable":
@@ -398,6 +446,13 @@ class GapAnswer:
 
     def _prefixed(self, text: str) -> str:
         return f"{self.label}: {text}" if self.label else text
+
+
+def _ends(test: ScopedTest | None) -> tuple[float | None, float | None, str]:
+    """The ends of a test's interval and its scope; nothing without a test."""
+    if test is None:
+        return None, None, ""
+    return test.difference.interval.low, test.difference.interval.high, test.scope
 
 
 def gap_words(judged: JudgedGap, first: str, second: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +14,7 @@ from gridatlas.assessment.answers.answer import (
     ADVERBS,
     ALPHA,
     Answer,
+    AskedQuestion,
     At,
     Evidence,
     Grade,
@@ -162,6 +163,14 @@ class SettingsAnswer:
 
     def answer(self) -> Answer:
         """The answer: the strongest thing that is asserted; an axis before a setting."""
+        grades = self.judged.grades
+        asked = (
+            AskedQuestion(self.label, question, p, grades[question])
+            for question, p in self.judged.ps.items()
+        )
+        return replace(self._sentence(), asked=tuple(asked))
+
+    def _sentence(self) -> Answer:
         described = self._described()
         if described is not None:
             return described

@@ -19,7 +19,7 @@ from gridatlas.assessment.answers.answer import (
     mean_text,
     number_text,
 )
-from gridatlas.assessment.answers.blocks import Block, Blocks, Kind, blocks_of
+from gridatlas.assessment.answers.blocks import Block, Blocks, blocks_of
 from gridatlas.assessment.answers.gaps import (
     CellCounts,
     Gap,
@@ -28,6 +28,7 @@ from gridatlas.assessment.answers.gaps import (
     Pair,
     judge_gaps,
 )
+from gridatlas.assessment.answers.kinds import Kind, kind_of
 from gridatlas.assessment.answers.rivals import (
     notes,
     other_readings,
@@ -186,7 +187,7 @@ class _Question:
 
     def _replicates(self, facets: Iterable[Factor]) -> Factor | None:
         """The facet whose levels repeat what is asked: seeds, else benchmarks."""
-        found = [facet for facet in facets if _kind(self.study, facet) != "one"]
+        found = [facet for facet in facets if kind_of(self.study, facet) != "one"]
         return min(found, key=lambda facet: facet.id != self.study.replicates, default=None)
 
     def _against_baseline(self, facet: Factor) -> list[Part]:
@@ -242,7 +243,7 @@ class _Question:
         places = [self.study.facets.index(facet) for facet in others]
         for grid in self.grids({}):
             groups.setdefault(tuple(grid.levels[at] for at in places), []).append(grid)
-        kind: Kind = "one" if replicates is None else _kind(self.study, replicates)
+        kind: Kind = "one" if replicates is None else kind_of(self.study, replicates)
         parts = []
         for key, grids in groups.items():
             names = [facet.level(level).label for facet, level in zip(others, key, strict=True)]
@@ -261,18 +262,6 @@ class _Question:
             levels = dict(zip(ids, grid.levels, strict=True))
             if not grid.aggregate and all(levels[name] == key for name, key in wanted.items()):
                 yield grid
-
-
-def _kind(study: Study, facet: Factor) -> Kind:
-    """What a facet's levels are beside one another, where they repeat what is asked."""
-    if facet.id == study.replicates:
-        return "seeds"
-    asked = study.trials is not None and study.trials.items == facet.id
-    if facet.id in study.baseline:
-        return "one"
-    if asked or any(level.aggregate for level in facet.levels):
-        return "benchmarks"
-    return "one"
 
 
 def _measured(facet: Factor) -> list[Level]:
@@ -374,6 +363,8 @@ def _together(
         tuple(reason for answer in own for reason in _labelled(answer)),
         tuple(cell for answer in own for cell in answer.cells),
         tuple(f"{index}:{what}" for index, answer in enumerate(own) for what in answer.asserts),
+        tuple(asked for part in parts for asked in answers[id(part)].asked),
+        tuple(contrast for part in parts for contrast in answers[id(part)].contrasts),
     )
 
 
