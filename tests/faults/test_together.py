@@ -94,7 +94,7 @@ def pictures(folder: Path) -> list[Heatmap]:
     [assessment] = load_data(folder).values()
     return list(
         dict.fromkeys(
-            picture for plan in plan_study(assessment, "studies") for picture in plan.heatmaps
+            picture for plan in plan_study(assessment, "studies") for picture in plan.pictures
         )
     )
 

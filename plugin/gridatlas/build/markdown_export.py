@@ -10,7 +10,7 @@ from html import escape
 from html.parser import HTMLParser
 
 from gridatlas.build.site import Site
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.pictures import Picture
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.embeds import markdown_text
 from gridatlas.pages.environment import caption, escape_markdown
@@ -66,9 +66,9 @@ def markdown_files(site: Site, names: Names) -> dict[str, bytes]:
         or posixpath.basename(path) in (CELLS, CROISSANT, PAIRS)
     }
     own = {content: path for path, content in files.items() if path.endswith(".svg")}
-    places: dict[Heatmap, str] = {}
+    places: dict[Picture, str] = {}
     for page in site.pages:
-        for picture in page.plan.heatmaps:
+        for picture in page.plan.pictures:
             svg = to_svg(site.drawings[picture].svg).encode()
             # A grid on its own scale has its file already.
             places[picture] = own.get(svg) or _picture_path(page, picture)
@@ -87,12 +87,12 @@ def markdown_files(site: Site, names: Names) -> dict[str, bytes]:
     return files
 
 
-def _picture_path(page: Page, picture: Heatmap) -> str:
+def _picture_path(page: Page, picture: Picture) -> str:
     content = hashlib.sha256(picture.to_json().encode()).hexdigest()[:16]
     return f"{page.plan.path.split('/')[0]}/pictures/{content}.svg"
 
 
-def markdown_page(page: Page, places: Mapping[Heatmap, str], names: Names) -> str:
+def markdown_page(page: Page, places: Mapping[Picture, str], names: Names) -> str:
     """One page.
 
     Args:
@@ -150,7 +150,7 @@ def readable(markdown: str) -> str:
     return markdown
 
 
-def _figure(figure: Figure, path: str, places: Mapping[Heatmap, str]) -> str:
+def _figure(figure: Figure, path: str, places: Mapping[Picture, str]) -> str:
     """A heatmap as a picture, with its caption, its values and its files."""
     here = posixpath.dirname(path) or "."
     picture = figure.heatmap

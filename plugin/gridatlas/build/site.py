@@ -13,7 +13,7 @@ from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.study_writer import StudyPlan, StudyWriter
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.pictures import Picture
 from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawing, bundle
 from gridatlas.diff.compare import compare_snapshots
@@ -57,7 +57,7 @@ class Site:
     problems: tuple[Problem, ...]
     assessments: Assessments = field(default_factory=Assessments)
     broken: frozenset[str] = frozenset()
-    drawings: Mapping[Heatmap, Drawing] = field(default_factory=dict)
+    drawings: Mapping[Picture, Drawing] = field(default_factory=dict)
 
 
 def _ignore(_: str) -> None:
@@ -105,7 +105,7 @@ def build(
     def drawn(done: int, total: int) -> None:
         progress(f"drew {done} of {many(total, 'heatmap')}")
 
-    with RenderPool[Heatmap](cache, drawn) as pool:
+    with RenderPool[Picture](cache, drawn) as pool:
         page_cache = PageCache(stored, (into, address, ending), templates, digests)
         study_writer = StudyWriter(page_cache, pool)
         studies = []
@@ -122,7 +122,7 @@ def build(
             for study in studies:
                 study_writer.begin(study)
         study_writer.begin_overview(assessments.values(), plans[0])
-        pool.request(heatmap for plan in _other_plans(plans) for heatmap in plan.heatmaps)
+        pool.request(picture for plan in _other_plans(plans) for picture in plan.pictures)
         files = SiteFiles()
         files.add(assets(cache))
         embeds = [embed for study in studies for embed in study.embeds]
@@ -141,7 +141,7 @@ def _write(
     plans: Iterable[PagePlan],
     study_writer: StudyWriter,
     writer: Writer,
-    pool: RenderPool[Heatmap],
+    pool: RenderPool[Picture],
     files: SiteFiles,
     progress: ProgressReporter,
 ) -> tuple[Page, ...]:
@@ -154,7 +154,7 @@ def _write(
         files.add(finished.files)
     written[overview.path] = study_writer.end_overview(overview, writer).page(overview)
     others = _other_plans(plans)
-    pool.wait(heatmap for plan in others for heatmap in plan.heatmaps)
+    pool.wait(picture for plan in others for picture in plan.pictures)
     written |= {plan.path: writer.page(plan) for plan in others}
     return tuple(written[plan.path] for plan in plans)
 
@@ -190,8 +190,8 @@ def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
     return [plan for plan in islice(plans, 1, None) if "study" not in plan.context]
 
 
-def _heatmaps(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Heatmap, None]:
-    heatmaps = dict.fromkeys(heatmap for plan in plans for heatmap in plan.heatmaps)
+def _heatmaps(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Picture, None]:
+    heatmaps = dict.fromkeys(picture for plan in plans for picture in plan.pictures)
     return heatmaps | dict.fromkeys(embed.figure.heatmap for embed in embeds)
 
 

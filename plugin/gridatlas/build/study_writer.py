@@ -10,12 +10,12 @@ from gridatlas.assessment.reruns import Reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.build.page_cache import CachedStudy, PageCache
 from gridatlas.charts.badges import best_badge, reproduced_badge
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.pictures import Picture
 from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawing
 from gridatlas.pages.agreement import pairs_csv
 from gridatlas.pages.embeds import embed_path
-from gridatlas.pages.exports import FORMATS, grid_path
+from gridatlas.pages.exports import FORMATS, grid_path, plot_files
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.render import Page, Writer
 
@@ -43,7 +43,7 @@ class StudyWriter:
     All studies are begun before the first one is ended: meanwhile the heatmaps are drawn.
     """
 
-    def __init__(self, cache: PageCache, pool: RenderPool[Heatmap]) -> None:
+    def __init__(self, cache: PageCache, pool: RenderPool[Picture]) -> None:
         self._cache, self._pool = cache, pool
         self._keys: dict[str, str | None] = {}
         self._finished: dict[str, CachedStudy] = {}
@@ -56,9 +56,9 @@ class StudyWriter:
 
     def begin_overview(self, studies: Iterable[Assessment], overview: PagePlan) -> None:
         """The same for the page that links to all studies."""
-        self._begin(_OVERVIEW, self._cache.overview_key(studies, overview), overview.heatmaps)
+        self._begin(_OVERVIEW, self._cache.overview_key(studies, overview), overview.pictures)
 
-    def _begin(self, name: str, key: str | None, pictures: Iterable[Heatmap]) -> None:
+    def _begin(self, name: str, key: str | None, pictures: Iterable[Picture]) -> None:
         self._keys[name] = key
         cached = self._cache.get(key)
         if cached is None:
@@ -79,6 +79,8 @@ class StudyWriter:
                 files[embed_path(embed)] = writer.frame(embed)
             for plan in study.plans:
                 files |= _pairs_file(plan, study.assessment)
+                for figure in (figure for row in plan.rows for figure in row.plots):
+                    files |= plot_files(figure, self._pool.drawings[figure.chart])
             for embed in study.embeds:
                 drawing = self._pool.drawings[embed.figure.heatmap]
                 files |= _downloads(embed, drawing, study.assessment.reproduction)
@@ -89,7 +91,7 @@ class StudyWriter:
     def end_overview(self, overview: PagePlan, writer: Writer) -> CachedStudy:
         """The page that links to all studies, which was begun."""
         if _OVERVIEW not in self._finished:
-            self._pool.wait(overview.heatmaps)
+            self._pool.wait(overview.pictures)
             self._end(_OVERVIEW, [writer.page(overview)], {}, writer)
         return self._finished[_OVERVIEW]
 
@@ -101,10 +103,10 @@ class StudyWriter:
         self._finished[name] = self._cache.put(key, pages, files)
 
 
-def _pictures(study: StudyPlan) -> list[Heatmap]:
+def _pictures(study: StudyPlan) -> list[Picture]:
     """Those of its pages, and of its grids for themselves."""
     return [
-        *(picture for plan in study.plans for picture in plan.heatmaps),
+        *(picture for plan in study.plans for picture in plan.pictures),
         *(embed.figure.heatmap for embed in study.embeds),
     ]
 

@@ -15,8 +15,7 @@ from threading import Thread
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LineChart
+from gridatlas.charts.pictures import Picture
 from gridatlas.charts.render import Drawing, draw_one
 from gridatlas.files.cache import cache_key, open_cache
 
@@ -29,7 +28,7 @@ PROCESSES = 2
 MAX_DRAWINGS_IN_MEMORY = 64
 """Drawings from the cache that are in memory at once."""
 
-Drawn = TypeVar("Drawn", bound=Heatmap | LineChart)
+Drawn = TypeVar("Drawn", bound=Picture)
 
 
 def draw(
@@ -139,7 +138,7 @@ class RenderPool(Generic[Drawn]):
         return self._folder if open_cache(self._folder).is_writable else None
 
 
-def _draw_into(folder: Path | None, picture: Heatmap | LineChart) -> Drawing | None:
+def _draw_into(folder: Path | None, picture: Picture) -> Drawing | None:
     """Draw one picture; None where it is in the cache by then."""
     drawing = draw_one(picture)
     cache = open_cache(folder)
@@ -238,15 +237,22 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
         return drawing
 
 
+_SOURCES = (
+    *("render", "pictures", "vegalite", "line", "templates"),
+    *("plotting", "dots", "profile", "forest"),
+)
+"""Our modules that a drawing depends on."""
+
+
 @cache
 def _drawn_by() -> str:
     """What drawings depend on besides the picture: the libraries' versions and our own code."""
     parts = [f"{name} {version(name)}" for name in ("altair", "vl-convert-python")]
     here = Path(__file__)
-    for source in ("render.py", "vegalite.py", "line.py", "templates.py"):
-        parts.append(hashlib.sha256(here.with_name(source).read_bytes()).hexdigest())
+    for source in _SOURCES:
+        parts.append(hashlib.sha256(here.with_name(f"{source}.py").read_bytes()).hexdigest())
     return "\n".join(parts)
 
 
-def _key(picture: Heatmap | LineChart) -> str:
+def _key(picture: Picture) -> str:
     return cache_key("drawing", _drawn_by(), picture.to_json())

@@ -14,11 +14,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LineChart, line_specification
-from gridatlas.charts.vegalite import drawable, specification
+from gridatlas.charts.dots import DotPlot
+from gridatlas.charts.pictures import (
+    Picture,
+    Plot,
+    drawn_specification,
+    expected_marks,
+    specification_of,
+)
 from gridatlas.files.cache import cache_key, open_cache
 
 PNG_SCALE = 2
@@ -35,8 +40,6 @@ SYSTEM_FONTS = tuple(
 """Where Linux has fonts."""
 _FONTS = "FONTCONFIG_FILE"
 _CELL = r'<path (?:[\w-]+="[^"]*" )*?aria-roledescription="%s"'
-
-Drawn = TypeVar("Drawn", bound=Heatmap | LineChart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +67,21 @@ class DrawingError(RuntimeError):
     """A drawing that doesn't show what its picture holds."""
 
 
-def draw_one(picture: Heatmap | LineChart) -> Drawing:
+def draw_one(picture: Picture) -> Drawing:
     """Draw one picture.
 
     Raises:
-        DrawingError: Where the SVG has not one mark per cell. Vega answers some mistakes with an
-            empty chart and no error, so this is looked at each time.
+        DrawingError: Where the SVG has not one mark per cell, row or point. Vega answers some
+            mistakes with an empty chart and no error, so this is looked at each time.
     """
-    vl_convert = _vl_convert()
-    if isinstance(picture, LineChart):
-        spec = line_specification(picture)
-        svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-        _look_for_points(svg, picture)
-    else:
-        spec = specification(picture)
-        drawn = drawable(picture)
-        svg = vl_convert.vegalite_to_svg(
-            spec if drawn is picture else specification(drawn), allowed_base_urls=[]
-        )
-        _look_for_cells(svg, picture)
-    svg = _stable(_plain(svg), picture)
+    spec = specification_of(picture)
+    svg = _vl_convert().vegalite_to_svg(drawn_specification(picture, spec), allowed_base_urls=[])
+    _look_for_marks(svg, picture)
+    svg = _stable(_plain(svg, picture), picture)
     on_white = re.sub(
         r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
     ).replace('="currentColor"', f'="{INK}"')
-    png = recompress_png(vl_convert.svg_to_png(on_white, scale=PNG_SCALE))
+    png = recompress_png(_vl_convert().svg_to_png(on_white, scale=PNG_SCALE))
     return Drawing(_shorter(svg), png, _json(spec))
 
 
@@ -114,21 +108,13 @@ def _vl_convert() -> Any:
     return vl_convert
 
 
-def _look_for_cells(svg: str, picture: Heatmap) -> None:
-    filled = len(re.findall(_CELL % "rect mark", svg))
-    hatched = len(re.findall(_CELL % "point", svg))
-    if filled != picture.cells or hatched != len(picture.marks) - picture.cells:
-        raise DrawingError(
-            f"{picture.title}: drawn with {filled} coloured and {hatched} hatched cells, "
-            f"expected {picture.cells} and {len(picture.marks) - picture.cells}"
-        )
-
-
-def _look_for_points(svg: str, picture: LineChart) -> None:
-    drawn = len(re.findall(_CELL % "point", svg))
-    given = sum(point.value is not None for point in picture.points)
-    if drawn != given:
-        raise DrawingError(f"{picture.title}: drawn with {drawn} points, expected {given}")
+def _look_for_marks(svg: str, picture: Picture) -> None:
+    expected = expected_marks(picture)
+    drawn = {kind: len(re.findall(_CELL % kind, svg)) for kind in expected}
+    if any(drawn[kind] != number for kind, (_, number) in expected.items()):
+        found = " and ".join(f"{drawn[kind]} {what}" for kind, (what, _) in expected.items())
+        numbers = " and ".join(str(number) for _, number in expected.values())
+        raise DrawingError(f"{picture.title}: drawn with {found}, expected {numbers}")
 
 
 _GROUP = re.compile(r'(<g [^>]*?class="[^"]*") role="graphics-[^"]*"(?: aria-[\w]+="[^"]*")*')
@@ -138,12 +124,22 @@ _ROLE = re.compile(
 _UNSEEN = re.compile(r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>')
 
 
-def _plain(svg: str) -> str:
+_SYMBOL = re.compile(r' aria-label="[^"]*" role="graphics-symbol"')
+
+
+def _plain(svg: str, picture: Picture) -> str:
     """The SVG with its cells as all that a screen reader is told of, and without what isn't seen.
 
     Vega names groups, titles and kinds of marks as well: words that say nothing of the results.
+    A profile or forest plot is one image with a description; its table has the numbers.
     """
-    return _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
+    svg = _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
+    return _SYMBOL.sub("", svg) if _is_image(picture) else svg
+
+
+def _is_image(picture: Picture) -> bool:
+    """Whether a screen reader has no parts of it to go through."""
+    return isinstance(picture, Plot) and not isinstance(picture, DotPlot)
 
 
 _MARK = re.compile(r'<(?:path|text)(?: [\w-]+="[^"]*")+')
@@ -173,7 +169,7 @@ def _shorter(svg: str) -> str:
     return _MARK.sub(short, svg).replace("<svg ", '<svg font-family="sans-serif" ', 1)
 
 
-def _stable(svg: str, picture: Heatmap | LineChart) -> str:
+def _stable(svg: str, picture: Picture) -> str:
     """Ids by content (vl-convert counts them per process), a role and a name for the whole."""
     content = hashlib.sha256(re.sub(r"(gradient|clip)_?\d+", "", svg).encode()).hexdigest()[:10]
     names: dict[str, str] = {}
@@ -184,7 +180,8 @@ def _stable(svg: str, picture: Heatmap | LineChart) -> str:
     svg = re.sub(r'(?<=id=")(?:gradient_\d+|clip\d+)(?=")', renamed, svg)
     svg = re.sub(r"(?<=url\(#)(?:gradient_\d+|clip\d+)(?=\))", renamed, svg)
     svg = svg.replace(' xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1"', "", 1)
-    head = f'<svg role="group" aria-label="{_escaped(picture.description)}"'
+    role = "img" if _is_image(picture) else "group"
+    head = f'<svg role="{role}" aria-label="{_escaped(picture.description)}"'
     return svg.replace("<svg", head, 1)
 
 

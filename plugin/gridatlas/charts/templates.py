@@ -66,7 +66,7 @@ def heatmap_template(
             )
         )
     chart = (
-        _with_look(alt.layer(*layers))
+        with_look(alt.layer(*layers))
         .encode(
             x=alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=0, labelPadding=6, **AXIS)),
             y=alt.Y("y:N", sort=None, axis=alt.Axis(labelPadding=6, **AXIS)),
@@ -216,13 +216,13 @@ def line_template(printed: bool) -> dict[str, Any]:
             .encode(y=y("top"), text="text:N")
         )
     return _without_data(
-        _with_look(alt.layer(*layers))
+        with_look(alt.layer(*layers))
         .encode(x=alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=0, labelPadding=6, **AXIS)))
         .properties(title=alt.Title("", anchor="middle", fontSize=14, offset=14, aria=False))
     )
 
 
-def _with_look(layers: Any) -> Any:
+def with_look(layers: Any) -> Any:
     """Layers with fonts and colours as all charts have them."""
     return (
         layers.configure(background="transparent", font=FONT)

@@ -16,11 +16,12 @@ from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.profiles import LevelMean, cell_method, profiles
 from gridatlas.assessment.reruns import CellRerun
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
+from gridatlas.charts.pictures import Plot
 from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Grid, Reading
-from gridatlas.pages.figure import Figure
+from gridatlas.pages.figure import Figure, PlotSubject
 from gridatlas.results.grids import readings_of
 from gridatlas.results.items import trials
 
@@ -153,6 +154,8 @@ FORMATS = (
     Format("vl.json", "Vega-Lite", lambda _grid, _figure, drawing: drawing.spec),
 )
 """All formats in which a page offers a grid."""
+PLOT_FORMATS = (("svg", "SVG"), ("png", "PNG"), ("csv", "CSV"), ("vl.json", "Vega-Lite"))
+"""Endings and labels of the files of a plot."""
 
 
 def grid_path(grid: Grid) -> str:
@@ -166,6 +169,48 @@ def downloads(grid: Grid, page: str) -> dict[str, str]:
     return {
         file.label: posixpath.relpath(f"{base}.{file.ending}", posixpath.dirname(page))
         for file in FORMATS
+    }
+
+
+# --- plots of many cells ------------------------------------------------------------------------
+
+
+def plot_csv(plot: Plot) -> str:
+    """The numbers of a plot, also of settings that aren't drawn."""
+    records = plot.records()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(records[0])
+    for record in records:
+        entries = ("" if entry is None else str(entry) for entry in record.values())
+        writer.writerow([guarded(entry) for entry in entries])
+    return text.getvalue()
+
+
+def plot_files(figure: Figure, drawing: Drawing) -> dict[str, str | bytes]:
+    """The files of a plot by their paths; none where it has no address."""
+    plot, shows = figure.plot, figure.shows
+    if plot is None or not isinstance(shows, PlotSubject) or not shows.address:
+        return {}
+    contents: tuple[str | bytes, ...] = (
+        to_svg(drawing.svg),
+        drawing.png,
+        plot_csv(plot),
+        drawing.spec,
+    )
+    return {
+        f"{shows.address}.{ending}": content
+        for (ending, _), content in zip(PLOT_FORMATS, contents, strict=True)
+    }
+
+
+def plot_downloads(figure: Figure, page: str) -> dict[str, str]:
+    """Links to a plot's files by their labels, relative to the folder of a page."""
+    if not isinstance(figure.shows, PlotSubject) or not figure.shows.address:
+        return {}
+    return {
+        label: posixpath.relpath(f"{figure.shows.address}.{ending}", posixpath.dirname(page))
+        for ending, label in PLOT_FORMATS
     }
 
 

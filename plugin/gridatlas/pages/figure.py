@@ -10,8 +10,12 @@ from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.charts.dots import DotPlot
+from gridatlas.charts.forest import Forest
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import Line, LineChart
+from gridatlas.charts.pictures import Picture, Plot
+from gridatlas.charts.profile import Profile
 from gridatlas.model.study import Factor, Grid, Level, Reading, Study
 from gridatlas.results.differences import Difference
 
@@ -123,8 +127,22 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class PlotSubject:
+    """What a plot of many cells is of.
+
+    Attributes:
+        address: Path of its files without their endings; empty where it has none.
+        grid: The grid whose cells its rows stand for; None without one.
+    """
+
+    study: Study
+    address: str = ""
+    grid: Grid | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
-    """A heatmap, or the chart of a line, on a page.
+    """A heatmap, the chart of a line, or a plot of many cells, on a page.
 
     What comes from `id` on is empty until the page is written, and `svg` is there.
 
@@ -142,11 +160,12 @@ class Figure:
         before: Whether it shows something that was, which has no address and no cards here.
         id: Of the element; empty for all but the first heatmap of a grid on a page.
         cards: What the cards of its cells say, as JSON.
-        downloads: Links to the grid's files, by the names of their formats.
+        downloads: Links to the files of the grid or plot, by the names of their formats.
+        links: Of a dot plot, per row the id of its cell on the page; empty where it has none.
     """
 
-    chart: Heatmap | LineChart
-    shows: Grid | Difference | Line
+    chart: Picture
+    shows: Grid | Difference | Line | PlotSubject
     scale: Scale = "own"
     together: int = 1
     differing: int = 0
@@ -164,13 +183,31 @@ class Figure:
     cards: Markup = EMPTY
     downloads: Mapping[str, str] = field(default_factory=dict)
     share: Share | None = None
+    links: tuple[str, ...] = ()
 
     @property
     def heatmap(self) -> Heatmap:
-        """What it shows as a heatmap; TypeError for a line."""
-        if isinstance(self.chart, LineChart):
-            raise TypeError("a line is no heatmap")
+        """What it shows as a heatmap; TypeError for another chart."""
+        if not isinstance(self.chart, Heatmap):
+            raise TypeError(f"{self.chart.title} is no heatmap")
         return self.chart
+
+    @property
+    def plot(self) -> Plot | None:
+        """What it shows as a plot of many cells; None for other charts."""
+        return self.chart if isinstance(self.chart, Plot) else None
+
+    @property
+    def plot_kind(self) -> Literal["", "dots", "profile", "forest"]:
+        """Which plot of many cells it is; empty for other charts."""
+        match self.chart:
+            case DotPlot():
+                return "dots"
+            case Profile():
+                return "profile"
+            case Forest():
+                return "forest"
+        return ""
 
     @property
     def is_line(self) -> bool:
@@ -179,7 +216,7 @@ class Figure:
 
     @property
     def grid(self) -> Grid | None:
-        """The grid that it shows, or a row or column of; None for a difference."""
+        """The grid that it shows, or a row or column of; None for a difference or a plot."""
         if isinstance(self.shows, Line):
             return self.shows.grid
         return self.shows if isinstance(self.shows, Grid) else None
@@ -187,6 +224,8 @@ class Figure:
     @property
     def study(self) -> Study:
         """The study of what it shows."""
+        if isinstance(self.shows, PlotSubject):
+            return self.shows.study
         grid = self.shows.first if isinstance(self.shows, Difference) else self.grid
         assert grid is not None
         return grid.study
@@ -199,6 +238,11 @@ class FigureRow:
     key: str
     figures: tuple[Figure, ...]
     caption: str = ""
+
+    @property
+    def plots(self) -> tuple[Figure, ...]:
+        """Its figures, where they are plots of many cells, which stand together; else none."""
+        return self.figures if all(figure.plot for figure in self.figures) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 from gridatlas.assessment.answers.several import overview_answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.pictures import Picture
 from gridatlas.claims import Judged
 from gridatlas.data.levels import slug
 from gridatlas.model.format import many
@@ -67,9 +67,9 @@ class PagePlan:
         return tuple(row for section in self.sections for row in section.rows)
 
     @property
-    def heatmaps(self) -> tuple[Heatmap, ...]:
-        """All heatmaps of the page."""
-        return tuple(figure.heatmap for row in self.rows for figure in row.figures)
+    def pictures(self) -> tuple[Picture, ...]:
+        """All that is drawn for the page."""
+        return tuple(figure.chart for row in self.rows for figure in row.figures)
 
     @property
     def main_grid(self) -> Grid | None:

@@ -27,12 +27,12 @@ from gridatlas.pages.environment import (
     template_problem,
     user_environments,
 )
-from gridatlas.pages.exports import downloads, grid_path
-from gridatlas.pages.figure import Figure, FigureRow
+from gridatlas.pages.exports import downloads, grid_path, plot_downloads
+from gridatlas.pages.figure import Figure, FigureRow, PlotSubject
 from gridatlas.pages.filters import figure_anchor, inert
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.reproduction import rerun_rows, run_facts
-from gridatlas.pages.svg import responsive, with_cell_ids, with_own_ids
+from gridatlas.pages.svg import responsive, row_links, with_cell_ids, with_own_ids, with_row_links
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
 
@@ -172,6 +172,8 @@ class Writer:
         return write(self._own, plan, self._drawings)
 
 
+PLOT = "plot.html.jinja"
+"""Template of a row of plots."""
 EMBED = "embed.html.jinja"
 """Template of a grid's page for frames."""
 
@@ -237,7 +239,7 @@ class Templates:
         links: Mapping[str, str],
     ) -> str:
         drawn = tuple(self._drawn(figure, path, drawings, seen, links) for figure in row.figures)
-        template = self._html.get_template("gallery.html.jinja")
+        template = self._html.get_template(PLOT if row.plots else "gallery.html.jinja")
         return template.render(row=replace(row, figures=drawn)).strip()
 
     def _drawn(
@@ -254,6 +256,11 @@ class Templates:
         if isinstance(figure.shows, Line):
             table = line_table(figure.shows)
             return replace(figure, svg=Markup(responsive(svg)), table=table, downloads=links)
+        if isinstance(figure.shows, PlotSubject):
+            rows = row_links(figure.chart, figure.shows.grid, seen)
+            svg = with_own_ids(with_row_links(svg, figure.chart, rows), seen)
+            files = plot_downloads(figure, path)
+            return replace(figure, svg=Markup(svg), downloads=files, links=rows)
         figure_id = figure_anchor(grid) if grid and not figure.before else ""
         if figure_id in seen:
             figure_id = ""
@@ -290,7 +297,7 @@ class Templates:
         for figure in row.figures:
             drawn = replace(self._drawn(figure, path, drawings, seen), share=None)
             figures.append(drawn if files else replace(drawn, downloads={}))
-        template = self._html.get_template("fence.html.jinja")
+        template = self._html.get_template(PLOT if row.plots else "fence.html.jinja")
         return template.render(row=replace(row, figures=tuple(figures))).strip()
 
     def embed(self, plan: EmbedPlan, drawings: Drawings) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Sequence
 from html import escape
 
+from gridatlas.charts.dots import DotPlot
 from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.pictures import Picture
 from gridatlas.model.study import Grid
 
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
@@ -24,6 +27,43 @@ def with_cell_ids(svg: str, heatmap: Heatmap, grid: Grid, seen: set[str]) -> str
     return _CELL.sub(named, svg)
 
 
+def row_links(picture: Picture, grid: Grid | None, seen: Container[str]) -> tuple[str, ...]:
+    """The ids of the cells that the rows of a dot plot stand for; empty where the page has none.
+
+    Args:
+        grid: Whose cells they are.
+        seen: Ids that the page has.
+    """
+    if not isinstance(picture, DotPlot) or grid is None:
+        return ()
+    ids = (f"{grid.address}/{row.key}" for row in picture.shown)
+    return tuple(cell_id if cell_id in seen else "" for cell_id in ids)
+
+
+def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
+    """Give each row of a dot plot its cell: `data-cell="<x>,<y>"`, and a link to its permalink.
+
+    A script rings the cell of that address in every heatmap of the page while the row is pointed
+    at. The link isn't a stop of the Tab key, since the table has the same links.
+
+    Args:
+        links: As `row_links` gives them.
+    """
+    if not isinstance(picture, DotPlot):
+        return svg
+    targets = iter(zip(picture.shown, links or [""] * len(picture.shown), strict=True))
+
+    def linked(match: re.Match[str]) -> str:
+        row, target = next(targets)
+        cell = f'class="ga-row" data-cell="{escape(row.key)}"'
+        if not target:
+            return f"<g {cell}>{match[0]}</g>"
+        return f'<a href="#{escape(target)}" tabindex="-1" {cell}>{match[0]}</a>'
+
+    return _ROW.sub(linked, svg)
+
+
+_ROW = re.compile(r'<path aria-label="[^"]*" role="graphics-symbol"[^>]*/>')
 _OWN = re.compile(r'(?<=id=")ga-[0-9a-f]{10}-\d+(?=")')
 
 

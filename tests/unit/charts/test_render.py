@@ -239,8 +239,9 @@ def test_a_lost_cell_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(vl_convert, "vegalite_to_svg", losing)
     with pytest.raises(DrawingError) as error:
         draw_one(ONE)
-    drawn = "1 coloured and 1 hatched" if lost == "rect mark" else "2 coloured and 0 hatched"
-    assert str(error.value) == f"One: drawn with {drawn} cells, expected 2 and 1"
+    coloured, hatched = (1, 1) if lost == "rect mark" else (2, 0)
+    drawn = f"{coloured} coloured cells and {hatched} hatched cells"
+    assert str(error.value) == f"One: drawn with {drawn}, expected 2 and 1"
 
 
 # --- the same drawing, whatever was drawn before ------------------------------------------------

@@ -1,0 +1,247 @@
+"""A ranked dot plot: each setting with its mean and 95 % interval, the best one first."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any, Literal
+
+from gridatlas.charts.plotting import (
+    ACCENT,
+    INK,
+    Column,
+    Scope,
+    filled_in,
+    fitting,
+    label_width,
+    padded,
+    quantity_axis,
+    row_texts,
+    without_shared_data,
+)
+from gridatlas.charts.templates import TITLE_LIMIT, with_look
+
+SHOWN = 20
+"""Settings that are drawn; a plot of more has the best of them."""
+ROW, WIDTH = 17, 330
+"""Pixels of a row from top to bottom, and of the axis of values."""
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """One setting.
+
+    Attributes:
+        key: Address of its cell within a grid, `<x>,<y>`. In a page's SVG it is the `data-cell` of
+            the row: each heatmap of the page has the cell of that address.
+        name: Its levels, as a label: `0.4 × 2000`.
+        value: Its mean, in the metric's unit.
+        low, high: The 95 % interval that is drawn; None where none is known.
+        wide_low, wide_high: The one of a wider scope, for the table; None where there is none.
+        text: The value with its decimals.
+        label: The row in words, for a screen reader.
+        best: Whether no other has a better mean.
+    """
+
+    key: str
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    wide_low: float | None
+    wide_high: float | None
+    text: str
+    label: str
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlot:
+    """All that a ranked dot plot shows; equal plots give equal drawings.
+
+    Attributes:
+        title: What it is of, without a full stop.
+        x_title: The metric with its unit.
+        setting: What the settings are levels of: `Ratio × Local window size`.
+        kind: What the means are over: the cells of one grid, benchmarks, or seeds.
+        over: Names of the benchmarks or seeds; of one grid its own, if it has one.
+        missing: Settings that some benchmark lacks, and that are left out.
+        scope, wide_scope: What the intervals hold for.
+        better: Which end is the best.
+        decimals: Of the texts of values.
+        rows: All settings with a value, the best first.
+        dots: Whether values are drawn without any interval since someone asked for it.
+    """
+
+    title: str
+    description: str
+    x_title: str
+    setting: str
+    kind: Literal["one", "benchmarks", "seeds"]
+    over: tuple[str, ...]
+    missing: int
+    scope: Scope
+    wide_scope: Scope
+    better: Literal["higher", "lower"]
+    decimals: int
+    rows: tuple[DotRow, ...]
+
+    @property
+    def shown(self) -> tuple[DotRow, ...]:
+        """The rows that are drawn."""
+        return self.rows[:SHOWN]
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """The interval of the best setting; None without one, and where several are the best."""
+        best = [row for row in self.rows if row.best]
+        if len(best) != 1 or best[0].low is None or best[0].high is None:
+            return None
+        return best[0].low, best[0].high
+
+    @property
+    def columns(self) -> Column:
+        """The heads of its data table."""
+        heads = [self.setting, self.x_title]
+        if any(row.low is not None for row in self.rows):
+            heads.append(_interval_head(self.scope))
+        if any(row.wide_low is not None for row in self.rows):
+            heads.append(_interval_head(self.wide_scope))
+        return tuple(heads)
+
+    def table(self) -> list[Column]:
+        """The rows of its data table: those that are drawn."""
+        found = []
+        for row in self.shown:
+            texts = [row.name, row.text]
+            if any(other.low is not None for other in self.rows):
+                texts.append(self._ends(row.low, row.high))
+            if any(other.wide_low is not None for other in self.rows):
+                texts.append(self._ends(row.wide_low, row.wide_high))
+            found.append(tuple(texts))
+        return found
+
+    def _ends(self, low: float | None, high: float | None) -> str:
+        if low is None or high is None:
+            return "–"
+        return f"{low:.{self.decimals}f} to {high:.{self.decimals}f}"
+
+    def records(self) -> list[dict[str, object]]:
+        """Every setting with its numbers, as a table of data."""
+        return [
+            {
+                "rank": 1 + sum(_better(self, other, row) for other in self.rows),
+                "cell": row.key,
+                "setting": row.name,
+                "mean": row.value,
+                "interval_low": row.low,
+                "interval_high": row.high,
+                "holds_for": self.scope if row.low is not None else "",
+                "wider_low": row.wide_low,
+                "wider_high": row.wide_high,
+                "wider_holds_for": self.wide_scope if row.wide_low is not None else "",
+            }
+            for row in self.rows
+        ]
+
+    def to_json(self) -> str:
+        """The plot as canonical JSON: what its drawing depends on."""
+        drawn = replace(self, rows=self.shown)
+        return json.dumps({"dots": asdict(drawn)}, sort_keys=True, ensure_ascii=False)
+
+
+def _better(plot: DotPlot, first: DotRow, second: DotRow) -> bool:
+    sign = 1 if plot.better == "higher" else -1
+    return sign * first.value > sign * second.value
+
+
+def _interval_head(scope: Scope) -> str:
+    return f"95 % interval, for {scope}" if scope else "95 % interval"
+
+
+# --- its specification ----------------------------------------------------------------------------
+
+
+@cache
+def _template() -> dict[str, Any]:
+    """The specification without its data; Altair writes and checks it once."""
+    import altair as alt
+
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("value:Q", scale=scale, axis=quantity_axis())
+    ends = alt.X("low:Q", scale=scale, axis=quantity_axis())
+    y = alt.Y("row:O", axis=None, sort=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
+    colour = alt.Stroke("colour:N", scale=None)
+    layers = [
+        alt.Chart(name="band")
+        .mark_rect(aria=False, fill=ACCENT, opacity=0.14)
+        .encode(x=ends, x2="high:Q"),
+        alt.Chart(name="intervals")
+        .mark_rule(aria=False)
+        .encode(
+            x=ends,
+            x2="high:Q",
+            y=y,
+            stroke=colour,
+            strokeWidth=alt.StrokeWidth("width:Q", scale=None),
+            opacity=alt.Opacity("opacity:Q", scale=None),
+        ),
+        alt.Chart(name="dots")
+        .mark_point(aria=False, filled=True, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            fill=alt.Fill("colour:N", scale=None),
+            size=alt.Size("size:Q", scale=None),
+            stroke=colour,
+        ),
+        *row_texts(y, WIDTH),
+        # What is pointed at: the whole row, from its name to its value.
+        alt.Chart(name="rows")
+        .mark_rect(aria=True, fill="#000", opacity=0)
+        .encode(x=alt.value(0), x2=alt.value(WIDTH), y=y, description="label:N"),
+    ]
+    return without_shared_data(with_look(alt.layer(*layers)))
+
+
+def dots_specification(plot: DotPlot) -> dict[str, Any]:
+    """The complete Vega-Lite specification of a dot plot, with its data inline."""
+    spec = deepcopy(_template())
+    rows = plot.shown
+    spec |= {"description": plot.description, "width": WIDTH, "height": ROW * len(rows)}
+    ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
+    domain = padded(ends)
+    names = [fitting(row.name) for row in rows]
+    data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
+    if plot.band:
+        data["band"].append({"low": plot.band[0], "high": plot.band[1]})
+    for place, (row, name) in enumerate(zip(rows, names, strict=True)):
+        look = {
+            "row": place,
+            "colour": ACCENT if row.best else INK,
+            "width": 2.5 if row.best else 1.5,
+            "opacity": 1 if row.best else 0.55,
+            "size": 60 if row.best else 36,
+        }
+        data["dots"].append(look | {"value": row.value})
+        if row.low is not None:
+            data["intervals"].append(look | {"low": row.low, "high": row.high})
+        prefix = "bold-" if row.best else ""
+        data[f"{prefix}names"].append({"row": place, "name": name})
+        data[f"{prefix}texts"].append({"row": place, "text": row.text})
+        data["rows"].append({"row": place, "label": row.label})
+    spec = filled_in(spec, data)
+    left = label_width(names) + 12
+    for layer in spec["layer"]:
+        encoding = layer["encoding"]
+        if layer["name"] in ("band", "intervals", "dots"):
+            encoding["x"]["title"] = fitting(plot.x_title, TITLE_LIMIT)
+            encoding["x"]["scale"]["domain"] = list(domain)
+        if "y" in encoding:
+            encoding["y"]["scale"]["domain"] = list(range(len(rows)))
+        if layer["name"] == "rows":
+            encoding["x"] = {"value": -left}
+            encoding["x2"] = {"value": WIDTH + 12 + label_width([row.text for row in rows])}
+    return spec

@@ -1,0 +1,224 @@
+"""A forest plot: a row per benchmark or level with the difference and its interval."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+from gridatlas.charts.plotting import (
+    ACCENT,
+    INK,
+    SIGNED,
+    Column,
+    filled_in,
+    fitting,
+    label_width,
+    padded,
+    quantity_axis,
+    row_texts,
+    without_shared_data,
+)
+from gridatlas.charts.templates import TITLE_LIMIT, with_look
+
+ROW, WIDTH = 26, 330
+"""Pixels of a row from top to bottom, and of the axis of differences."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """One difference.
+
+    Attributes:
+        name: The benchmark, or the level that is compared.
+        value: First minus second level, in the metric's unit.
+        low, high: The 95 % interval of the test that decides; None where nothing can be tested.
+        wide_low, wide_high: The one of a wider scope; None where there is none.
+        scope, wide_scope: What they hold for, in words; empty without.
+        text: The difference and its interval in words, or why there is none.
+        label: The row in words, for a screen reader.
+        whole: Whether it is over all others.
+    """
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    wide_low: float | None
+    wide_high: float | None
+    scope: str
+    wide_scope: str
+    text: str
+    label: str
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """All that a forest plot shows; equal plots give equal drawings.
+
+    Attributes:
+        x_title: What is subtracted from what, with the unit.
+        row_title: What the rows are.
+        first, second: Names of the levels; the first may differ from row to row, and is then empty.
+        better: Which values of the metric are better.
+        alike: The largest difference that doesn't matter, in the metric's unit; None without one.
+    """
+
+    title: str
+    description: str
+    x_title: str
+    row_title: str
+    first: str
+    second: str
+    better: str
+    decimals: int
+    rows: tuple[ForestRow, ...]
+    alike: float | None = None
+
+    @property
+    def columns(self) -> Column:
+        """The heads of its data table."""
+        heads = (self.row_title, self.x_title, "95 % interval", "It holds for")
+        return (*heads, "For a wider scope") if self._wide else heads
+
+    @property
+    def _wide(self) -> bool:
+        return any(row.wide_low is not None for row in self.rows)
+
+    def table(self) -> list[Column]:
+        """The rows of its data table."""
+        found = []
+        for row in self.rows:
+            texts = [row.name, self.signed(row.value), self._ends(row.low, row.high), row.scope]
+            if self._wide:
+                wide = self._ends(row.wide_low, row.wide_high)
+                texts.append(f"{wide}, for {row.wide_scope}" if row.wide_scope else wide)
+            found.append(tuple(texts))
+        return found
+
+    def signed(self, value: float) -> str:
+        """A difference with its sign."""
+        text = f"{value:+.{self.decimals}f}".replace("-", "−")
+        return text if float(text.replace("−", "-")) else text[1:]
+
+    def _ends(self, low: float | None, high: float | None) -> str:
+        if low is None or high is None:
+            return "–"
+        return f"{self.signed(low)} to {self.signed(high)}"
+
+    def records(self) -> list[dict[str, object]]:
+        """Every row with its numbers, as a table of data."""
+        return [
+            {
+                "row": row.name,
+                "difference": row.value,
+                "interval_low": row.low,
+                "interval_high": row.high,
+                "holds_for": row.scope,
+                "wider_low": row.wide_low,
+                "wider_high": row.wide_high,
+                "wider_holds_for": row.wide_scope,
+            }
+            for row in self.rows
+        ]
+
+    def to_json(self) -> str:
+        """The plot as canonical JSON: what its drawing depends on."""
+        return json.dumps({"forest": asdict(self)}, sort_keys=True, ensure_ascii=False)
+
+
+# --- its specification ----------------------------------------------------------------------------
+
+
+@cache
+def _template() -> dict[str, Any]:
+    """The specification without its data; Altair writes and checks it once."""
+    import altair as alt
+
+    scale = alt.Scale(domain=[-1, 1], nice=False)
+    x = alt.X("value:Q", scale=scale, axis=quantity_axis(labelExpr=SIGNED))
+    ends = alt.X("low:Q", scale=scale, axis=quantity_axis(labelExpr=SIGNED))
+    y = alt.Y("row:O", axis=None, sort=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
+    colour = alt.Stroke("colour:N", scale=None)
+    layers = [
+        alt.Chart(name="alike")
+        .mark_rect(aria=False, fill=INK, opacity=0.08)
+        .encode(x=ends, x2="high:Q"),
+        alt.Chart(name="zero")
+        .mark_rule(aria=False, stroke=INK, strokeDash=[4, 3], strokeWidth=1.2)
+        .encode(x=x),
+        alt.Chart(name="wide")
+        .mark_rule(aria=False, strokeWidth=1.2, opacity=0.7)
+        .encode(x=ends, x2="high:Q", y=y, stroke=colour),
+        alt.Chart(name="intervals")
+        .mark_rule(aria=False, strokeWidth=5, opacity=0.65)
+        .encode(x=ends, x2="high:Q", y=y, stroke=colour),
+        alt.Chart(name="points")
+        .mark_point(aria=False, filled=True, opacity=1, size=70)
+        .encode(
+            x=x,
+            y=y,
+            fill=alt.Fill("colour:N", scale=None),
+            stroke=colour,
+            shape=alt.Shape("shape:N", scale=None),
+        ),
+        *row_texts(y, WIDTH),
+        alt.Chart(name="rows")
+        .mark_rect(aria=True, fill="#000", opacity=0)
+        .encode(x=alt.value(0), x2=alt.value(WIDTH), y=y, description="label:N"),
+    ]
+    return without_shared_data(with_look(alt.layer(*layers)))
+
+
+def forest_specification(forest: Forest) -> dict[str, Any]:
+    """The complete Vega-Lite specification of a forest plot, with its data inline."""
+    spec = deepcopy(_template())
+    spec |= {
+        "description": forest.description,
+        "width": WIDTH,
+        "height": ROW * len(forest.rows),
+    }
+    drawn = [row for row in forest.rows if row.low is not None]
+    ends = [0.0] + [
+        end
+        for row in drawn
+        for end in (row.low, row.high, row.wide_low, row.wide_high)
+        if end is not None
+    ]
+    data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
+    data["zero"].append({"value": 0})
+    if forest.alike is not None:
+        data["alike"].append({"low": -forest.alike, "high": forest.alike})
+        ends += [-forest.alike, forest.alike]
+    for place, row in enumerate(forest.rows):
+        prefix = "bold-" if row.whole else ""
+        data[f"{prefix}names"].append({"row": place, "name": fitting(row.name)})
+        data[f"{prefix}texts"].append({"row": place, "text": row.text})
+        data["rows"].append({"row": place, "label": row.label})
+        if row.low is None:
+            continue
+        excludes_zero = row.low > 0 or (row.high is not None and row.high < 0)
+        look = {
+            "row": place,
+            "colour": ACCENT if excludes_zero else INK,
+            "shape": "diamond" if row.whole else "circle",
+        }
+        data["points"].append(look | {"value": row.value})
+        data["intervals"].append(look | {"low": row.low, "high": row.high})
+        if row.wide_low is not None:
+            data["wide"].append(look | {"low": row.wide_low, "high": row.wide_high})
+    spec = filled_in(spec, data)
+    domain = list(padded(ends))
+    for layer in spec["layer"]:
+        encoding = layer["encoding"]
+        if layer["name"] in ("alike", "zero", "wide", "intervals", "points"):
+            encoding["x"]["title"] = fitting(forest.x_title, TITLE_LIMIT)
+            encoding["x"]["scale"]["domain"] = domain
+        if "y" in encoding:
+            encoding["y"]["scale"]["domain"] = list(range(len(forest.rows)))
+        if layer["name"] == "rows":
+            encoding["x"] = {"value": -label_width(row.name for row in forest.rows) - 12}
+    return spec

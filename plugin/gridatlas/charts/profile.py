@@ -1,0 +1,269 @@
+"""A profile: the mean by level of one axis, a line per benchmark, from the benchmark's mean."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Literal
+
+from gridatlas.charts.plotting import (
+    ACCENT,
+    FONT_SIZE,
+    INK,
+    SERIES,
+    SIGNED,
+    SYMBOLS,
+    Column,
+    Scope,
+    filled_in,
+    fitting,
+    quantity_axis,
+    spread_out,
+    without_shared_data,
+)
+from gridatlas.charts.templates import (
+    TITLE_LIMIT,
+    drawable_labels,
+    label_angle,
+    thinned,
+    with_look,
+)
+from gridatlas.model.format import MINUS
+
+STEP, NARROWEST, WIDEST = 36, 150, 300
+"""Pixels from one level to the next, and of the axis of levels."""
+HEIGHT, NAME = 160, 14
+"""Pixels of the axis of values at least, and of a line's name from top to bottom."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """The levels' means on one benchmark.
+
+    Attributes:
+        name: The benchmark; empty where there is one line.
+        mean: Of all of its cells that count, in the metric's unit.
+        means: By level, over the same cells of the other axis; None where a level takes no part.
+    """
+
+    name: str
+    mean: float
+    means: tuple[float | None, ...]
+
+    @property
+    def offsets(self) -> tuple[float | None, ...]:
+        """The levels' means less the mean."""
+        return tuple(None if mean is None else mean - self.mean for mean in self.means)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """All that a profile shows; equal profiles give equal drawings.
+
+    Attributes:
+        axis: Which of the two it is along.
+        x_title: Its name with its unit.
+        factor: Its name within a sentence.
+        y_title: What the values are, with their unit.
+        metric: The metric with its unit.
+        untested: Why the answer tests nothing; empty where it does.
+        kind: What each line is.
+        levels: Labels, ordered where they are numbers.
+        band: Half the width of the typical 95 % interval of a point; None where none is known.
+        scope: What that interval holds for.
+        domain: The values at both ends, shared by the profiles of a page.
+        left_out: Levels of the other axis that lack a value somewhere, so that they don't count.
+        p, grade: Of the test of this axis in the answer; None and empty where it has none.
+    """
+
+    title: str
+    description: str
+    axis: Literal["x", "y"]
+    x_title: str
+    factor: str
+    y_title: str
+    metric: str
+    kind: Literal["one", "benchmarks", "seeds"]
+    levels: tuple[str, ...]
+    lines: tuple[ProfileLine, ...]
+    band: float | None
+    scope: Scope
+    domain: tuple[float, float]
+    decimals: int
+    left_out: int = 0
+    untested: str = ""
+    p: float | None = None
+    grade: str = ""
+
+    @property
+    def columns(self) -> Column:
+        """The heads of its data table."""
+        names = [line.name for line in self.lines if line.name]
+        return (self.x_title, *names) if names else (self.x_title, self.metric)
+
+    def table(self) -> list[Column]:
+        """The rows of its data table: per level its mean on each benchmark, and how far from it."""
+        return [
+            (level, *(self._text(line, place) for line in self.lines))
+            for place, level in enumerate(self.levels)
+        ]
+
+    def _text(self, line: ProfileLine, place: int) -> str:
+        mean, offset = line.means[place], line.offsets[place]
+        if mean is None or offset is None:
+            return "–"
+        change = f"{offset:+.{self.decimals}f}".replace("-", MINUS)
+        return f"{mean:.{self.decimals}f} ({change})"
+
+    def records(self) -> list[dict[str, object]]:
+        """Every point with its numbers, as a table of data."""
+        return [
+            {
+                "level": level,
+                "line": line.name,
+                "mean": line.means[place],
+                "mean_of_all": line.mean,
+                "offset": line.offsets[place],
+            }
+            for line in self.lines
+            for place, level in enumerate(self.levels)
+        ]
+
+    def to_json(self) -> str:
+        """The profile as canonical JSON: what its drawing depends on."""
+        return json.dumps({"profile": asdict(self)}, sort_keys=True, ensure_ascii=False)
+
+    @property
+    def points(self) -> int:
+        """Number of points that are drawn."""
+        return sum(offset is not None for line in self.lines for offset in line.offsets)
+
+
+# --- its specification ----------------------------------------------------------------------------
+
+
+@cache
+def _template() -> dict[str, Any]:
+    """The specification without its data; Altair writes and checks it once."""
+    import altair as alt
+
+    scale = alt.Scale(domain=[-1, 1], nice=False)
+    x = alt.X(
+        "level:N",
+        sort=None,
+        scale=alt.Scale(type="point", padding=0.5),
+        axis=alt.Axis(labelAngle=0, labelPadding=6, ticks=False, domain=False, aria=False),
+    )
+    y = alt.Y("offset:Q", scale=scale, axis=quantity_axis(labelExpr=SIGNED))
+    colour = alt.Stroke("colour:N", scale=None)
+    layers = [
+        alt.Chart(name="band")
+        .mark_rect(aria=False, fill=INK, opacity=0.08)
+        .encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
+        alt.Chart(name="zero")
+        .mark_rule(aria=False, stroke=INK, opacity=0.5)
+        .encode(y=alt.Y("offset:Q", scale=scale)),
+        # A gap where a level takes no part: nothing is drawn across it.
+        alt.Chart(name="lines")
+        .mark_line(aria=False, strokeWidth=2, invalid="break-paths-show-domains")
+        .encode(x=x, y=y, stroke=colour, detail="line:N"),
+        alt.Chart(name="points")
+        .transform_filter("isValid(datum.offset)")
+        .mark_point(aria=True, filled=True, opacity=1, size=40)
+        .encode(
+            x=x,
+            y=y,
+            fill=alt.Fill("colour:N", scale=None),
+            stroke=colour,
+            shape=alt.Shape("shape:N", scale=None),
+            description="label:N",
+        ),
+        alt.Chart(name="leaders")
+        .mark_rule(aria=False, strokeWidth=1)
+        .encode(
+            x=alt.X("left:Q", scale=None),
+            x2="right:Q",
+            y=alt.Y("top:Q", scale=None),
+            y2="bottom:Q",
+            stroke=colour,
+        ),
+        alt.Chart(name="names")
+        .mark_text(aria=False, align="left", fontSize=FONT_SIZE, color=INK, limit=150)
+        .encode(x=alt.X("left:Q", scale=None), y=alt.Y("top:Q", scale=None), text="name:N"),
+    ]
+    return without_shared_data(with_look(alt.layer(*layers)))
+
+
+def profile_specification(profile: Profile) -> dict[str, Any]:
+    """The complete Vega-Lite specification of a profile, with its data inline."""
+    spec = deepcopy(_template())
+    drawn = drawable_labels(profile.levels)
+    levels = list(drawn.values())
+    width = min(max(STEP * len(levels), NARROWEST), WIDEST)
+    named = [line for line in profile.lines if line.name]
+    height = max(HEIGHT, NAME * len(named))
+    spec |= {"description": profile.description, "width": width, "height": height}
+    data: dict[str, list[dict[str, Any]]] = {
+        "band": [] if profile.band is None else [{"low": -profile.band, "high": profile.band}],
+        "zero": [{"offset": 0}],
+        "lines": [],
+        "points": [],
+    }
+    for place, line in enumerate(profile.lines):
+        look = {"line": place, **_look(profile, place)}
+        for level, label, offset in zip(levels, profile.levels, line.offsets, strict=True):
+            point = look | {"level": level, "offset": offset}
+            data["lines"].append(point)
+            name = f"{line.name}, {label}" if line.name else label
+            data["points"].append(point | {"label": name})
+    data |= _names(profile, width, height)
+    spec = filled_in(spec, data)
+    angle, step = label_angle(levels, width // len(levels))
+    for layer in spec["layer"]:
+        encoding = layer["encoding"]
+        if layer["name"] in ("lines", "points"):
+            x = encoding["x"]
+            x |= {"title": fitting(profile.x_title, TITLE_LIMIT)}
+            x["scale"] = x["scale"] | {"domain": levels}
+            x["axis"]["labelAngle"] = angle
+            if step > 1:
+                x["axis"]["values"] = [levels[at] for at in thinned(len(levels), step)]
+        if layer["name"] in ("band", "zero", "lines", "points"):
+            encoding["y"]["title"] = fitting(profile.y_title, TITLE_LIMIT)
+            encoding["y"]["scale"]["domain"] = list(profile.domain)
+    return spec
+
+
+def _look(profile: Profile, place: int) -> dict[str, str]:
+    """Colour and symbol of a line; that of a single one needs no telling apart."""
+    if len(profile.lines) == 1:
+        return {"colour": ACCENT, "shape": "circle"}
+    return {"colour": SERIES[place % len(SERIES)], "shape": SYMBOLS[place % len(SYMBOLS)]}
+
+
+def _names(profile: Profile, width: int, height: int) -> dict[str, list[dict[str, Any]]]:
+    """The lines' names at their right ends, moved apart, each with a line that leads to it."""
+    low, high = profile.domain
+    ends = []
+    for place, line in enumerate(profile.lines):
+        at = [index for index, offset in enumerate(line.offsets) if offset is not None]
+        offset = line.offsets[at[-1]] if at else None
+        if line.name and offset is not None:
+            step = width / len(profile.levels)
+            ends.append(
+                (place, line.name, (at[-1] + 0.5) * step, (high - offset) / (high - low) * height)
+            )
+    tops = spread_out([end[3] for end in ends], NAME, (NAME / 2, height - NAME / 2))
+    left = width + 4
+    return {
+        "leaders": [
+            {"left": x + 5, "right": left - 3, "top": y, "bottom": top, **_look(profile, place)}
+            for (place, _, x, y), top in zip(ends, tops, strict=True)
+        ],
+        "names": [
+            {"left": left, "top": top, "name": fitting(name)}
+            for (_, name, _, _), top in zip(ends, tops, strict=True)
+        ],
+    }

@@ -1,0 +1,179 @@
+"""Which setting? The settings ranked by their mean, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
+from gridatlas.charts.dots import SHOWN, DotPlot, DotRow
+from gridatlas.charts.plotting import Scope
+from gridatlas.model.format import value_with_unit
+from gridatlas.model.study import Factor, Grid, Point, Study
+from gridatlas.pages.plot_tables import Tables, tables_of, titled
+from gridatlas.statistics.interval import Interval, mean_interval
+
+SETTINGS_UP_TO = 2_500
+"""Settings up to which they are ranked."""
+
+
+def settings_plot(
+    assessment: Assessment, grids: Iterable[Grid], *, always: bool = False
+) -> DotPlot | None:
+    """The settings ranked by their mean.
+
+    Args:
+        grids: Of one table, or of one per benchmark or seed; aggregates may be among them.
+        always: Whether to draw values without any interval, too.
+
+    Returns:
+        None where there is nothing to choose, where too many settings share the best value, or
+        where no interval is known.
+    """
+    tables = tables_of(assessment, grids)
+    if tables is None or assessment.study.axes == "conditions":
+        return None
+    return dot_plot(tables, always=always)
+
+
+def dot_plot(tables: Tables, *, always: bool) -> DotPlot | None:
+    """As `settings_plot`, also of conditions."""
+    study = tables.study
+    if len(study.x.levels) * len(study.y.levels) > SETTINGS_UP_TO:
+        return None
+    rows, missing = _means(tables)
+    sign = -1 if study.metric.better == "lower" else 1
+    rows.sort(key=lambda row: -sign * row.value)
+    if len(rows) < 2 or (not always and all(row.low is None for row in rows)):
+        return None
+    best = rows[0].value
+    rows = [replace(row, best=row.value == best) for row in rows]
+    if 2 * sum(row.best for row in rows) > len(rows):
+        return None
+    scopes = _scopes(tables)
+    plot = DotPlot(
+        title=f"{tables.title}: settings by their mean {study.metric.name}",
+        description="",
+        x_title=titled(study.metric.name, study.metric.unit),
+        setting=" × ".join(factor.label for factor in _several(study)),
+        kind=tables.kind,
+        over=tables.names,
+        missing=missing,
+        scope=scopes[0],
+        wide_scope=scopes[1],
+        better=study.metric.better,
+        decimals=study.metric.decimals or (0 if tables.kind == "one" else 1),
+        rows=tuple(rows),
+    )
+    rows = [_worded(study, plot, row) for row in rows]
+    return replace(plot, rows=tuple(rows), description=_dots_described(study, plot, rows))
+
+
+def _means(tables: Tables) -> tuple[list[DotRow], int]:
+    """The settings that every table has, unranked and without texts; how many lack somewhere."""
+    study, found, missing = tables.study, [], 0
+    for x in study.x.levels:
+        for y in study.y.levels:
+            point = (x.key, y.key)
+            values = [grid.cell(*point).value for grid in tables.grids]
+            given = [float(value) for value in values if value is not None]
+            if len(given) < len(values):
+                missing += bool(given)
+                continue
+            value, narrow, wide = _estimate(tables, point, given)
+            levels = [level.label for level, factor in ((x, study.x), (y, study.y))]
+            several = [len(factor.levels) > 1 for factor in (study.x, study.y)]
+            name = " × ".join(
+                label for label, counts in zip(levels, several, strict=True) if counts
+            )
+            low, high = narrow or (None, None)
+            wide_low, wide_high = wide or (None, None)
+            key = f"{x.slug},{y.slug}"
+            found.append(DotRow(key, name, value, low, high, wide_low, wide_high, "", ""))
+    return found, missing
+
+
+def _estimate(
+    tables: Tables, point: Point, given: Sequence[float]
+) -> tuple[float, Ends | None, Ends | None]:
+    """The mean of a setting, its interval, and that of a wider scope."""
+    if tables.aggregate is not None:
+        cell = tables.aggregate.cell(*point)
+        if cell.value is not None:
+            known = tables.uncertainty(tables.aggregate)
+            return float(cell.value), *_narrow_and_wide(known, known.cells.get(point))
+    of = [tables.uncertainty(grid).cells.get(point) for grid in tables.grids]
+    if len(of) == 1:
+        return given[0], *_narrow_and_wide(tables.uncertainty(tables.grids[0]), of[0])
+    mean = sum(given) / len(given)
+    if tables.kind == "seeds" or any(cell is None for cell in of):
+        return mean, None, None
+    cells = [cell for cell in of if cell is not None]
+    wide = _together(given, [(cell.low, cell.high) for cell in cells])
+    trials = [
+        (cell.trials_low, cell.trials_high)
+        for cell in cells
+        if cell.trials_low is not None and cell.trials_high is not None
+    ]
+    if len(trials) < len(cells):
+        return mean, wide, None
+    narrow = _together(given, trials)
+    return mean, narrow, None if narrow == wide else wide
+
+
+def _together(values: Sequence[float], ends: Sequence[Ends]) -> Ends:
+    """The interval of the mean of benchmarks, which ask different items."""
+    parts = [(value, Interval(*end)) for value, end in zip(values, ends, strict=True)]
+    interval = mean_interval(sum(values) / len(values), parts, independent=True)
+    return interval.low, interval.high
+
+
+def _narrow_and_wide(
+    known: GridUncertainty, cell: CellUncertainty | None
+) -> tuple[Ends | None, Ends | None]:
+    """The interval for the same questions, and the wider one; over seeds only the latter."""
+    if cell is None:
+        return None, None
+    wide = (cell.low, cell.high)
+    if cell.trials_low is None or cell.trials_high is None or known.basis == "replicates":
+        return wide, None
+    narrow = (cell.trials_low, cell.trials_high)
+    return narrow, None if narrow == wide else wide
+
+
+def _scopes(tables: Tables) -> tuple[Scope, Scope]:
+    """What the intervals of a dot plot hold for: the one that is drawn, and the wider one."""
+    if tables.kind == "seeds":
+        return "other seeds", ""
+    known = tables.uncertainty(tables.lead)
+    if any(cell.items_low is not None for cell in known.cells.values()) or tables.study.trials:
+        return "these questions", "questions of the kind"
+    return "", ""
+
+
+def _worded(study: Study, plot: DotPlot, row: DotRow) -> DotRow:
+    text = f"{row.value:.{plot.decimals}f}"
+    words = value_with_unit(text, study.metric.unit)
+    if row.low is not None and row.high is not None:
+        words += f", 95 % interval {row.low:.{plot.decimals}f} to {row.high:.{plot.decimals}f}"
+    return replace(row, text=text, label=f"{row.name}: {words}")
+
+
+def _dots_described(study: Study, plot: DotPlot, rows: Sequence[DotRow]) -> str:
+    end = "lowest" if plot.better == "lower" else "highest"
+    first, last = rows[0], rows[-1]
+    best = [row.name for row in rows if row.best]
+    lead = best[0] if len(best) == 1 else f"{len(best)} settings"
+    more = f" The {SHOWN} {end} of {len(rows):,} are drawn." if len(rows) > SHOWN else ""
+    return (
+        f"{plot.title}. {lead} {'has' if len(best) == 1 else 'have'} the {end} of "
+        f"{len(rows):,} means, {value_with_unit(first.text, study.metric.unit)}; at the other end "
+        f"is {last.name} with {value_with_unit(last.text, study.metric.unit)}.{more}"
+    )
+
+
+def _several(study: Study) -> Sequence[Factor]:
+    """The axes that have several levels."""
+    factors = [factor for factor in (study.x, study.y) if len(factor.levels) > 1]
+    return factors or (study.x, study.y)

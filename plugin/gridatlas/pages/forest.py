@@ -1,0 +1,148 @@
+"""Who is ahead? The differences of the answers, with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gridatlas.assessment.answers.answer import Contrast
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.charts.forest import Forest, ForestRow
+from gridatlas.model.format import value_with_unit
+from gridatlas.model.study import Factor, Level, Study
+from gridatlas.pages.plot_tables import titled
+
+
+def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
+    """The levels of a facet against one another: per benchmark, or each against the baseline.
+
+    The numbers are those of the answers.
+
+    Returns:
+        None where no difference has an interval.
+    """
+    answer = assessment.answers.get(facet.id)
+    contrasts = answer.contrasts if answer else ()
+    whole = [contrast for contrast in contrasts if contrast.facet == facet.id]
+    if not whole:
+        return None
+    study = assessment.study
+    rows, row_title = list(whole), facet.label
+    names = [_against(study, facet, contrast, whole) for contrast in whole]
+    if len(whole) == 1:
+        parts = [*_parts(assessment, facet, whole[0])]
+        if parts:
+            other = parts[0][0]
+            row_title = other.label
+            names = [level.label for _, level, _ in parts] + [f"Mean of {len(parts)}"]
+            rows = [contrast for _, _, contrast in parts] + list(whole)
+    if all(contrast.low is None for contrast in rows):
+        return None
+    first, second = (_common(facet, [getattr(row, side) for row in rows]) for side in _SIDES)
+    unit = "points" if study.metric.unit == "%" else study.metric.unit
+    minus = f"{first or 'level'} − {second or 'level'}"
+    forest = Forest(
+        title=f"{facet.label}: difference in {study.metric.name}",
+        description="",
+        x_title=titled(minus, unit),
+        row_title=row_title,
+        first=first,
+        second=second,
+        better=study.metric.better,
+        decimals=study.metric.decimals or 1,
+        rows=(),
+        alike=None if study.alike is None else float(study.alike),
+    )
+    drawn = [
+        _forest_row(study, forest, name, contrast, len(whole) == 1 and contrast is whole[0])
+        for name, contrast in zip(names, rows, strict=True)
+    ]
+    return replace(
+        forest,
+        rows=tuple(drawn),
+        description=f"{forest.title}, {minus}. {'; '.join(row.label for row in drawn)}.",
+    )
+
+
+_SIDES = ("first", "second")
+
+
+def _common(facet: Factor, keys: Sequence[str]) -> str:
+    """The label of the level that all rows have on a side; empty where they differ."""
+    return facet.level(keys[0]).label if len(set(keys)) == 1 else ""
+
+
+def _against(
+    study: Study, facet: Factor, contrast: Contrast, all_of_them: Sequence[Contrast]
+) -> str:
+    first, second = (facet.level(getattr(contrast, side)).label for side in _SIDES)
+    same = len({other.second for other in all_of_them}) == 1
+    name = first if same and len(all_of_them) > 1 else f"{first} − {second}"
+    return f"{contrast.label}: {name}" if contrast.label else name
+
+
+def _parts(
+    assessment: Assessment, facet: Factor, whole: Contrast
+) -> Iterator[tuple[Factor, Level, Contrast]]:
+    """The same two levels at each level of another facet, in the same direction."""
+    for other in assessment.study.facets:
+        found = []
+        for level in other.levels:
+            answer = assessment.answers.get(f"{other.id}/{level.slug}")
+            if other is facet or level.aggregate or answer is None or len(answer.contrasts) != 1:
+                continue
+            [contrast] = answer.contrasts
+            if contrast.facet != facet.id:
+                continue
+            if (contrast.first, contrast.second) == (whole.second, whole.first):
+                contrast = _turned(contrast)
+            if (contrast.first, contrast.second) == (whole.first, whole.second):
+                found.append((other, level, contrast))
+        if found:
+            yield from found
+            return
+
+
+def _turned(contrast: Contrast) -> Contrast:
+    """The same difference, seen from the other level."""
+
+    def negative(value: float | None) -> float | None:
+        return None if value is None else -value
+
+    return replace(
+        contrast,
+        first=contrast.second,
+        second=contrast.first,
+        value=-contrast.value,
+        low=negative(contrast.high),
+        high=negative(contrast.low),
+        wide_low=negative(contrast.wide_high),
+        wide_high=negative(contrast.wide_low),
+    )
+
+
+def _forest_row(
+    study: Study, forest: Forest, name: str, contrast: Contrast, whole: bool
+) -> ForestRow:
+    difference = forest.signed(contrast.value)
+    words = value_with_unit(difference, study.metric.unit, difference=True)
+    text = "can't be tested"
+    if contrast.low is not None and contrast.high is not None:
+        ends = f"{forest.signed(contrast.low)} to {forest.signed(contrast.high)}"
+        text = f"{difference} ({ends})"
+        words += f", 95 % interval {ends} for {contrast.scope}"
+    else:
+        words += f", can't be tested: {contrast.reason}"
+    return ForestRow(
+        name,
+        contrast.value,
+        contrast.low,
+        contrast.high,
+        contrast.wide_low,
+        contrast.wide_high,
+        contrast.scope,
+        contrast.wide_scope,
+        text,
+        f"{name}: {words}",
+        whole,
+    )

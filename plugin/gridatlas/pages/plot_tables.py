@@ -1,0 +1,115 @@
+"""Grids of which one question is asked: one grid, or one per benchmark or seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from gridatlas.assessment.answers.answer import Answer, AskedQuestion
+from gridatlas.assessment.answers.kinds import Kind, kind_of
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.model.study import Factor, Grid, Study
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Grids of which one question is asked: one grid, or one per benchmark or seed.
+
+    Attributes:
+        grids: Without aggregates; at least one.
+        facet: Whose levels they are at; None for a single grid.
+        aggregate: The grid that is their mean, where there is one.
+    """
+
+    assessment: Assessment
+    kind: Kind
+    grids: tuple[Grid, ...]
+    facet: Factor | None = None
+    aggregate: Grid | None = None
+
+    @property
+    def study(self) -> Study:
+        """The study."""
+        return self.assessment.study
+
+    @property
+    def lead(self) -> Grid:
+        """The grid whose cells stand for the settings."""
+        return self.aggregate or self.grids[0]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Labels of the benchmarks or seeds; of a single grid its own, if it has one."""
+        if self.facet is None:
+            return (self.grids[0].label,) if self.study.facets else ()
+        at = self.study.facets.index(self.facet)
+        return tuple(grid.names[at].label for grid in self.grids)
+
+    @cached_property
+    def title(self) -> str:
+        """What all of them have in common: `R1-Qwen`; the study's title without facets."""
+        fixed = [
+            level.label
+            for facet, level in zip(self.study.facets, self.grids[0].names, strict=True)
+            if facet is not self.facet
+        ]
+        return " | ".join(fixed) or self.study.title
+
+    @cached_property
+    def answer(self) -> Answer | None:
+        """What the page about exactly these grids leads with; None without such a page."""
+        wanted = {grid.levels for grid in self.grids}
+        measured = [
+            levels for levels, grid in self.assessment.results.grids.items() if not grid.aggregate
+        ]
+        if set(measured) == wanted:
+            return self.assessment.answers[""]
+        for at, facet in enumerate(self.study.facets):
+            key = self.grids[0].levels[at]
+            if {levels for levels in measured if levels[at] == key} == wanted:
+                return self.assessment.answers.get(f"{facet.id}/{facet.level(key).slug}")
+        return None
+
+    def asked(self, question: str) -> AskedQuestion | None:
+        """The test of a question in that answer; None where it has none, or asks it of parts."""
+        asked = self.answer.asked if self.answer else ()
+        matching = [test for test in asked if test.question == question]
+        return matching[0] if len(matching) == 1 else None
+
+    def uncertainty(self, grid: Grid) -> GridUncertainty:
+        """The intervals of a grid."""
+        return self.assessment.uncertainty.of(grid)
+
+
+def tables_of(assessment: Assessment, grids: Iterable[Grid]) -> Tables | None:
+    """The tables of some grids; None unless they are one, or repeat one another.
+
+    An aggregate alone stands for its parts.
+    """
+    grids, results = tuple(grids), assessment.results
+    measured = tuple(grid for grid in grids if not grid.aggregate)
+    if not measured and len(grids) == 1:
+        parts = results.parts_of(grids[0])[1]
+        measured = tuple(results.grids[levels] for levels in parts if levels in results.grids)
+    if not measured or any(grid.aggregate for grid in measured):
+        return None
+    if len(measured) == 1:
+        return Tables(assessment, "one", measured)
+    facets = assessment.study.facets
+    differing = [
+        facet for at, facet in enumerate(facets) if len({grid.levels[at] for grid in measured}) > 1
+    ]
+    kind = kind_of(assessment.study, differing[0])
+    if len(differing) > 1 or kind == "one":
+        return None
+    wanted = {grid.levels for grid in measured}
+    means = (grid for grid in results.grids.values() if grid.aggregate)
+    aggregate = next((grid for grid in means if set(results.parts_of(grid)[1]) == wanted), None)
+    return Tables(assessment, kind, measured, differing[0], aggregate)
+
+
+def titled(name: str, unit: str) -> str:
+    """A name with its unit: `Pass@1 (%)`."""
+    return f"{name} ({unit})" if unit else name

@@ -1,0 +1,151 @@
+"""Does an axis matter? The mean by level, a line per benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Literal
+
+from gridatlas.assessment.answers.answer import number_text
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.charts.plotting import Scope, padded
+from gridatlas.charts.profile import Profile, ProfileLine
+from gridatlas.model.format import value_with_unit
+from gridatlas.model.study import Grid, Level, Study, inline
+from gridatlas.pages.plot_tables import Tables, tables_of, titled
+
+LEVELS_UP_TO = 100
+"""Levels of an axis up to which it has a profile."""
+AXES: tuple[Literal["x", "y"], ...] = ("x", "y")
+
+
+def axis_profiles(assessment: Assessment, grids: Iterable[Grid]) -> tuple[Profile, ...]:
+    """The mean by level of each axis that has several, on one scale.
+
+    Args:
+        grids: As in `settings_plot`.
+
+    Returns:
+        None for an axis where no level of the other has all of its cells.
+    """
+    tables = tables_of(assessment, grids)
+    if tables is None:
+        return ()
+    found = [profile for axis in AXES if (profile := _profile(tables, axis))]
+    ends = [
+        end
+        for profile in found
+        for line in profile.lines
+        for offset in line.offsets
+        if offset is not None
+        for end in (offset, -(profile.band or 0), profile.band or 0)
+    ]
+    reach = max(map(abs, ends), default=0.0)
+    domain = padded([-reach, reach], 0.1)
+    return tuple(replace(profile, domain=domain) for profile in found)
+
+
+def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
+    study = tables.study
+    factor, other = (study.x, study.y) if axis == "x" else (study.y, study.x)
+    if not 2 <= len(factor.levels) <= LEVELS_UP_TO:
+        return None
+    levels = list(factor.levels)
+    if all(level.number is not None for level in levels):
+        levels.sort(key=lambda level: level.number or 0)
+    rows = [
+        row
+        for row in other.levels
+        if all(
+            _value(grid, axis, level, row) is not None for grid in tables.grids for level in levels
+        )
+    ]
+    if not rows:
+        return None
+    lines = [
+        _line(grid, axis, levels, rows, name)
+        for grid, name in zip(tables.grids, _line_names(tables), strict=True)
+    ]
+    if all(offset == 0 for line in lines for offset in line.offsets):
+        return None
+    metric, asked = study.metric, tables.asked(axis)
+    unit = "points" if metric.unit == "%" else metric.unit or inline(metric.name)
+    band, scope = _band(tables, axis)
+    title = f"{tables.title}: mean {metric.name} by {inline(factor.label)}"
+    profile = Profile(
+        title=title,
+        description="",
+        axis=axis,
+        x_title=factor.title,
+        factor=inline(factor.label),
+        y_title=f"{unit}, from the mean",
+        metric=titled(metric.name, metric.unit),
+        kind=tables.kind,
+        levels=tuple(level.label for level in levels),
+        lines=tuple(lines),
+        band=band,
+        scope=scope,
+        domain=(-1.0, 1.0),
+        decimals=metric.decimals or 1,
+        left_out=len(other.levels) - len(rows),
+        untested="" if asked else _untested(tables),
+        p=asked.p if asked else None,
+        grade=asked.grade if asked else "",
+    )
+    return replace(profile, description=_profile_described(study, profile))
+
+
+def _value(grid: Grid, axis: str, level: Level, row: Level) -> float | None:
+    point = (level.key, row.key) if axis == "x" else (row.key, level.key)
+    value = grid.cell(*point).value
+    return None if value is None else float(value)
+
+
+def _line_names(tables: Tables) -> Sequence[str]:
+    return tables.names if len(tables.grids) > 1 else ("",)
+
+
+def _line(
+    grid: Grid, axis: str, levels: Sequence[Level], rows: Sequence[Level], name: str
+) -> ProfileLine:
+    means = []
+    for level in levels:
+        values = [value for row in rows if (value := _value(grid, axis, level, row)) is not None]
+        means.append(sum(values) / len(values))
+    return ProfileLine(name, sum(means) / len(means), tuple(means))
+
+
+def _band(tables: Tables, axis: Literal["x", "y"]) -> tuple[float | None, Scope]:
+    """Half the width of the typical interval of a level's mean, and what it holds for."""
+    halves: list[float] = []
+    trials = True
+    for grid in tables.grids:
+        known = tables.uncertainty(grid)
+        narrow, wide = (
+            (known.x_trials, known.x_means) if axis == "x" else (known.y_trials, known.y_means)
+        )
+        trials = trials and bool(narrow)
+        halves += [(high - low) / 2 for low, high in (narrow or wide).values()]
+    if not halves:
+        return None, ""
+    return median(halves), "these questions" if trials and tables.study.trials else ""
+
+
+def _untested(tables: Tables) -> str:
+    """Why there is no test of a grid; empty where it isn't known."""
+    return next(filter(None, (tables.uncertainty(grid).reason for grid in tables.grids)), "")
+
+
+def _profile_described(study: Study, profile: Profile) -> str:
+    parts = []
+    for line in profile.lines:
+        means = [(mean, at) for at, mean in enumerate(line.means) if mean is not None]
+        (low, low_at), (high, high_at) = min(means), max(means)
+        ends = (
+            f"{number_text(study, low)} at {profile.levels[low_at]} to "
+            f"{value_with_unit(number_text(study, high), study.metric.unit)} at "
+            f"{profile.levels[high_at]}"
+        )
+        parts.append(f"{line.name}: {ends}" if line.name else ends)
+    return f"{profile.title}. From the lowest mean to the highest: {'; '.join(parts)}."
