@@ -101,8 +101,8 @@ def _estimate(
     if tables.aggregate is not None:
         cell = tables.aggregate.cell(*point)
         if cell.value is not None:
-            known = tables.uncertainty(tables.aggregate)
-            return float(cell.value), *_narrow_and_wide(known, known.cells.get(point))
+            tests = tables.uncertainty(tables.aggregate)
+            return float(cell.value), *_narrow_and_wide(tests, tests.cells.get(point))
     of = [tables.uncertainty(grid).cells.get(point) for grid in tables.grids]
     if len(of) == 1:
         return given[0], *_narrow_and_wide(tables.uncertainty(tables.grids[0]), of[0])
@@ -130,13 +130,13 @@ def _together(values: Sequence[float], ends: Sequence[Ends]) -> Ends:
 
 
 def _narrow_and_wide(
-    known: GridUncertainty, cell: CellUncertainty | None
+    tests: GridUncertainty, cell: CellUncertainty | None
 ) -> tuple[Ends | None, Ends | None]:
     """The interval for the same questions, and the wider one; over seeds only the latter."""
     if cell is None:
         return None, None
     wide = (cell.low, cell.high)
-    if cell.trials_low is None or cell.trials_high is None or known.basis == "replicates":
+    if cell.trials_low is None or cell.trials_high is None or tests.basis == "replicates":
         return wide, None
     narrow = (cell.trials_low, cell.trials_high)
     return narrow, None if narrow == wide else wide
@@ -146,8 +146,8 @@ def _scopes(tables: Tables) -> tuple[Scope, Scope]:
     """What the intervals of a dot plot hold for: the one that is drawn, and the wider one."""
     if tables.kind == "seeds":
         return "other seeds", ""
-    known = tables.uncertainty(tables.lead)
-    if any(cell.items_low is not None for cell in known.cells.values()) or tables.study.trials:
+    tests = tables.uncertainty(tables.lead)
+    if any(cell.items_low is not None for cell in tests.cells.values()) or tables.study.trials:
         return "these questions", "questions of the kind"
     return "", ""
 

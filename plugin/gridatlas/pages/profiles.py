@@ -121,9 +121,9 @@ def _band(tables: Tables, axis: Literal["x", "y"]) -> tuple[float | None, Scope]
     halves: list[float] = []
     trials = True
     for grid in tables.grids:
-        known = tables.uncertainty(grid)
+        tests = tables.uncertainty(grid)
         narrow, wide = (
-            (known.x_trials, known.x_means) if axis == "x" else (known.y_trials, known.y_means)
+            (tests.x_trials, tests.x_means) if axis == "x" else (tests.y_trials, tests.y_means)
         )
         trials = trials and bool(narrow)
         halves += [(high - low) / 2 for low, high in (narrow or wide).values()]
