@@ -61,7 +61,7 @@ def grids_at(assessment: Assessment, facet: str, level: str) -> tuple[Grid, ...]
 def html(row: FigureRow) -> str:
     templates = Templates(None, frozenset(), (), SiteAddress())
     drawings = draw([figure.chart for figure in row.figures])
-    return templates._row(row, "studies/demo/index.md", drawings, set())
+    return templates.fence(row, "studies/demo/index.md", drawings, set())
 
 
 # --- the study of this repository ---------------------------------------------------------------
