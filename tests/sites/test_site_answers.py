@@ -74,10 +74,25 @@ def test_a_reading_that_contradicts_printed_averages_is_named(atlas: Build) -> N
 
 def test_cells_are_counted_beside_the_mean(atlas: Build) -> None:
     [answer] = [answer for answer in answers(atlas, OURS) if answer["page"].endswith("seed/1/")]
+    test = "(sign-flip permutation test, exact, Holm's correction)"
     assert [
         reason["sentence"] for reason in answer["evidence"] if "Cell by" in reason["sentence"]
     ] == [
-        f"Seed 1: Cell by cell, {higher} of 36 are significantly higher and {lower} lower "
-        "(sign-flip permutation test, exact, Holm's correction)."
-        for higher, lower in ((27, 1), (30, 0))
+        "Seed 1, After GRPO, rollouts at 1.25: Cell by cell, 27 of 36 are significantly higher and "
+        f"1 lower {test}. The lower one is that with number of x's digits 2 and number of y's "
+        "digits 6.",
+        "Seed 1, After GRPO, rollouts at 1.0: Cell by cell, 30 of 36 are significantly higher and "
+        f"0 lower {test}. The higher ones are those with number of y's digits 1 to 5.",
     ]
+
+
+def test_a_region_is_what_all_seeds_have_and_the_rest_is_counted(atlas: Build) -> None:
+    [answer] = [
+        answer for answer in answers(atlas, OURS) if answer["page"].endswith("setting/after_t125/")
+    ]
+    assert answer["evidence"][-1]["sentence"] == (
+        "Cell by cell, in every seed, 25 of 36 are significantly higher and 0 lower (sign-flip "
+        "permutation test, exact, Holm's correction). The higher ones are those with number of "
+        "x's digits 1 to 5 and number of y's digits 1 to 5. The 11 other cells change by +5.9, "
+        "+4.9 and \u221216.4 on average, seed by seed."
+    )

@@ -85,28 +85,35 @@ def by_items(first: Sequence[float], second: Sequence[float], seed: int = 0) -> 
 
 
 def by_items_of_cells(
-    cells: Sequence[tuple[Sequence[float], Sequence[float]]], seed: int = 0
+    cells: Sequence[tuple[Sequence[float], Sequence[float]]],
+    weights: Sequence[float] | None = None,
+    seed: int = 0,
 ) -> MeanDifference:
-    """As `by_items`, where each cell has items of its own.
+    """As `by_items`, where each cell, or each group of cells, has items of its own.
 
     The signs flip by item within its cell, each item with the weight that it has in the mean; the
     interval is from the standard errors of the cells' differences over their items.
 
     Args:
         cells: Per cell the outcomes per item of the first level, and of the second.
+        weights: Of the cells in the mean; None where all weigh the same.
         seed: As in `by_items`.
     """
+    shares = np.ones(len(cells)) if weights is None else np.asarray(weights, float)
+    shares = shares / shares.sum()
     means, errors, weighted = [], [], []
-    for first, second in cells:
+    for share, (first, second) in zip(shares, cells, strict=True):
         difference = np.subtract(first, second)
-        means.append(float(difference.mean()))
-        errors.append(mean_spread(difference.tolist()).stderr)
-        weighted.append(difference / len(difference))
-    # In units of the smallest cell's items shares stay shares, which are tested exactly.
-    fewest = min(len(difference) for difference in weighted)
-    value = float(np.mean(means))
-    reach = float(special.ndtri(0.975)) * hypot(*errors) / len(cells)
-    flat = np.concatenate(weighted) * fewest
+        means.append(share * float(difference.mean()))
+        errors.append(share * mean_spread(difference.tolist()).stderr)
+        weighted.append(share * difference / len(difference))
+    value = float(sum(means))
+    reach = float(special.ndtri(0.975)) * hypot(*errors)
+    # In units of the item that weighs most, shares stay shares, which are tested exactly.
+    largest = max(
+        share / len(difference) for share, difference in zip(shares, weighted, strict=True)
+    )
+    flat = np.concatenate(weighted) / largest
     test = paired_p(flat.tolist(), np.zeros(len(flat)).tolist(), seed=seed)
     interval = Interval(value - reach, value + reach)
     return MeanDifference(value, interval, test.p, f"{test.test} over the items of each cell")

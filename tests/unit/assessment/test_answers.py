@@ -204,6 +204,42 @@ def versus(gaps: Mapping[str, float], **keys: Any) -> Files:
     )
 
 
+def third_facet(name: str, effect: float = 0.3, **more: Any) -> Files:
+    """Two models on two benchmarks, and three levels of something else."""
+    facets = {"model": ["a", "b"], "benchmark": ["test1", "test2"], name: ["1", "2", "3"]}
+    levels: list[object] = [*facets[name]]
+    if "replicates" in more:
+        levels.append({"id": "mean", "aggregate": {"by": "mean"}})
+    keys = {
+        "facets": list(facets),
+        "factors": {
+            "benchmark": {"levels": [{"id": test, "items": 30} for test in facets["benchmark"]]},
+            name: {"levels": levels},
+        },
+        "trials": {"items": "benchmark", "samples": 5},
+    }
+
+    def value(model: str, test: str, other: str, rate: str, depth: str) -> str:
+        slope = effect * float(rate) if model == "a" else 0
+        return percent(0.5 + slope + 0.02 * noise(model, test, other, rate, depth), 150)
+
+    return files(study(**keys | more), cells({**facets, **GRID}, value=value))
+
+
+def losses(gaps: Mapping[str, float], **keys: Any) -> Files:
+    """Levels whose loss differs by so much, each cell a run of its own."""
+    axes = {"warmup": list(gaps), **GRID}
+    return files(
+        study(metric=LOSS, facets=["warmup"], cells="runs", **keys),
+        cells(
+            axes,
+            value=lambda warmup, rate, depth: (
+                f"{2 + gaps[warmup] + 0.01 * noise(warmup, rate, depth):.3f}"
+            ),
+        ),
+    )
+
+
 def second_reading(shift: float, **entry: Any) -> Files:
     """A reading in which b is better, and another one that gives b other values."""
     made = versus({"a": 0.0, "b": 0.1}, compare=["model"], readings=[
@@ -312,6 +348,18 @@ CASES: dict[str, Files] = {
     "three models against one": versus(
         {"base": 0.0, "a": 0.1, "b": -0.1, "c": 0.0}, baseline={"model": "base"}
     ),
+    "three facets, seeds": third_facet("seed", replicates="seed", compare=["model"]),
+    "three facets, no seeds": third_facet("method", compare=["model"]),
+    "three models with one another": versus({"a": 0.0, "b": 0.1, "c": 0.2}, compare=["model"]),
+    "three models alike": versus({"a": 0.0, "b": 0.0, "c": 0.0}, compare=["model"]),
+    "losses against one": losses(
+        {"none": 0.0, "short": -0.2, "long": 0.3, "late": 0.0}, baseline={"warmup": "none"}
+    ),
+    "printed scores against one": files(
+        study(metric={"name": "Score"}, facets=["model"], baseline={"model": "base"}),
+        "model,rate,depth,value,state\nbase,0.1,1,40,\nbase,0.1,2,55,\nbase,0.2,1,60,\n"
+        "base,0.2,2,70,\na,0.1,1,50,\na,0.1,2,50,disputed\na,0.2,1,65,disputed\na,0.2,2,70,\n",
+    ),
     "two models better than one": versus(
         {"base": 0.0, "a": 0.1, "b": 0.2}, baseline={"model": "base"}
     ),
@@ -371,8 +419,14 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "model/a": ("likely", "a: on these questions accuracy likely rises with rate"),
         "model/b": ("not-shown", "b: no setting and no rate or depth shown to be better"),
-        "benchmark/test1": ("likely", "test1: a setting or an axis matters in 1 of 2 cases"),
-        "benchmark/test2": ("likely", "test2: a setting or an axis matters in 1 of 2 cases"),
+        "benchmark/test1": (
+            "likely",
+            "test1: on these questions rate likely matters in 1 of 2 cases: a",
+        ),
+        "benchmark/test2": (
+            "likely",
+            "test2: on these questions rate likely matters in 1 of 2 cases: a",
+        ),
     },
     "12 levels": {
         "": ("not-shown", "No setting shown to be better in any of 12 cases"),
@@ -444,9 +498,18 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
         "": ("clear", "a: accuracy clearly rises with rate; b: no effect of rate or depth shown"),
         "model/a": ("clear", "a: accuracy clearly rises with rate"),
         "model/b": ("not-shown", "b: no effect of rate or depth shown"),
-        "benchmark/test1": ("likely", "test1: a setting or an axis matters in 1 of 2 cases"),
-        "benchmark/test2": ("likely", "test2: a setting or an axis matters in 1 of 2 cases"),
-        "benchmark/test3": ("likely", "test3: a setting or an axis matters in 1 of 2 cases"),
+        "benchmark/test1": (
+            "likely",
+            "test1: on these questions rate likely matters in 1 of 2 cases: a",
+        ),
+        "benchmark/test2": (
+            "likely",
+            "test2: on these questions rate likely matters in 1 of 2 cases: a",
+        ),
+        "benchmark/test3": (
+            "likely",
+            "test3: on these questions rate likely matters in 1 of 2 cases: a",
+        ),
     },
     "loss, three seeds": {
         "": ("clear", "with is clearly lower (better) than without, by 0.204"),
@@ -553,11 +616,125 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
         "model/b": ("not-shown", "b: no setting and no rate or depth shown to be better"),
     },
     "three models against one": {
-        "": ("likely", "Of 3 levels compared with base, 1 is higher and 1 lower"),
+        "": (
+            "likely",
+            "Beside base: a likely higher; b likely lower; no difference shown for c",
+        ),
         "model/base": ("not-shown", "base: no setting and no rate or depth shown to be better"),
         "model/a": ("likely", "a likely scores higher than base, by 9.2 points"),
         "model/b": ("likely", "b likely scores lower than base, by 10.1 points"),
         "model/c": ("not-shown", "No difference shown between c and base"),
+    },
+    "three facets, seeds": {
+        "": (
+            "likely",
+            "a: accuracy likely rises with rate; "
+            "b: no setting and no rate or depth shown to be better",
+        ),
+        "model": ("clear", "a clearly scores higher than b, by 8.0 points"),
+        "model/a": ("likely", "a: accuracy likely rises with rate"),
+        "model/b": ("not-shown", "b: no setting and no rate or depth shown to be better"),
+        "benchmark": (
+            "likely",
+            "a: accuracy likely rises with rate; "
+            "b: no setting and no rate or depth shown to be better",
+        ),
+        "benchmark/test1": (
+            "likely",
+            "test1, a: accuracy likely rises with rate; test1, b: nothing shown to be better",
+        ),
+        "benchmark/test2": (
+            "likely",
+            "test2, a: accuracy likely rises with rate; test2, b: nothing shown to be better",
+        ),
+        "seed": (
+            "likely",
+            "a: accuracy likely rises with rate; "
+            "b: no setting and no rate or depth shown to be better",
+        ),
+        "seed/1": (
+            "likely",
+            "1, a: on these questions accuracy likely rises with rate; "
+            "1, b: nothing shown to be better",
+        ),
+        "seed/2": (
+            "likely",
+            "2, a: on these questions rate and depth likely matter; "
+            "2, b: nothing shown to be better",
+        ),
+        "seed/3": (
+            "likely",
+            "3, a: on these questions accuracy likely rises with rate; "
+            "3, b: nothing shown to be better",
+        ),
+        "seed/mean": ("clear", "a clearly scores higher than b, by 8.0 points"),
+    },
+    "three facets, no seeds": {
+        "": ("likely", "On these questions rate likely matters in 3 of 6 cases: a, 1; a, 2; a, 3"),
+        "model": ("likely", "a likely scores higher than b, by 8.0 points"),
+        "model/a": ("likely", "a: on these questions rate likely matters in 3 of 3 cases"),
+        "model/b": ("not-shown", "b: no setting shown to be better in any of 3 cases"),
+        "benchmark": (
+            "likely",
+            "On these questions rate likely matters in 3 of 6 cases: a, 1; a, 2; a, 3",
+        ),
+        "benchmark/test1": ("likely", "test1: a likely scores higher than b, by 8.3 points"),
+        "benchmark/test2": ("likely", "test2: a likely scores higher than b, by 7.7 points"),
+        "method": (
+            "likely",
+            "On these questions rate likely matters in 3 of 6 cases: a, 1; a, 2; a, 3",
+        ),
+        "method/1": (
+            "likely",
+            "1, a: on these questions accuracy likely rises with rate; "
+            "1, b: nothing shown to be better",
+        ),
+        "method/2": (
+            "likely",
+            "2, a: on these questions rate and depth likely matter; "
+            "2, b: nothing shown to be better",
+        ),
+        "method/3": (
+            "likely",
+            "3, a: on these questions accuracy likely rises with rate; "
+            "3, b: nothing shown to be better",
+        ),
+    },
+    "three models with one another": {
+        "": ("likely", "b likely scores higher than a, c likely scores higher than a and b"),
+        "model": ("likely", "b likely scores higher than a, c likely scores higher than a and b"),
+        "model/a": ("not-shown", "a: no setting and no rate or depth shown to be better"),
+        "model/b": ("not-shown", "b: no setting and no rate or depth shown to be better"),
+        "model/c": ("not-shown", "c: no setting and no rate or depth shown to be better"),
+    },
+    "three models alike": {
+        "": ("not-shown", "No difference shown between 3 levels"),
+        "model": ("not-shown", "No difference shown between 3 levels"),
+        "model/a": ("not-shown", "a: no setting and no rate or depth shown to be better"),
+        "model/b": ("not-shown", "b: no setting and no rate or depth shown to be better"),
+        "model/c": ("not-shown", "c: no setting and no rate or depth shown to be better"),
+    },
+    "losses against one": {
+        "": (
+            "likely",
+            "Beside none: long likely higher (worse); short likely lower (better); "
+            "none shown for late",
+        ),
+        "warmup": (
+            "likely",
+            "Beside none: long likely higher (worse); short likely lower (better); "
+            "none shown for late",
+        ),
+        "warmup/none": ("not-shown", "none: no effect of rate or depth shown"),
+        "warmup/short": ("likely", "short is likely lower (better) than none, by 0.195"),
+        "warmup/long": ("likely", "long is likely higher (worse) than none, by 0.305"),
+        "warmup/late": ("not-shown", "No difference shown between late and none"),
+    },
+    "printed scores against one": {
+        "": ("untestable", "Score 58.8 for a, 56.2 for base; can't be tested"),
+        "model": ("untestable", "Score 58.8 for a, 56.2 for base; can't be tested"),
+        "model/base": ("untestable", "base: score 56.2 on average; can't be tested"),
+        "model/a": ("untestable", "Score 58.8 for a, 56.2 for base; can't be tested"),
     },
     "two models better than one": {
         "": ("likely", "a and b likely score higher than base, by 9.2 and 19.9 points"),
@@ -701,6 +878,32 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
             "so probably too good (p < 0.001).",
             "Rate 0.2 has the highest mean (58.0 % against 50.0 % at 0.1; p = 1).",
             "Depth 3 has the highest mean (60.0 % against 50.0 % at 1; p = 1).",
+        ],
+    ),
+    "seeds, each the mean of its benchmarks": (
+        "three facets, seeds",
+        "model/a",
+        [
+            "Rate 0.4 has the highest mean on 3 of 3 seeds, each the mean of 2 benchmarks (on "
+            "average 62.5 % against 53.3 % at 0.1; p = 0.0095).",
+        ],
+    ),
+    "the same items in three methods are no more items": (
+        "three facets, no seeds",
+        "model",
+        [
+            "57.9 % against 49.9 % over 2 benchmarks and 3 levels of method: +8.0 (+7.0 to +9.1) "
+            "for these questions, if cells were sampled separately (p < 0.001).",
+            "(\u22129.2 to +24.3) for questions of the kind (p = 0.38).",
+        ],
+    ),
+    "printed values, some disputed": (
+        "printed scores against one",
+        "",
+        [
+            "Can't be tested: the number of trials behind each value is unknown.",
+            "As printed, the value is higher in 2 of 4 cells and lower in 1. Of the 4 cells 2 are "
+            "disputed in either; without, it is higher in 1 of 2 cells and lower in 0.",
         ],
     ),
     "a rival": (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridatlas.assessment.answers.kinds import Kind
 from gridatlas.assessment.compute import SETTINGS_UP_TO
@@ -33,6 +34,12 @@ class Block:
                 for row in self.grid.cells
             ]
         ).T.reshape(len(self.grid.study.x.levels), len(self.grid.study.y.levels))
+
+    @property
+    def disputed(self) -> NDArray[np.bool_]:
+        """Whether readings disagree about a cell: (x, y)."""
+        rows = [[cell.state == "disputed" for cell in row] for row in self.grid.cells]
+        return np.array(rows, dtype=np.bool_).T.reshape(self.values.shape)
 
     @cached_property
     def _counts(self) -> GridCounts:
@@ -81,11 +88,13 @@ class Blocks:
 
     Attributes:
         kind: What a table is beside the others: a benchmark, a seed, or the only one.
+        averaged: How many blocks in a row make one table by their mean: a seed's benchmarks.
     """
 
     study: Study
     kind: Kind
     blocks: tuple[Block, ...]
+    averaged: int = 1
 
     @cached_property
     def turned(self) -> Floats:
@@ -96,6 +105,8 @@ class Blocks:
     def values(self) -> Floats:
         """By (table, x, y); of benchmarks that were scored on the same runs, their mean."""
         values = np.stack([block.values for block in self.blocks])
+        if self.averaged > 1:
+            values = values.reshape(-1, self.averaged, *values.shape[1:]).mean(axis=1)
         if self.study.cells == "runs" and self.kind == "benchmarks":
             return np.asarray(values.mean(axis=0, keepdims=True))
         return values
@@ -113,8 +124,8 @@ class Blocks:
     @cached_property
     def untestable(self) -> str:
         """Why nothing can be tested; empty where something can."""
-        if self.kind == "seeds" and len(self.blocks) < 3:
-            return f"{len(self.blocks)} seeds"
+        if self.kind == "seeds" and len(self.values) < 3:
+            return f"{len(self.values)} seeds"
         if self.present.size > SETTINGS_UP_TO:
             return f"settings are not tested above {SETTINGS_UP_TO:,}"
         if self.study.cells == "runs":
@@ -128,6 +139,6 @@ class Blocks:
         return ""
 
 
-def blocks_of(study: Study, grids: Sequence[Grid], kind: Kind) -> Blocks:
-    """The tables of some grids."""
-    return Blocks(study, kind, tuple(map(Block, grids)))
+def blocks_of(study: Study, grids: Sequence[Grid], kind: Kind, averaged: int = 1) -> Blocks:
+    """The tables of some grids; see `Blocks`."""
+    return Blocks(study, kind, tuple(map(Block, grids)), averaged)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -26,9 +25,10 @@ from gridatlas.assessment.answers.answer import (
     number_text,
 )
 from gridatlas.assessment.answers.blocks import Block
+from gridatlas.assessment.answers.cellwise import CellTests, region
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.study import Factor, Level, Point, Study, inline
-from gridatlas.results.items import items_of, share_scale, shares_by_item
+from gridatlas.results.items import Shares, items_of, share_scale, shares_by_item
 from gridatlas.statistics.differences import holm
 from gridatlas.statistics.estimates import FEWEST, Counts, Floats
 from gridatlas.statistics.mean_difference import (
@@ -82,6 +82,18 @@ class Pair:
         return found
 
     @property
+    def disputed(self) -> NDArray[np.bool_]:
+        """Of the common cells, which are disputed in either: as `differences`."""
+        disputed: NDArray[np.bool_] = self.first.disputed | self.second.disputed
+        return disputed[self.common]
+
+    def difference(self, point: Point) -> float:
+        """First minus second at one of the common cells."""
+        study = self.first.grid.study
+        at = study.x.place(point[0]), study.y.place(point[1])
+        return float(self.first.values[at] - self.second.values[at])
+
+    @property
     def counts(self) -> tuple[list[Counts], list[Counts]] | None:
         """Successes and trials of the common cells; None where unknown."""
         if self.first.reason or self.second.reason:
@@ -98,7 +110,7 @@ class Pair:
         return first, second
 
     @cached_property
-    def outcomes(self) -> list[tuple[tuple[float, ...], tuple[float, ...]]] | None:
+    def outcomes(self) -> list[tuple[Shares, Shares]] | None:
         """Per common cell its outcomes item by item, where one run asked both the same items."""
         first, second = shares_by_item(self.first.grid), shares_by_item(self.second.grid)
         found = []
@@ -106,38 +118,18 @@ class Pair:
             mine, other = first.get(point), second.get(point)
             if mine is None or other is None or mine.items != other.items:
                 return None
-            found.append((mine.values, other.values))
+            found.append((mine, other))
         return found or None
 
     @property
-    def same_items(self) -> bool:
-        """Whether all common cells were asked the same items."""
-        shares = shares_by_item(self.first.grid)
-        return len({shares[point].items for point in self._points()}) == 1
+    def points(self) -> frozenset[Point]:
+        """The common cells."""
+        return frozenset(self._points())
 
     def _points(self) -> list[Point]:
         """The level keys of the common cells."""
         study = self.first.grid.study
         return [(study.x.levels[i].key, study.y.levels[j].key) for i, j in np.argwhere(self.common)]
-
-
-@dataclass(frozen=True, slots=True)
-class CellCounts:
-    """Tests of single cells: how many differ significantly, of how many."""
-
-    cells: int
-    higher: int
-    lower: int
-    test: str
-
-    @property
-    def sentence(self) -> str:
-        """In words: `Cell by cell, 27 of 36 are significantly higher and 1 lower (…)`."""
-        verb = "is" if self.higher == 1 else "are"
-        return (
-            f"Cell by cell, {self.higher} of {self.cells} {verb} significantly higher and "
-            f"{self.lower} lower ({self.test})."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +138,7 @@ class Gap:
 
     Attributes:
         seeds: Whether the pairs repeat the experiment; else they are benchmarks.
-        cellwise: Of a single pair, the tests of its cells: the first against the second.
+        cellwise: The tests of its cells: of a single pair, or of one pair per seed.
     """
 
     study: Study
@@ -154,7 +146,7 @@ class Gap:
     second: Level
     pairs: tuple[Pair, ...]
     seeds: bool
-    cellwise: CellCounts | None = None
+    cellwise: CellTests | None = None
 
     @property
     def facet(self) -> Factor:
@@ -183,8 +175,7 @@ class Gap:
         if first >= second:
             return self
         pairs = tuple(Pair(pair.second, pair.first) for pair in self.pairs)
-        counts = self.cellwise
-        turned = counts and CellCounts(counts.cells, counts.lower, counts.higher, counts.test)
+        turned = self.cellwise.turned if self.cellwise else None
         return Gap(self.study, self.second, self.first, pairs, self.seeds, turned)
 
     @cached_property
@@ -197,7 +188,7 @@ class Gap:
     @property
     def decides(self) -> ScopedTest | None:
         """The test that decides; None where nothing can be tested."""
-        if self.seeds and len(self.pairs) < FEWEST:
+        if self.too_few_seeds:
             return None
         return self.tests[0] if self.tests else None
 
@@ -210,26 +201,45 @@ class Gap:
         beyond = [test for test in self.tests if _WIDTH[test.scope] > _WIDTH[decides.scope]]
         return max(beyond, key=lambda test: _WIDTH[test.scope], default=None)
 
+    @cached_property
+    def by_seed(self) -> tuple[float, ...]:
+        """The mean difference of each seed, over all that its pairs are of besides."""
+        place = [facet.id for facet in self.study.facets].index(self.study.replicates)
+        means: dict[str, list[float]] = {}
+        for pair in self.pairs:
+            seed = pair.first.grid.levels[place]
+            means.setdefault(seed, []).append(float(pair.differences.mean()))
+        return tuple(float(np.mean(found)) for found in means.values())
+
+    @property
+    def too_few_seeds(self) -> bool:
+        """Whether there are seeds, and not enough of them to tell how they differ."""
+        return self.seeds and len(self.by_seed) < FEWEST
+
     def _over_seeds(self) -> ScopedTest | None:
-        if not self.seeds or len(self.pairs) < FEWEST:
+        if not self.seeds or self.too_few_seeds:
             return None
         if self.study.cells != "runs" and any(pair.counts is None for pair in self.pairs):
             return None
-        means = [float(pair.differences.mean()) for pair in self.pairs]
-        return ScopedTest(by_seeds(means), "other seeds", ("seeds are independent",))
+        return ScopedTest(by_seeds(self.by_seed), "other seeds", ("seeds are independent",))
 
     def _over_items(self) -> ScopedTest | None:
-        outcomes = [pair.outcomes for pair in self.pairs]
-        cells = list(chain.from_iterable(part for part in outcomes if part))
-        if any(part is None for part in outcomes) or not cells:
-            return None
-        if min(len(first) for first, _ in cells) < 2:
+        """Outcomes item by item; cells that were asked the same items are averaged first."""
+        groups: dict[tuple[str, ...], list[tuple[float, Shares, Shares]]] = {}
+        for pair in self.pairs:
+            if pair.outcomes is None:
+                return None
+            weight = 1 / len(pair.outcomes)
+            for first, second in pair.outcomes:
+                groups.setdefault(first.items, []).append((weight, first, second))
+        if min(map(len, groups)) < 2:
             return None  # a single item doesn't tell how items differ
-        if len(self.pairs) == 1 and self.pairs[0].same_items:
-            first, second = (np.mean([cell[at] for cell in cells], axis=0) for at in (0, 1))
-            found = by_items(first.tolist(), second.tolist())
-        else:
-            found = by_items_of_cells(cells)
+        weights = [sum(weight for weight, _, _ in cells) for cells in groups.values()]
+        means = [
+            (_item_means([cell[:2] for cell in cells]), _item_means([cell[::2] for cell in cells]))
+            for cells in groups.values()
+        ]
+        found = by_items(*means[0]) if len(means) == 1 else by_items_of_cells(means, weights)
         return ScopedTest(self._scaled(found), "questions of the kind", ("items are independent",))
 
     def _over_trials(self) -> ScopedTest | None:
@@ -244,14 +254,24 @@ class Gap:
 
     def _as_items(self) -> ScopedTest | None:
         """The counts with each item as one trial: how little these questions say of others."""
-        parts = []
+        asked: dict[str, tuple[int, list[Counts], list[Counts]]] = {}
         for pair in self.pairs:
             items = items_of(pair.first.grid)
             if pair.counts is None or not items or self.seeds or pair.outcomes is not None:
                 return None
-            parts.append(counts_interval(*pair.counts, items))
+            benchmark = pair.first.grid.levels[self._benchmark]
+            _, first, second = asked.setdefault(benchmark, (items, [], []))
+            first += pair.counts[0]
+            second += pair.counts[1]
+        parts = [counts_interval(first, second, items) for items, first, second in asked.values()]
         found = with_p(over_benchmarks(parts), "Newcombe's interval of the items, inverted")
         return ScopedTest(self._scaled(found), "questions of the kind")
+
+    @property
+    def _benchmark(self) -> int:
+        """The place of the facet whose levels have the items, where these are known."""
+        trials = self.study.trials
+        return [facet.id for facet in self.study.facets].index(trials.items if trials else "")
 
     def _over_runs(self) -> ScopedTest | None:
         if self.study.cells != "runs" or self.seeds:
@@ -276,6 +296,12 @@ class Gap:
             difference.interval.low * scale, difference.interval.high * scale
         )
         return MeanDifference(difference.value * scale, interval, difference.p, difference.test)
+
+
+def _item_means(cells: Sequence[tuple[float, Shares]]) -> list[float]:
+    """Per item the mean over cells that were asked the same items, each with its weight."""
+    weights = [weight for weight, _ in cells]
+    return list(np.average([shares.values for _, shares in cells], axis=0, weights=weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +404,7 @@ class GapAnswer:
             )
             ends = f"{low} to {high}"
             p = self.judged.p if index == 0 else test.difference.p
-            head = f"{means[0]} against {means[1]}: " if index == 0 else ""
+            head = f"{means[0]} against {means[1]}{self._over()}: " if index == 0 else ""
             assumes = f", if {' and '.join(test.assumes)}" if test.assumes else ""
             value = number_text(gap.study, self.judged.value, sign=True) if index == 0 else ""
             text = f"{head}{value}{' ' if value else ''}({ends}) for {test.scope}{assumes}"
@@ -394,24 +420,65 @@ class GapAnswer:
                 )
             )
         if found and gap.cellwise:
-            counts = gap.cellwise
-            found.append(Evidence(counts.sentence, test=counts.test, scope="these cells"))
-        if gap.seeds and len(gap.pairs) < FEWEST:
+            text = gap.cellwise.sentence + self._rest(gap.cellwise)
+            found.append(Evidence(text, test=gap.cellwise.test, scope="these cells"))
+        if gap.too_few_seeds:
             found = [Evidence(f"Can't be tested: {self._reason()}. {self._by_seed()}")]
         elif not found:
-            found.append(Evidence(f"Can't be tested: {self._reason()}."))
+            found = [Evidence(f"Can't be tested: {self._reason()}."), *self._printed()]
         return tuple(found)
+
+    def _over(self) -> str:
+        """What else the means are over besides seeds: ` over 4 benchmarks`."""
+        gap = self.judged.gap
+        texts = []
+        for at, facet in enumerate(gap.study.facets):
+            number = len({pair.first.grid.levels[at] for pair in gap.pairs})
+            if number > 1 and facet.id != gap.study.replicates:
+                trials = gap.study.trials
+                items = trials is not None and trials.items == facet.id
+                texts.append(f"{number} {'benchmarks' if items else f'levels of {facet.id}'}")
+        return f" over {joined(texts)}" if texts else ""
+
+    def _printed(self) -> Iterator[Evidence]:
+        """In how many cells the printed values are higher, also without those in dispute."""
+        pairs = self.judged.gap.pairs
+        differences = np.concatenate([pair.differences for pair in pairs])
+        disputed = np.concatenate([pair.disputed for pair in pairs])
+        text = f"As printed, the value is {_signs(differences)}"
+        if disputed.any():
+            rest = differences[~disputed]
+            number, of = int(disputed.sum()), disputed.size
+            verb = "is" if number == 1 else "are"
+            text += f". Of the {of:,} cells {number:,} {verb} disputed in either"
+            text += f"; without, it is {_signs(rest)}" if rest.size else ""
+        yield Evidence(f"{text}.")
+
+    def _rest(self, cellwise: CellTests) -> str:
+        """What is left of a region that is named over several seeds, by its mean in each."""
+        study = cellwise.study
+        chosen = max(cellwise.higher, cellwise.lower, key=len)
+        if cellwise.seeds == 1 or not region(study, chosen, cellwise.cells):
+            return ""
+        means = [
+            float(np.mean([pair.difference(point) for point in cellwise.cells - chosen]))
+            for pair in self.judged.gap.pairs
+        ]
+        texts = joined([number_text(study, mean, sign=True) for mean in means])
+        number = len(cellwise.cells - chosen)
+        cells = "1 other cell changes" if number == 1 else f"{number:,} other cells change"
+        return f" The {cells} by {texts} on average, seed by seed."
 
     def _by_seed(self) -> str:
         study = self.judged.gap.study
-        values = [float(pair.differences.mean()) for pair in self.judged.gap.pairs]
+        values = self.judged.gap.by_seed
         differences = joined([number_text(study, value, sign=True) for value in values])
         return f"The difference by seed: {differences}."
 
     def _reason(self) -> str:
         gap = self.judged.gap
-        if gap.seeds and len(gap.pairs) < FEWEST:
-            return "one seed" if len(gap.pairs) == 1 else f"{len(gap.pairs)} seeds"
+        if gap.too_few_seeds:
+            return "one seed" if len(gap.by_seed) == 1 else f"{len(gap.by_seed)} seeds"
         reasons = [block.reason for pair in gap.pairs for block in (pair.first, pair.second)]
         return next(filter(None, reasons), "one cell")
 
@@ -453,6 +520,12 @@ def _ends(test: ScopedTest | None) -> tuple[float | None, float | None, str]:
     if test is None:
         return None, None, ""
     return test.difference.interval.low, test.difference.interval.high, test.scope
+
+
+def _signs(differences: Floats) -> str:
+    """`higher in 31 cells of 100 and lower in 65`."""
+    higher, lower = int((differences > 0).sum()), int((differences < 0).sum())
+    return f"higher in {higher:,} of {differences.size:,} cells and lower in {lower:,}"
 
 
 def gap_words(judged: JudgedGap, first: str, second: str) -> str:

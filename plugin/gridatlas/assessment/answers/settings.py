@@ -71,7 +71,7 @@ def test_settings(blocks: Blocks) -> SettingsTests:
         return SettingsTests(blocks, {}, reason=blocks.untestable)
     values = blocks.turned
     tables = len(values)
-    outcomes = blocks.blocks[0].outcomes if tables == 1 else None
+    outcomes = blocks.blocks[0].outcomes if len(blocks.blocks) == 1 else None
     runs = blocks.study.cells == "runs" and blocks.kind != "seeds"
     tests: dict[Question, PermutationTest] = {}
     narrow: set[Question] = set()
@@ -207,7 +207,7 @@ class SettingsAnswer:
             )
             return self._plain("described", self._prefixed(text))
         if int(self.blocks.complete.sum()) < 2:
-            of = f"{len(self.blocks.blocks)} {self._tables()}"
+            of = f"{len(self.blocks.blocks) // self.blocks.averaged} {self._tables()}"
             text = f"no 2 settings have a value in each of {of}"
             return self._plain("described", self._prefixed(text))
         return None
@@ -347,7 +347,11 @@ class SettingsAnswer:
         )
         lower = study.metric.better == "lower"
         scale = "highest" if is_best != lower else "lowest"
-        where = f" on {count} of {len(tables)} {self._tables()}" if len(tables) > 1 else ""
+        where = ""
+        if len(tables) > 1:
+            where = f" on {count or 'none'} of {len(tables)} {self._tables()}"
+        if self.blocks.averaged > 1:
+            where += f", each the mean of {self.blocks.averaged} benchmarks"
         p = self.judged.ps[axis]
         if means[best] == means[worst]:
             text = f"All levels of {inline(factor.label)} have the same mean ({in_p(p)})."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations
+from functools import cached_property, reduce
+from itertools import combinations, product
 from types import MappingProxyType
 
 from gridatlas.assessment.answers.answer import (
@@ -20,8 +20,8 @@ from gridatlas.assessment.answers.answer import (
     number_text,
 )
 from gridatlas.assessment.answers.blocks import Block, Blocks, blocks_of
+from gridatlas.assessment.answers.cellwise import CellTests
 from gridatlas.assessment.answers.gaps import (
-    CellCounts,
     Gap,
     GapAnswer,
     JudgedGap,
@@ -213,46 +213,92 @@ class _Question:
 
     def gap(self, facet: Factor, first: Level, second: Level) -> Gap | None:
         """One level against another over all levels of the other free facets."""
-        pairs = [
-            pair
+        pairs = {
+            left.levels: pair
             for left in self.grids({facet.id: first.key})
             if (right := self.results.neighbour(left, facet.id, second.key))
             and (pair := Pair(Block(left), Block(right))).common.any()
-        ]
-        others = [other for other in self.free if other is not facet]
-        seeds = any(other.id == self.study.replicates for other in others)
-        if not pairs:
+        }
+        seeds = any(other.id == self.study.replicates for other in self.free if other is not facet)
+        every = self._every_seed_has(pairs) if seeds else []
+        chosen = [pairs[levels] for levels in every or pairs]
+        if not chosen:
             return None
-        cellwise = self._cellwise(pairs[0]) if len(pairs) == 1 else None
-        return Gap(self.study, first, second, tuple(pairs), seeds, cellwise)
+        alone = len(self.free) - 1 == int(seeds)  # nothing but seeds is free besides
+        tests = [self._cell_tests(pair) for pair in chosen] if alone else [None]
+        cellwise = reduce(lambda a, b: a.both(b) if a and b else None, tests)
+        return Gap(self.study, first, second, tuple(chosen), seeds, cellwise)
 
-    def _cellwise(self, pair: Pair) -> CellCounts | None:
-        """How many cells are higher in each of two grids, by tests of single cells."""
+    def _cell_tests(self, pair: Pair) -> CellTests | None:
+        """The tests of the cells of two grids: the first against the second."""
         first, second = pair.first.grid.levels, pair.second.grid.levels
         for levels, turned in (((second, first), False), ((first, second), True)):
             tests = self.cellwise.get(key_of_levels(*levels))
-            if tests is not None and tests.cells:
-                higher, lower = tests.higher, tests.differ - tests.higher
-                counts = (lower, higher) if turned else (higher, lower)
-                return CellCounts(tests.cells, *counts, tests.test)
+            if tests is None or not tests.cells:
+                continue
+            higher = frozenset(point for point, up in tests.significant.items() if up)
+            lower = frozenset(tests.significant) - higher
+            found = CellTests(self.study, pair.points, higher, lower, tests.test)
+            return found.turned if turned else found
         return None
 
+    def _every_seed_has(self, found: Collection[Levels]) -> list[Levels]:
+        """The levels, seed by seed, without those at which some seed has nothing."""
+        place = [facet.id for facet in self.study.facets].index(self.study.replicates)
+        by_seed: dict[str, dict[Levels, Levels]] = {}
+        for levels in found:
+            rest = (*levels[:place], *levels[place + 1 :])
+            by_seed.setdefault(levels[place], {})[rest] = levels
+        common = [
+            rest
+            for rest in next(iter(by_seed.values()), {})
+            if all(rest in of for of in by_seed.values())
+        ]
+        return [of[rest] for of in by_seed.values() for rest in common]
+
     def _settings(self, replicates: Factor | None) -> list[Part]:
+        """Settings over the replicates, for each combination of levels of what else is free.
+
+        Over seeds benchmarks are averaged, if each seed has them all: a seed repeats all of them.
+        """
+        kind: Kind = "one" if replicates is None else kind_of(self.study, replicates)
         others = [facet for facet in self.free if facet is not replicates]
+        benchmarks = [facet for facet in others if kind_of(self.study, facet) == "benchmarks"]
+        if kind == "seeds" and benchmarks:
+            parts = self._asked([facet for facet in others if facet not in benchmarks], kind)
+            if parts:
+                return parts
+        return self._asked(others, kind)
+
+    def _asked(self, facets: Sequence[Factor], kind: Kind) -> list[Part]:
+        """A question for each combination of levels of some facets; none where seeds differ."""
         groups: dict[Levels, list[Grid]] = {}
-        places = [self.study.facets.index(facet) for facet in others]
+        places = [self.study.facets.index(facet) for facet in facets]
         for grid in self.grids({}):
             groups.setdefault(tuple(grid.levels[at] for at in places), []).append(grid)
-        kind: Kind = "one" if replicates is None else kind_of(self.study, replicates)
         parts = []
         for key, grids in groups.items():
-            names = [facet.level(level).label for facet, level in zip(others, key, strict=True)]
+            names = [facet.level(level).label for facet, level in zip(facets, key, strict=True)]
             label = ", ".join(filter(None, [self.label, *names]))
-            group_kind: Kind = kind if len(grids) > 1 else "one"
-            parts.append(
-                Part(self.page, self.label, label, blocks_of(self.study, grids, group_kind))
-            )
+            blocks = self._blocks(grids, kind)
+            if blocks is None:
+                return []
+            parts.append(Part(self.page, self.label, label, blocks))
         return parts
+
+    def _blocks(self, grids: Sequence[Grid], kind: Kind) -> Blocks | None:
+        """A table per grid, or per seed where each has several; None if seeds share nothing."""
+        if len(grids) < 2 or kind != "seeds":
+            return blocks_of(self.study, grids, kind if len(grids) > 1 else "one")
+        by_levels = {grid.levels: grid for grid in grids}
+        chosen = [by_levels[levels] for levels in self._every_seed_has(by_levels)]
+        place = [facet.id for facet in self.study.facets].index(self.study.replicates)
+        seeds = {grid.levels[place] for grid in chosen}
+        if not seeds:
+            return None
+        if len(seeds) == 1 and len(chosen) > 1:
+            return blocks_of(self.study, chosen, "benchmarks")
+        return blocks_of(self.study, chosen, kind, len(chosen) // len(seeds))
 
     def grids(self, also: Mapping[str, str]) -> Iterator[Grid]:
         """The grids at the page's levels, without aggregates."""
@@ -349,18 +395,20 @@ def _together(
     """One answer of several: the sentences in one where they fit, else their number by grade."""
     if not parts:
         return Answer("", "described", "No values yet")
-    own = sorted(
-        (answers[id(part)] for part in parts), key=lambda answer: ORDER.index(answer.grade)
+    labelled = sorted(
+        ((_label(part), answers[id(part)]) for part in parts),
+        key=lambda part: ORDER.index(part[1].grade),
     )
+    own = [answer for _, answer in labelled]
     if len(own) == 1:
         return own[0]
     judged = [gaps[id(part)] for part in parts if id(part) in gaps]
-    texts = _of_gaps(parts[0].label, judged) if judged else _of_settings(parts[0].topic, own)
+    texts = _of_gaps(parts[0].label, judged) if judged else _of_settings(parts[0], labelled)
     return Answer(
         parts[0].page,
         own[0].grade,
         headline(*texts),
-        tuple(reason for answer in own for reason in _labelled(answer)),
+        tuple(reason for label, answer in labelled for reason in _labelled(label, answer)),
         tuple(cell for answer in own for cell in answer.cells),
         tuple(f"{index}:{what}" for index, answer in enumerate(own) for what in answer.asserts),
         tuple(asked for part in parts for asked in answers[id(part)].asked),
@@ -368,13 +416,22 @@ def _together(
     )
 
 
-def _labelled(answer: Answer) -> Iterator[Evidence]:
-    label, colon, _ = answer.sentence.partition(": ")
+def _label(part: Part) -> str:
+    """What evidence of a part is about, beside that of others: a level, or two."""
+    if isinstance(part.ask, Blocks):
+        return part.label
+    first, second = part.ask.first, part.ask.second
+    against = "" if second.key in part.ask.study.baseline.values() else f" against {second.label}"
+    return ", ".join(filter(None, [part.label, f"{first.label}{against}"]))
+
+
+def _labelled(label: str, answer: Answer) -> Iterator[Evidence]:
     for reason in answer.evidence:
-        yield replace(reason, sentence=f"{label}: {reason.sentence}") if colon else reason
+        yield replace(reason, sentence=f"{label}: {reason.sentence}") if label else reason
 
 
-def _of_settings(topic: str, answers: Sequence[Answer]) -> Iterator[str]:
+def _of_settings(part: Part, labelled: Sequence[tuple[str, Answer]]) -> Iterator[str]:
+    answers = [answer for _, answer in labelled]
     yield "; ".join(answer.sentence.replace("; ", ", ") for answer in answers)
     short = []
     for answer in answers:
@@ -386,14 +443,36 @@ def _of_settings(topic: str, answers: Sequence[Answer]) -> Iterator[str]:
             else answer.sentence.replace("; ", ", ")
         )
     yield "; ".join(short)
-    asserted = sum(answer.grade in ADVERBS for answer in answers)
+    asserted = [(label, answer) for label, answer in labelled if answer.grade in ADVERBS]
     if asserted:
-        text = f"a setting or an axis matters in {asserted} of {len(answers)} cases"
-    elif all(answer.grade == "not-shown" for answer in answers):
+        yield from _in_cases(part, asserted, len(answers))
+        return
+    if all(answer.grade == "not-shown" for answer in answers):
         text = f"no setting shown to be better in any of {len(answers)} cases"
     else:
         text = f"{len(answers)} cases; nothing is shown or can be tested"
-    yield f"{topic}: {text}" if topic else capital(text)
+    yield f"{part.topic}: {text}" if part.topic else capital(text)
+
+
+def _in_cases(part: Part, asserted: Sequence[tuple[str, Answer]], of: int) -> Iterator[str]:
+    """What matters in some of several cases, as surely as in the least sure one."""
+    answers = [answer for _, answer in asserted]
+    study = part.ask.study
+    common = set.intersection(
+        *({what.partition(":")[0] for what in answer.asserts} for answer in answers)
+    )
+    axes = [inline(axis.label) for name, axis in (("x", study.x), ("y", study.y)) if name in common]
+    adverb = ADVERBS["likely" if any(answer.grade == "likely" for answer in answers) else "clear"]
+    scopes = {answer.evidence[0].scope for answer in answers} & {"these questions", "these runs"}
+    where = f"on {' and '.join(sorted(scopes))} " if scopes else ""
+    for what in filter(None, [joined(axes), "a setting or an axis"]):
+        verb = "matter" if what == joined(axes) and len(axes) > 1 else "matters"
+        text = f"{where}{what} {adverb} {verb} in {len(answers)} of {of} cases"
+        text = f"{part.topic}: {text}" if part.topic else capital(text)
+        if len(answers) < of:
+            cases = [label.removeprefix(f"{part.topic}, ") for label, _ in asserted]
+            yield f"{text}: {'; '.join(cases)}"
+        yield text
 
 
 def _of_gaps(label: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
@@ -429,12 +508,69 @@ def _of_gaps(label: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
             yield f"{prefix}{firsts} {adverb} score {word}{note}, by {by}"
     shown = [gap for gap in judged if gap.grade in ADVERBS]
     if not shown:
-        text = f"no difference shown between {len(judged) + 1} levels"
+        keys = {key for gap in judged for key in (gap.gap.first.key, gap.gap.second.key)}
+        text = f"no difference shown between {len(keys)} levels"
         yield f"{prefix}{text}" if prefix else capital(text)
-    higher = sum(gap.value > 0 for gap in shown)
-    base = next(iter(seconds.values())).label if len(seconds) == 1 else "one another"
-    text = (
-        f"of {len(judged)} levels compared with {base}, {higher} {'is' if higher == 1 else 'are'} "
-        f"higher and {len(shown) - higher} lower"
-    )
+    if len(seconds) == 1:
+        yield from _against_one(prefix, judged)
+        [base] = seconds.values()
+        higher = sum(gap.value > 0 for gap in shown)
+        text = (
+            f"of {len(judged)} levels compared with {base.label}, {higher} "
+            f"{'is' if higher == 1 else 'are'} higher and {len(shown) - higher} lower"
+        )
+    else:
+        yield from _pairs(prefix, shown)
+        text = f"{len(shown)} of {len(judged)} pairs of levels differ"
     yield f"{prefix}{text}" if prefix else capital(text)
+
+
+def _against_one(prefix: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
+    """Each level beside the one that it is compared with: which are higher, and which lower."""
+    study = judged[0].gap.study
+    lower = study.metric.better == "lower"
+    shortest_last = ("no difference shown for {}", "none shown for {}")
+    for none_shown, name, sizes in product(shortest_last, ("label", "key"), (True, False)):
+        groups: dict[str, list[JudgedGap]] = {}
+        for gap in sorted(judged, key=lambda gap: (ORDER.index(gap.grade), gap.value < 0)):
+            if gap.grade in ADVERBS:
+                note = (" (worse)" if gap.value > 0 else " (better)") if lower else ""
+                word = f"{ADVERBS[gap.grade]} {'higher' if gap.value > 0 else 'lower'}{note}"
+            else:
+                word = "untestable" if gap.grade == "untestable" else ""
+            groups.setdefault(word, []).append(gap)
+        nothing, untested = groups.pop("", []), groups.pop("untestable", [])
+        texts = []
+        for word, gaps in groups.items():
+            by = joined([number_text(study, abs(gap.value)) for gap in gaps])
+            by = value_with_unit(by, study.metric.unit, difference=True)
+            texts.append(f"{_names(gaps, name)} {word}{f' by {by}' if sizes else ''}")
+        if nothing:
+            texts.append(none_shown.format(_names(nothing, name)))
+        if untested:
+            texts.append(f"{_names(untested, name)} can't be tested")
+        base = getattr(judged[0].gap.second, name)
+        text = f"beside {base}: " if prefix else f"Beside {base}: "
+        yield f"{prefix.replace(': ', ', ')}{text}{'; '.join(texts)}"
+
+
+def _names(gaps: Sequence[JudgedGap], name: str) -> str:
+    return joined([getattr(gap.gap.first, name) for gap in gaps])
+
+
+def _pairs(prefix: str, shown: Sequence[JudgedGap]) -> Iterator[str]:
+    """The pairs of levels that differ, those of the same higher level together."""
+    if not shown:
+        return
+    lower = shown[0].gap.study.metric.better == "lower"
+    for name in ("label", "key"):
+        groups: dict[tuple[str, str], list[str]] = {}
+        for gap in shown:
+            first, second = getattr(gap.gap.first, name), getattr(gap.gap.second, name)
+            groups.setdefault((first, ADVERBS[gap.grade]), []).append(second)
+        note = " (worse)" if lower else ""
+        texts = [
+            f"{first} {adverb} scores higher{note} than {joined(seconds)}"
+            for (first, adverb), seconds in groups.items()
+        ]
+        yield prefix + ", ".join(texts)
