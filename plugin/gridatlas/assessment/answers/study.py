@@ -10,9 +10,9 @@ from gridatlas.assessment.answers.answer import (
     Answer,
 )
 from gridatlas.assessment.answers.blocks import Blocks, blocks_of
+from gridatlas.assessment.answers.gap_answer import GapAnswer
 from gridatlas.assessment.answers.gaps import (
     Gap,
-    GapAnswer,
     judge_gaps,
 )
 from gridatlas.assessment.answers.questions import Cellwise, Part, Question, measured
@@ -23,10 +23,10 @@ from gridatlas.assessment.answers.rivals import (
     with_reading,
 )
 from gridatlas.assessment.answers.settings import (
-    SettingsAnswer,
     judge_pages,
     test_settings,
 )
+from gridatlas.assessment.answers.settings_answer import SettingsAnswer
 from gridatlas.assessment.answers.together import together
 from gridatlas.checks.findings import CheckResult
 from gridatlas.model.study import Factor, Levels, Study
