@@ -186,6 +186,7 @@ def test_the_title_leads_out_of_the_frame_to_the_grid(page: Page, hosts: Hosts) 
     page.goto(hosts.page("around", FRAME))
     framed(page).locator("h1 a").click()
     page.wait_for_url(f"{hosts.site}{QWEN}#grid/r1-qwen/aime24")
+    assert page.main_frame.child_frames == []
 
 
 def test_a_frame_keeps_the_strict_policy(page: Page, hosts: Hosts) -> None:

@@ -7,15 +7,15 @@ from amount import SOAK, amount
 from fuzz import FOUND, by_chance, look
 from targets import TARGETS
 
-BEST_SET = sorted(file for file in FOUND.glob("*/*") if file.is_file())
+FAULTS_FOUND = sorted(file for file in FOUND.glob("*/*") if file.is_file())
 
 
 def test_what_was_found_is_kept_for_a_target() -> None:
-    assert {file.parent.name for file in BEST_SET} <= set(TARGETS)
-    assert BEST_SET
+    assert {file.parent.name for file in FAULTS_FOUND} <= set(TARGETS)
+    assert FAULTS_FOUND
 
 
-@pytest.mark.parametrize("file", BEST_SET, ids=lambda file: f"{file.parent.name}-{file.name}")
+@pytest.mark.parametrize("file", FAULTS_FOUND, ids=lambda file: f"{file.parent.name}-{file.name}")
 def test_what_was_found_once_is_told(file: Path) -> None:
     target, _ = TARGETS[file.parent.name]
     target(file.read_bytes())
