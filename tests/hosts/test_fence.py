@@ -225,6 +225,63 @@ def test_lines_share_their_axis_if_asked(folder: Path) -> None:
     assert "40.0" in axes[1]
 
 
+def _plots(folder: Path, *lines: str) -> list[Tag]:
+    return _html(folder, "\n".join(["```grid", *lines, "```"])).select("figure.ga-plots")
+
+
+def test_dots_rank_the_settings(folder: Path) -> None:
+    [plot] = _plots(folder, "tune/small/after", "as: dots", "title: Mine", "caption: So it is")
+    assert text_of(plot.figcaption) == (
+        "MineSo it is. Each setting with its 95 % interval, for these questions. Band: the "
+        "interval of the highest."
+    )
+    rows = plot.select("svg .ga-row")
+    assert [row["data-cell"] for row in rows] == ["0.2,16", "0.1,16", "0.2,8", "0.1,8"]
+    assert [[text_of(cell) for cell in row.select("th, td")] for row in plot.select("tr")][:2] == [
+        ["Learning rate × Batch size", "Accuracy (%)", "95 % interval, for these questions",
+         "95 % interval, for questions of the kind"],
+        ["0.2 × 16", "24.5", "19.1 to 30.9", "14.7 to 38.0"],
+    ]  # fmt: skip
+    assert "role" in plot.svg.attrs
+
+
+def test_a_row_leads_to_its_cell_where_the_page_has_it(folder: Path) -> None:
+    page = _html(folder, f"{FENCE}\n\n```grid\ntune/small/after\nas: dots\n```")
+    links = [row["href"] for row in page.select("a.ga-row")]
+    assert links == [f"#small/after/{cell}" for cell in ("0.2,16", "0.1,16", "0.2,8", "0.1,8")]
+    assert all(page.find(id=link[1:]) for link in links)
+    assert [row["href"] for row in page.select(".ga-plots table a")] == links
+    assert {row["tabindex"] for row in page.select("a.ga-row")} == {"-1"}
+
+
+def test_dots_without_intervals_are_drawn_if_asked_for(folder: Path) -> None:
+    [plot] = _plots(folder, "plain", "as: dots")
+    assert text_of(plot.figcaption) == ("Each setting; no interval is known. Lower is better.")
+    assert [text_of(cell) for cell in plot.select("tbody th")] == ["1", "2"]
+
+
+def test_profiles_are_of_both_axes(folder: Path) -> None:
+    [plot] = _plots(folder, "tune/small/after", "as: profile", "compact: yes")
+    assert [svg["role"] for svg in plot.select("svg")] == ["img", "img"]
+    assert plot.select("table, details, a") == []
+
+
+@pytest.mark.parametrize("address", ["tune/setting", "tune"])
+def test_a_forest_is_of_a_facet(folder: Path, address: str) -> None:
+    [plot] = _plots(folder, address, "as: forest")
+    assert text_of(plot.figcaption).startswith("after minus before, on average over the cells")
+    rows = [[text_of(cell) for cell in row.select("th, td")] for row in plot.select("tbody tr")]
+    assert rows == [["Small", "+10.0", "+5.7 to +14.3", "these questions",
+                     "−5.1 to +24.8, for questions of the kind"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [(), ("delta: before",)])
+def test_delta_is_from_the_baseline(folder: Path, more: tuple[str, ...]) -> None:
+    [figure] = _figures(folder, "tune/small/after", "as: delta", *more)
+    assert figure_name(figure) == "Small | after − before"
+    assert data_table(figure)[1] == {"16": ["+10.0", "–"], "8": ["+10.0", "+10.0"]}
+
+
 def test_title_and_caption_are_text(folder: Path) -> None:
     text = 'Before & <b>after</b> "it"'
     [figure] = _figures(folder, "tune/small/after", f"title: {text}", f"caption: {text}")
@@ -300,7 +357,7 @@ ERRORS = {
     ),
     "unknown option": (
         ["tune/small/after", "scal: shared"], 2, 'no option "scal"; did you mean scale?',
-        "one of scale, delta, row, column, title, caption, compact", "write scale in its place",
+        "one of as, scale, delta, row, column, title, caption, compact", "write scale in its place",
     ),
     "option twice": (
         ["plain", "row: 1", "row: 1"], 3, "the option row a second time", "each option once",
@@ -356,12 +413,119 @@ ERRORS = {
         "a shared scale for Seconds (), Accuracy (%)", "grids of one metric in one unit",
         "remove the line, or write a fence for each metric",
     ),
+    "unknown plot": (
+        ["plain", "as: dot"], 2, "as: dot", "dots, profile, forest or delta", "write `as: dots`",
+    ),
+    "plot with a shared scale": (
+        ["plain", "scale: shared", "as: dots"], 2, "scale with as: dots", "scale with no `as`",
+        "remove one of the lines as and scale, or write two fences",
+    ),
+    "plot of a difference": (
+        ["tune/small/after", "as: profile", "delta: before"], 3, "delta with as: profile",
+        "delta with as: delta", "remove one of the lines as and delta, or write two fences",
+    ),
+    "difference as a line": (
+        ["tune/small/after", "as: delta", "row: 8"], 3, "row with as: delta", "row with no `as`",
+        "remove one of the lines as and row, or write two fences",
+    ),
+    "dots of two studies": (
+        ["plain", "tune/small/after", "as: dots"], 3, "as: dots for grids of 2 studies",
+        "grids of one study", "write a fence for each study",
+    ),
+    "dots of what differs": (
+        ["tune/small/after", "tune/small/before", "as: dots"], 3,
+        "as: dots for grids that differ in setting",
+        "one grid, or grids that differ in model alone",
+        "write a fence for each, or compare them with `as: forest`",
+    ),
+    "forest of a grid": (
+        ["tune/small/after", "as: forest"], 1, 'no facet "small/after" in the study tune',
+        "tune/model, setting", "write tune/setting",
+    ),
+    "forest of several": (
+        ["tune/setting", "tune/model", "as: forest"], 3, "as: forest with 2 addresses",
+        "one address: a study and one of its facets", "write a fence for each",
+    ),
+    "forest of an unknown study": (
+        ["tunes/model", "as: forest"], 1, 'no study "tunes"; did you mean tune?',
+        "one of the studies plain, tune", "write tune in its place",
+    ),
+    "forest without facets": (
+        ["plain", "as: forest"], 1, "no facet of the study plain named", "a study with facets",
+        "name a study that compares levels",
+    ),
+    "forest of what is not compared": (
+        ["tune/model", "as: forest"], 2, "as: forest for model, whose levels aren't compared",
+        "a facet that the study compares",
+        "name model in `compare` or `baseline` of tune, or another facet",
+    ),
+    "delta without a baseline": (
+        ["plain", "as: delta"], 2, "as: delta, and no baseline in plain",
+        "a study with one baseline, or the option delta",
+        "add the line `delta: …` with the level that is subtracted",
+    ),
+    "delta of the baseline": (
+        ["tune/small/before", "as: delta"], 2, "as: delta for small/before, which is the baseline",
+        "a grid that isn't the baseline's",
+        "name a grid at another level, or what is subtracted with `delta: …`",
+    ),
 }  # fmt: skip
+
+
+UNFIT = {
+    "dots of conditions": (
+        ["hard", "as: dots"], 2,
+        "as: dots for hard, whose axes are conditions: none of them is the best",
+        "a study whose axes are settings to choose from", "write `as: profile`",
+    ),
+    "dots of what is alike": (
+        ["alike", "as: dots"], 2,
+        "as: dots for settings of which most are alike, or fewer than two have a value",
+        "2 to 2,500 settings with different values", "remove the line, which shows the heatmap",
+    ),
+    "profile of what is alike": (
+        ["alike", "as: profile"], 2,
+        "as: profile for axes whose levels can't be compared: too few, too many, or in no row all "
+        "with a value",
+        "an axis of 2 to 100 levels with different means",
+        "remove the line, which shows the heatmap",
+    ),
+    "forest of what cannot be tested": (
+        ["untested/model", "as: forest"], 2,
+        "as: forest for model, where no difference can be tested: the number of trials behind "
+        "each value is unknown",
+        "levels whose difference has an interval",
+        "write `as: delta`, which shows the differences without a test",
+    ),
+}  # fmt: skip
+"""Plots of studies that they can't be of."""
+
+
+@pytest.fixture
+def unfit(tmp_path: Path) -> Path:
+    """A folder with studies that some plots can't be of."""
+    for name, more, value in (("hard", "axes: conditions\n", "0.75"), ("alike", "", "0.50")):
+        cells = f"width,depth,seconds\n1,1,0.50\n2,1,{value}\n"
+        write_study(tmp_path / "data" / name, PLAIN + more, cells)
+    cells = "model,width,depth,seconds\na,1,1,0.50\na,2,1,0.75\nb,1,1,1\nb,2,1,2\n"
+    more = "facets: [model]\nbaseline: {model: a}\n"
+    write_study(tmp_path / "data/untested", PLAIN + more, cells)
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", UNFIT)
+def test_a_plot_that_a_study_does_not_carry_is_an_error(unfit: Path, case: str) -> None:
+    _assert_error(unfit, *UNFIT[case])
 
 
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_name_line_and_nearest(folder: Path, case: str) -> None:
-    lines, line, found, expected, fix = ERRORS[case]
+    _assert_error(folder, *ERRORS[case])
+
+
+def _assert_error(
+    folder: Path, lines: list[str], line: int, found: str, expected: str, fix: str
+) -> None:
     text = "\n".join(["# Page", "", "```grid", *lines, "```"])
     with pytest.raises(SuperFencesException) as caught:
         _html(folder, text)

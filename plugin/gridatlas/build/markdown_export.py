@@ -13,11 +13,12 @@ from gridatlas.build.site import Site
 from gridatlas.charts.pictures import Picture
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.embeds import markdown_text
-from gridatlas.pages.environment import caption, escape_markdown
-from gridatlas.pages.exports import downloads, to_svg
-from gridatlas.pages.figure import DataTable, Figure
+from gridatlas.pages.environment import caption, escape_markdown, plots_caption
+from gridatlas.pages.exports import downloads, plot_downloads, to_svg
+from gridatlas.pages.figure import DataTable, Figure, FigureRow
 from gridatlas.pages.filters import inert
 from gridatlas.pages.meta import CELLS, CROISSANT
+from gridatlas.pages.plots import PLOTS
 from gridatlas.pages.render import Page
 from gridatlas.pages.tables import data_table
 
@@ -62,7 +63,7 @@ def markdown_files(site: Site, names: Names) -> dict[str, bytes]:
     files = {
         path: content.encode() if isinstance(content, str) else content
         for path, content in site.files.items()
-        if (path.startswith("grids/") and path.endswith(FILES))
+        if (path.startswith(("grids/", f"{PLOTS}/")) and path.endswith(FILES))
         or posixpath.basename(path) in (CELLS, CROISSANT, PAIRS)
     }
     own = {content: path for path, content in files.items() if path.endswith(".svg")}
@@ -112,6 +113,8 @@ def markdown_page(page: Page, places: Mapping[Picture, str], names: Names) -> st
         row = rows.get(match[1])
         if row is None:
             return plain_html(page.figures[match[1]], link_to)
+        if row.plots:
+            return _plots(row, file, places)
         figures = (_figure(figure, file, places) for figure in row.figures)
         return "\n\n".join(figures)
 
@@ -170,6 +173,34 @@ def _figure(figure: Figure, path: str, places: Mapping[Picture, str]) -> str:
     if figure.grid:
         links = downloads(figure.grid, path)
         parts.append("Download " + " · ".join(f"[{name}]({to})" for name, to in links.items()))
+    return "\n\n".join(parts)
+
+
+def _plots(row: FigureRow, path: str, places: Mapping[Picture, str]) -> str:
+    """Plots as pictures, with their caption, their values and their files."""
+    here = posixpath.dirname(path) or "."
+    parts = [readable(str(escape_markdown(plots_caption(row))))]
+    parts += [
+        f"![{markdown_text(figure.chart.description)}]"
+        f"({posixpath.relpath(places[figure.chart], here)})"
+        for figure in row.figures
+    ]
+    for figure in row.figures:
+        plot = figure.plot
+        if plot is None or figure.compact:
+            continue
+        lines = [plot.columns, [":---", *("---:" for _ in plot.columns[1:])], *plot.table()]
+        cells = [
+            [text if at == 1 else _cell(text) for text in line] for at, line in enumerate(lines)
+        ]
+        parts += [
+            f"<details><summary>Data table of {escape(plot.title)}</summary>",
+            "\n".join(f"| {' | '.join(line)} |" for line in cells),
+            "</details>",
+        ]
+        links = plot_downloads(figure, path)
+        if links:
+            parts.append("Download " + " · ".join(f"[{name}]({to})" for name, to in links.items()))
     return "\n\n".join(parts)
 
 

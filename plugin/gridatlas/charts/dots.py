@@ -19,12 +19,15 @@ from gridatlas.charts.plotting import (
     padded,
     quantity_axis,
     row_texts,
+    shortened,
     without_shared_data,
 )
 from gridatlas.charts.templates import TITLE_LIMIT, with_look
 
 SHOWN = 20
 """Settings that are drawn; a plot of more has the best of them."""
+BETWEEN = " × "
+"""What is between the levels of a setting."""
 ROW, WIDTH = 17, 330
 """Pixels of a row from top to bottom, and of the axis of values."""
 
@@ -36,7 +39,7 @@ class DotRow:
     Attributes:
         key: Address of its cell within a grid, `<x>,<y>`. In a page's SVG it is the `data-cell` of
             the row: each heatmap of the page has the cell of that address.
-        name: Its levels, as a label: `0.4 × 2000`.
+        levels: Their labels; of an axis with a single level none.
         value: Its mean, in the metric's unit.
         low, high: The 95 % interval that is drawn; None where none is known.
         wide_low, wide_high: The one of a wider scope, for the table; None where there is none.
@@ -46,7 +49,7 @@ class DotRow:
     """
 
     key: str
-    name: str
+    levels: tuple[str, ...]
     value: float
     low: float | None
     high: float | None
@@ -55,6 +58,11 @@ class DotRow:
     text: str
     label: str
     best: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its levels as a label: `0.4 × 2000`."""
+        return BETWEEN.join(self.levels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +221,7 @@ def dots_specification(plot: DotPlot) -> dict[str, Any]:
     spec |= {"description": plot.description, "width": WIDTH, "height": ROW * len(rows)}
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
     domain = padded(ends)
-    names = [fitting(row.name) for row in rows]
+    names = [fitting(BETWEEN.join(shortened(row.levels, BETWEEN))) for row in rows]
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
     if plot.band:
         data["band"].append({"low": plot.band[0], "high": plot.band[1]})

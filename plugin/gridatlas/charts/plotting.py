@@ -80,6 +80,21 @@ def fitting(text: str, limit: int = LABEL_LIMIT) -> str:
     return drawable_text(text, limit)
 
 
+def shortened(parts: Sequence[str], between: str, limit: int = LABEL_LIMIT) -> list[str]:
+    """The parts of a label, cut so that some of each is seen.
+
+    Short parts stay whole; the others share the letters that are left.
+    """
+    letters = int(limit / LETTER) - len(between) * (len(parts) - 1)
+    found = list(parts)
+    for rank, at in enumerate(sorted(range(len(parts)), key=lambda at: len(parts[at]))):
+        share = max(2, letters // (len(parts) - rank))
+        if len(parts[at]) > share:
+            found[at] = f"{parts[at][: share - 1].rstrip()}…"
+        letters -= len(found[at])
+    return found
+
+
 def label_width(labels: Iterable[str], limit: int = LABEL_LIMIT) -> int:
     """Pixels that the longest of some labels takes."""
     return min(limit, math.ceil(max((len(label) * LETTER for label in labels), default=0)))

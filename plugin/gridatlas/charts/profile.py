@@ -19,6 +19,7 @@ from gridatlas.charts.plotting import (
     Scope,
     filled_in,
     fitting,
+    label_width,
     quantity_axis,
     spread_out,
     without_shared_data,
@@ -74,7 +75,9 @@ class Profile:
         band: Half the width of the typical 95 % interval of a point; None where none is known.
         scope: What that interval holds for.
         domain: The values at both ends, shared by the profiles of a page.
-        left_out: Levels of the other axis that lack a value somewhere, so that they don't count.
+        other: Name of the other axis within a sentence.
+        rows, rows_of: Over how many of its levels the means are: those of which no value is
+            missing.
         p, grade: Of the test of this axis in the answer; None and empty where it has none.
     """
 
@@ -92,7 +95,9 @@ class Profile:
     scope: Scope
     domain: tuple[float, float]
     decimals: int
-    left_out: int = 0
+    other: str = ""
+    rows: int = 0
+    rows_of: int = 0
     untested: str = ""
     p: float | None = None
     grade: str = ""
@@ -201,7 +206,8 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
     spec = deepcopy(_template())
     drawn = drawable_labels(profile.levels)
     levels = list(drawn.values())
-    width = min(max(STEP * len(levels), NARROWEST), WIDEST)
+    step = max(STEP, label_width(levels) + 4)
+    width = min(max(step * len(levels), NARROWEST), WIDEST)
     named = [line for line in profile.lines if line.name]
     height = max(HEIGHT, NAME * len(named))
     spec |= {"description": profile.description, "width": width, "height": height}
@@ -220,7 +226,7 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
             data["points"].append(point | {"label": name})
     data |= _names(profile, width, height)
     spec = filled_in(spec, data)
-    angle, step = label_angle(levels, width // len(levels))
+    angle, every = label_angle(levels, width // len(levels))
     for layer in spec["layer"]:
         encoding = layer["encoding"]
         if layer["name"] in ("lines", "points"):
@@ -228,8 +234,8 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
             x |= {"title": fitting(profile.x_title, TITLE_LIMIT)}
             x["scale"] = x["scale"] | {"domain": levels}
             x["axis"]["labelAngle"] = angle
-            if step > 1:
-                x["axis"]["values"] = [levels[at] for at in thinned(len(levels), step)]
+            if every > 1:
+                x["axis"]["values"] = [levels[at] for at in thinned(len(levels), every)]
         if layer["name"] in ("band", "zero", "lines", "points"):
             encoding["y"]["title"] = fitting(profile.y_title, TITLE_LIMIT)
             encoding["y"]["scale"]["domain"] = list(profile.domain)

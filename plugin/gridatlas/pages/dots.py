@@ -14,6 +14,8 @@ from gridatlas.model.study import Factor, Grid, Point, Study
 from gridatlas.pages.plot_tables import Tables, tables_of, titled
 from gridatlas.statistics.interval import Interval, mean_interval
 
+_ALIKE = 1e-9
+"""Means that differ by less are equal: sums of the same values in another order."""
 SETTINGS_UP_TO = 2_500
 """Settings up to which they are ranked."""
 
@@ -44,11 +46,11 @@ def dot_plot(tables: Tables, *, always: bool) -> DotPlot | None:
         return None
     rows, missing = _means(tables)
     sign = -1 if study.metric.better == "lower" else 1
-    rows.sort(key=lambda row: -sign * row.value)
+    rows.sort(key=lambda row: -sign * round(row.value, 9))
     if len(rows) < 2 or (not always and all(row.low is None for row in rows)):
         return None
     best = rows[0].value
-    rows = [replace(row, best=row.value == best) for row in rows]
+    rows = [replace(row, best=abs(row.value - best) < _ALIKE) for row in rows]
     if 2 * sum(row.best for row in rows) > len(rows):
         return None
     scopes = _scopes(tables)
@@ -82,10 +84,10 @@ def _means(tables: Tables) -> tuple[list[DotRow], int]:
                 missing += bool(given)
                 continue
             value, narrow, wide = _estimate(tables, point, given)
-            levels = [level.label for level, factor in ((x, study.x), (y, study.y))]
-            several = [len(factor.levels) > 1 for factor in (study.x, study.y)]
-            name = " × ".join(
-                label for label, counts in zip(levels, several, strict=True) if counts
+            name = tuple(
+                level.label
+                for level, factor in ((x, study.x), (y, study.y))
+                if len(factor.levels) > 1
             )
             low, high = narrow or (None, None)
             wide_low, wide_high = wide or (None, None)

@@ -23,7 +23,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas.model.problems import Problem, join_names, nearest
-from gridatlas.pages.figure import Figure
+from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.filters import FILTERS, GLOBALS
 
 _MARKDOWN_SPECIAL = re.compile(
@@ -73,6 +73,12 @@ def caption(figure: Figure) -> str:
     """What stands below a figure, as plain text; of a user's own template, ours."""
     module: Any = own_environments()[1].get_template("_captions.html.jinja").module
     return Markup(module.caption(figure)).unescape()
+
+
+def plots_caption(row: FigureRow) -> str:
+    """What stands above plots, as plain text; of a user's own template, ours."""
+    module: Any = own_environments()[1].get_template("_plots.html.jinja").module
+    return Markup(module.plot_caption(row)).unescape()
 
 
 class _Overrides(FileSystemLoader):

@@ -9,7 +9,10 @@ from html import escape
 
 from gridatlas.model.problems import join_names, nearest, printable, quote
 
+KINDS = ("dots", "profile", "forest", "delta")
+"""What a fence shows in the place of heatmaps of values."""
 OPTIONS: Mapping[str, str] = {
+    "as": "dots, profile, forest or delta",
     "scale": "own or shared",
     "delta": "a level, or the address of another grid of the study",
     "row": "a level of y",

@@ -16,7 +16,8 @@ from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.pages.environment import IN_TEMPLATES, template_problem
-from gridatlas.pages.fence import Entry, Fence, FenceError, parse
+from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, parse
+from gridatlas.pages.fence_plots import plots
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
 from gridatlas.pages.render import Templates
@@ -33,11 +34,26 @@ def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:
     Raises:
         FenceError: For an address, a level or a combination of options that there isn't.
     """
+    kind = fence.option("as")
+    if kind and kind not in KINDS:
+        raise fence.error(
+            "as", f"as: {printable(kind)}", f"write `as: {nearest(kind, KINDS) or KINDS[0]}`"
+        )
+    _choice(fence, "compact", {"yes": True, "no": False})
+    if kind and kind != "delta":
+        return plots(fence, assessments, _grid)
     chosen = [_grid(entry, assessments) for entry in fence.addresses]
     shared = _choice(fence, "scale", {"own": False, "shared": True})
     compact = _choice(fence, "compact", {"yes": True, "no": False})
     lines = [name for name in ("row", "column") if name in fence.options]
     several = [name for name in ("delta", *lines) if name in fence.options]
+    if kind and lines:
+        raise fence.error(
+            lines[0],
+            f"{lines[0]} with as: {kind}",
+            f"remove one of the lines as and {lines[0]}, or write two fences",
+            f"{lines[0]} with no `as`",
+        )
     if len(several) > 1:
         raise fence.error(
             several[1],
@@ -56,7 +72,7 @@ def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:
         _refuse_different_metrics(fence, chosen)
     if lines:
         found = _lines(fence, chosen, shared, compact)
-    elif "delta" in fence.options:
+    elif "delta" in fence.options or kind == "delta":
         found = _deltas(fence, chosen, shared, compact)
     else:
         found = figures_of(chosen, shared, compact)
@@ -150,8 +166,10 @@ def _each_alone(differences: Iterable[Difference]) -> tuple[Figure, ...]:
 
 
 def _difference(fence: Fence, results: Results, grid: Grid) -> Difference:
-    """A grid minus the one that the option `delta` names."""
+    """A grid minus the one that the option `delta` names, or the baseline's."""
     study, text = results.study, fence.option("delta")
+    if not text:
+        return _from_baseline(fence, results, grid)
     if "/" in text:
         other = _at(results, text.strip("/").removeprefix(f"{study.id}/"))
         if other is None:
@@ -177,6 +195,30 @@ def _difference(fence: Fence, results: Results, grid: Grid) -> Difference:
             "two grids that differ in the level of one facet",
         )
     return subtract(grid, other, differing[0])
+
+
+def _from_baseline(fence: Fence, results: Results, grid: Grid) -> Difference:
+    """A grid minus the one at the level of the baseline, of the only facet that has one."""
+    study = results.study
+    facets = [facet for facet in study.facets if facet.id in study.baseline]
+    if len(facets) != 1:
+        raise fence.error(
+            "as",
+            f"as: delta, and {'several baselines' if facets else 'no baseline'} in {study.id}",
+            "add the line `delta: …` with the level that is subtracted",
+            "a study with one baseline, or the option delta",
+        )
+    base = study.baseline[facets[0].id]
+    other = results.neighbour(grid, facets[0].id, base)
+    if other is None or other is grid:
+        raise fence.error(
+            "as",
+            f"as: delta for {grid.address}, "
+            + ("which is the baseline" if other else "which the baseline has no grid like"),
+            "name a grid at another level, or what is subtracted with `delta: …`",
+            "a grid that isn't the baseline's",
+        )
+    return subtract(grid, other, facets[0])
 
 
 def _neighbour(fence: Fence, results: Results, grid: Grid) -> Grid:

@@ -233,11 +233,12 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """Figures side by side, and a text below all of them."""
+    """Figures side by side, with a title above plots, and a text below heatmaps."""
 
     key: str
     figures: tuple[Figure, ...]
     caption: str = ""
+    title: str = ""
 
     @property
     def plots(self) -> tuple[Figure, ...]:

@@ -34,8 +34,11 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
         if parts:
             other = parts[0][0]
             row_title = other.label
-            names = [level.label for _, level, _ in parts] + [f"Mean of {len(parts)}"]
-            rows = [contrast for _, _, contrast in parts] + list(whole)
+            names = [level.label for _, level, _ in parts]
+            rows = [contrast for _, _, contrast in parts]
+            if len(parts) > 1:
+                names.append(f"Mean of {len(parts)}")
+                rows += whole
     if all(contrast.low is None for contrast in rows):
         return None
     first, second = (_common(facet, [getattr(row, side) for row in rows]) for side in _SIDES)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gridatlas.charts.dots import SHOWN, DotPlot, DotRow, dots_specification
 from gridatlas.charts.forest import Forest, ForestRow, forest_specification
-from gridatlas.charts.plotting import ACCENT, SERIES, SYMBOLS, padded, spread_out
+from gridatlas.charts.plotting import ACCENT, SERIES, SYMBOLS, padded, shortened, spread_out
 from gridatlas.charts.profile import Profile, ProfileLine, profile_specification
 from gridatlas.charts.render import draw_one
 
@@ -26,7 +26,7 @@ def dot_plot(number: int = 3, *, intervals: bool = True, ties: int = 1) -> DotPl
         rows.append(
             DotRow(
                 f"{place},1",
-                f"Setting {place}",
+                (f"Setting {place}",),
                 value,
                 *ends,
                 None,
@@ -100,6 +100,22 @@ def test_of_many_settings_the_best_are_drawn_and_the_data_have_all() -> None:
 def test_a_drawing_depends_on_what_is_drawn() -> None:
     assert dot_plot(30).to_json() == dot_plot(50).to_json()
     assert dot_plot(3).to_json() != dot_plot(4).to_json()
+
+
+@pytest.mark.parametrize(
+    ("parts", "seen"),
+    [
+        (("0.4", "2000"), ["0.4", "2000"]),
+        (("a level with a long name", "2000"), ["a level with a…", "2000"]),
+        (("a level with a long name", "another level"), ["a level wi…", "another…"]),
+        (("a level with a very long name",), ["a level with a very l…"]),
+        (("", "x"), ["", "x"]),
+    ],
+)
+def test_of_a_long_label_some_of_each_level_is_seen(
+    parts: tuple[str, ...], seen: list[str]
+) -> None:
+    assert shortened(parts, " × ") == seen
 
 
 # --- profiles -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from pathlib import Path
@@ -15,6 +16,7 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Grid
+from gridatlas.pages.exports import plot_files
 from gridatlas.pages.figure import FigureRow
 from gridatlas.pages.plots import (
     axis_profiles,
@@ -40,7 +42,7 @@ def assess(tmp_path: Path) -> Assess:
     """A study from its keys and its table, as an assessment."""
 
     def assess(
-        axes: Mapping[str, Iterable[str]], value: Callable[..., object], **keys: Any
+        axes: Mapping[str, Iterable[str]], value: Callable[..., object], /, **keys: Any
     ) -> Assessment:
         head = {"format": 1, "title": "A demo", "metric": ACCURACY, "x": "rate", "y": "depth"}
         rows = [",".join([*axes, "value"])]
@@ -131,3 +133,180 @@ def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
         "R1-Qwen minus R1-Llama, on average over the cells that both have. Bar: 95 % interval for "
         "these questions. Thin line: for questions of the kind.",
     ]
+
+
+# --- studies of every kind ----------------------------------------------------------------------
+
+RATES, DEPTHS = ("0.1", "0.2", "0.3", "0.4"), ("1", "2", "4", "8", "16")
+GRID = {"rate": RATES, "depth": DEPTHS}
+TESTS = tuple(f"t{number}" for number in range(8))
+ITEMS = {
+    "facets": ["test"],
+    "trials": {"items": "test", "samples": 5},
+    "factors": {"test": {"levels": [{"id": test, "items": 30} for test in TESTS]}},
+}
+SEEDS = {
+    "facets": ["seed"],
+    "replicates": "seed",
+    "cells": "runs",
+    "metric": {"name": "Loss", "better": "lower", "decimals": 3},
+    "factors": {"seed": {"levels": ["1", "2", "3", {"id": "mean", "aggregate": {"by": "mean"}}]}},
+}
+LATENCY = {"metric": {"name": "Latency", "unit": "ms", "better": "lower", "decimals": 1}}
+N50 = {"trials": {"items": "test", "samples": 1}, "facets": ["test"]} | {
+    "factors": {"test": {"levels": [{"id": "t", "items": 50}]}}
+}
+ALONE = {"test": ("t",)}
+
+
+def rising(rate: str, depth: str, *_: str) -> str:
+    return f"{40 + 20 * RATES.index(rate) / 5 + 2 * DEPTHS.index(depth):.1f}"
+
+
+def of_30(rate: str, depth: str, test: str) -> str | None:
+    if (rate, depth, test) == ("0.1", "1", "t3"):
+        return ""
+    k = 60 + 9 * RATES.index(rate) + 3 * DEPTHS.index(depth) + TESTS.index(test)
+    return f"{k / 1.5:.1f}"
+
+
+def loss(rate: str, depth: str, seed: str) -> str:
+    return (
+        f"{2 + 0.1 * abs(RATES.index(rate) - 1) + 0.01 * (1 + DEPTHS.index(depth)) * int(seed):.3f}"
+    )
+
+
+def layer(rate: str, _: str, __: str = "") -> str:
+    return f"{2 * int(rate)}"
+
+
+DRAWN = {
+    # axes, values, keys; rows, left out, best, band, caption
+    "lower is better, over seeds": (
+        {**GRID, "seed": ("1", "2", "3")}, loss, SEEDS,
+        (20, ["0.2 × 1"], True, "Mean over three seeds with its 95 % interval, for other seeds. "
+         "Band: the interval of the lowest. Lower is better."),
+    ),
+    "eight benchmarks, a cell missing": (
+        {**GRID, "test": TESTS}, of_30, ITEMS,
+        (19, ["0.4 × 16"], True, "Mean over eight benchmarks with its 95 % interval, for these "
+         "questions. Band: the interval of the highest. Left out: 1 setting that some benchmark "
+         "lacks."),
+    ),
+    "one axis of 40 levels": (
+        {"rate": [str(level) for level in range(1, 41)], "depth": ("1",), **ALONE}, layer, N50,
+        (40, ["40"], True, "Each setting with its 95 % interval, for these questions. Band: the "
+         "interval of the highest. These are the 20 highest of 40; the CSV has all."),
+    ),
+    "ties": (
+        {**GRID, **ALONE},
+        lambda rate, depth, _: 50 if depth == "4" else 40 + 2 * RATES.index(rate),
+        N50,
+        (20, [f"{rate} × 4" for rate in RATES], False, "Each setting with its 95 % interval, for "
+         "these questions. 4 settings share the highest."),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DRAWN)
+def test_settings_of_every_kind_are_ranked(assess: Assess, case: str) -> None:
+    axes, value, keys, (rows, best, band, caption) = DRAWN[case]
+    assessment = assess(axes, value, **keys)
+    row = settings_row(assessment, tuple(assessment.results.grids.values()))
+    assert row is not None
+    plot = row.figures[0].chart
+    assert len(plot.rows) == rows
+    assert [row.name for row in plot.rows if row.best] == best
+    assert bool(plot.band) == band
+    assert html(row).partition("<figcaption>")[2].partition("</figcaption>")[0] == caption
+
+
+@pytest.mark.parametrize(
+    ("axes", "value", "keys"),
+    [
+        pytest.param(GRID, rising, LATENCY, id="no trials"),
+        pytest.param({"rate": ("1",), "depth": ("1",), **ALONE}, lambda *_: 44, N50, id="one cell"),
+        pytest.param({**GRID, **ALONE}, lambda *_: 100, N50, id="ceiling"),
+        pytest.param(
+            {**GRID, **ALONE},
+        lambda rate, depth, _: 98 if rate == "0.1" else 100, N50,
+            id="mostly at the ceiling",
+        ),
+        pytest.param({**GRID, **ALONE}, rising, N50 | {"axes": "conditions"}, id="conditions"),
+    ],
+)  # fmt: skip
+def test_there_is_no_ranking_where_nothing_can_be_chosen(
+    assess: Assess, axes: Mapping[str, Iterable[str]], value: Any, keys: Mapping[str, Any]
+) -> None:
+    assessment = assess(axes, value, **keys)
+    assert settings_plot(assessment, assessment.results.grids.values()) is None
+
+
+def test_values_without_intervals_are_drawn_if_asked_for(assess: Assess) -> None:
+    assessment = assess(GRID, rising, **LATENCY)
+    plot = settings_plot(assessment, assessment.results.grids.values(), always=True)
+    assert plot is not None
+    assert (plot.rows[0].name, plot.rows[0].low, plot.band) == ("0.1 × 1", None, None)
+
+
+def test_profiles_are_over_rows_that_every_benchmark_has(assess: Assess) -> None:
+    assessment = assess({**GRID, "test": TESTS}, of_30, **ITEMS)
+    rate, depth = axis_profiles(assessment, assessment.results.grids.values())
+    assert [(profile.rows, profile.rows_of) for profile in (rate, depth)] == [(4, 5), (3, 4)]
+    row = profiles_row(assessment, tuple(assessment.results.grids.values()))
+    assert row is not None
+    assert (
+        html(row)
+        .partition("<figcaption>")[2]
+        .partition("</figcaption>")[0]
+        .endswith(
+            "Means by rate are over the 4 of 5 levels of depth with all values. Means by depth are "
+            "over the 3 of 4 levels of rate with all values."
+        )
+    )
+
+
+def test_numeric_levels_are_in_their_order(assess: Assess) -> None:
+    levels = ["8", "1", "16", "2"]
+    assessment = assess(
+        {"rate": levels, "depth": ("1",)}, lambda rate, _: f"{float(rate):.1f}",
+        factors={"rate": {"levels": levels}}, **LATENCY,
+    )  # fmt: skip
+    [profile] = axis_profiles(assessment, assessment.results.grids.values())
+    assert profile.levels == ("1", "2", "8", "16")
+    assert profile.lines[0].means == (1, 2, 8, 16)
+    assert profile.untested == "the number of trials behind each value is unknown"
+
+
+def test_outcomes_by_item_have_intervals_too() -> None:
+    assessment = load_data(REPOSITORY / "data")["digits-grpo-ours"]
+    grid = assessment.results.grid(setting="before", seed="1")
+    plot = settings_plot(assessment, [grid])
+    assert plot is not None
+    assert all(row.low is not None for row in plot.rows)
+    forest = forest_plot(assessment, assessment.study.facet("setting"))
+    assert forest is not None
+    assert [row.scope for row in forest.rows] == ["other seeds", "other seeds"]
+
+
+def test_the_files_of_a_plot_have_all_its_numbers(assess: Assess) -> None:
+    axes, value, keys, _ = DRAWN["one axis of 40 levels"]
+    assessment = assess(axes, value, **keys)
+    row = settings_row(assessment, tuple(assessment.results.grids.values()), "test/t")
+    assert row is not None
+    [figure] = row.figures
+    files = plot_files(figure, draw([figure.chart])[figure.chart])
+    assert sorted(files) == [
+        f"plots/demo/test/t/dots.{ending}" for ending in ("csv", "png", "svg", "vl.json")
+    ]
+    lines = str(files["plots/demo/test/t/dots.csv"]).splitlines()
+    assert lines[0].startswith("rank,cell,setting,mean,interval_low,interval_high,holds_for")
+    assert len(lines) == 41
+    assert lines[1].startswith('1,"40,1",40,80.0,')
+    assert json.loads(files["plots/demo/test/t/dots.vl.json"])["height"] == 340
+
+
+def test_nothing_is_compared_that_is_not_alike(dynts: Assessment) -> None:
+    grids = grids_at(dynts, "benchmark", "aime24")
+    assert settings_plot(dynts, grids) is None
+    assert axis_profiles(dynts, grids) == ()
