@@ -36,18 +36,18 @@ def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
     A disputed value is marked as such; the title has the best undisputed one too.
     """
     metric = grid.study.metric
-    label = f"best {metric.name}"
+    label = f"{grid.study.extreme} {metric.name}"
     summary = summarise(grid)
     if summary is None:
         return _badge(grid, label, "no value", NOTHING)
     message, _, undisputed = best_at(
-        summary, metric, lambda x, y: f"{x.label} × {y.label}", 1
+        summary, grid.study, lambda x, y: f"{x.label} × {y.label}", 1
     ).partition("; ")
     # A badge has no room for doubt; its title has.
     doubt = f"; {undisputed}" if undisputed else ""
     if uncertainty.best_set_size:
         number = many(len(uncertainty.cells), "cell")
-        doubt += f". {uncertainty.best_set_size} of {number} may be the best"
+        doubt += f". {uncertainty.best_set_size} of {number} may be the {grid.study.extreme}"
     return _badge(grid, label, message, VALUE, doubt)
 
 

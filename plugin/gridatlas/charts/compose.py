@@ -79,7 +79,7 @@ def _with_marks(
         point = (x.key, y.key)
         disputed = cell.value is not None and cell.state == "disputed"
         label = mark.label + (IN_DISPUTE if disputed else "")
-        label += ", best" if point in best else ""
+        label += f", {grid.study.extreme}" if point in best else ""
         label += ", may be the best" if point in best_set - best else ""
         marks.append(
             replace(
@@ -286,8 +286,7 @@ def _best_note(grid: Grid, blocks: int) -> str:
     summary = summarise(grid)
     if summary is None:
         return ""
-    metric = grid.study.metric
-    at = best_at(summary, metric, lambda x, y: cell_name(grid.study, x, y), 1)
+    at = best_at(summary, grid.study, lambda x, y: cell_name(grid.study, x, y), 1)
     if blocks > OUTLINED_UP_TO:
         return f"The {blocks:,} blocks with a best cell ({at}) are not outlined. "
     return f"Outlined: the block{'s' if blocks > 1 else ''} with the best cell ({at}). "

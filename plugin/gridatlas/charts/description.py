@@ -38,14 +38,15 @@ def describe_grid(grid: Grid, best_set: frozenset[Point] = frozenset()) -> str:
     low = format_value(lowest, decimals) + (IN_DISPUTE if low_disputed else "")
     high = value_with_unit(format_value(highest, decimals), metric.unit)
     high += IN_DISPUTE if high_disputed else ""
-    best = best_at(summary, metric, lambda x, y: cell_name(grid.study, x, y), 4)
+    best = best_at(summary, grid.study, lambda x, y: cell_name(grid.study, x, y), 4)
+    extreme = grid.study.extreme
     absent = summary.of - summary.count
     disputed = len(summary.disputed)
     return (
         f"{grid.label}: {metric.name} from {low} to {high} over {grid.study.x.label} and "
-        f"{grid.study.y.label}. Best: {best}."
+        f"{grid.study.y.label}. {extreme.capitalize()}: {best}."
         + (
-            f" May be the best: {len(best_set)} of {many(summary.count, 'cell')}."
+            f" May be the {extreme}: {len(best_set)} of {many(summary.count, 'cell')}."
             if best_set
             else ""
         )
@@ -55,7 +56,7 @@ def describe_grid(grid: Grid, best_set: frozenset[Point] = frozenset()) -> str:
 
 
 def best_at(
-    summary: Summary, metric: Metric, where: Callable[[Level, Level], str], limit: int
+    summary: Summary, study: Study, where: Callable[[Level, Level], str], limit: int
 ) -> str:
     """The best value and where it is: `94 (disputed) at 8 × 7; best undisputed: 84 at 6 × 7`.
 
@@ -64,13 +65,13 @@ def best_at(
         limit: Cells that are named; of more, how many.
     """
     best = Extreme(summary.best_value, summary.best)
-    text = _extreme_at(best, metric, where, limit, summary)
+    text = _extreme_at(best, study.metric, where, limit, summary)
     if not summary.best_disputed:
         return text
     if summary.best_undisputed is None:
         return f"{text}; every value is disputed"
-    undisputed = _extreme_at(summary.best_undisputed, metric, where, limit, summary)
-    return f"{text}; best undisputed: {undisputed}"
+    undisputed = _extreme_at(summary.best_undisputed, study.metric, where, limit, summary)
+    return f"{text}; {study.extreme} undisputed: {undisputed}"
 
 
 def _extreme_at(

@@ -256,6 +256,13 @@ class Study:
         object.__setattr__(self, "accounts", published or self.readings)
         object.__setattr__(self, "reruns", reruns)
 
+    @property
+    def extreme(self) -> str:
+        """What the best value is called: of conditions, which nobody chooses, the highest."""
+        if self.axes == "settings":
+            return "best"
+        return "highest" if self.metric.better == "higher" else "lowest"
+
     def facet(self, facet_id: str) -> Factor:
         """The facet with this id; KeyError where there is none."""
         for facet in self.facets:

@@ -54,7 +54,8 @@ def grid_text(grid: Grid) -> str:
         "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    lines.append(f"across: {study.x.title}; down: {study.y.title}" + ("; * best" if best else ""))
+    note = f"; * {study.extreme}" if best else ""
+    lines.append(f"across: {study.x.title}; down: {study.y.title}{note}")
     return "\n".join(lines)
 
 
@@ -70,7 +71,7 @@ def best_text(grid: Grid, limit: int = 3) -> str:
     study, summary = grid.study, summarise(grid)
     if summary is None:
         return "no values"
-    return f"best {best_at(summary, study.metric, lambda x, y: _at(study, x, y), limit)}"
+    return f"{study.extreme} {best_at(summary, study, lambda x, y: _at(study, x, y), limit)}"
 
 
 def _at(study: Study, x: Level, y: Level) -> str:

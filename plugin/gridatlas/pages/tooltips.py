@@ -307,10 +307,11 @@ def _readings(grid: Grid, points: Points) -> dict[str, Any]:
 def _significance(cells: GridCells, view: CellView) -> str:
     """Whether a cell with a value differs significantly from the best."""
     uncertainty = cells.uncertainty
-    text, basis = "", uncertainty.tested_by
+    text, basis, extreme = "", uncertainty.tested_by, cells.grid.study.extreme
     if view.is_best:
         number = len(cells.best)
-        text = "Best value" if number == 1 else f"One of {number} best values"
+        value = f"{extreme.capitalize()} value"
+        text = value if number == 1 else f"One of {number} {extreme} values"
         text += ", disputed. " if view.cell.state == "disputed" else ". "
     if uncertainty.level is None:
         if uncertainty.reason:
@@ -320,13 +321,13 @@ def _significance(cells: GridCells, view: CellView) -> str:
         others = len(cells.best_set - cells.best)
         return text + (
             f"{basis[0].upper()}{basis[1:]} {others} other "
-            f"{'cell' if others == 1 else 'cells'} may be the best as well."
+            f"{'cell' if others == 1 else 'cells'} may be the {extreme} as well."
             if others
-            else "No other cell may be the best (95 % set)."
+            else f"No other cell may be the {extreme} (95 % set)."
         )
     if view.in_best_set:
-        return f"May be the best: no other cell beats it {basis} (95 % set)."
-    return f"Not the best: another cell beats it {basis} (95 % set)."
+        return f"May be the {extreme}: no other cell beats it {basis} (95 % set)."
+    return f"Not the {extreme}: another cell beats it {basis} (95 % set)."
 
 
 def _origin(study: Study, cell: Cell) -> str | None:

@@ -140,6 +140,18 @@ def test_a_grid_is_described_in_words(make_study: MakeStudy) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("better", "words"),
+    [("higher", "Highest: 30 % at Rate 2,"), ("lower", "Lowest: 5 % at Rate 1,")],
+)
+def test_of_conditions_no_cell_is_the_best(make_study: MakeStudy, better: str, words: str) -> None:
+    study = PERCENT.replace("Pass@1,", f"Pass@1, better: {better},") + "axes: conditions\n"
+    grid = analyse(make_study(study, table("rate,depth,value", "1,1,5", "2,1,30"))).grid()
+    assert words in describe_grid(grid)
+    assert "best" not in describe_grid(grid, frozenset({("1", "1")})).lower()
+    assert not [mark.label for mark in draw_grid(grid).marks if "best" in mark.label]
+
+
 def test_many_best_cells_are_counted(make_study: MakeStudy) -> None:
     rows = [f"{x},1,7," for x in range(6)]
     assert describe_grid(_grid(make_study, *rows)) == (
