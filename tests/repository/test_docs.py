@@ -22,9 +22,9 @@ from gridatlas.cli.main import main
 from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.standalone import StandaloneExtension
-from gridatlas.model.json_schema import json_schema, models
+from gridatlas.model.json_schema import attribute_docstrings, json_schema, models
 from gridatlas.model.kinds import KINDS
-from gridatlas.model.schema import StudyFile
+from gridatlas.model.schema import RESERVED_FACETS, AcceptedEntry, StudyFile
 from gridatlas.model.study import STATES
 from gridatlas.pages.fence import OPTIONS
 from gridatlas.pages.filters import FILTERS, GLOBALS
@@ -149,6 +149,18 @@ def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Com
     if isinstance(command, click.Group):
         for name, subcommand in command.commands.items():
             yield from commands(subcommand, f"{path} {name}")
+
+
+def test_key_of_accepted_findings_lists_every_kind() -> None:
+    listed = attribute_docstrings(AcceptedEntry)["finding"]
+    assert set(re.findall("`([^`]+)`", listed)) == set(TITLES)
+
+
+def test_no_facet_can_take_the_place_of_a_page_or_file() -> None:
+    for study_id, assessment in load_data(ROOT / "data").items():
+        facets = {facet.id for facet in assessment.study.facets}
+        below = {page.path.split("/")[2] for page in plan_study(assessment, "s")} - {"index.md"}
+        assert below - facets <= set(RESERVED_FACETS), study_id
 
 
 def test_options_page_has_every_command_and_its_options() -> None:

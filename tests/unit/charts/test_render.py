@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import re
@@ -19,7 +20,7 @@ import vl_convert
 from builders import write_study
 from PIL import Image
 
-from gridatlas.charts import pool, render
+from gridatlas.charts import pictures, pool, render
 from gridatlas.charts.heatmap import CellMark, Heatmap
 from gridatlas.charts.pool import RenderPool, draw
 from gridatlas.charts.render import Drawing, DrawingError, draw_one, recompress_png
@@ -421,3 +422,12 @@ def test_a_cache_that_cannot_be_written_draws_all_the_same(
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert draw([ONE, TWO], tmp_path / "cache") == alone
     assert len(caplog.records) == 1
+
+
+def test_the_cache_knows_every_module_that_makes_specifications() -> None:
+    sources = {
+        Path(inspect.getsourcefile(function) or "").stem
+        for name, function in vars(pictures).items()
+        if name.endswith("specification")
+    }
+    assert {"vegalite", "line", "dots"} <= sources <= set(pool._SOURCES)
