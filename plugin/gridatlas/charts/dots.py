@@ -28,7 +28,7 @@ SHOWN = 20
 """Settings that are drawn; a plot of more has the best of them."""
 BETWEEN = " × "
 """What is between the levels of a setting."""
-ROW, WIDTH = 17, 330
+ROW, WIDTH = 17, 290
 """Pixels of a row from top to bottom, and of the axis of values."""
 
 

@@ -23,7 +23,7 @@ from gridatlas.charts.plotting import (
 )
 from gridatlas.charts.templates import TITLE_LIMIT, with_look
 
-ROW, WIDTH = 26, 330
+ROW, WIDTH = 26, 250
 """Pixels of a row from top to bottom, and of the axis of differences."""
 
 
@@ -39,6 +39,8 @@ class ForestRow:
         scope, wide_scope: What they hold for, in words; empty without.
         text: The difference and its interval in words, or why there is none.
         label: The row in words, for a screen reader.
+        certainty: Grade of the difference in words, adjusted for the number of rows.
+        shown: Whether that grade says that there is a difference.
         whole: Whether it is over all others.
     """
 
@@ -52,6 +54,8 @@ class ForestRow:
     wide_scope: str
     text: str
     label: str
+    certainty: str = ""
+    shown: bool = False
     whole: bool = False
 
 
@@ -82,7 +86,7 @@ class Forest:
     def columns(self) -> Column:
         """The heads of its data table."""
         heads = (self.row_title, self.x_title, "95 % interval", "It holds for")
-        return (*heads, "For a wider scope") if self._wide else heads
+        return (*heads, *(["For a wider scope"] if self._wide else []), "Difference shown")
 
     @property
     def _wide(self) -> bool:
@@ -96,6 +100,7 @@ class Forest:
             if self._wide:
                 wide = self._ends(row.wide_low, row.wide_high)
                 texts.append(f"{wide}, for {row.wide_scope}" if row.wide_scope else wide)
+            texts.append(row.certainty)
             found.append(tuple(texts))
         return found
 
@@ -121,6 +126,7 @@ class Forest:
                 "wider_low": row.wide_low,
                 "wider_high": row.wide_high,
                 "wider_holds_for": row.wide_scope,
+                "difference_shown": row.certainty,
             }
             for row in self.rows
         ]
@@ -200,10 +206,9 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         data["rows"].append({"row": place, "label": row.label})
         if row.low is None:
             continue
-        excludes_zero = row.low > 0 or (row.high is not None and row.high < 0)
         look = {
             "row": place,
-            "colour": ACCENT if excludes_zero else INK,
+            "colour": ACCENT if row.shown else INK,
             "shape": "diamond" if row.whole else "circle",
         }
         data["points"].append(look | {"value": row.value})

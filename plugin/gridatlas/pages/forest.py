@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from gridatlas.assessment.answers.answer import Contrast
+from gridatlas.assessment.answers.answer import ADVERBS, Answer, Contrast, Grade
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.forest import Forest, ForestRow
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.study import Factor, Level, Study
 from gridatlas.pages.plot_tables import titled
+
+CERTAINTY: Mapping[Grade, str] = {
+    "not-shown": "not shown",
+    "untestable": "can't be tested",
+    "reading-dependent": "depends on the reading",
+}
+"""Grades in words that aren't their own."""
 
 
 def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
@@ -22,8 +29,7 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
         None where no difference has an interval.
     """
     answer = assessment.answers.get(facet.id)
-    contrasts = answer.contrasts if answer else ()
-    whole = [contrast for contrast in contrasts if contrast.facet == facet.id]
+    whole = _contrasts(answer, facet)
     if not whole:
         return None
     study = assessment.study
@@ -84,6 +90,19 @@ def _against(
     return f"{contrast.label}: {name}" if contrast.label else name
 
 
+def _contrasts(answer: Answer | None, facet: Factor) -> list[Contrast]:
+    """An answer's differences of a facet's levels; they hold no more surely than the answer."""
+    if answer is None:
+        return []
+    found = [contrast for contrast in answer.contrasts if contrast.facet == facet.id]
+    if answer.grade != "reading-dependent":
+        return found
+    return [
+        replace(contrast, grade=answer.grade) if contrast.grade in ADVERBS else contrast
+        for contrast in found
+    ]
+
+
 def _parts(
     assessment: Assessment, facet: Factor, whole: Contrast
 ) -> Iterator[tuple[Factor, Level, Contrast]]:
@@ -92,11 +111,10 @@ def _parts(
         found = []
         for level in other.levels:
             answer = assessment.answers.get(f"{other.id}/{level.slug}")
-            if other is facet or level.aggregate or answer is None or len(answer.contrasts) != 1:
+            contrasts = _contrasts(answer, facet)
+            if other is facet or level.aggregate or len(contrasts) != 1:
                 continue
-            [contrast] = answer.contrasts
-            if contrast.facet != facet.id:
-                continue
+            [contrast] = contrasts
             if (contrast.first, contrast.second) == (whole.second, whole.first):
                 contrast = _turned(contrast)
             if (contrast.first, contrast.second) == (whole.first, whole.second):
@@ -147,5 +165,7 @@ def _forest_row(
         contrast.wide_scope,
         text,
         f"{name}: {words}",
+        CERTAINTY.get(contrast.grade, contrast.grade),
+        contrast.grade in ADVERBS,
         whole,
     )

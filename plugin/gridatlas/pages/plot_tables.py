@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from gridatlas.assessment.answers.answer import Answer, AskedQuestion
+from gridatlas.assessment.answers.answer import ADVERBS, Answer, AskedQuestion
 from gridatlas.assessment.answers.kinds import Kind, kind_of
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
@@ -76,7 +76,12 @@ class Tables:
         """The test of a question in that answer; None where it has none, or asks it of parts."""
         asked = self.answer.asked if self.answer else ()
         matching = [test for test in asked if test.question == question]
-        return matching[0] if len(matching) == 1 else None
+        if self.answer is None or len(matching) != 1:
+            return None
+        [found] = matching
+        if self.answer.grade == "reading-dependent" and found.grade in ADVERBS:
+            return replace(found, grade=self.answer.grade)
+        return found
 
     def uncertainty(self, grid: Grid) -> GridUncertainty:
         """The intervals of a grid."""

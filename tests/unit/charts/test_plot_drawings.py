@@ -55,7 +55,7 @@ def forest(*rows: tuple[str, float | None]) -> Forest:
     drawn = [
         ForestRow(
             name, 1.0, low, None if low is None else low + 2, None, None, "these runs", "", "text",
-            f"{name}: text",
+            f"{name}: text", "clear", low is not None and low > 0,
         )
         for name, low in rows
     ]  # fmt: skip
@@ -172,6 +172,7 @@ def test_nothing_is_drawn_where_it_cannot_be_tested() -> None:
     drawn = layers(forest_specification(forest(("A", 1.0), ("B", None), ("C", -1.0))))
     assert [row["row"] for row in drawn["points"]] == [0, 2]
     assert [row["row"] for row in drawn["intervals"]] == [0, 2]
+    # Only what is shown stands out: an interval beside 0 may be chance among many.
     assert [row["colour"] for row in drawn["points"]] == [ACCENT, "currentColor"]
     assert len(drawn["rows"]) == 3
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -113,8 +114,30 @@ def test_a_forest_has_the_numbers_of_the_answers(dynts: Assessment) -> None:
         )
         assert row.scope == answer.evidence[0].scope == "these questions"
         assert (row.wide_low, row.wide_high) == pytest.approx(answer.evidence[1].interval)
+        # What is highlighted is what the page's answer asserts.
+        assert row.shown == (answer.grade in ("clear", "likely"))
+    assert [row.certainty for row in plot.rows] == [
+        *("not shown", "likely", "not shown", "likely", "likely")
+    ]
     assert [row.whole for row in plot.rows] == [False] * 4 + [True]
     assert forest_plot(dynts, dynts.study.facet("benchmark")) is None
+
+
+def test_what_depends_on_the_reading_is_not_highlighted(dynts: Assessment) -> None:
+    doubtful = replace(dynts)
+    pages = {
+        page: replace(answer, grade="reading-dependent") for page, answer in dynts.answers.items()
+    }
+    object.__setattr__(doubtful, "answers", pages)
+    plot = forest_plot(doubtful, dynts.study.facet("model"))
+    assert plot is not None
+    assert [row.shown for row in plot.rows] == [False] * 5
+    assert [row.certainty for row in plot.rows] == [
+        *("not shown", "depends on the reading", "not shown", *["depends on the reading"] * 2)
+    ]
+    row = profiles_row(doubtful, grids_at(doubtful, "model", "r1-qwen"))
+    assert row is not None
+    assert "ratio depends on the reading, local window size not shown." in html(row)
 
 
 def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
@@ -131,7 +154,8 @@ def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
         "interval of one point, for these questions. Over the four benchmarks: ratio "
         "p &lt; 0.001, local window size not shown.",
         "R1-Qwen minus R1-Llama, on average over the cells that both have. Bar: 95 % interval for "
-        "these questions. Thin line: for questions of the kind.",
+        "these questions. Thin line: for questions of the kind. Blue: a clear or likely "
+        "difference, adjusted for the number of tests.",
     ]
 
 
