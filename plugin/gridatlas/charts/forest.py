@@ -19,6 +19,7 @@ from gridatlas.charts.plotting import (
     padded,
     quantity_axis,
     row_texts,
+    signed,
     without_shared_data,
 )
 from gridatlas.charts.templates import TITLE_LIMIT, with_look
@@ -106,8 +107,7 @@ class Forest:
 
     def signed(self, value: float) -> str:
         """A difference with its sign."""
-        text = f"{value:+.{self.decimals}f}".replace("-", "−")
-        return text if float(text.replace("−", "-")) else text[1:]
+        return signed(value, self.decimals)
 
     def _ends(self, low: float | None, high: float | None) -> str:
         if low is None or high is None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from gridatlas.charts.templates import LABEL_LIMIT, drawable_text
+from gridatlas.model.format import MINUS
 
 Column = tuple[str, ...]
 """The texts of a row of a data table."""
@@ -78,6 +79,14 @@ def row_texts(y: Any, width: int) -> list[Any]:
 def fitting(text: str, limit: int = LABEL_LIMIT) -> str:
     """A label as it is drawn: of one that may be cut, what can be cut."""
     return drawable_text(text, limit)
+
+
+def signed(value: float, decimals: int) -> str:
+    """A difference with its sign, which nothing has: `+2.6`, `−0.4`, `0.0`."""
+    text = f"{abs(value):.{decimals}f}"
+    if not float(text):
+        return text
+    return f"+{text}" if value > 0 else f"{MINUS}{text}"
 
 
 def shortened(parts: Sequence[str], between: str, limit: int = LABEL_LIMIT) -> list[str]:

@@ -21,6 +21,7 @@ from gridatlas.charts.plotting import (
     fitting,
     label_width,
     quantity_axis,
+    signed,
     spread_out,
     without_shared_data,
 )
@@ -31,7 +32,6 @@ from gridatlas.charts.templates import (
     thinned,
     with_look,
 )
-from gridatlas.model.format import MINUS
 
 STEP, NARROWEST, WIDEST = 36, 150, 300
 """Pixels from one level to the next, and of the axis of levels."""
@@ -119,8 +119,7 @@ class Profile:
         mean, offset = line.means[place], line.offsets[place]
         if mean is None or offset is None:
             return "–"
-        change = f"{offset:+.{self.decimals}f}".replace("-", MINUS)
-        return f"{mean:.{self.decimals}f} ({change})"
+        return f"{mean:.{self.decimals}f} ({signed(offset, self.decimals)})"
 
     def records(self) -> list[dict[str, object]]:
         """Every point with its numbers, as a table of data."""
