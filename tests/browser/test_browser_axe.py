@@ -106,6 +106,8 @@ def test_what_we_render_has_none_where_the_theme_is_as_it_comes(
 @pytest.mark.parametrize("name", ["study", "model", "disputed", "checks"])
 def test_an_open_card_has_none(page: Page, home: str, name: str) -> None:
     page.goto(home + ATLAS[name], wait_until="networkidle")
+    # The heatmaps of disagreements are folded.
+    page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
     cell = page.locator(".ga-figure svg path[role=button]").nth(7)
     cell.focus()
     page.keyboard.press("Enter")

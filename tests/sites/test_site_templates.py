@@ -90,6 +90,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     if name.startswith("_"):
         changed = text.replace("## Source", "## Where from, changed here")
         changed = changed.replace("Own colour scale", "Own colours, changed here")
+        changed = changed.replace(" by level", " by level (changed here)")
     project.write(f"overrides/{name}", changed)
     project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)
     project.write("data/broken/study.yml", "format: 2\n")
@@ -104,6 +105,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
     fences = Fences(site.assessments, templates=project.folder / "overrides")
     texts.append(fences.html("tiny/small\nrow: 8", "index.html", set()))
+    texts.append(fences.html("tiny/small\nas: profile", "index.html", set()))
     assert any("changed here" in text for text in texts)
 
 

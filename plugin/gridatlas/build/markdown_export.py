@@ -234,7 +234,7 @@ def _cell(text: str, mark: str = "") -> str:
 
 TAGS = frozenset(
     {
-        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "br", "hr", "blockquote", "pre"),
+        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre"),
         *("ol", "ul", "li", "dl", "dt", "dd", "details", "summary", "figure", "figcaption"),
         *("table", "thead", "tbody", "tfoot", "tr", "th", "td", "caption", "img", "a"),
         *("b", "i", "strong", "em", "code", "del", "ins", "sup", "sub", "mark", "small", "span"),
