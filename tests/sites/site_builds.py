@@ -301,12 +301,28 @@ def figure_name(figure: Tag) -> str:
     return str(figure.select("svg")[0]["aria-label"]).partition(": ")[0]
 
 
+def about(figure: Tag, selector: str) -> list[Tag]:
+    """What a figure has below it: within it, or in the actions of the row that it is in."""
+    row = figure.find_parent(class_="ga-multiples")
+    if row is None:
+        return figure.select(selector)
+    name = figure.get("id") or figure_name(figure)
+    parts = [part for part in row.select("[data-of]") if part["data-of"] == name]
+    found = [element for part in parts for element in (part, *part.find_all(True))]
+    chosen = row.select(selector)
+    return [element for element in found if any(element is other for other in chosen)]
+
+
 def data_table(figure: Tag) -> tuple[list[str], dict[str, list[str]]]:
     """A figure's data table: the levels of x, and the texts by level of y from the top."""
-    tables = figure.select('[aria-label^="Data table of "] table')
-    assert len(tables) == 1, f"{len(tables)} data tables"
+    table = about(figure, '[aria-label^="Data table of "] :is(table, tbody)')
+    assert table, "no data table"
+    whole = table[0] if table[0].name == "table" else table[0].find_parent("table")
+    assert isinstance(whole, Tag)
     head, *rows = [
-        [_value_of(cell) for cell in row.find_all(["th", "td"])] for row in tables[0].select("tr")
+        [_value_of(cell) for cell in row.find_all(["th", "td"])]
+        for row in [*whole.select("thead tr"), *about(figure, "tbody tr:has(> td)")]
+        if row.find_parent("table") is whole
     ]
     assert len({row[0] for row in rows}) == len(rows)
     return head[1:], {row[0]: row[1:] for row in rows}

@@ -23,6 +23,7 @@ from site_builds import (
     SITE_URL,
     Build,
     Project,
+    about,
     data_table,
     drawn_cells,
     figures,
@@ -51,12 +52,21 @@ def embed(build: Build, study: str, grid: str) -> BeautifulSoup:
 
 def copies(figure: Tag) -> dict[str, str]:
     """The texts to copy below a heatmap, by their names."""
+    row = figure.find_parent(class_="ga-multiples")
     found = {}
-    for text in figure.select(".ga-share pre"):
+    cited = row.select(".ga-share > pre") if row and grid_of(figure) else []
+    for text in [*about(figure, ".ga-share pre"), *cited]:
         name = text.find_previous_sibling("p")
         assert isinstance(name, Tag)
-        found[text_of(name)] = text.get_text()
+        found[text_of(name).partition(" of ")[0]] = text.get_text()
     return found
+
+
+def shared(figure: Tag) -> str:
+    """All that a page says of citing and embedding the heatmap."""
+    return " ".join(
+        map(text_of, (figure.find_parent(class_="ga-multiples") or figure).select(".ga-share"))
+    )
 
 
 # --- the page for frames ------------------------------------------------------------------------
@@ -135,12 +145,12 @@ def test_texts_to_copy_have_the_addresses_of_the_published_site(atlas: Build) ->
             image = BeautifulSoup(markdown.markdown(found["Markdown"]), "html.parser")
             assert [str(link["href"]) for link in image.select("a")] == [home]
             assert [str(link["src"]) for link in image.select("a > img")] == [f"{base}.png"]
-            label = str(figure.select("svg")[0]["aria-label"])
-            assert image.select("img")[0]["alt"] == label
+            alone = figures(embed(atlas, study_of(grid), grid))[0]
+            assert image.select("img")[0]["alt"] == str(alone.select("svg")[0]["aria-label"])
             frame = BeautifulSoup(found["HTML"], "html.parser").select("iframe")[0]
             assert frame["src"] == f"{base}.html"
             assert str(frame["title"]).startswith(f"{name_of(grid)}: ")
-            assert "relative" not in text_of(figure.select_one(".ga-share"))
+            assert "relative" not in shared(figure)
             assert f'href="{base}' not in str(figure)
     assert found["BibTeX"].startswith("@misc{grpo-digits,\n  title = {{")
 
@@ -165,7 +175,7 @@ def test_without_a_site_url_texts_to_copy_are_relative(
             "https://x.example/grids/tiny/large.png",
             "https://x.example/grids/tiny/large.html",
         ]
-        assert "relative to this page" in text_of(figure.select_one(".ga-share"))
+        assert "relative to this page" in shared(figure)
         assert not page.select('meta[property="og:image"], meta[property="og:url"]')
         assert page.select('meta[property="og:title"]')
         assert page.select('meta[name="twitter:card"][content="summary"]')

@@ -313,13 +313,13 @@ def test_whose_value_is_shown_where_none_agree(pages: Callable[..., Pages]) -> N
     ) in text
 
 
-def test_equal_colours_can_be_other_values(pages: Callable[..., Pages]) -> None:
-    found = pages(READ, FIRST, {"second.csv": SECOND})
-    assert "equal colours in two of them need not be equal values." in found["model/"]
-    assert (
-        "Own colour scale: the same colour can be another value in another heatmap."
-        in found["model/a/"]
-    )
+def test_equal_colours_of_heatmaps_beside_each_other_are_equal_values(
+    pages: Callable[..., Pages],
+) -> None:
+    first = FIRST + "1,1,b,10,\n2,1,b,20,\n"
+    found = pages(READ, first, {"second.csv": SECOND})
+    assert "Score. One colour scale for all." in found["model/"]
+    assert "One colour scale" not in found["model/a/"]
 
 
 def test_where_no_setting_stands_out_it_is_said(pages: Callable[..., Pages]) -> None:

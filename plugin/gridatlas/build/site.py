@@ -13,13 +13,14 @@ from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.study_writer import StudyPlan, StudyWriter
+from gridatlas.charts import palette
 from gridatlas.charts.pictures import Picture
 from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawing, bundle
 from gridatlas.diff.compare import compare_snapshots
 from gridatlas.diff.snapshot import Snapshot, snapshot_of
 from gridatlas.files.cache import open_cache
-from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
+from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
 from gridatlas.pages.changes import plan_changes, with_changes
@@ -311,5 +312,6 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     vega = bundle(cache)
     files[f"{ASSETS}/{vega.name}"] = vega.script
     explore = (folder / "explore.js").read_text("utf-8")
+    files[STYLESHEET] = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
     files[EXPLORE] = explore.replace('"vega.js"', f'"{vega.name}"')
     return files

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
+from gridatlas.charts.labels import TITLE_LIMIT
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -22,7 +23,7 @@ from gridatlas.charts.plotting import (
     signed,
     without_shared_data,
 )
-from gridatlas.charts.templates import TITLE_LIMIT, with_look
+from gridatlas.charts.templates import with_look
 
 ROW, WIDTH = 26, 250
 """Pixels of a row from top to bottom, and of the axis of differences."""

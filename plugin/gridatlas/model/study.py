@@ -202,6 +202,7 @@ class Study:
         replicates: Id of the facet whose levels repeat the experiment; empty without one.
         cells: Whether each cell is a run of its own.
         axes: Whether the axes are a choice, or conditions such as difficulty.
+        colour: What the colours of heatmaps beside each other stand for.
         alike: The largest difference of two levels that doesn't matter, in the metric's unit.
         license: Of the data: an SPDX identifier or an address; empty where unknown.
         former: Names that it had before.
@@ -237,6 +238,7 @@ class Study:
     replicates: str = ""
     cells: Literal["runs"] | None = None
     axes: Literal["settings", "conditions"] = "settings"
+    colour: Literal["evidence", "value"] = "evidence"
     alike: Decimal | None = None
     former: tuple[str, ...] = ()
     former_lines: tuple[int, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal
 
 from markupsafe import Markup
@@ -14,6 +15,7 @@ from gridatlas.charts.dots import DotPlot
 from gridatlas.charts.forest import Forest
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import Line, LineChart
+from gridatlas.charts.panels import PanelScale
 from gridatlas.charts.pictures import Picture, Plot
 from gridatlas.charts.profile import Profile
 from gridatlas.model.study import Factor, Grid, Level, Reading, Study
@@ -162,6 +164,8 @@ class Figure:
         cards: What the cards of its cells say, as JSON.
         downloads: Links to the files of the grid or plot, by the names of their formats.
         links: Of a dot plot, per row the id of its cell on the page; empty where it has none.
+        name: Its title in a row of several, relative to the page: `AIME24`.
+        mean: Of its values, for the line below that title; None without one.
     """
 
     chart: Picture
@@ -184,6 +188,8 @@ class Figure:
     downloads: Mapping[str, str] = field(default_factory=dict)
     share: Share | None = None
     links: tuple[str, ...] = ()
+    name: str = ""
+    mean: Decimal | None = None
 
     @property
     def heatmap(self) -> Heatmap:
@@ -232,13 +238,49 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Legend:
+    """What the colours and marks of heatmaps side by side mean.
+
+    Attributes:
+        scale: Of the colours.
+        plain: Of the values, for colours without statistics; None where the colours have none.
+        inked: Whether a cell is beyond chance.
+        faded: Whether a cell is within chance.
+        asserted: Whether the answer of the page asserts anything, so that a cell can be inked.
+        dashed, sole, rivals: Whether a best cell has a dashed outline, whether one has a solid one,
+            and whether the cells that may be the best are outlined together.
+        disputed: Whether a cell has the corner of a disputed value.
+        region: What the outline of regions is called; empty without one.
+        absent: Why cells have no value, each with the path of its hatching.
+    """
+
+    scale: PanelScale
+    plain: PanelScale | None = None
+    inked: bool = False
+    faded: bool = False
+    asserted: bool = False
+    dashed: bool = False
+    sole: bool = False
+    rivals: bool = False
+    disputed: bool = False
+    region: str = ""
+    absent: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FigureRow:
-    """Figures side by side, with a title above plots, and a text below heatmaps."""
+    """Figures side by side, with a title above plots, and a text below heatmaps.
+
+    Attributes:
+        legend: Of small multiples, which have titles, legend and actions in common; None for
+            figures that each have their own.
+    """
 
     key: str
     figures: tuple[Figure, ...]
     caption: str = ""
     title: str = ""
+    legend: Legend | None = None
 
     @property
     def plots(self) -> tuple[Figure, ...]:

@@ -79,6 +79,15 @@ def _signed(value: Decimal | None, study: Study, more: int = 1) -> str:
     return value_with_unit(text, study.metric.unit, difference=True)
 
 
+def _scale_end(end: float, study: Study, signed: bool) -> str:
+    """An end of a colour scale, in the metric's unit; `signed` with its sign, and rounded."""
+    if not signed:
+        return format_value(Decimal(repr(end)), study.metric.decimals or 0)
+    number = Decimal(f"{end:.6g}")
+    decimals = max(0, -int(number.normalize().as_tuple().exponent))
+    return format_difference(number, decimals)
+
+
 def _p_value(p: float | None) -> str:
     """A p-value with two significant digits, never rounded to 0 or 1."""
     if p is None:
@@ -295,6 +304,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "cell_method": cell_method,
     "points_float": lambda number, study: _points(Decimal(repr(number)), study),
     "value": _value,
+    "scale_end": _scale_end,
     "points": _points,
     "many": many,
     "is_are": is_are,

@@ -18,13 +18,12 @@ from gridatlas.charts.compose import (
 from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, with_overrides
 from gridatlas.model.study import Factor, Grid, Level, Levels, Point
 from gridatlas.pages.figure import Figure, FigureRow, Section
+from gridatlas.pages.multiples import multiples
 from gridatlas.results.differences import Difference, differences, pairs, subtract
 from gridatlas.results.grids import readings_at
 
 LEAD_FIGURES = 3
 """Heatmaps that stand for a study on the overview and at the head of its page."""
-SIDE_BY_SIDE = 3
-"""Heatmaps that a wide window shows in one row."""
 
 
 def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
@@ -161,6 +160,7 @@ def level_sections(
 ) -> tuple[Section, ...]:
     """A level beside its baseline, or by another facet's levels, or its own grids."""
     results = assessment.results
+    page = f"{facet.id}/{level.slug}"
     baseline = results.study.baseline.get(facet.id)
     if baseline is not None and baseline != level.key:
         beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
@@ -168,21 +168,22 @@ def level_sections(
         return side_by_side(assessment, together, facet, "Beside the baseline")
     for other in results.study.facets:
         if other != facet and pairs(results, other):
-            return side_by_side(assessment, grids, other, level.label)
+            return side_by_side(assessment, grids, other, page, level.label)
     found = () if baseline is not None else differences(results, facet, grids)
-    return (
-        Section(
-            "Heatmaps", (FigureRow("grids", grid_figures(assessment, grids, shared=False)),), found
-        ),
-    )
+    return (Section("Heatmaps", (multiples(assessment, grids, "grids", page),), found),)
 
 
 def side_by_side(
-    assessment: Assessment, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
+    assessment: Assessment,
+    grids: Iterable[Grid],
+    facet: Factor,
+    page: str,
+    heading: str = "Heatmaps",
 ) -> tuple[Section, ...]:
     """One part per combination of the other facets: the levels of `facet` and their differences.
 
     Args:
+        page: Path of the page below the study's.
         heading: For a part that no other facet names.
     """
     results, study = assessment.results, assessment.study
@@ -205,15 +206,10 @@ def side_by_side(
             for difference in differences(results, facet, together)
             if {difference.first.levels, difference.second.levels} <= shown
         )
-        compared = bool(pairs(results, facet))
-        figures = grid_figures(assessment, together, shared=compared)
-        deltas = difference_figures(found)
         name = "-".join(key) or "all"
-        if len(figures) + len(deltas) <= SIDE_BY_SIDE:
-            figures, deltas = figures + deltas, ()
-        rows = [FigureRow(f"grids-{name}", figures)]
-        if deltas:
-            rows.append(FigureRow(f"differences-{name}", deltas))
+        rows = [multiples(assessment, together, f"grids-{name}", page)]
+        if found:
+            rows.append(FigureRow(f"differences-{name}", difference_figures(found)))
         labels = [
             level.label
             for other, level in zip(study.facets, together[0].names, strict=True)

@@ -248,7 +248,7 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
             "compared": bool(pairs(results, facet)),
             "answer": assessment.answers[facet.id],
         },
-        sections=side_by_side(assessment, results.grids.values(), facet),
+        sections=side_by_side(assessment, results.grids.values(), facet, facet.id),
         edit=f"{study.id}/study.yml",
     )
 

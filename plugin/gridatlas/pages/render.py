@@ -28,11 +28,21 @@ from gridatlas.pages.environment import (
     user_environments,
 )
 from gridatlas.pages.exports import downloads, grid_path, plot_downloads
-from gridatlas.pages.figure import Figure, FigureRow, PlotSubject
+from gridatlas.pages.figure import Figure, FigureRow, Legend, PlotSubject
 from gridatlas.pages.filters import figure_anchor, inert
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.reproduction import rerun_rows, run_facts
-from gridatlas.pages.svg import responsive, row_links, with_cell_ids, with_own_ids, with_row_links
+from gridatlas.pages.svg import (
+    axis_width,
+    drawn_size,
+    responsive,
+    row_links,
+    with_cell_ids,
+    with_own_ids,
+    with_plain_steps,
+    with_row_links,
+    without_axis,
+)
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
 
@@ -238,9 +248,36 @@ class Templates:
         seen: set[str],
         links: Mapping[str, str],
     ) -> str:
+        if row.legend is not None:
+            return self._multiples(row, row.legend, path, drawings, seen, links)
         drawn = tuple(self._drawn(figure, path, drawings, seen, links) for figure in row.figures)
         template = self._html.get_template(PLOT if row.plots else "gallery.html.jinja")
         return template.render(row=replace(row, figures=drawn)).strip()
+
+    def _multiples(
+        self,
+        row: FigureRow,
+        legend: Legend,
+        path: str,
+        drawings: Drawings,
+        seen: set[str],
+        links: Mapping[str, str] = MappingProxyType({}),
+    ) -> str:
+        """Figures that have titles, axes, legend and actions in common."""
+        figures = []
+        for figure in row.figures:
+            drawn = self._drawn(figure, path, drawings, seen, links, without_axis)
+            if legend.plain:
+                svg = with_plain_steps(drawn.svg, figure.heatmap, legend.plain)
+                drawn = replace(drawn, svg=Markup(svg))
+            figures.append(drawn)
+        first = drawings[row.figures[0].chart].svg
+        wide, left = drawn_size(first)[0], axis_width(first)
+        return (
+            self._html.get_template("multiples.html.jinja")
+            .render(row=replace(row, figures=tuple(figures)), axis=left, plot=wide - left)
+            .strip()
+        )
 
     def _drawn(
         self,
@@ -249,13 +286,19 @@ class Templates:
         drawings: Drawings,
         seen: set[str],
         links: Mapping[str, str] = MappingProxyType({}),
+        sized: Callable[[str], str] = responsive,
     ) -> Figure:
-        """A figure with all that its template shows; its ids are added to `seen`."""
+        """A figure with all that its template shows; its ids are added to `seen`.
+
+        Args:
+            links: Where the cards of its cells link to.
+            sized: Lets CSS size the drawing.
+        """
         svg, grid = drawings[figure.chart].svg, figure.grid
-        links = downloads(grid, path) if grid else {}
+        files = downloads(grid, path) if grid else {}
         if isinstance(figure.shows, Line):
             table = line_table(figure.shows)
-            return replace(figure, svg=Markup(responsive(svg)), table=table, downloads=links)
+            return replace(figure, svg=Markup(responsive(svg)), table=table, downloads=files)
         if isinstance(figure.shows, PlotSubject):
             rows = row_links(figure.chart, figure.shows.grid, seen)
             svg = with_own_ids(with_row_links(svg, figure.chart, rows), seen)
@@ -271,10 +314,10 @@ class Templates:
         return replace(
             figure,
             id=figure_id,
-            svg=Markup(responsive(with_own_ids(svg, seen))),
+            svg=Markup(sized(with_own_ids(svg, seen))),
             table=data_table(figure),
             cards=Markup("" if figure.before else card_data(figure, links)),
-            downloads=links,
+            downloads=files,
             share=share(embed, drawings[embed.figure.chart].svg, path, self.site)
             if embed
             else None,

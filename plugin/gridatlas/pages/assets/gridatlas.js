@@ -545,6 +545,13 @@
   // Runs on each page, also where the theme replaces the page without loading it anew.
   function setUp() {
     for (const [button, panel] of open) if (!panel.section.isConnected) close(button);
+    for (const line of document.querySelectorAll(".ga-multiples > .ga-actions")) {
+      if (!line.querySelector(LINK) || line.querySelector(".ga-explore-row")) continue;
+      const button = small("Explore", "open");
+      button.classList.add("ga-explore-row");
+      button.setAttribute("aria-expanded", "false");
+      line.append(button);
+    }
     for (const link of document.querySelectorAll(`.ga-figure ${LINK}`)) {
       const line = link.closest(".ga-downloads");
       if (line.nextElementSibling?.matches(".ga-explore-open")) continue;
@@ -563,19 +570,39 @@
     button.setAttribute("aria-expanded", "false");
   }
 
-  async function begin(button) {
-    const figure = button.closest(".ga-figure");
-    const { base, title } = gridOf(figure.querySelector(LINK));
+  /** Which of a row's grids is explored: a choice above the chart. */
+  function choice(button, grids, chosen) {
+    const select = make("select", {});
+    for (const { base, title } of grids) {
+      select.append(make("option", { value: base, ...(base === chosen && { selected: "" }) }, title));
+    }
+    select.addEventListener("change", () => {
+      const { control } = open.get(button);
+      control.abort();
+      begin(button, select.value);
+    });
+    return make("p", {}, make("label", {}, "Grid ", select));
+  }
+
+  async function begin(button, chosen) {
+    const row = button.closest(".ga-multiples");
+    const figure = row ? row.querySelector(".ga-panels") : button.closest(".ga-figure");
+    const grids = [...(row ?? figure).querySelectorAll(LINK)].map(gridOf);
+    const before = chosen ?? open.get(button)?.base;
+    const { base, title } = grids.find((grid) => grid.base === before) ?? grids[0];
     const status = make("p", { role: "status" });
     const section = open.get(button)?.section ??
       make("section", { class: "ga-explore", tabindex: "-1", "aria-label": `Explore ${title}` });
     const control = new AbortController();
-    open.set(button, { section, control });
+    open.set(button, { section, control, base });
     button.setAttribute("aria-expanded", "true");
     const away = make("p", { class: "ga-explore-close" }, small("Close", "close"));
+    section.setAttribute("aria-label", `Explore ${title}`);
     section.replaceChildren(away, status);
-    figure.after(section);
-    section.focus();
+    if (grids.length > 1) status.before(choice(button, grids, base));
+    (row ? button.parentElement : figure).after(section);
+    if (chosen) section.querySelector("select").focus();
+    else section.focus();
     status.textContent = "Loading the chart …";
     const failed = (why, again = true) => {
       if (control.signal.aborted) return;
@@ -601,7 +628,8 @@
     }
     const study = base.replace(/(\/grids\/[^/]+\/).*/, "$1");
     const others = (within) => {
-      const grids = [...(within?.querySelectorAll(`.ga-figure ${LINK}`) ?? [])].map(gridOf);
+      const grids = [...(within?.querySelectorAll(`.ga-figure ${LINK}, .ga-multiples ${LINK}`) ?? [])]
+        .map(gridOf);
       const found = new Map(grids.map((grid) => [grid.base, grid]));
       found.delete(base);
       return [...found.values()].filter((grid) => grid.base.startsWith(study));
@@ -609,7 +637,7 @@
     try {
       await module.explore({
         base, title, panel: section, signal: control.signal, attempt: failures,
-        beside: others(figure.closest(".ga-gallery")), onPage: others(document),
+        beside: others(row ?? figure.closest(".ga-gallery")), onPage: others(document),
       });
       status.remove();
     } catch (error) {

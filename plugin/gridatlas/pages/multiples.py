@@ -1,0 +1,116 @@
+"""Small multiples: heatmaps in one row with one legend and one line of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gridatlas.assessment.answers.answer import ADVERBS
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.palette import LIGHT
+from gridatlas.charts.panels import (
+    Rivals,
+    draw_panel,
+    mean_of,
+    means_scale,
+    values_scale,
+)
+from gridatlas.charts.vegalite import symbol
+from gridatlas.model.study import Grid
+from gridatlas.pages.figure import Figure, FigureRow, Legend
+
+
+def multiples(assessment: Assessment, grids: Sequence[Grid], key: str, page: str = "") -> FigureRow:
+    """Grids of one study side by side: equal cells, one colour scale, one legend.
+
+    The colours are differences from each grid's mean, pale within chance, where the statistics are
+    known and no baseline is set; else they are the values.
+
+    Args:
+        key: Names the row on its page.
+        page: Path of the page below the study's, whose answer the colours follow: empty for the
+            study's own, `model/r1-qwen` for a level's.
+    """
+    answer = assessment.answers.get(page)
+    asserted = answer is not None and answer.grade in ADVERBS
+    evidence = _has_evidence(assessment, grids)
+    scale = means_scale(grids) if evidence else values_scale(grids)
+    rivals = [_rivals(assessment, grid, asserted) if evidence else None for grid in grids]
+    figures = tuple(
+        Figure(
+            draw_panel(grid, scale, found),
+            grid,
+            "grids",
+            len(grids),
+            shared=True,
+            uncertainty=assessment.uncertainty.of(grid),
+            rerun=assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
+            name=name,
+            mean=mean_of(grid),
+        )
+        for grid, found, name in zip(grids, rivals, _names(grids), strict=True)
+    )
+    legend = _legend([figure.heatmap for figure in figures])
+    return FigureRow(
+        key,
+        figures,
+        legend=replace(
+            legend,
+            scale=scale,
+            plain=values_scale(grids) if evidence else None,
+            asserted=asserted,
+        ),
+    )
+
+
+def _has_evidence(assessment: Assessment, grids: Sequence[Grid]) -> bool:
+    """Whether the statistics decide on the colours: n is known, and nothing else is compared."""
+    study = assessment.study
+    if study.colour == "value" or study.baseline or study.axes == "conditions":
+        return False
+    measured = [grid for grid in grids if not grid.aggregate] or grids
+    return all(assessment.uncertainty.of(grid).cells for grid in measured)
+
+
+def _rivals(assessment: Assessment, grid: Grid, asserted: bool) -> Rivals:
+    """What tells the cells of a grid from its best; nothing where the page asserts nothing."""
+    cells = assessment.cells(grid)
+    tested = {point for point, cell in cells.intervals.items() if cell.in_best_set is not None}
+    best_set = cells.best_set
+    if not asserted or not best_set or len(best_set) == len(tested):
+        return Rivals()
+    beaten = frozenset(tested - best_set)
+    if len(best_set) == 1:
+        return Rivals(beaten, sole=True)
+    return Rivals(beaten, outlined=best_set)
+
+
+def _names(grids: Sequence[Grid]) -> list[str]:
+    """What tells grids apart: the levels that not all of them share."""
+    named = [grid.names for grid in grids]
+    differing = [
+        place for place, levels in enumerate(zip(*named, strict=True)) if len(set(levels)) > 1
+    ]
+    if not differing:
+        return [grid.label for grid in grids]
+    return [" | ".join(levels[place].label for place in differing) for levels in named]
+
+
+def _legend(heatmaps: Sequence[Heatmap]) -> Legend:
+    """The marks that occur."""
+    marks = [mark for heatmap in heatmaps for mark in heatmap.marks]
+    fills = {mark.fill for mark in marks}
+    absent = dict.fromkeys(mark.absent for mark in marks if mark.absent)
+    best = [heatmap for heatmap in heatmaps if any(mark.best for mark in heatmap.marks)]
+    return Legend(
+        scale=values_scale(()),
+        inked=not fills.isdisjoint(LIGHT["diverging"]),
+        faded=not fills.isdisjoint(LIGHT["faded"]),
+        dashed=any(heatmap.dashed for heatmap in best),
+        sole=any(not heatmap.dashed for heatmap in best),
+        rivals=any(heatmap.best_edges for heatmap in heatmaps),
+        disputed=any(mark.disputed for mark in marks),
+        region=next((heatmap.outline_label for heatmap in heatmaps if heatmap.outline), ""),
+        absent=tuple((kind, symbol(kind)) for kind in absent),
+    )
