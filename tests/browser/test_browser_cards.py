@@ -486,7 +486,7 @@ def test_print_has_every_table_and_no_card(page: Page, home: str) -> None:
     page.emulate_media(media="print")
     assert not card(page).is_visible()
     assert not page.locator(".ga-rings").first.is_visible()
-    table = page.locator(".ga-figure table").first
+    table = page.locator(".ga-actions table").first
     assert table.is_visible()
     box = table.bounding_box()
     assert box is not None

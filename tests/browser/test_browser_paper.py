@@ -184,7 +184,7 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
     )  # fmt: skip
     page = context.new_page()
     page.goto(home + SETTING, wait_until="load")
-    gallery = page.locator(".ga-gallery").first
+    gallery = page.locator(".ga-multiples").first
     at = gallery.bounding_box()
     assert at is not None
     picture = Image.open(io.BytesIO(gallery.screenshot())).convert("RGB")
@@ -229,12 +229,13 @@ def test_the_focus_can_be_seen(browser: Browser, home: str, forced: Any) -> None
     )
     page = context.new_page()
     page.goto(home + SETTING, wait_until="load")
-    summary = page.locator("figure.ga-figure > details > summary").first
+    summary = page.locator(".ga-actions > details > summary").first
+    page.locator(".ga-actions > .ga-files > summary").first.click()
     summary.click()
     for focused in (
         summary,
-        page.locator("figure.ga-figure .ga-scroll").first,
-        page.locator("figure.ga-figure .ga-downloads a").first,
+        page.locator(".ga-actions .ga-scroll").first,
+        page.locator(".ga-actions .ga-downloads a").first,
         page.locator(".ga-claims summary").first,
     ):
         focused.scroll_into_view_if_needed()
@@ -289,8 +290,8 @@ STACKED = """() => {
     return [one.localName, at.left, at.top, at.right, at.bottom];
   };
   const parts = (one) => [...one.children].filter((child) => child.checkVisibility()).map(box);
-  return [...document.querySelectorAll(".ga-gallery, .ga-figure, .ga-claims, article .md-typeset")]
-    .map(parts);
+  const together = ".ga-gallery, .ga-panels-line, .ga-actions, .ga-figure, .ga-claims";
+  return [...document.querySelectorAll(`${together}, article .md-typeset`)].map(parts);
 }"""
 """The boxes of what stands together."""
 
@@ -301,7 +302,7 @@ def test_enlarged_pages_keep_everything_apart_and_in_sight(
 ) -> None:
     page = enlarged.new_page()
     page.goto(home + PAGES[name], wait_until="load")
-    for summary in page.locator("figure.ga-figure > details > summary").all():
+    for summary in page.locator(":is(.ga-figure, .ga-actions) > details > summary").all():
         summary.evaluate("(one) => { one.parentElement.open = true; }")
     seen = page.evaluate(MEASURE)
     assert seen["width"] <= seen["inner"]
@@ -327,10 +328,10 @@ def test_wide_tables_are_scrolled_by_themselves_with_the_keyboard(
     context = browser.new_context(viewport={"width": 360, "height": 740}, reduced_motion="reduce")
     page = context.new_page()
     page.goto(home + SETTING, wait_until="load")
-    page.locator("figure.ga-figure > details > summary").first.focus()
+    page.locator(".ga-actions > details > summary").first.focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    table = page.locator("figure.ga-figure .ga-scroll").first
+    table = page.locator(".ga-actions .ga-scroll").first
     assert table.evaluate("(one) => one === document.activeElement")
     _scrolled(page, ".ga-scroll")
     # The summary: from a link in it.
@@ -384,7 +385,7 @@ def test_nothing_of_ours_moves_where_less_motion_is_wanted(browser: Browser, hom
     context = browser.new_context(viewport={"width": 1280, "height": 600}, reduced_motion="reduce")
     page = context.new_page()
     page.goto(home + MODEL, wait_until="load")
-    for summary in page.locator("figure.ga-figure > details > summary").all()[:4]:
+    for summary in page.locator(".ga-actions > details > summary").all()[:4]:
         summary.click()
         assert page.evaluate(MOVING) == []
     x, y = (

@@ -180,13 +180,21 @@ SEEN = """() => {
   const seen = (element) =>
     element.checkVisibility({contentVisibilityAuto: true, visibilityProperty: true});
   const texts = (elements) => [...elements].filter(seen).map((one) => one.innerText.trim());
-  return [...document.querySelectorAll("figure.ga-figure")].map((figure) => ({
-    id: figure.id,
-    label: figure.querySelector("svg").getAttribute("aria-label"),
-    tables: [...figure.querySelectorAll("table")].filter(seen).map((table) =>
-      [...table.rows].map((row) => texts(row.cells))),
-    items: texts(figure.querySelectorAll("li")),
-  }));
+  return [...document.querySelectorAll("figure.ga-figure")].map((figure) => {
+    const row = figure.closest(".ga-multiples");
+    const named = (one) => one.dataset.of === figure.id;
+    const parts = row ? [...row.querySelectorAll("[data-of]")].filter(named) : [figure];
+    const within = (selector) => parts.flatMap((part) => [...part.querySelectorAll(selector)]);
+    const bodies = parts.filter((part) => part.localName === "tbody" && seen(part)).map((body) =>
+      [body.parentNode.tHead.rows[0], ...[...body.rows].filter((one) => one.cells.length > 1)]);
+    return {
+      id: figure.id,
+      label: figure.querySelector("svg").getAttribute("aria-label"),
+      tables: [...bodies, ...within("table").filter(seen).map((table) => [...table.rows])]
+        .map((rows) => rows.map((row) => texts(row.cells))),
+      items: texts(within("ul > li")),
+    };
+  });
 }"""
 """What can be seen of each figure: its tables, and where its values come from."""
 
@@ -197,8 +205,8 @@ def test_without_javascript_every_value_interval_and_source_can_be_opened(
 ) -> None:
     page = plain.new_page()
     page.goto(home + path, wait_until="load")
-    assert page.locator("figure.ga-figure td:visible").count() == 0
-    for number, summary in enumerate(page.locator("figure.ga-figure > details > summary").all()):
+    assert page.locator(".ga-multiples td:visible").count() == 0
+    for number, summary in enumerate(page.locator(".ga-actions > details > summary").all()):
         if number % 2:
             summary.focus()
             page.keyboard.press("Enter")
@@ -235,13 +243,14 @@ def test_without_javascript_the_best_cell_is_said_and_seen(
 def test_without_javascript_the_downloads_can_be_saved(plain: BrowserContext, home: str) -> None:
     page = plain.new_page()
     page.goto(home + MODEL, wait_until="load")
-    links = page.locator("figure.ga-figure .ga-downloads a[download]")
+    links = page.locator(".ga-downloads a[download]")
     addresses = [str(link.evaluate("(one) => one.href")) for link in links.all()]
     assert len(addresses) >= 5 * len(TABLES[MODEL])
     for address in addresses:
         assert plain.request.head(address).ok, address
     with page.expect_download() as saved:
-        page.locator(f'[id="{FIGURE}r1-qwen/aime24"] a[download][href$=".csv"]').click()
+        page.get_by_text("Download all", exact=True).click()
+        page.locator(f'[data-of="{FIGURE}r1-qwen/aime24"] a[download][href$=".csv"]').click()
     text = Path(saved.value.path()).read_text(encoding="utf-8")
     assert all(cell.text in text for cell in shown("r1-qwen/aime24").values())
     page.close()
@@ -360,7 +369,7 @@ def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
     fetched.value.finished()
     until(page, "() => !!document.querySelector('.ga-target')")
     context.set_offline(True)
-    page.locator("figure.ga-figure summary").first.click()
+    page.locator(".ga-actions summary").first.click()
     assert page.locator("td", has_text="52.0 (34.9 to 68.6)").is_visible()
     page.evaluate("(id) => { location.hash = id; }", "r1-qwen/gpqa_d/0.3,2000")
     until(page, MARKED, "r1-qwen/gpqa_d/0.3,2000")
@@ -409,8 +418,8 @@ def test_pages_can_be_read_from_a_disk(browser: Browser, tiny: Path) -> None:
     assert box is not None
     assert 150 < box["width"] < 430, "without our stylesheet it would be as wide as the page"
     assert drawing.locator(".cells_marks path").first.is_visible()
-    page.locator("figure.ga-figure summary").first.click()
-    assert page.locator("figure.ga-figure td", has_text="24.5").first.is_visible()
+    page.locator(".ga-actions summary").first.click()
+    assert page.locator(".ga-actions td", has_text="24.5").first.is_visible()
     context.close()
 
 
