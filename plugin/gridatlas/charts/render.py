@@ -142,11 +142,11 @@ def _is_image(picture: Picture) -> bool:
     return isinstance(picture, Plot) and not isinstance(picture, DotPlot)
 
 
-_MARK = re.compile(r'<(?:path|text)(?: [\w-]+="[^"]*")+')
+_MARK = re.compile(r'<(?:path|text|line)(?: [\w-]+="[^"]*")+')
 _DEFAULT = re.compile(
     r' opacity="1"| font-family="sans-serif"|(?: stroke="[^"]*")? stroke-width="0"'
 )
-_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_PLACES = re.compile(r' (?:d|transform|[xy]2)="[^"]*"')
 _RGB = re.compile(r'(?<=fill|roke)="rgb\((\d+), (\d+), (\d+)\)"')
 _LONG = re.compile(r"-?\d+\.\d{3,}")
 

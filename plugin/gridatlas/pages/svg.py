@@ -44,8 +44,9 @@ def row_links(picture: Picture, grid: Grid | None, seen: Container[str]) -> tupl
 def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
     """Give each row of a dot plot its cell: `data-cell="<x>,<y>"`, and a link to its permalink.
 
-    A script rings the cell of that address in every heatmap of the page while the row is pointed
-    at. The link isn't a stop of the Tab key, since the table has the same links.
+    A script rings the cell of that address while the row is pointed at: in every heatmap of the
+    page that is of the study which the `data-study` around the drawing names. The link isn't a
+    stop of the Tab key, since the table has the same links.
 
     Args:
         links: As `row_links` gives them.

@@ -17,8 +17,10 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Grid
+from gridatlas.pages.dots import dot_plot
 from gridatlas.pages.exports import plot_files
 from gridatlas.pages.figure import FigureRow
+from gridatlas.pages.plot_tables import tables_of
 from gridatlas.pages.plots import (
     axis_profiles,
     forest_plot,
@@ -149,7 +151,7 @@ def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
     ]
     assert captions == [
         "Mean over four benchmarks with its 95 % interval, for these questions. Band: the interval "
-        "of the highest.",
+        "of the highest; the highest of 20 is probably too high.",
         "Mean Pass@1 (%) by level, less the mean of each benchmark. Grey band: typical 95 % "
         "interval of one point, for these questions. Over the four benchmarks: ratio "
         "p &lt; 0.001, local window size not shown.",
@@ -209,18 +211,20 @@ DRAWN = {
     "lower is better, over seeds": (
         {**GRID, "seed": ("1", "2", "3")}, loss, SEEDS,
         (20, ["0.2 × 1"], True, "Mean over three seeds with its 95 % interval, for other seeds. "
-         "Band: the interval of the lowest. Lower is better."),
+         "Band: the interval of the lowest; the lowest of 20 is probably too low. Lower is "
+         "better."),
     ),
     "eight benchmarks, a cell missing": (
         {**GRID, "test": TESTS}, of_30, ITEMS,
         (19, ["0.4 × 16"], True, "Mean over eight benchmarks with its 95 % interval, for these "
-         "questions. Band: the interval of the highest. Left out: 1 setting that some benchmark "
-         "lacks."),
+         "questions. Band: the interval of the highest; the highest of 19 is probably too high. "
+         "Left out: 1 setting that some benchmark lacks."),
     ),
     "one axis of 40 levels": (
         {"rate": [str(level) for level in range(1, 41)], "depth": ("1",), **ALONE}, layer, N50,
         (40, ["40"], True, "Each setting with its 95 % interval, for these questions. Band: the "
-         "interval of the highest. These are the 20 highest of 40; the CSV has all."),
+         "interval of the highest; the highest of 40 is probably too high. These are the 20 "
+         "highest of 40; the CSV has all."),
     ),
     "ties": (
         {**GRID, **ALONE},
@@ -305,7 +309,11 @@ def test_numeric_levels_are_in_their_order(assess: Assess) -> None:
 def test_outcomes_by_item_have_intervals_too() -> None:
     assessment = load_data(REPOSITORY / "data")["digits-grpo-ours"]
     grid = assessment.results.grid(setting="before", seed="1")
-    plot = settings_plot(assessment, [grid])
+    # Digits are conditions, so no page ranks them; their values are as sure as any.
+    assert settings_plot(assessment, [grid]) is None
+    tables = tables_of(assessment, [grid])
+    assert tables is not None
+    plot = dot_plot(tables, always=False)
     assert plot is not None
     assert all(row.low is not None for row in plot.rows)
     forest = forest_plot(assessment, assessment.study.facet("setting"))
