@@ -238,7 +238,7 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
 
 
 _SOURCES = (
-    *("render", "pictures", "vegalite", "line", "templates"),
+    *("render", "pictures", "vegalite", "line", "templates", "labels", "palette"),
     *("plotting", "dots", "profile", "forest"),
 )
 """Our modules that a drawing depends on."""

@@ -14,12 +14,14 @@ from builders import REPOSITORY, write_study
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
+from gridatlas.build.markdown_export import for_repository, markdown_page
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Grid
 from gridatlas.pages.dots import dot_plot
 from gridatlas.pages.exports import plot_files
-from gridatlas.pages.figure import FigureRow
+from gridatlas.pages.figure import FigureRow, Section
+from gridatlas.pages.plan import PagePlan
 from gridatlas.pages.plot_tables import tables_of
 from gridatlas.pages.plots import (
     axis_profiles,
@@ -29,7 +31,7 @@ from gridatlas.pages.plots import (
     settings_plot,
     settings_row,
 )
-from gridatlas.pages.render import Templates
+from gridatlas.pages.render import Page, Templates, placeholder
 
 Assess = Callable[..., Assessment]
 ACCURACY = {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1}
@@ -336,6 +338,47 @@ def test_the_files_of_a_plot_have_all_its_numbers(assess: Assess) -> None:
     assert len(lines) == 41
     assert lines[1].startswith('1,"40,1",40,80.0,')
     assert json.loads(files["plots/demo/test/t/dots.vl.json"])["height"] == 340
+
+
+def test_of_seeds_with_benchmarks_each_seed_is_a_line(assess: Assess) -> None:
+    tests = {"facets": ["seed", "test"], "replicates": "seed"}
+    tests["factors"] = SEEDS["factors"] | {
+        "test": {"levels": ["a", "b", {"id": "mean", "aggregate": {"by": "mean"}}]}
+    }
+
+    def value(rate: str, depth: str, seed: str, test: str) -> str:
+        return f"{float(loss(rate, depth, seed)) + (test == 'b'):.3f}"
+
+    axes = {**GRID, "seed": ("1", "2", "3"), "test": ("a", "b")}
+    assessment = assess(axes, value, **SEEDS | tests)
+    grids = tuple(assessment.results.grids.values())
+    plot = settings_plot(assessment, grids)
+    assert plot is not None
+    assert (plot.kind, plot.over, plot.scope) == ("seeds", ("1", "2", "3"), "other seeds")
+    assert plot.rows[0].name == "0.2 × 1"
+    assert plot.rows[0].value == pytest.approx(2.52)
+    rate, _ = axis_profiles(assessment, grids)
+    assert [line.name for line in rate.lines] == ["1", "2", "3"]
+    [asked] = [asked for asked in assessment.answers[""].asked if asked.question == "x"]
+    assert rate.p == asked.p
+
+
+def test_plots_stand_in_markdown_exports(dynts: Assessment) -> None:
+    row = forest_row(dynts, dynts.study.facet("model"))
+    assert row is not None
+    [figure] = row.figures
+    plan = PagePlan(
+        "studies/demo/model/index.md", "facet.md.jinja", (), "", "", "", {}, (Section("", (row,)),)
+    )
+    page = Page(plan, placeholder("forest"), {"forest": ""}, frozenset())
+    text = markdown_page(page, {figure.chart: "plots/demo/model/forest.svg"}, for_repository)
+    caption, picture, _, rows, _, files = text.split("\n\n")
+    assert caption.startswith("R1-Qwen minus R1-Llama, on average over the cells that both have.")
+    assert picture.endswith("](../../../plots/demo/model/forest.svg)")
+    assert rows.splitlines()[2].startswith("| AIME24 |")
+    assert len(rows.splitlines()) == 7
+    folder = "../../../plots/dynts-window-ratio/model"
+    assert files.startswith(f"Download [SVG]({folder}/forest.svg) · [PNG]({folder}/forest.png)")
 
 
 def test_nothing_is_compared_that_is_not_alike(dynts: Assessment) -> None:
