@@ -67,7 +67,7 @@ metric    acc     4 numbers, 0.712 to 0.822; 1 without  its name
 facet     model   2 texts: a, b                         varied besides the axes
 repeats   seed    2 numbers, 1 to 2                     it numbers repeats
 stderr    stderr  1 number, 0.01 to 0.01                its name
-not read  time    2 texts: 2024-01-01, 2024-01-02       its name; if it was varied: --facet time
+not read  time    2 texts: 2024-01-01, 2024-01-02       time, size or cost
 
 Accuracy: fraction: all values lie from 0 to 1 (if they are percent: --unit %); range 0 to 1; \
 higher is better: nothing in its name says otherwise; 3 decimals.
