@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
@@ -321,6 +322,19 @@ def test_outcomes_by_item_have_intervals_too() -> None:
     forest = forest_plot(assessment, assessment.study.facet("setting"))
     assert forest is not None
     assert [row.scope for row in forest.rows] == ["other seeds", "other seeds"]
+
+
+def test_table_and_files_are_folded_together(dynts: Assessment) -> None:
+    row = profiles_row(dynts, grids_at(dynts, "model", "r1-qwen"), "model/r1-qwen")
+    assert row is not None
+    [folded] = re.findall("<details>.*?</details>", html(row), re.DOTALL)
+    assert folded.count("<table>") == 2
+    assert re.findall('href="(.*?)"', folded) == [
+        f"../../plots/dynts-window-ratio/model/r1-qwen/profile-{axis}.{ending}"
+        for axis in "xy"
+        for ending in ("svg", "png", "csv", "vl.json")
+    ]
+    assert "Data table and files" in folded
 
 
 def test_the_files_of_a_plot_have_all_its_numbers(assess: Assess) -> None:
