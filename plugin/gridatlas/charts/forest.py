@@ -70,6 +70,7 @@ class Forest:
         row_title: What the rows are.
         first, second: Names of the levels; the first may differ from row to row, and is then empty.
         better: Which values of the metric are better.
+        assumes: What the intervals take for granted, each once.
         alike: The largest difference that doesn't matter, in the metric's unit; None without one.
     """
 
@@ -82,6 +83,7 @@ class Forest:
     better: str
     decimals: int
     rows: tuple[ForestRow, ...]
+    assumes: tuple[str, ...] = ()
     alike: float | None = None
 
     @property

@@ -159,8 +159,8 @@ def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
         "interval of one point, for these questions. Over the four benchmarks: ratio "
         "p &lt; 0.001, local window size not shown.",
         "R1-Qwen minus R1-Llama, on average over the cells that both have. Bar: 95 % interval for "
-        "these questions. Thin line: for questions of the kind. Blue: a clear or likely "
-        "difference, adjusted for the number of tests.",
+        "these questions, if cells were sampled separately. Thin line: for questions of the kind. "
+        "Blue: a clear or likely difference, adjusted for the number of tests.",
     ]
 
 

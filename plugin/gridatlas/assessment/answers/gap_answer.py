@@ -59,6 +59,7 @@ class GapAnswer:
             sum(int(pair.common.sum()) for pair in gap.pairs),
             len(gap.pairs),
             "" if decides else self._reason(),
+            decides.assumes if decides else (),
         )
 
     def _sentence(self) -> Answer:
