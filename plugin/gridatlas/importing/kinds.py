@@ -187,7 +187,8 @@ def _is_spread(parts: list[str], name: str) -> bool:
     if SPREADS & set(parts) or "_".join(parts) in SPREADS:
         return not (FACTORS & set(parts) - METRICS)
     ends = {"min", "max"} & {parts[0], parts[-1]}
-    return bool(ends) and (len(parts) == 1 or bool(METRICS & set(parts)))
+    rest = set(parts) - MODIFIERS - ends
+    return bool(ends) and (not rest or bool(METRICS & rest))
 
 
 # --- what stands in it ----------------------------------------------------------------------------

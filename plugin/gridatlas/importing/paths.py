@@ -80,11 +80,12 @@ def text_columns(texts: Sequence[str], fallback: str) -> Iterator[tuple[str, Seq
     texts = [_STAMP.sub("", text).strip("_-. ") or text for text in texts]
     if len(set(texts)) < 2:
         return
-    by_position = [text.split("__") for text in texts]
-    if len({*map(len, by_position)}) == 1 and len(by_position[0]) > 1:
-        for position in zip(*by_position, strict=True):
-            yield from text_columns(position, PART)
-        return
+    for separator in ("__", "/", "|"):
+        by_position = [text.split(separator) for text in texts]
+        if len({*map(len, by_position)}) == 1 and len(by_position[0]) > 1:
+            for position in zip(*by_position, strict=True):
+                yield from text_columns(position, PART)
+            return
     pairs = [*map(_pairs, texts)]
     keys = [tuple(key for key, _ in found) for found, _ in pairs]
     if len(set(keys)) == 1 and keys[0]:

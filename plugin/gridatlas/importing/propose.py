@@ -167,7 +167,9 @@ class _Proposing:
         give("metric", metric, why)
         higher = better_in_files(columns, roles)
         higher = direction_of((*table.wide, metric)) if higher is None else higher
-        about = metric_of(self.rows.metric or metric, columns[metric], asked.about, higher)
+        about = metric_of(
+            self.rows.metric or table.metric or metric, columns[metric], asked.about, higher
+        )
         counts = choose_counts(columns, asked, roles, metric, about, notes)
         for kind, name in counts.items():
             give(kind, name, "as asked" if name == asked.counts.get(kind) else "its name")

@@ -63,6 +63,7 @@ class RawTable:
         headings: Columns whose names are levels of several factors, with these levels.
         heading_names: Names of these factors.
         wide: Headings that became levels, where the table was wide.
+        metric: What all its headings say was measured.
         left_out: Columns that were left out when it became long, each with the reason.
     """
 
@@ -77,6 +78,7 @@ class RawTable:
     headings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     heading_names: tuple[str, ...] = ()
     wide: tuple[str, ...] = ()
+    metric: str = ""
     left_out: tuple[tuple[str, str], ...] = ()
 
     def with_rows(self, rows: Sequence[int]) -> RawTable:

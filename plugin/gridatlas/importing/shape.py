@@ -14,6 +14,8 @@ from gridatlas.importing.rows import RawTable
 from gridatlas.importing.vocabulary import BENCHMARKS, ENTITIES, METRICS, MODIFIERS, SPLITS
 
 _ARROWS = {"↑": "higher", "↓": "lower", "\\uparrow": "higher", "\\downarrow": "lower"}
+MANY = 4
+"""Names of benchmarks that make a table wide whatever their values are."""
 _ENDS = (Decimal(1), Decimal(100))
 _NO_LEVELS = (
     "aggregate", "cost", "derived", "spread", "count", "index", "repeat", "performance",
@@ -31,6 +33,7 @@ class WideForm:
         left_out: Columns that are neither, each with the reason.
         sure: Whether nothing else is likely; else a person is asked.
         why: The reason, for people.
+        metric: What all headings say was measured; empty where they don't.
     """
 
     levels: tuple[str, ...]
@@ -38,6 +41,7 @@ class WideForm:
     left_out: tuple[tuple[str, str], ...] = ()
     sure: bool = True
     why: str = ""
+    metric: str = ""
 
 
 def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
@@ -46,27 +50,34 @@ def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
     Args:
         asked: Columns that are something else, because somebody says so.
     """
+    found = _wide_form(table, asked, table.origins)
+    if found is None and table.origins:
+        return _wide_form(table, asked, ())  # the rows are known by where they stand
+    return found
+
+
+def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) -> WideForm | None:
     columns = {
         name: Column(name, texts, "point")
         for name, texts in table.columns.items()
-        if name not in table.origins
+        if name not in origins
     }
     if table.headings:
         rows = [name for name in columns if name not in table.headings]
-        return WideForm(tuple(table.headings), (*rows, *table.origins), why="lines of headings")
+        return WideForm(tuple(table.headings), (*rows, *origins), why="lines of headings")
     numbers = [name for name in columns if looks_like_number(name)]
     if len(numbers) >= 2:
         if len(numbers) == len(columns) or not all(_holds_numbers(columns[n]) for n in numbers):
             return None
         rows = [name for name in columns if name not in numbers]
-        return WideForm(tuple(numbers), (*rows, *table.origins), why="headings that are numbers")
+        return WideForm(tuple(numbers), (*rows, *origins), why="headings that are numbers")
     settings = _settings_in_headings(columns)
     if settings:
         rows = [name for name in columns if name not in settings]
-        return WideForm(tuple(settings), (*rows, *table.origins), why="headings with a setting")
+        return WideForm(tuple(settings), (*rows, *origins), why="headings with a setting")
     kinds = kinds_of(columns)
     able = {name: column for name, column in columns.items() if name not in asked}
-    return _with_texts(able, columns, kinds, table.origins)
+    return _with_texts(able, columns, kinds, origins)
 
 
 def setting_of(headings: Sequence[str]) -> str:
@@ -100,18 +111,19 @@ def _with_texts(
 ) -> WideForm | None:
     """Of a table whose headings are texts."""
     core = [name for name, column in able.items() if _may_be_level(column, kinds[name].kind)]
-    shared = _sharing_a_metric(able, kinds)
-    core = shared if len(shared) > len(core) else core
+    shared, metric = _sharing_a_metric(able, kinds)
+    is_shared = len(shared) > len(core)
+    core = shared if is_shared else core
     if len(core) < 2:
         return None
     benchmarks = [name for name in core if BENCHMARKS.match(name)]
     levels = _of_one_scale(able, core, kinds, benchmarks)
-    labels = _labels(columns, kinds, levels, bool(benchmarks))
+    labels = _labels(columns, kinds, levels, bool(benchmarks) or is_shared)
     if not labels or len(levels) < 2:
         return None
     first = columns[labels[0]]
     confusion = set(levels) <= set(first.distinct)
-    dates = kinds[labels[0]].kind == "weak"
+    dates = kinds[labels[0]].kind == "weak" and not first.as_numbers
     entity = bool(ENTITIES & set(words(labels[0]))) or labels[0] == "column_1"
     arrows = {_arrow(name) for name in levels} - {""}
     alike = _alike([columns[name] for name in levels])
@@ -120,9 +132,10 @@ def _with_texts(
         for name in columns
         if name not in levels and kinds[name].kind in ("metric", "outcome", "generic")
     ]
-    if not benchmarks and not confusion and results:
+    certain = is_shared or len(benchmarks) >= MANY or (bool(benchmarks) and alike)
+    if not certain and not confusion and results:
         return None
-    sure = confusion or bool(benchmarks) or ((bool(arrows) or entity or len(levels) > 2) and alike)
+    sure = confusion or certain or ((bool(arrows) or entity or len(levels) > 2) and alike)
     if not sure and not alike:
         return None
     left = [
@@ -132,7 +145,12 @@ def _with_texts(
     ]
     why = "a confusion matrix" if confusion else "headings that name what was measured alike"
     return WideForm(
-        tuple(levels), (*labels, *origins), tuple(left), sure and not dates and len(arrows) < 2, why
+        tuple(levels),
+        (*labels, *origins),
+        tuple(left),
+        sure and not dates and len(arrows) < 2,
+        why,
+        metric if is_shared else "",
     )
 
 
@@ -144,24 +162,36 @@ def _may_be_level(column: Column, kind: str) -> bool:
     )
 
 
-def _sharing_a_metric(able: Mapping[str, Column], kinds: Mapping[str, KindOfColumn]) -> list[str]:
-    """Headings with one metric's words and others beside them: `gsm8k_acc` and `mmlu_acc`."""
-    groups: dict[frozenset[str], dict[str, str]] = {}
+def _sharing_a_metric(
+    able: Mapping[str, Column], kinds: Mapping[str, KindOfColumn]
+) -> tuple[list[str], str]:
+    """Headings with one metric's words and others beside them: `gsm8k_acc` and `mmlu_acc`.
+
+    Where nothing is known of the others, a separator must stand between: `run-a - loss`.
+    """
+    groups: dict[str, dict[str, str]] = {}
+    separated: set[str] = set()
     for name in able:
         parts = plain_name(name).split("_")
-        metric = frozenset(part for part in parts if part in METRICS)
-        rest = "_".join(part for part in parts if part not in metric and part not in MODIFIERS)
+        metric = "_".join(part for part in parts if part in METRICS)
+        rest = "_".join(part for part in parts if part not in METRICS and part not in MODIFIERS)
         apart = bool(rest) and rest not in SPLITS and not re.fullmatch(r"[a-z]?\d+", rest)
         if metric and apart and kinds[name].kind in ("metric", "generic", "number"):
             groups.setdefault(metric, {})[name] = rest
+            pieces = re.split(r" - | \| |: |/", name)
+            if len(pieces) == 2 and set(words(pieces[-1])) & METRICS:
+                separated.add(name)
     fitting = [
-        [*group]
-        for group in groups.values()
+        ([*group], metric)
+        for metric, group in groups.items()
         if len(group) >= 2
         and len(set(group.values())) == len(group)
-        and sum(bool(BENCHMARKS.match(rest)) for rest in group.values()) * 2 >= len(group)
+        and (
+            sum(bool(BENCHMARKS.match(rest)) for rest in group.values()) * 2 >= len(group)
+            or (set(group) <= separated and len(group) > 2)
+        )
     ]
-    return max(fitting, key=len, default=[])
+    return max(fitting, key=lambda found: len(found[0]), default=([], ""))
 
 
 def _of_one_scale(
@@ -239,7 +269,7 @@ def _labels(
         for name, column in columns.items()
         if name not in levels
         and name not in texts
-        and kinds[name].kind in ("factor", "repeat")
+        and kinds[name].kind in ("factor", "repeat", "weak")
         and column.filled == len(column.texts)
     ]
     entities = [name for name in texts if ENTITIES & set(words(name))]

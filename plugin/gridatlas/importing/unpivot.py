@@ -105,6 +105,7 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
         notes=(*table.notes, note),
         wide=levels,
         headings={},
+        metric=form.metric,
         left_out=form.left_out,
     )
     return LongTable(long_table, headings)

@@ -140,7 +140,8 @@ COSTS = words_of(
 MODIFIERS = words_of(
     """
     mean avg average test val valid validation dev eval evaluation train training final best last
-    at norm none percent pct macro micro weighted balanced overall total raw all s per
+    stats stat statistics at norm none percent pct macro micro weighted balanced overall total raw
+    all s per
     """
 )
 """Words beside the one that matters: `mean_test_score` is a score."""

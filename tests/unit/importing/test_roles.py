@@ -180,6 +180,40 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
             for t in (1, 2, 3))},
         {"x": "Temperature", "y": "Run", "metric": "Accuracy"},
     ),
+    "the history of runs side by side": (
+        "Step,run-a - val_loss,run-a - val_loss__MIN,run-b - val_loss,run-b - val_loss__MIN,"
+        "run-c - val_loss,run-c - val_loss__MIN\n"
+        + "".join(f"{at}0,0.{at}1,0.{at}1,0.{at}2,0.{at}2,0.{at}3,0.{at}3\n" for at in range(6)),
+        {"x": "columns", "y": "Step", "better": "lower",
+         "columns": [f"run-{run} - val_loss" for run in "abc"]},
+    ),
+    "deviations in brackets": (
+        {"paper.md": "| Method | CIFAR-10 | SVHN |\n|-|-|-|\n| ERM | 81.2 (0.3) | 80.1 (0.2) |\n"
+         "| Ours | **85.0** (0.1) | 82.2 (0.4) |\n"},
+        {"y": "Method", "spread": ["±"]},
+    ),
+    "pandas, by columns": (
+        {"t.json": json.dumps({name: dict(zip("012345", map(level, range(6)), strict=True))
+         for name, level in (("lr", lambda at: at % 3), ("bs", lambda at: at // 3),
+                             ("acc", lambda at: 0.5 + at / 7))})},
+        {"x": "lr", "y": "bs", "metric": "acc"},
+    ),
+    "pandas, columns apart": (
+        {"t.json": json.dumps({"columns": ["lr", "bs", "acc"], "index": [*range(6)], "data": [
+            [at % 3, at // 3, 0.5 + at / 7] for at in range(6)]})},
+        {"x": "lr", "y": "bs", "metric": "acc"},
+    ),
+    "scores by model and task": (
+        {"t.json": json.dumps({m: {t: 0.5 + at / 7 for at, t in enumerate(TASKS)}
+                               for m in ("llama-7b", "qwen-7b")})},
+        {"x": "columns", "y": "model", "columns": [*TASKS]},
+    ),
+    "names of a benchmark of speed": (
+        {"t.json": json.dumps({"context": {"date": "x"}, "benchmarks": [
+            {"name": f"BM_{b}/{n}", "real_time": at + 0.5, "time_unit": "ns"}
+            for at, (b, n) in enumerate(product(("Map", "Hash", "Flat"), (8, 64, 512)))]})},
+        {"x": "size", "y": "method", "metric": "real_time", "better": "lower"},
+    ),
     "a table of LaTeX": (
         {"paper.tex": "\\begin{tabular}{llcc}\n\\toprule\nData & Method & $k=1$ & $k=5$ \\\\\n"
          "\\midrule\n\\multirow{2}{*}{A} & Base & $81.2_{\\pm 0.3}$ & 90.1 \\\\\n"
@@ -222,6 +256,11 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
         "only one factor varies",
     ),
     "a sweep over one setting": (crossed({"layers": (1, 2, 4, 8, 16)}, "acc"), "layers"),
+    "quantities of several sizes": (
+        "Model,Arena Elo,MT-bench,MMLU\n"
+        + "".join(f"m{at},{1000 + at * 31},{7 + at / 10},0.{at}1\n" for at in range(6)),
+        "only one factor varies, Model",
+    ),
     "one log": (crossed({"step": range(20)}, "loss", "lr"), "axes"),
     "people": (
         "id,age,sex,city,income\n"

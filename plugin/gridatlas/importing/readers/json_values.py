@@ -198,6 +198,9 @@ def read_json(tree: Any, name: str) -> RawTable:
             for key, value in tree.items()
             if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value)
         }
+        turned = _turned(tree)
+        if turned is not None:
+            return table_of([(f"{name}:[{at}]", row) for at, row in turned], "JSON by columns")
         by_key = {key: value for key, value in tree.items() if is_rows_by_key(value)}
         if is_rows_by_key(tree):
             return _by_keys(tree, name, "")
@@ -224,6 +227,24 @@ def read_json(tree: Any, name: str) -> RawTable:
         )
     records = [(f"{name}:{where}[{number}]", record) for number, record in enumerate(tree)]
     return table_of(records, "JSON")
+
+
+def _turned(tree: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]] | None:
+    """The rows of pandas' forms with columns first, or apart; None for other objects."""
+    names, rows = tree.get("columns"), tree.get("data")
+    if (
+        isinstance(names, list)
+        and isinstance(rows, list)
+        and all(isinstance(r, list) for r in rows)
+    ):
+        return [(at, dict(zip(map(str, names), row, strict=False))) for at, row in enumerate(rows)]
+    columns = [*tree.values()]
+    if len(columns) < 2 or not all(isinstance(column, Mapping) and column for column in columns):
+        return None
+    keys = [*columns[0]]
+    if not all(key.isdecimal() for key in keys) or any([*column] != keys for column in columns):
+        return None
+    return [(at, {name: tree[name][key] for name in tree}) for at, key in enumerate(keys)]
 
 
 def _by_keys(tree: Mapping[str, Any], name: str, where: str) -> RawTable:
