@@ -158,6 +158,8 @@ class Figure:
         shared: Whether its colour scale is that of other heatmaps beside it.
         uncertainty: Of a grid; None for a difference.
         rerun: What was measured again of the grid's cells, where something is compared.
+        asserted: Whether the answer of the grid's page asserts anything; else its caption says
+            nothing of cells that are beaten by others, which among equal cells some are.
         again: Whether the heatmap is of what was measured again, not of what was published.
         before: Whether it shows something that was, which has no address and no cards here.
         id: Of the element; empty for all but the first heatmap of a grid on a page.
@@ -179,6 +181,7 @@ class Figure:
     shared: bool = False
     uncertainty: GridUncertainty | None = None
     rerun: Rerun | None = None
+    asserted: bool = False
     again: bool = False
     before: bool = False
     id: str = ""

@@ -92,6 +92,7 @@ def figures_of(
             shared=shared,
             uncertainty=assessment.uncertainty.of(grid),
             rerun=assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
+            asserted=assessment.asserts_of(grid),
         )
         for (assessment, grid), heatmap in zip(chosen, drawn, strict=True)
     )

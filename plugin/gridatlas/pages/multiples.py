@@ -46,6 +46,7 @@ def multiples(assessment: Assessment, grids: Sequence[Grid], key: str, page: str
             shared=True,
             uncertainty=assessment.uncertainty.of(grid),
             rerun=assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
+            asserted=asserted,
             name=name,
             mean=mean_of(grid),
         )
