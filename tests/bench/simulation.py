@@ -360,14 +360,15 @@ Measured with `python tests/bench/simulation.py`: studies in which nothing diffe
 amount. Shares in %, with their 95 % intervals. Two sibling pages, four benchmarks, 4 × 5 cells, 30
 items with 5 samples each, half of which are right, unless a row says otherwise; shared items have
 an intra-class correlation of 0.6. Where an item is harder for one setting, level or model, that is
-half of this correlation, or the share that the row says.
+half of this correlation, or the share that the row says. Where no number of studies is given, a row
+has {studies:,}.
 """
 
 
 def report(studies: int, runs: Runs) -> str:
     """The page, from so many simulated studies per row."""
     parts = [
-        HEAD,
+        HEAD.format(studies=studies),
         "## Headlines that assert something\n",
         *_null_table(studies, runs),
         "\n## Level against level\n",
