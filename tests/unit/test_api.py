@@ -433,7 +433,11 @@ def test_frames_of_other_libraries_and_named_indexes_are_taken() -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
-        (["lr", "acc"], {}, r"only one factor varies, lr; fix: name them with x= and y=$"),
+        (
+            ["lr", "acc"],
+            {},
+            r"only one factor varies, lr; fix: .*, or name both axes with x= and y=$",
+        ),
         (["lr", "model", "acc"], {"x": "rate"}, r"^x=rate; fix: "),
         (
             ["model", "lr", "seed", "acc"],

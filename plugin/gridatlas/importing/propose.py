@@ -374,18 +374,20 @@ def _too_few(facts: Facts, found: Sequence[str]) -> CannotImport:
     rows = [
         name
         for name, column in facts.columns.items()
-        if not column.is_metric_like
+        if facts.kind(name) in ("factor", "plain")
+        and not column.is_metric_like
         and len(column.distinct) == facts.rows > 1
         and column.filled == len(column.texts)
     ]
     if rows:
         what += f"; there is one row per {rows[0]}"
-    return CannotImport(
-        what,
-        "two columns with levels, for x and y",
-        "name them with --x and --y; where each column is a level of x, add --wide",
-        usage=True,
-    )
+    fix = "name them with --x and --y; where each column is a level of x, add --wide"
+    if found:
+        fix = (
+            "import it together with results in which something else varies too, or name both axes "
+            "with --x and --y; where each column is a level of x, add --wide"
+        )
+    return CannotImport(what, "two columns with levels, for x and y", fix, usage=True)
 
 
 def collision(proposal: Proposal) -> CannotImport:

@@ -946,6 +946,43 @@ def test_texts_in_place_of_values(here: Path) -> None:
     ]
 
 
+def test_how_runs_ended_is_the_state_of_cells_without_a_value(here: Path) -> None:
+    put(
+        here,
+        "t.csv",
+        "lr,bs,State,val_acc\n0.1,8,finished,0.5\n0.1,16,crashed,\n0.2,8,running,\n"
+        "0.2,16,CUDA error: out of memory,\n",
+    )
+    result = run("t.csv", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "says how runs ended" in result.output
+    assert [row[:4] for row in written(here, "t")] == [
+        ["bs", "lr", "val_acc", "state"],
+        ["8", "0.1", "0.5", ""],
+        ["16", "0.1", "", "failed"],
+        ["8", "0.2", "", ""],
+        ["16", "0.2", "", "oom"],
+    ]
+
+
+def test_a_deviation_in_a_column_beside_is_kept_as_a_note(here: Path) -> None:
+    put(
+        here,
+        "t.csv",
+        "model,layers,acc_mean,acc_std\na,1,71.2,0.5\na,2,70.0,0.4\nb,1,72.1,0.3\nb,2,70.9,\n",
+    )
+    result = run("t.csv", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "the sd of acc_mean: its name" in result.output
+    assert [row[3] for row in written(here, "t")] == [
+        "note",
+        "sd 0.5 in the source",
+        "sd 0.4 in the source",
+        "sd 0.3 in the source",
+        "",
+    ]
+
+
 # --- rows that are wrong --------------------------------------------------------------------------
 
 BAD = """\
