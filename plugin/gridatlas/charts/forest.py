@@ -166,7 +166,7 @@ def _template() -> dict[str, Any]:
         .mark_rule(aria=False, strokeWidth=5, opacity=0.65)
         .encode(x=ends, x2="high:Q", y=y, stroke=colour),
         alt.Chart(name="points")
-        .mark_point(aria=False, filled=True, opacity=1, size=70)
+        .mark_point(aria=False, filled=True, opacity=1, size=36)
         .encode(
             x=x,
             y=y,
