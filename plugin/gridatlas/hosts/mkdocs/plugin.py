@@ -192,11 +192,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     @event_priority(-100)
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
-        """Append our pages to the navigation, except those that the user has placed in it."""
+        """Add our pages to the navigation, except those that the user has placed in it."""
         placed = {page.file.src_uri for page in nav.pages}
-        add_to_nav(
-            nav, [page for path, page in self.pages.items() if path not in placed], config, files
-        )
+        ours = [page for path, page in self.pages.items() if path not in placed]
+        add_to_nav(nav, ours, self.config.into, config, files)
         return nav
 
     @event_priority(200)
