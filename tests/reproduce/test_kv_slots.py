@@ -212,10 +212,10 @@ def test_other_neighbours_change_no_bit(models: Models, family: str, name: str) 
 
 @pytest.mark.parametrize("stop", ["7", None], ids=["ragged", "to the limit"])
 def test_twenty_cells_take_a_fifteenth_of_the_passes(models: Models, stop: str | None) -> None:
-    """20 cells, 5 samples, 8 questions: forward passes of the loop and of 128 rows."""
+    """20 cells, 5 samples, 6 questions: forward passes of the loop and of 128 rows."""
     model = models("llama", "sdpa")
     ends = Ends(tiny.THOUGHT, frozenset({tiny.VOCABULARY[stop]} if stop else ()))
-    sampling = Sampling(1.5, 1.0, 100, 60)
+    sampling = Sampling(1.5, 1.0, 100, 48)
     cells = tuple(
         ((window, ratio), Budget(window, Decimal(ratio), 24))
         for window in (2, 4, 6, 8)
@@ -223,7 +223,7 @@ def test_twenty_cells_take_a_fifteenth_of_the_passes(models: Models, stop: str |
     )
     tasks = [
         Task(f"q{i}", prompt_of("a?"), tuple(seed_of(0, f"q{i}", n) for n in range(5)), cells, _any)
-        for i in range(8)
+        for i in range(6)
     ]
     passes = {"slots": 0, "loop": 0}
     counted = "slots"
