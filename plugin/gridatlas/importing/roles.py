@@ -219,7 +219,12 @@ def _extended(
 ) -> tuple[list[str], tuple[str, ...]]:
     """With columns that are factors only where rows can't be told apart without them."""
     found = [*names]
-    for name in (*_of_kind(facts, "weak"), *_sizes(facts), *facts.origins):
+    for name in (
+        *_of_kind(facts, "weak"),
+        *_sizes(facts),
+        *_of_kind(facts, "count"),
+        *facts.origins,
+    ):
         column = facts.columns[name]
         if name in facts.used or name in found or len(column.distinct) < 2:
             continue

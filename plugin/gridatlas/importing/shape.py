@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from gridatlas.importing.columns import Column, joint_levels, plain_name, words
 from gridatlas.importing.kinds import KindOfColumn, kinds_of
-from gridatlas.importing.numerals import is_absent, looks_like_number
+from gridatlas.importing.numerals import is_absent
 from gridatlas.importing.rows import RawTable
 from gridatlas.importing.vocabulary import BENCHMARKS, ENTITIES, METRICS, MODIFIERS, SPLITS
 
@@ -20,6 +20,11 @@ _ENDS = (Decimal(1), Decimal(100))
 _NO_LEVELS = (
     "aggregate", "cost", "derived", "spread", "count", "index", "repeat", "performance",
 )  # fmt: skip
+_NO_ROWS = ("aggregate", "derived", "spread")
+_NUMBER_HEADING = re.compile(
+    r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:e-?\d+)?\s*(?:[kKMBG]i?B?|%|ms|s|-?shots?)?"
+)
+"""Headings that are levels by themselves: numbers, also with a unit such as `4k` and `5-shot`."""
 _LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
 
 
@@ -65,12 +70,11 @@ def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) 
     if table.headings:
         rows = [name for name in columns if name not in table.headings]
         return WideForm(tuple(table.headings), (*rows, *origins), why="lines of headings")
-    numbers = [name for name in columns if looks_like_number(name)]
+    numbers = [name for name in columns if _NUMBER_HEADING.fullmatch(name.strip())]
     if len(numbers) >= 2:
         if len(numbers) == len(columns) or not all(_holds_numbers(columns[n]) for n in numbers):
             return None
-        rows = [name for name in columns if name not in numbers]
-        return WideForm(tuple(numbers), (*rows, *origins), why="headings that are numbers")
+        return _with_numbers(columns, numbers, origins)
     settings = _settings_in_headings(columns)
     if settings:
         rows = [name for name in columns if name not in settings]
@@ -78,6 +82,17 @@ def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) 
     kinds = kinds_of(columns)
     able = {name: column for name, column in columns.items() if name not in asked}
     return _with_texts(able, columns, kinds, origins)
+
+
+def _with_numbers(
+    columns: Mapping[str, Column], levels: Sequence[str], origins: Sequence[str]
+) -> WideForm:
+    """Of a table whose headings are numbers; what sums up or describes its rows is left out."""
+    rest = {name: column for name, column in columns.items() if name not in levels}
+    left = {name: kind.why for name, kind in kinds_of(rest).items() if kind.kind in _NO_ROWS}
+    rows = [name for name in rest if name not in left] or [*rest]
+    out = tuple((name, why) for name, why in left.items() if name not in rows)
+    return WideForm(tuple(levels), (*rows, *origins), out, why="headings that are numbers")
 
 
 def setting_of(headings: Sequence[str]) -> str:
@@ -135,7 +150,11 @@ def _with_texts(
     certain = is_shared or len(benchmarks) >= MANY or (bool(benchmarks) and alike)
     if not certain and not confusion and results:
         return None
-    sure = confusion or certain or ((bool(arrows) or entity or len(levels) > 2) and alike)
+    sure = (
+        confusion
+        or certain
+        or (len(labels) == 1 and alike and (bool(arrows) or entity or len(levels) > 2))
+    )
     if not sure and not alike:
         return None
     left = [

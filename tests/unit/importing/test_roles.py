@@ -214,6 +214,19 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
             for at, (b, n) in enumerate(product(("Map", "Hash", "Flat"), (8, 64, 512)))]})},
         {"x": "size", "y": "method", "metric": "real_time", "better": "lower"},
     ),
+    "sizes of matrices, one of which is called N": (
+        crossed({"M": (128, 256), "N": (128, 256, 512), "dtype": ("fp16", "bf16")}, "tflops"),
+        {"metric": "tflops", "repeats": []},
+    ),
+    "headings that are numbers with a unit, and an average": (
+        "Model,4k,8k,16k,Avg.\na,91.1,90.2,80.3,87.2\nb,71.1,70.2,60.3,67.2\n",
+        {"x": "columns", "y": "Model", "facets": [], "columns": ["4k", "8k", "16k"]},
+    ),
+    "ratings of items by several people": (
+        crossed({"system": ("s1", "s2"), "rater": ("r1", "r2"), "item_id": range(4)},
+                "fluency=3", "adequacy=4"),
+        {"repeats": ["item_id"], "columns": None},
+    ),
     "a table of LaTeX": (
         {"paper.tex": "\\begin{tabular}{llcc}\n\\toprule\nData & Method & $k=1$ & $k=5$ \\\\\n"
          "\\midrule\n\\multirow{2}{*}{A} & Base & $81.2_{\\pm 0.3}$ & 90.1 \\\\\n"
