@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gridatlas.cli.shared import data_option
+
 if TYPE_CHECKING:
     from gridatlas.importing.options import ImportOptions
 
@@ -49,13 +51,7 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
 @click.argument(
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    show_default=True,
-    help="Folder with one folder per study.",
-)
+@data_option
 @click.option("--study", metavar="ID", callback=_id, help="Name of the study's folder.")
 @click.option("--title", metavar="TEXT", help="Name of the study on the pages.")
 @click.option("--url", metavar="URL", default="", help="Where the source can be looked at.")
