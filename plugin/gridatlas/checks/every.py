@@ -59,10 +59,9 @@ def accept_entry(study: Study, finding: Finding) -> str:
     """The line under `accepted` in `study.yml` that names this finding, without its reason."""
     at = {facet.id: [key] for facet, key in zip(study.facets, finding.levels, strict=True)}
     for factor, index in ((study.x, 0), (study.y, 1)):
-        keys = [level.key for level in factor.levels]
         own = {point[index] for point in finding.cells}
-        if len(own) < len(keys):
-            at[factor.id] = [key for key in keys if key in own]
+        if len(own) < len(factor.keys):
+            at[factor.id] = [key for key in factor.keys if key in own]
     named = []
     for factor_id, keys in at.items():
         texts = ", ".join(map(_yaml, keys))
