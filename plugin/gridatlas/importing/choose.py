@@ -51,6 +51,11 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     Raises:
         CannotImport: Where nothing can be proposed, with the reason.
     """
+    named = {asked.x, asked.y, *asked.facets, *asked.repeats} - {None, ROWS}
+    if not named <= table.columns.keys():
+        split = split_names(table)
+        if split is not None and named <= split.columns.keys():
+            table = split
     own = [name for name in (asked.y, *asked.facets) if name and name in table.columns]
     if wide:
         return Choice((_wide(table, named_form(table, own), asked),), True)

@@ -623,6 +623,22 @@ ACCEPTED: dict[str, tuple[str, str, list[str]]] = {
     "a count refused": ("t.csv", "m,x,acc,n\na,1,0.1,7\nb,2,0.2,7\n", ["--n", ""]),
     "decimal commas": ("t.csv", "m;x;acc\na;1;1,234\nb;2;2\n", ["--decimal-mark", "comma"]),
     "harness": ("t.json", json.dumps(LM_EVAL), []),
+    "parts of names": (
+        "t.csv",
+        "run,acc\nvit_lr0.1_seed1,0.5\nvit_lr0.2_seed1,0.6\nbert_lr0.1_seed1,0.55\n"
+        "bert_lr0.2_seed1,0.7\nbert_lr0.2_seed2,0.8\n",
+        [],
+    ),
+    "columns together": (
+        "t.csv",
+        "model,size,data,acc\n"
+        + "".join(
+            f"m{at},{at * at},{d},0.{at}{d}\n" for at in (1, 2, 3, 4, 5, 6, 7) for d in (1, 2)
+        )
+        + "m1,9,1,0.33\nm1,9,2,0.44\n",
+        [],
+    ),
+    "two lines of headings": ("t.csv", ",a,a,b,b\n,1,2,1,2\nx,1,2,3,4\ny,5,6,7,8\n", []),
     "wrong rows": ("t.csv", "m,x,acc\na,1,1\na,1,2\n,2,2\n", ["--skip", "--fill", "none"]),
 }
 
