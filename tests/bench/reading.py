@@ -213,9 +213,9 @@ def measure(site: Path) -> dict[str, Any]:
 
 HEAD = """# What there is to read
 
-Measured in Chromium with `make bench ARGS="--only reading"` on {now}, beside the site as it was on
-{before} (after the arrow: now). *Words* are those that are visible without a click, outside of
-drawings; *sheets* are of A4.
+Measured in Chromium with `make bench ARGS="--only reading"` on {now} (after the arrow), beside the
+site as it was on {before}, before its pages led with their answers. *Words* are those that are
+visible without a click, outside of drawings; *sheets* are of A4.
 """
 TASKS_HEAD = """
 ## Eight questions of a visitor

@@ -888,6 +888,15 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
             "average 62.5 % against 53.3 % at 0.1; p = 0.0095).",
         ],
     ),
+    "a seed counts once, with all its benchmarks": (
+        "three facets, seeds",
+        "model",
+        [
+            "57.9 % against 49.9 % over 2 benchmarks: +8.0 (+7.7 to +8.3) for other seeds, if "
+            "seeds are independent (p < 0.001).",
+            "(+7.0 to +9.1) for these questions, if cells were sampled separately (p < 0.001).",
+        ],
+    ),
     "the same items in three methods are no more items": (
         "three facets, no seeds",
         "model",
@@ -944,6 +953,15 @@ def test_siblings_make_an_answer_less_sure(assess: Assess) -> None:
     assert first is not None
     assert second is not None
     assert first <= 0.05 < second
+
+
+def test_more_levels_against_one_make_each_less_sure(assess: Assess) -> None:
+    """Holm again: the same two levels, alone and beside two others."""
+    gaps = {"base": 0.0, "a": 0.03}
+    _, alone = assess(versus(gaps, baseline={"model": "base"}))
+    _, others = assess(versus({**gaps, "b": 0.0, "c": 0.0}, baseline={"model": "base"}))
+    assert (alone["model/a"].grade, others["model/a"].grade) == ("likely", "not-shown")
+    assert others["model/a"].p == pytest.approx(3 * (alone["model/a"].p or 0))
 
 
 def test_a_grid_alone_has_an_answer(assess: Assess) -> None:
