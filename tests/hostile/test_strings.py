@@ -14,6 +14,7 @@ import cmarkgfm
 import pytest
 import site_builds
 from bs4 import BeautifulSoup
+from builders import write_study
 from naughty import STUDIES, Naughty, naughty, plain
 from playwright.sync_api import Browser, Page
 from site_builds import Build
@@ -284,16 +285,12 @@ def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) ->
         sides = []
         for number, value in enumerate(("1", "7")):
             folder = tmp_path / name / str(number) / "demo"
-            folder.mkdir(parents=True)
             file = STUDIES[name].study_file()
             file["claims"] = file["claims"][number:]
-            (folder / "study.yml").write_text(json.dumps(file), "utf-8")
-            (folder / STUDIES[name].second_file).write_text(
-                STUDIES[name].cells(second=True), "utf-8"
-            )
+            second = {STUDIES[name].second_file: STUDIES[name].cells(second=True)}
             rows = STUDIES[name].cells()
             cells = re.sub(r",2,", f",{value},", rows) if number else rows
-            (folder / "cells.csv").write_text(cells, "utf-8")
+            write_study(folder, file, cells, second)
             loaded = load_data(folder.parent, "data")
             sides.append(snapshot_of(loaded, "data", f"side {number}", None))
         result = make_report(compare_snapshots(*sides))

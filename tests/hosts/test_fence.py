@@ -322,12 +322,9 @@ def test_ids_are_unique_where_a_grid_stands_twice(folder: Path) -> None:
 
 
 def test_a_page_follows_its_data(folder: Path, tmp_path: Path) -> None:
-    study = tmp_path / "data/plain"
-    study.mkdir(parents=True)
-    (study / "study.yml").write_text(PLAIN, "utf-8")
     seen = []
     for value in ("0.50", "10.25"):
-        (study / "cells.csv").write_text(f"width,depth,seconds\n1,1,{value}\n", "utf-8")
+        write_study(tmp_path / "data/plain", PLAIN, f"width,depth,seconds\n1,1,{value}\n")
         page = _html(tmp_path, "```grid\nplain\n```\n\n{{ grid(study='plain').mean }}")
         seen.append((data_table(_only(page))[1]["1"], text_of(page.select_one(".ga-number"))))
     assert seen == [(["0.50"], "0.50"), (["10.25"], "10.25")]
@@ -597,8 +594,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
     """A site with figures and faults, built in an own folder below that of its pages."""
     cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
     project = site_builds.make_project(tmp_path_factory.mktemp("mkdocs") / "project", cache)
-    project.write("data/tune/study.yml", STUDY)
-    project.write("data/tune/cells.csv", CELLS)
+    write_study(project.folder / "data/tune", STUDY, CELLS)
     project.write("docs/below/page.md", PAGE.replace("{fence}", FENCE))
     project.write("docs/index.md", "[A cell](below/page.md#small/after/0.1,16)\n")
     return project.built()

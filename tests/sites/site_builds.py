@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+from builders import write_study
 from once import common, once
 from static_host import SITE_HOST, serving  # noqa: F401 (tests find all here)
 from without_network import without_network
@@ -206,26 +207,21 @@ def add_real_studies(base: Path, project: Project) -> None:
 
 def add_tiny_study(project: Project, name: str = "tiny") -> None:
     """Put the smallest study with a facet into a project."""
-    project.write(f"data/{name}/study.yml", TINY_STUDY)
-    project.write(f"data/{name}/cells.csv", TINY_CELLS)
+    write_study(project.folder / "data" / name, TINY_STUDY, TINY_CELLS)
 
 
 def add_reproduced_study(project: Project, name: str = "again") -> None:
     """Put a study with a run into a project: cells that agree, differ, are running, aren't run."""
     study = TINY_STUDY.replace("label: Small}", "label: Small, items: 2000}")
-    project.write(
-        f"data/{name}/study.yml",
-        study
-        + "trials: {items: model, samples: 5}\n"
-        + "readings:\n  - {id: paper, file: cells.csv, label: Figure}\n"
-        + "  - {id: ours, file: ours.csv, label: Our run}\n"
-        + 'reproduce: {script: docs/tune.py, args: "{model} {rate} {batch}", margin: 4}\n',
+    study += (
+        "trials: {items: model, samples: 5}\n"
+        "readings:\n  - {id: paper, file: cells.csv, label: Figure}\n"
+        "  - {id: ours, file: ours.csv, label: Our run}\n"
+        'reproduce: {script: docs/tune.py, args: "{model} {rate} {batch}", margin: 4}\n'
     )
-    project.write(f"data/{name}/cells.csv", TINY_CELLS)
-    project.write(
-        f"data/{name}/ours.csv",
+    ours = (
         "model,batch,rate,accuracy,n,successes,run\n"
-        "small,8,0.1,11.0,10000,1100,tune-1\nsmall,8,0.2,30.0,10000,3000,tune-1\n",
+        "small,8,0.1,11.0,10000,1100,tune-1\nsmall,8,0.2,30.0,10000,3000,tune-1\n"
     )
     cells = [("0.1", "8", 9), ("0.2", "8", 9), ("0.1", "16", 4), ("0.2", "16", 0)]
     run = {
@@ -236,7 +232,8 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
             for rate, batch, done in cells
         ],
     }  # fmt: skip
-    project.write(f"data/{name}/runs/tune-1.json", json.dumps(run))
+    files = {"ours.csv": ours, "runs/tune-1.json": json.dumps(run)}
+    write_study(project.folder / "data" / name, study, TINY_CELLS, files)
 
 
 def shared_cache(base: Path) -> Path:

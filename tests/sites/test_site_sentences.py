@@ -6,6 +6,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from builders import write_study
 
 from gridatlas.build.site import build
 
@@ -28,10 +29,7 @@ def pages(tmp_path: Path, cache: Path) -> Callable[..., Pages]:
     """Writes a study's files and builds its pages: `pages(study, cells, {"second.csv": …})`."""
 
     def written(study: str, cells: str, files: Mapping[str, str] | None = None) -> Pages:
-        folder = tmp_path / "data" / "demo"
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in {"study.yml": study, "cells.csv": cells, **(files or {})}.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        write_study(tmp_path / "data/demo", study, cells, files)
         site = build(tmp_path / "data", name="data", cache=cache / "gridatlas")
         below = "studies/demo/"
         frames = {path: str(text) for path, text in site.files.items() if path.endswith(".html")}

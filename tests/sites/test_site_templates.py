@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import site_builds
+from builders import write_study
 from site_builds import Build, Project, text_of
 
 import gridatlas
@@ -94,11 +95,10 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)
     project.write("data/broken/study.yml", "format: 2\n")
     site_builds.add_reproduced_study(project)
-    project.write("data/twice/study.yml", site_builds.TINY_STUDY + READINGS)
-    project.write("data/twice/cells.csv", site_builds.TINY_CELLS)
-    project.write("data/twice/other.csv", site_builds.TINY_CELLS.replace("11.5", "12.5"))
-    project.write("before/tiny/study.yml", site_builds.TINY_STUDY)
-    project.write("before/tiny/cells.csv", site_builds.TINY_CELLS)
+    tiny, cells = site_builds.TINY_STUDY, site_builds.TINY_CELLS
+    other = {"other.csv": cells.replace("11.5", "12.5")}
+    write_study(project.folder / "data/twice", tiny + READINGS, cells, other)
+    write_study(project.folder / "before/tiny", tiny, cells)
     site = pages(load_snapshot("before", Path("data"), project.folder))
     assert [problem.kind for problem in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
