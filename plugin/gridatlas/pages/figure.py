@@ -297,4 +297,3 @@ class Section:
 
     heading: str
     rows: tuple[FigureRow, ...]
-    differences: tuple[Difference, ...] = ()

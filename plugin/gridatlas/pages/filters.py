@@ -283,6 +283,12 @@ def _cells_at(cells: Sequence[tuple[Level, Level]], summary: Summary) -> str:
     return "; ".join([*names, f"{more:,} more"] if more > 0 else names)
 
 
+def _missing_of(grids: Iterable[Grid]) -> tuple[int, int]:
+    """How many cells of some grids have no value, and how many cells there are."""
+    cells = [cell for grid in grids for _, _, cell in grid.points()]
+    return sum(cell.value is None for cell in cells), len(cells)
+
+
 def figure_anchor(grid: Grid) -> str:
     """Id of a grid's heatmap; its slash tells it from every heading's."""
     return f"grid/{grid.address}"
@@ -335,6 +341,7 @@ GLOBALS: Mapping[str, Any] = {
     "within_noise": WITHIN_NOISE,
     "higher_lower": higher_lower,
     "without_value": without_value,
+    "missing_of": _missing_of,
     "significance": significance,
     "may_share_items": _may_share_items,
     "tested_grids": _tested,

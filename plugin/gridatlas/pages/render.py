@@ -106,8 +106,10 @@ _PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
 
 
 def fill(text: str, figures: Mapping[str, str]) -> str:
-    """Put figures in the place of their placeholders."""
-    return _PLACEHOLDER.sub(lambda match: figures.get(match[1], match[0]), text)
+    """Put figures in the place of their placeholders, and others in the place of those in them."""
+    return _PLACEHOLDER.sub(
+        lambda match: fill(figures[match[1]], figures) if match[1] in figures else match[0], text
+    )
 
 
 def placeholder(key: str) -> str:
@@ -122,6 +124,24 @@ CHECK_PARTS = {
     "readings": "readings",
 }
 """Parts of the page Checks, and their templates."""
+_IDS = re.compile(r'\bid="([^"]+)"')
+PARTS = frozenset(
+    (
+        "switch",
+        "chips",
+        "charts",
+        "trust",
+        "levels",
+        "table",
+        "folded",
+        "statistics",
+        "claimed",
+        "method",
+        "downloads",
+        "studies",
+    )
+)
+"""Parts of pages in HTML: each has a template of its own, and the context of its page."""
 Drawings = Mapping[Any, Drawing]
 """Drawings by what they show."""
 Plan = TypeVar("Plan", PagePlan, EmbedPlan)
@@ -213,12 +233,25 @@ class Templates:
         link = partial(_link, plan.path)
         seen: set[str] = set()
         links = self._card_links(plan)
-        figures = {row.key: self._row(row, plan.path, drawings, seen, links) for row in plan.rows}
+        # A grid's address is that of its whole figure, where a page has a small one of it, too.
+        whole_first = sorted(
+            plan.rows, key=lambda row: any(figure.compact for figure in row.figures)
+        )
+        figures = {row.key: self._row(row, plan.path, drawings, seen, links) for row in whole_first}
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         figures |= self._changes(plan) | self._cite(plan) | self._checks(plan)
         template = self._markdown.get_template(plan.template)
-        context = {**plan.context, "sections": plan.sections, "title": plan.title}
-        body = template.render(**context, link=link, figure=partial(_placeholder, figures))
+        context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
+        context["files_of"] = partial(downloads, page=plan.path)
+
+        def figure(key: str) -> Markup:
+            if key not in figures and key in PARTS:
+                part = self._html.get_template(f"{key}.html.jinja")
+                figures[key] = part.render(**context, figure=figure).strip()
+                seen.update(_IDS.findall(figures[key]))
+            return _placeholder(figures, key)
+
+        body = template.render(**context, figure=figure)
         head = (
             f"---\ntitle: {_front_matter(plan.title)}\n"
             f"description: {_front_matter(plan.description)}\nhide:\n  - toc\n"
