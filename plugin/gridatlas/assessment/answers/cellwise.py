@@ -46,7 +46,7 @@ class CellTests:
     def sentence(self) -> str:
         """In words: `Cell by cell, 27 of 36 are significantly higher and 1 lower`."""
         everywhere = ", in every seed" if self.seeds > 1 else ""
-        verb = "is" if len(self.higher) == 1 else "are"
+        verb = "is" if 1 in (len(self.higher), len(self.cells)) else "are"
         return (
             f"Cell by cell{everywhere}, {len(self.higher):,} of {len(self.cells):,} {verb} "
             f"significantly higher and {len(self.lower):,} lower ({self.test})."
