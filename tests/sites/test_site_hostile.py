@@ -86,9 +86,10 @@ def test_headings_and_tables_say_it_too(site: Build, study: str) -> None:
         columns, rows = data_table(figure)
         assert columns == [plain(texts["x one"]), plain(texts["x two"])]
         assert list(rows) == [plain(texts["y two"]), plain(texts["y one"])]
-        corner = text_of(figure.select_one("th"))
+        table = page.select('[aria-label^="Data table of "]')[0]
+        corner = text_of(table.select_one("th"))
         assert corner == plain(f"{texts['y']} ({texts['y unit']}) \\ {texts['x']} (ms)")
-        noted = [str(cell.get("title", "")) for cell in figure.select("td")]
+        noted = [str(cell.get("title", "")) for cell in table.select("td")]
         assert [text for text in noted if text] == ([texts["note"]] if level == "facet one" else [])
 
 
