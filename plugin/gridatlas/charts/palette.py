@@ -79,7 +79,7 @@ def stylesheet() -> str:
     Drawings have the fills of a light page as attributes, which any rule outweighs.
     """
     lines = ["/* Written by charts/palette.py: the colours of heatmaps side by side. */"]
-    lines += [".ga-multiples {", *_variables(LIGHT), "}"]
+    lines += [":is(.ga-multiples, .ga-thumbnails) {", *_variables(LIGHT), "}"]
     for name in LIGHT:
         stops = ", ".join(f"var(--ga-{name[0]}{number})" for number in range(STEPS))
         lines.append(f".ga-strip-{name} {{ background: linear-gradient(to right, {stops}); }}")
@@ -87,17 +87,17 @@ def stylesheet() -> str:
     lines += [f"{plain} .ga-v{number} {{ fill: var(--ga-s{number}); }}" for number in range(STEPS)]
     lines += [f"{plain} .values_marks text {{ fill: #000; }}"]
     lines += [f"{plain} .values_marks .ga-w {{ fill: #fff; }}"]
-    dark = '[data-md-color-scheme="slate"] .ga-multiples'
+    dark = '[data-md-color-scheme="slate"] :is(.ga-multiples, .ga-thumbnails)'
     lines += ["@media screen {", f"{dark} {{", *_variables(DARK), "}"]
     for name, colours in LIGHT.items():
         lines += [
-            f'{dark} .ga-panels [fill="{colour}"] {{ fill: var(--ga-{name[0]}{number}); }}'
+            f'{dark} [fill="{colour}"] {{ fill: var(--ga-{name[0]}{number}); }}'
             for number, colour in enumerate(colours)
         ]
     for here, other in (("#000", "#fff"), ("#fff", "#000")):
         lines += [
-            f'{dark} .ga-panels .values_marks [fill="{here}"] {{ fill: {other}; }}',
-            f'{dark} .ga-panels .best_marks [stroke="{here}"] {{ stroke: {other}; }}',
+            f'{dark} .values_marks [fill="{here}"] {{ fill: {other}; }}',
+            f'{dark} .best_marks [stroke="{here}"] {{ stroke: {other}; }}',
         ]
     plain = plain.replace(".ga-multiples", dark)
     lines += [f"{plain} .ga-v{number} {{ fill: var(--ga-s{number}); }}" for number in range(STEPS)]

@@ -168,6 +168,8 @@ class Figure:
         links: Of a dot plot, per row the id of its cell on the page; empty where it has none.
         name: Its title in a row of several, relative to the page: `AIME24`.
         mean: Of its values, for the line below that title; None without one.
+        link: Of a thumbnail, to the page that shows the grid, or the second one of a difference.
+        counts: Of a tested difference, the cells that are significantly better, and worse.
     """
 
     chart: Picture
@@ -193,6 +195,8 @@ class Figure:
     links: tuple[str, ...] = ()
     name: str = ""
     mean: Decimal | None = None
+    counts: tuple[int, int] | None = None
+    link: str = ""
 
     @property
     def heatmap(self) -> Heatmap:
@@ -255,6 +259,8 @@ class Legend:
         disputed: Whether a cell has the corner of a disputed value.
         region: What the outline of regions is called; empty without one.
         absent: Why cells have no value, each with the path of its hatching.
+        test: Of differences, the name of the tests of their cells.
+        untested: Why differences aren't tested.
     """
 
     scale: PanelScale
@@ -268,6 +274,8 @@ class Legend:
     disputed: bool = False
     region: str = ""
     absent: tuple[tuple[str, str], ...] = ()
+    test: str = ""
+    untested: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +285,7 @@ class FigureRow:
     Attributes:
         legend: Of small multiples, which have titles, legend and actions in common; None for
             figures that each have their own.
+        small: Whether they are thumbnails, without legend and actions.
     """
 
     key: str
@@ -284,6 +293,7 @@ class FigureRow:
     caption: str = ""
     title: str = ""
     legend: Legend | None = None
+    small: bool = False
 
     @property
     def plots(self) -> tuple[Figure, ...]:

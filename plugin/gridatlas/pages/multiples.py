@@ -11,6 +11,9 @@ from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.palette import LIGHT
 from gridatlas.charts.panels import (
     Rivals,
+    as_thumbnail,
+    differences_scale,
+    draw_inked,
     draw_panel,
     mean_of,
     means_scale,
@@ -19,6 +22,8 @@ from gridatlas.charts.panels import (
 from gridatlas.charts.vegalite import symbol
 from gridatlas.model.study import Grid
 from gridatlas.pages.figure import Figure, FigureRow, Legend
+from gridatlas.results.differences import Difference
+from gridatlas.results.differences import differences as _differences
 
 
 def multiples(assessment: Assessment, grids: Sequence[Grid], key: str, page: str = "") -> FigureRow:
@@ -63,6 +68,116 @@ def multiples(assessment: Assessment, grids: Sequence[Grid], key: str, page: str
             asserted=asserted,
         ),
     )
+
+
+def inked(
+    assessment: Assessment, differences: Sequence[Difference], key: str = "differences"
+) -> FigureRow:
+    """Differences of levels side by side, with ink and numbers only where they are significant.
+
+    Where nothing can be tested, all have their numbers.
+
+    Args:
+        key: Names the row on its page.
+    """
+    tests = [assessment.uncertainty.of_difference(difference) for difference in differences]
+    scale = differences_scale(differences)
+    rising = assessment.study.metric.better == "higher"
+    figures = []
+    for difference, test, name in zip(differences, tests, _pairs(differences), strict=True):
+        better = test.higher if rising else test.differ - test.higher
+        figures.append(
+            Figure(
+                draw_inked(difference, scale, None if test.reason else test.significant),
+                difference,
+                "difference",
+                len(differences),
+                shared=True,
+                name=name,
+                mean=difference.mean,
+                counts=None if test.reason else (better, test.differ - better),
+            )
+        )
+    legend = replace(
+        _legend([figure.heatmap for figure in figures]),
+        scale=scale,
+        test=next((test.test for test in tests if not test.reason), ""),
+        untested=next((test.reason for test in tests if test.reason), ""),
+    )
+    return FigureRow(key, tuple(figures), legend=legend)
+
+
+def _pairs(differences: Sequence[Difference]) -> list[str]:
+    """What tells differences apart: the levels compared, or where."""
+    pairs = [f"{of.levels[1].label} − {of.levels[0].label}" for of in differences]
+    contexts = [of.context for of in differences]
+    if len(set(contexts)) <= 1:
+        return pairs
+    return contexts if len(set(pairs)) == 1 else [of.label for of in differences]
+
+
+THUMBNAILS = 5
+"""Heatmaps that stand for a study or a level."""
+
+
+def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureRow:
+    """Small heatmaps that stand for a study or a level: no numbers, no axes, no actions.
+
+    Of a study that compares with a baseline, the differences that are tested; else grids: those
+    that the answer is about, or the aggregates, or the first.
+
+    Args:
+        page: Path of the page below the study's that they stand for; empty for the study.
+        key: Names the row on its page; without, `lead-<study>`.
+    """
+    key = key or f"lead-{assessment.study.id}"
+    differences = _tested(assessment, page)
+    if differences:
+        row = inked(assessment, differences[:THUMBNAILS], key)
+    else:
+        row = multiples(assessment, _leading(assessment, page)[:THUMBNAILS], key, page)
+    figures = (
+        replace(figure, chart=as_thumbnail(figure.heatmap), compact=True) for figure in row.figures
+    )
+    return replace(row, figures=tuple(figures), small=True)
+
+
+def _tested(assessment: Assessment, page: str) -> list[Difference]:
+    """The differences to the baseline that are tested, of the last level that has some."""
+    results, study = assessment.results, assessment.study
+    found = [
+        difference
+        for facet in study.facets
+        if facet.id in study.baseline
+        for difference in _differences(results, facet, _at(assessment, page))
+        if not assessment.uncertainty.of_difference(difference).reason
+    ]
+    if page:
+        return found
+    return [of for of in found if of.levels == found[-1].levels and of.facet == found[-1].facet]
+
+
+def _at(assessment: Assessment, page: str) -> tuple[Grid, ...]:
+    """The grids of a level's page; of another page, all."""
+    facet, _, slug = page.partition("/")
+    grids = tuple(assessment.results.grids.values())
+    if not slug:
+        return grids
+    place = [factor.id for factor in assessment.study.facets].index(facet)
+    return tuple(grid for grid in grids if grid.names[place].slug == slug)
+
+
+def _leading(assessment: Assessment, page: str) -> list[Grid]:
+    """The grids that stand for a page."""
+    grids = _at(assessment, page)
+    answer = assessment.answers.get(page)
+    facets = assessment.study.facets
+    if "/" not in page and answer and answer.cells and len(facets) > 1:
+        named = {levels[0] for levels, _ in answer.cells}
+        return [grid for grid in grids if grid.levels[0] in named]
+    if "/" in page or len(grids) <= THUMBNAILS:
+        return list(grids)
+    return [grid for grid in grids if grid.aggregate] or list(grids)
 
 
 def _has_evidence(assessment: Assessment, grids: Sequence[Grid]) -> bool:

@@ -33,6 +33,7 @@ from gridatlas.pages.filters import figure_anchor, inert
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.reproduction import rerun_rows, run_facts
 from gridatlas.pages.svg import (
+    as_picture,
     axis_width,
     drawn_size,
     responsive,
@@ -45,6 +46,7 @@ from gridatlas.pages.svg import (
 )
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
+from gridatlas.results.differences import Difference
 
 _MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+\.md)(#[^)\s]*)?\)")
 
@@ -281,11 +283,33 @@ class Templates:
         seen: set[str],
         links: Mapping[str, str],
     ) -> str:
+        if row.small:
+            return self._thumbnails(row, path, drawings, seen)
         if row.legend is not None:
             return self._multiples(row, row.legend, path, drawings, seen, links)
         drawn = tuple(self._drawn(figure, path, drawings, seen, links) for figure in row.figures)
         template = self._html.get_template(PLOT if row.plots else "gallery.html.jinja")
         return template.render(row=replace(row, figures=drawn)).strip()
+
+    def _thumbnails(self, row: FigureRow, path: str, drawings: Drawings, seen: set[str]) -> str:
+        """Pictures that link to the pages of their grids."""
+        figures = []
+        for figure in row.figures:
+            shows = figure.shows
+            grid = shows.second if isinstance(shows, Difference) else figure.grid
+            embed = self._embeds.get(grid_path(grid)) if grid else None
+            svg, figure_id = drawings[figure.chart].svg, ""
+            if figure.grid and figure_anchor(figure.grid) not in seen:
+                figure_id = figure_anchor(figure.grid)
+                seen.add(figure_id)
+                svg = with_cell_ids(svg, figure.heatmap, figure.grid, seen)
+            svg = as_picture(responsive(with_own_ids(svg, seen)))
+            link = (
+                self.site.relative(embed.page, path, figure_anchor(grid)) if embed and grid else ""
+            )
+            figures.append(replace(figure, id=figure_id, svg=Markup(svg), link=link))
+        template = self._html.get_template("thumbnails.html.jinja")
+        return template.render(row=replace(row, figures=tuple(figures))).strip()
 
     def _multiples(
         self,
