@@ -313,7 +313,7 @@ def test_a_button_copies_exactly_the_text(browser: Browser, hosts: Hosts) -> Non
         share.locator("summary").click()
         share.locator("summary").click()
         share.get_by_role("button", name="Copy HTML of R1-Qwen | AIME25").click()
-        share.get_by_role("status").filter(has_text="Copied").wait_for()
+        share.get_by_role("status").filter(has_text="Copied").last.wait_for()
         assert "aime25.html" in page.evaluate("navigator.clipboard.readText()")
 
 

@@ -452,7 +452,7 @@ def test_by_keyboard_alone_with_two_charts_open(visit: Visit, home: str) -> None
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Home")
-    assert panel.get_by_role("status").inner_text().startswith("1 of 20 cells is within 0.0 points")
+    assert panel.get_by_role("status").inner_text().startswith("2 of 20 cells are within 0.0 ")
     other = first.locator("section.ga-explore")
     assert other.get_by_role("status").inner_text().startswith("20 of 20")
     assert len(_domains(page, home)) == 2

@@ -333,6 +333,18 @@ def test_a_page_follows_its_data(folder: Path, tmp_path: Path) -> None:
 # --- what it says when it can't -----------------------------------------------------------------
 
 ERRORS = {
+    "colour and delta": (
+        ["tune/small/after", "colour: value", "delta: before"], 3, "delta and colour in one fence",
+        "delta with no `colour`", "remove one of the lines delta and colour",
+    ),
+    "colour of several studies": (
+        ["tune/small/after", "plain", "colour: value"], 3, "colour for grids of several studies",
+        "grids of one study", "write a fence for each study",
+    ),
+    "unknown colour": (
+        ["tune/small/after", "colour: valu"], 2, "colour: valu", "evidence or value",
+        "write `colour: value`",
+    ),
     "unknown study": (
         ["tunes/small/after"], 1, 'no study "tunes"; did you mean tune?',
         "one of the studies plain, tune", "write tune/small/after or tune/small/before",
@@ -354,7 +366,8 @@ ERRORS = {
     ),
     "unknown option": (
         ["tune/small/after", "scal: shared"], 2, 'no option "scal"; did you mean scale?',
-        "one of as, scale, delta, row, column, title, caption, compact", "write scale in its place",
+        "one of as, scale, colour, delta, row, column, title, caption, compact",
+        "write scale in its place",
     ),
     "option twice": (
         ["plain", "row: 1", "row: 1"], 3, "the option row a second time", "each option once",

@@ -26,7 +26,9 @@ from gridatlas.results.differences import Difference
 from gridatlas.results.differences import differences as _differences
 
 
-def multiples(assessment: Assessment, grids: Sequence[Grid], key: str, page: str = "") -> FigureRow:
+def multiples(
+    assessment: Assessment, grids: Sequence[Grid], key: str, page: str = "", *, plain: bool = False
+) -> FigureRow:
     """Grids of one study side by side: equal cells, one colour scale, one legend.
 
     The colours are differences from each grid's mean, pale within chance, where the statistics are
@@ -36,10 +38,11 @@ def multiples(assessment: Assessment, grids: Sequence[Grid], key: str, page: str
         key: Names the row on its page.
         page: Path of the page below the study's, whose answer the colours follow: empty for the
             study's own, `model/r1-qwen` for a level's.
+        plain: Whether the colours are values in any case.
     """
     answer = assessment.answers.get(page)
     asserted = answer is not None and answer.grade in ADVERBS
-    evidence = _has_evidence(assessment, grids)
+    evidence = not plain and _has_evidence(assessment, grids)
     scale = means_scale(grids) if evidence else values_scale(grids)
     rivals = [_rivals(assessment, grid, asserted) if evidence else None for grid in grids]
     figures = tuple(

@@ -319,15 +319,20 @@ class Templates:
         drawings: Drawings,
         seen: set[str],
         links: Mapping[str, str] = MappingProxyType({}),
+        files: bool = True,
     ) -> str:
-        """Figures that have titles, axes, legend and actions in common."""
+        """Figures that have titles, axes, legend and actions in common.
+
+        Args:
+            files: Whether the site has the grids' files, to be downloaded.
+        """
         figures = []
         for figure in row.figures:
             drawn = self._drawn(figure, path, drawings, seen, links, without_axis)
             if legend.plain:
                 svg = with_plain_steps(drawn.svg, figure.heatmap, legend.plain)
                 drawn = replace(drawn, svg=Markup(svg))
-            figures.append(drawn)
+            figures.append(drawn if files else replace(drawn, downloads={}, share=None))
         first = drawings[row.figures[0].chart].svg
         wide, left = drawn_size(first)[0], axis_width(first)
         return (
@@ -393,6 +398,8 @@ class Templates:
         Raises:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
+        if row.legend is not None:
+            return self._multiples(row, row.legend, path, drawings, seen, files=files)
         figures = []
         for figure in row.figures:
             drawn = replace(self._drawn(figure, path, drawings, seen), share=None)
