@@ -58,7 +58,7 @@ def test_a_template_takes_the_place_of_ours_with_its_name(project: Project) -> N
         '{{ figure("lead-" ~ one.study.id) }}\n{% endfor %}\n',
     )
     project.write(
-        "overrides/thumbnails.html.jinja",
+        "overrides/gallery.html.jinja",
         '<div class="ours">{% for figure in row.figures %}{{ figure.svg }}{% endfor %}</div>\n',
     )
     site = project.built("--strict")
