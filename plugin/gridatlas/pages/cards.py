@@ -46,7 +46,9 @@ def social_card(plan: PagePlan, site: SiteAddress) -> SocialCard:
 def _thumbnail(plan: PagePlan, answer: Answer | None) -> Heatmap | None:
     """Of the page's heatmaps the first one that is most about what it leads with."""
     named = {key for levels, _ in answer.cells for key in levels} if answer else set()
-    figures = [figure for row in plan.rows for figure in row.figures if not figure.is_line]
+    figures = [
+        figure for row in plan.rows for figure in row.figures if isinstance(figure.chart, Heatmap)
+    ]
 
     def named_levels(figure: Figure) -> int:
         return len(named.intersection(figure.grid.levels)) if figure.grid else 0
