@@ -113,7 +113,7 @@ def _levels_text(factor: Factor) -> str:
 
 def _point_anchor(grid: Grid, point: Point) -> str:
     study = grid.study
-    return _cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
+    return cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
 
 
 def _verdicts_of(found: Reproduction, grids: Iterable[Grid]) -> dict[Verdict, int]:
@@ -294,7 +294,8 @@ def figure_anchor(grid: Grid) -> str:
     return f"grid/{grid.address}"
 
 
-def _cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
+def cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
+    """Id of a cell in its grid's heatmap."""
     return f"{grid.address}/{mark_key(grid.study, *point)}"
 
 
@@ -348,6 +349,6 @@ GLOBALS: Mapping[str, Any] = {
     "interval_notes": _interval_notes,
     "same_items": _same_items,
     "untestable": _untestable,
-    "cell_anchor": _cell_anchor,
+    "cell_anchor": cell_anchor,
     "cells_at": _cells_at,
 }

@@ -250,17 +250,22 @@
     if (say("note")) make("p", inner, say("note"));
     const more = (text, to, name) => {
       const line = make("p", inner, text, { class: "ga-card-small" });
-      if (to) line.append(" "), make("a", line, name, { href: to });
+      // What comes and goes with the pointer stays small.
+      if (open && to) line.append(" "), make("a", line, name, { href: to });
     };
     const links = data.links || {};
-    if (say("from")) more(`From: ${say("from")}.`, links.readings, "All readings");
+    if (say("from")) more(`From: ${say("from")}`, links.readings, "All readings");
     if (data.command) {
       more("Measure it again:", links.rerun, "How to install");
       make("code", inner, command(of), { tabindex: "0" });
     }
     const actions = make("p", inner, null, { class: "ga-card-actions" });
     if (open && value != null) button(actions, "Copy value", "value");
-    if (open) button(actions, held === of.map.cells[of.at] ? "Stop comparing" : held ? "Compare with this" : "Compare", "compare");
+    if (open) {
+      const at = held === of.map.cells[of.at];
+      const label = at ? "Stop comparing" : held ? "Compare with this" : "Compare";
+      button(actions, label, "compare").title = "Shift-click, or c";
+    }
     if (data.command) button(actions, "Copy command", "command");
     const id = idOf(of);
     if (id && document.getElementById(id)) {
@@ -268,8 +273,7 @@
       make("a", actions, "Permalink", { href: `#${id}`, "data-ga": "permalink" });
     }
     if (!open) {
-      const how = "Click or Enter: keep it open. Shift-click or c: compare";
-      make("p", inner, how, { class: "ga-card-small" });
+      make("p", inner, "Click or Enter: keep it open", { class: "ga-card-small" });
     } else if (held === of.map.cells[of.at]) {
       make("p", inner, "Point at another cell to compare it with this one.", { class: "ga-card-small" });
     }
@@ -422,6 +426,7 @@
       getSelection().selectAllChildren(code || said);
     }
   };
+  const permalink = (id) => `${location.origin}${location.pathname}#${id}`;
   /** A cell's value with its interval, its source and its address, to be quoted. */
   const quoted = (of) => {
     const say = (name) => saying(of, name);
@@ -435,7 +440,7 @@
     return [
       `${nameOf(of, true)}: ${valueOf(of)}${parts.length ? ` (${parts.join(", ")})` : ""}`,
       say("from") || "",
-      id && document.getElementById(id) ? new URL(`#${id}`, location.href).href : "",
+      id && document.getElementById(id) ? permalink(id) : "",
     ].filter(Boolean).join(". ");
   };
   const act = (event, action) => {
@@ -448,12 +453,12 @@
       draw();
     }
     if (action === "command") copy(command(of), card.querySelector("code"));
-    if (action === "link") copy(new URL(`#${idOf(of)}`, location.href).href);
+    if (action === "link") copy(permalink(idOf(of)));
     if (action === "permalink" && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
       // The cell is in sight: the address changes without a jump, and without the theme's say.
       event.preventDefault();
       event.stopPropagation();
-      history.replaceState(history.state, "", `#${idOf(of)}`);
+      history.replaceState(history.state, "", permalink(idOf(of)));
       target();
     }
   };
