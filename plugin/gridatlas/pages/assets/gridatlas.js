@@ -10,6 +10,7 @@
 
   const CELL = ".ga-live path[role=button]";
   const LINKED = ".ga-figure svg path[id]"; // also cells of a heatmap without cards
+  const ROWS = ".ga-gallery, .ga-multiples"; // heatmaps side by side
   const OURS = ".ga-figure, .ga-claims, .ga-folds, .ga-fold, .ga-rerun"; // what pages of ours have
   const LEAVE = 150; // ms until a card goes that the pointer has left
 
@@ -449,8 +450,9 @@
     if (action === "value") copy(quoted(of));
     if (action === "compare") {
       hold(held === shown.cell ? null : shown.cell);
-      shown = { ...shown, cell: null };
-      draw();
+      fill(of, true);
+      put(shown.cell);
+      card.querySelector("[data-ga=compare]").focus({ preventScroll: true });
     }
     if (action === "command") copy(command(of), card.querySelector("code"));
     if (action === "link") copy(permalink(idOf(of)));
@@ -496,7 +498,7 @@
   };
   /** Offer the readings that give other values than those that are shown. */
   const readings = () => {
-    for (const gallery of document.querySelectorAll(".ga-gallery")) {
+    for (const gallery of document.querySelectorAll(ROWS)) {
       if (gallery.querySelector(".ga-readings")) continue;
       const labels = new Set();
       for (const svg of gallery.querySelectorAll(".ga-live")) {
@@ -512,6 +514,7 @@
       }
       if (!labels.size) continue;
       const line = make("p", gallery, "Values: ", { class: "ga-readings" });
+      gallery.querySelector(":scope > .ga-actions")?.before(line);
       for (const label of ["", ...labels]) {
         const of = button(line, label || "as shown", "reading");
         of.dataset.reading = label;
@@ -585,7 +588,7 @@
       const action = card.contains(event.target) && event.target.closest("[data-ga]");
       const cell = cellAt(event.target);
       const reading = event.target instanceof Element && event.target.closest(".ga-readings button");
-      if (reading) readAs(reading.closest(".ga-gallery"), reading.dataset.reading || null);
+      if (reading) readAs(reading.closest(ROWS), reading.dataset.reading || null);
       if (action) act(event, action.dataset.ga);
       else if (cell && event.shiftKey) {
         event.preventDefault();
@@ -759,12 +762,16 @@
   // Runs on each page, also where the theme replaces the page without loading it anew.
   function setUp() {
     for (const [button, panel] of open) if (!panel.section.isConnected) close(button);
+    const asked = new URLSearchParams(location.search).get("explore");
     for (const line of document.querySelectorAll(".ga-multiples > .ga-actions")) {
       if (!line.querySelector(LINK) || line.querySelector(".ga-explore-row")) continue;
       const button = small("Explore", "open");
       button.classList.add("ga-explore-row");
       button.setAttribute("aria-expanded", "false");
       line.append(button);
+      const grids = [...line.querySelectorAll(LINK)].map(gridOf);
+      const base = grids.find((grid) => named(grid.base) === asked)?.base;
+      if (base) begin(button, grids.length > 1 ? base : undefined);
     }
     for (const link of document.querySelectorAll(`.ga-figure ${LINK}`)) {
       const line = link.closest(".ga-downloads");
@@ -773,7 +780,6 @@
       button.append(make("span", { class: "ga-hidden" }, ` ${gridOf(link).title}`));
       button.setAttribute("aria-expanded", "false");
       line.after(make("p", { class: "ga-explore-open" }, button));
-      const asked = new URLSearchParams(location.search).get("explore");
       if (asked && named(gridOf(link).base) === asked && !open.has(button)) begin(button);
     }
   }
