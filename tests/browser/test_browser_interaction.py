@@ -91,7 +91,7 @@ def test_a_heatmap_shows_another_reading(page: Page, home: str) -> None:
     page.goto(home + MODEL)
     page.locator(".ga-readings button").nth(1).click()
     assert "read+by+gemma" in page.url
-    texts = page.locator(".ga-reading").first.locator("text").all_inner_texts()
+    texts = page.locator(".ga-reading").first.locator("text").all_text_contents()
     assert (len(texts), texts.count("·")) == (20, 12)
     assert page.locator(".ga-reading").first.locator(".ga-differs").count() == 5
     page.reload()
