@@ -29,11 +29,11 @@ from gridatlas.pages.environment import (
 )
 from gridatlas.pages.exports import downloads, grid_path, plot_downloads
 from gridatlas.pages.figure import Figure, FigureRow, Legend, PlotSubject
-from gridatlas.pages.filters import figure_anchor, inert
+from gridatlas.pages.filters import figure_anchor
+from gridatlas.pages.markdown import front_matter, page_link, tidy
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.reproduction import rerun_rows, run_facts
 from gridatlas.pages.svg import (
-    as_picture,
     axis_width,
     drawn_size,
     responsive,
@@ -45,8 +45,8 @@ from gridatlas.pages.svg import (
     without_axis,
 )
 from gridatlas.pages.tables import data_table, line_table
+from gridatlas.pages.thumbnails import shown_grid, thumbnail
 from gridatlas.pages.tooltips import card_data
-from gridatlas.results.differences import Difference
 
 _MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+\.md)(#[^)\s]*)?\)")
 
@@ -232,7 +232,7 @@ class Templates:
         Raises:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
-        link = partial(_link, plan.path)
+        link = partial(page_link, plan.path)
         seen: set[str] = set()
         links = self._card_links(plan)
         # A grid's address is that of its whole figure, where a page has a small one of it, too.
@@ -255,12 +255,12 @@ class Templates:
 
         body = template.render(**context, figure=figure)
         head = (
-            f"---\ntitle: {_front_matter(plan.title)}\n"
-            f"description: {_front_matter(plan.description)}\nhide:\n  - toc\n"
+            f"---\ntitle: {front_matter(plan.title)}\n"
+            f"description: {front_matter(plan.description)}\nhide:\n  - toc\n"
             # mkdocs-macros, whose delimiters users may change, renders neither text nor title.
             "render_macros: false\n---\n\n"
         )
-        return Page(plan, head + _tidy(body), figures, frozenset(seen))
+        return Page(plan, head + tidy(body), figures, frozenset(seen))
 
     def _card_links(self, plan: PagePlan) -> dict[str, str]:
         """Where a cell's card links to: its study's readings, and how to run it again."""
@@ -295,19 +295,10 @@ class Templates:
         """Pictures that link to the pages of their grids."""
         figures = []
         for figure in row.figures:
-            shows = figure.shows
-            grid = shows.second if isinstance(shows, Difference) else figure.grid
+            grid = shown_grid(figure)
             embed = self._embeds.get(grid_path(grid)) if grid else None
-            svg, figure_id = drawings[figure.chart].svg, ""
-            if figure.grid and figure_anchor(figure.grid) not in seen:
-                figure_id = figure_anchor(figure.grid)
-                seen.add(figure_id)
-                svg = with_cell_ids(svg, figure.heatmap, figure.grid, seen)
-            svg = as_picture(responsive(with_own_ids(svg, seen)))
-            link = (
-                self.site.relative(embed.page, path, figure_anchor(grid)) if embed and grid else ""
-            )
-            figures.append(replace(figure, id=figure_id, svg=Markup(svg), link=link))
+            link = self.site.relative(embed.page, path, figure_anchor(embed.grid)) if embed else ""
+            figures.append(thumbnail(figure, drawings[figure.chart].svg, seen, link))
         template = self._html.get_template("thumbnails.html.jinja")
         return template.render(row=replace(row, figures=tuple(figures))).strip()
 
@@ -321,11 +312,7 @@ class Templates:
         links: Mapping[str, str] = MappingProxyType({}),
         files: bool = True,
     ) -> str:
-        """Figures that have titles, axes, legend and actions in common.
-
-        Args:
-            files: Whether the site has the grids' files, to be downloaded.
-        """
+        """Figures with titles, axes and legend in common; without `files` none is to download."""
         figures = []
         for figure in row.figures:
             drawn = self._drawn(figure, path, drawings, seen, links, without_axis)
@@ -430,14 +417,14 @@ class Templates:
         if not plan.context.get("claims"):
             return {}
         template = self._html.get_template("claims.html.jinja")
-        link = partial(_link, plan.path)
+        link = partial(page_link, plan.path)
         return {"claims": template.render(**plan.context, link=link).strip()}
 
     def _checks(self, plan: PagePlan) -> dict[str, str]:
         """The tables and lists of the page Checks."""
         if plan.template != "checks.md.jinja":
             return {}
-        context = {**plan.context, "link": partial(_link, plan.path)}
+        context = {**plan.context, "link": partial(page_link, plan.path)}
         return {
             name: self._html.get_template(f"{template}.html.jinja").render(**context).strip()
             for name, template in CHECK_PARTS.items()
@@ -458,7 +445,7 @@ class Templates:
             found["runs"] = template.render(runs=reproduction.runs, facts=run_facts).strip()
         context = {
             **plan.context,
-            "link": partial(_link, plan.path),
+            "link": partial(page_link, plan.path),
             "grids": [rerun.grid for rerun in reproduction.reruns]
             + [own.grid for own in reproduction.own],
         }
@@ -472,7 +459,7 @@ class Templates:
         if report is None:
             return {}
         pages = plan.context["study_pages"]
-        links = {study: str(_link(plan.path, to)) for study, to in pages.items()}
+        links = {study: str(page_link(plan.path, to)) for study, to in pages.items()}
         template = self._html.get_template("changes.html.jinja")
         found = {
             f"section-{section.id}": template.render(
@@ -506,23 +493,7 @@ class Templates:
         }
 
 
-def _tidy(text: str) -> str:
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-
-def _front_matter(text: str) -> str:
-    # Themes put both into HTML as they are; JSON's quotes are YAML's too.
-    escaped = inert(escape(re.sub(r"\s+", " ", text))).replace("\\", "&#92;")
-    return f'"{escaped}"'
-
-
 def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
     if key not in figures:
         raise LookupError(f'no figure "{key}" on this page; there are {join_names(figures)}')
     return Markup(placeholder(key))
-
-
-def _link(page: str, target: str, anchor: str = "") -> Markup:
-    """A relative link from one page's source to another's, as every host resolves it."""
-    path = posixpath.relpath(target, posixpath.dirname(page))
-    return Markup(f"{path}#{anchor}" if anchor else path)
