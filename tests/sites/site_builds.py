@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for benchmarks, which run without pytest
+
 from builders import write_study
 from once import common, once
 from static_host import SITE_HOST, serving  # noqa: F401 (tests find all here)
