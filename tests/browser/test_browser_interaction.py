@@ -125,6 +125,19 @@ def test_a_link_unfolds_what_it_leads_to(page: Page, home: str) -> None:
     assert cell(page, LOW).is_visible()
 
 
+def test_a_row_of_the_ranks_leads_to_its_cell(page: Page, home: str) -> None:
+    """With instant navigation, which takes no link of a drawing for one of the page."""
+    page.goto(home + MODEL, wait_until="networkidle")
+    page.evaluate("() => { window.same = true; }")
+    page.locator("a.ga-row").first.click()
+    until(page, "() => !!document.querySelector('.ga-target')")
+    row = page.locator("a.ga-row").first
+    at = page.url.partition("#")[2]
+    assert at.endswith("/" + str(row.get_attribute("data-cell")))
+    assert page.locator(".ga-target").get_attribute("id") == at
+    assert page.evaluate("() => window.same")
+
+
 def test_search_finds_a_cell_and_opens_it(page: Page, home: str) -> None:
     page.goto(f"{home}{STUDY}")
     page.locator("input[name=query]").first.click()

@@ -247,7 +247,7 @@ def test_dots_rank_the_settings(folder: Path) -> None:
 
 def test_a_row_leads_to_its_cell_where_the_page_has_it(folder: Path) -> None:
     page = _html(folder, f"{FENCE}\n\n```grid\ntune/small/after\nas: dots\n```")
-    links = [row["href"] for row in page.select("a.ga-row")]
+    links = [row["xlink:href"] for row in page.select("a.ga-row")]
     assert links == [f"#small/after/{cell}" for cell in ("0.2,16", "0.1,16", "0.2,8", "0.1,8")]
     assert all(page.find(id=link[1:]) for link in links)
     assert [row["href"] for row in page.select(".ga-plots table a")] == links

@@ -46,7 +46,8 @@ def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
 
     A script rings the cell of that address while the row is pointed at: in every heatmap of the
     page that is of the study which the `data-study` around the drawing names. The link isn't a
-    stop of the Tab key, since the table has the same links.
+    stop of the Tab key, since the table has the same links. Its attribute is `xlink:href`: Material
+    sets the property of all that has `href`, and that of an SVG element can't be set.
 
     Args:
         links: As `row_links` gives them.
@@ -60,7 +61,7 @@ def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
         cell = f'class="ga-row" data-cell="{escape(row.key)}"'
         if not target:
             return f"<g {cell}>{match[0]}</g>"
-        return f'<a href="#{escape(target)}" tabindex="-1" {cell}>{match[0]}</a>'
+        return f'<a xlink:href="#{escape(target)}" tabindex="-1" {cell}>{match[0]}</a>'
 
     return _ROW.sub(linked, svg)
 

@@ -665,10 +665,12 @@
   document.addEventListener(
     "click",
     (event) => {
-      const link = event.target instanceof Element && event.target.closest("a[href*='#']");
-      if (!link || card.contains(link) || link.origin !== location.origin) return;
-      const here = link.pathname === location.pathname && link.search === location.search;
-      if (here && link.hash && document.querySelector(".ga-figure")) event.stopPropagation();
+      const link = event.target instanceof Element && event.target.closest("a[href*='#'], a.ga-row");
+      if (!link || card.contains(link)) return;
+      const to = new URL(link.getAttribute("href") ?? link.getAttribute("xlink:href"), document.baseURI);
+      if (to.origin !== location.origin) return;
+      const here = to.pathname === location.pathname && to.search === location.search;
+      if (here && to.hash && document.querySelector(".ga-figure")) event.stopPropagation();
     },
     true,
   );
