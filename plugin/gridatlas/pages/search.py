@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from html import escape
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
@@ -55,8 +56,12 @@ def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterab
         }
 
 
-def with_cells(index: str, entries: Iterable[Mapping[str, str]]) -> str:
-    """A search index with more entries; as it is where it is of another form."""
+def with_cells(index: str, entries: Iterable[Mapping[str, str]], escaping: bool) -> str:
+    """A search index with more entries; as it is where it is of another form.
+
+    Args:
+        escaping: Whether the theme escapes what it shows of an index; else its texts are HTML.
+    """
     try:
         content: Any = json.loads(index)
     except ValueError:
@@ -66,5 +71,10 @@ def with_cells(index: str, entries: Iterable[Mapping[str, str]]) -> str:
         return index
     if not isinstance(content.get("docs"), list):
         return index
-    content["docs"] += [dict(entry) for entry in entries]
+    content["docs"] += [dict(entry) if escaping else _as_html(entry) for entry in entries]
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def _as_html(entry: Mapping[str, str]) -> dict[str, str]:
+    texts = {name: escape(entry[name], quote=False) for name in ("title", "text")}
+    return {**entry, **texts}

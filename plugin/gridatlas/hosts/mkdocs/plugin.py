@@ -59,6 +59,9 @@ if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 
+ESCAPING_THEMES = ("mkdocs", "readthedocs")
+"""Themes that escape what they show of the search index; Material takes it for HTML."""
+
 
 class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     """Adds the pages and files of all studies to a MkDocs site."""
@@ -292,7 +295,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 self.pages.values(),
                 SiteAddress("", _ending(config)),
             )
-            index.write_text(with_cells(index.read_text("utf-8"), cells), "utf-8")
+            escaping = config.theme.name in ESCAPING_THEMES
+            index.write_text(with_cells(index.read_text("utf-8"), cells, escaping), "utf-8")
 
     @event_priority(-200)
     def on_build_error(self, *, error: Exception) -> None:
