@@ -15,6 +15,7 @@ import pytest
 import site_builds
 from bs4 import BeautifulSoup
 from builders import write_study
+from cmarkgfm.cmark import Options
 from naughty import STUDIES, Naughty, naughty, plain
 from playwright.sync_api import Browser, Page
 from site_builds import Build
@@ -253,7 +254,8 @@ def made(base: Path, site: Build) -> Site:
 
 def shape(markdown: str) -> tuple[list[str], str]:
     """The elements of Markdown as GitHub shows it, with what they lead to, and its text."""
-    html = cmarkgfm.github_flavored_markdown_to_html(markdown)
+    # GitHub shows HTML in Markdown, too.
+    html = cmarkgfm.github_flavored_markdown_to_html(markdown, Options.CMARK_OPT_UNSAFE)
     found = BeautifulSoup(html, "html.parser")
     for link in found.select("a[href]"):
         # GitHub makes a link of an address in a text: it leads to where it says.
