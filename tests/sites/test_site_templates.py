@@ -65,7 +65,8 @@ def test_a_template_takes_the_place_of_ours_with_its_name(project: Project) -> N
     assert heading(site, "studies/") == "Our grids"
     page = site_builds.article(site.page("studies/"))
     assert [text_of(element) for element in page.find_all("h2")] == ["Learning rate and batch size"]
-    assert len(page.select(".ours > svg")) == 1
+    labels = [str(svg["aria-label"]).partition(":")[0] for svg in page.select(".ours > svg")]
+    assert labels == ["Small", "Large"]
     assert heading(site, "studies/tiny/") == "2 cases; nothing is shown or can be tested"
 
 
