@@ -51,6 +51,12 @@
 # python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --shard 1/4 --out runs/shared
 # ```
 #
+# What a whole run takes, from the rate of its first 20 questions; they are part of the run:
+#
+# ```sh
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --out runs/r1-qwen-aime24 --measure 20 --price-per-hour 2.5
+# ```
+#
 # Stop it at any moment and give the same command again: it goes on with what is missing. A
 # predictor is for one model: for a copy in a folder it is trained on that. `streaming`, `h2o`,
 # `snapkv`, `r-kv` and `random` need none.
@@ -87,14 +93,9 @@ from gridatlas.reproduce.kv.predictor import about_predictor
 from gridatlas.reproduce.kv.questions import BENCHMARKS, Data, load_benchmark, read_jsonl
 from gridatlas.reproduce.kv.sampling import Sampling
 from gridatlas.reproduce.kv.scorers import NAMES
-from gridatlas.reproduce.kv.sweep import (
-    RATIOS,
-    WINDOWS,
-    Sweep,
-    SweepFactory,
-    expected,
-    question_of,
-)
+from gridatlas.reproduce.kv.shaping import BatchOptions, batch_options
+from gridatlas.reproduce.kv.sweep import RATIOS, WINDOWS, Sweep
+from gridatlas.reproduce.kv.work import SweepFactory
 from gridatlas.reproduce.runner.errors import WrongUsage
 from gridatlas.reproduce.runner.options import RunOptions, run_options
 from gridatlas.reproduce.runner.progress import report
@@ -129,6 +130,27 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
     if data is None and benchmark in BENCHMARKS:
         return BENCHMARKS[benchmark].number
     return len(questions_for(benchmark, data, None).questions)
+
+
+# %% [markdown]
+# ## The batch
+#
+# Samples of all questions and cells are decoded together, in as many rows as the GPU has memory for.
+# Until its first prune a sample is the same in all cells: this beginning is decoded once. Rows that
+# end are replaced, each row prunes at its own trigger, and nothing waits for the longest one.
+#
+# **What "reproducible" means here.** Every sample has random numbers of its own, the same in all
+# cells. In one batch (rows, slots) on one machine its text doesn't depend on the other rows; a test
+# holds that bit by bit on a CPU, and it isn't tested on a GPU. In another batch, or on another GPU,
+# sums are rounded otherwise, and a text may differ from some token on. So rows, slots and the
+# kernel are part of a run's settings: a run goes on in its own batch, and is refused in another.
+#
+# **What cells share.** They are paired exactly up to their first prune, and by the question
+# afterwards: compare cells question by question. The beginnings are kept in the run's folder. A
+# command that goes on with a run passes them through the model again and doesn't decode them; its
+# records say `refilled`.
+#
+# `--decoder loop` does the same cell by cell, with transformers' own cache: slow, and simple to check.
 
 
 # %% [markdown]
@@ -185,12 +207,6 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
     help="Answers per question.",
 )
 @click.option(
-    "--batch",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Samples decoded together. [default: all]",
-)
-@click.option(
     "--max-new-tokens",
     type=click.IntRange(min=1),
     default=16_384,
@@ -201,6 +217,7 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
 @profile_option
 @dtype_option
 @attention_option
+@batch_options
 @run_options("runs/kv")
 @click.pass_context
 def main(
@@ -212,8 +229,8 @@ def main(
     data: Path | None,
     data_revision: str | None,
     predictor: Path | None,
-    batch: int | None,
     max_new_tokens: int,
+    batch: BatchOptions,
     **chosen: object,
 ) -> None:
     """Measure Pass@1 over local window and ratio, for one model and one benchmark.
@@ -234,11 +251,7 @@ def main(
     chosen["windows"] = chosen["windows"] or WINDOWS
     chosen["ratios"] = chosen["ratios"] or RATIOS
     sweep = Sweep(
-        choice.level,
-        benchmark,
-        batch=min(batch or chosen["samples"], chosen["samples"]),
-        sampling=Sampling(max_new_tokens=max_new_tokens),
-        **chosen,
+        choice.level, benchmark, sampling=Sampling(max_new_tokens=max_new_tokens), **chosen
     )
     try:
         sweep.budgets()
@@ -246,7 +259,8 @@ def main(
         raise click.UsageError(str(error)) from error
     if options.dry_run:
         number = number_of_questions(benchmark, data)
-        for line in expected(sweep, min(number, options.limit or number), choice.shape):
+        number = min(number, options.limit or number)
+        for line in batch.estimate(sweep, choice, number, options.out):
             click.echo(line)
         return
     questions = questions_for(benchmark, data, data_revision)
@@ -256,13 +270,15 @@ def main(
         if what["revision"]:
             report(f"{what['id']} at {what['revision']}")
     asked = questions.questions[: options.limit]
-    settings = sweep.settings() | options.settings()
+    trained = {}
     if sweep.scorer == "importance":
         predictor = (predictor or Path(f"runs/predictor-{choice.level}")).absolute()
         width = load_config(choice).hidden_size
-        settings["predictor"] = about_predictor(predictor, about, width)["sha256"]
+        trained["predictor"] = about_predictor(predictor, about, width)["sha256"]
     else:
         predictor = None
+    sweep = batch.shaped(sweep, choice, asked, options)
+    settings = sweep.settings() | options.settings() | trained
     units = sweep.units([question.id for question in asked])
     plan = manifest(
         STUDY,
@@ -275,8 +291,10 @@ def main(
     )
     if given("out").name == "DEFAULT":
         options = replace(options, out=options.out / plan.run)
-    factory = SweepFactory(sweep, asked, options.seed, choice, about, predictor, options.device)
-    folder = options.run(plan, units, factory, key=question_of)
+    factory = SweepFactory(
+        sweep, asked, options.seed, choice, about, predictor, options.device, options.out.absolute()
+    )
+    folder = batch.run(sweep, choice.shape, options, plan, units, factory)
     report(f"The records are in {folder.folder}")
 
 

@@ -1,15 +1,16 @@
 """Grid Atlas: grids of experiment results as a results website that people can trust.
 
-`gridatlas.load("data")["study"].grid(model="…", benchmark="…")` gives one grid.
+`gridatlas.load("data")["study"].grid(model="…", benchmark="…")` gives one grid, and
+`gridatlas.from_frame(frame)` a study of a data frame.
 """
 
 from __future__ import annotations
 
-from gridatlas.api import load
+from gridatlas.api import from_frame, load
 from gridatlas.model.lookup import UnknownName
 from gridatlas.model.problems import DataProblems, Problem
 
-__all__ = ["DataProblems", "Problem", "UnknownName", "load"]
+__all__ = ["DataProblems", "Problem", "UnknownName", "from_frame", "load"]
 __version__ = "0.1.0"
 
 

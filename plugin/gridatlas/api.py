@@ -1,11 +1,12 @@
-"""Studies for scripts and notebooks: what `gridatlas.load` gives."""
+"""Studies for scripts and notebooks: what `gridatlas.load` and `gridatlas.from_frame` give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gridatlas.assessment.answers import Answer
 from gridatlas.assessment.assessment import Assessment
@@ -13,7 +14,7 @@ from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.format import many
-from gridatlas.model.problems import DataProblems, only_problems
+from gridatlas.model.problems import DataProblems, Problem, only_problems
 from gridatlas.model.study import Grid, Levels
 from gridatlas.results.grids import Results, find_study
 
@@ -142,6 +143,27 @@ class OpenStudy(Results):
         return f"<study {self.study.id}: {many(len(self.grids), 'grid')}>"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class FrameStudy(OpenStudy):
+    """A study of a data frame, in memory until it is saved."""
+
+    texts: Mapping[str, str] = field(kw_only=True, repr=False, compare=False)
+    findings: tuple[Problem, ...] = field(default=(), kw_only=True, repr=False, compare=False)
+    """What the checks say of its numbers."""
+
+    def save(self, folder: str | Path, *, replace: bool = False) -> Path:
+        """Write the study, such as into `data/tuning`: `study.yml` and `cells.csv`.
+
+        Raises:
+            ValueError: Where there is a study already, unless it shall be replaced.
+        """
+        from gridatlas.importing.frames import save_texts
+
+        folder = Path(folder)
+        save_texts(dict(self.texts), folder, replace=replace)
+        return folder
+
+
 class Studies(dict[str, OpenStudy]):
     """Studies by their ids; one that isn't there is refused with the nearest."""
 
@@ -165,6 +187,79 @@ def load(data: str | Path, cache: str | Path | None = None) -> Studies:
     if problems:
         raise DataProblems(problems)
     return Studies({study_id: _opened(study) for study_id, study in assessments.items()})
+
+
+def from_frame(
+    frame: Any,
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    metric: str | None = None,
+    facets: Iterable[str] = (),
+    repeats: str | Iterable[str] = (),
+    better: Literal["higher", "lower"] | None = None,
+    unit: str | None = None,
+    range: tuple[float, float] | None = None,
+    decimals: int | None = None,
+    n: str | None = None,
+    successes: str | None = None,
+    stderr: str | None = None,
+    title: str = "Results",
+    study: str = "results",
+) -> FrameStudy:
+    """A study of a data frame with a row per measurement, checked as `gridatlas check` does.
+
+    Args:
+        frame: Of pandas, or anything with `__dataframe__` or Arrow's `__arrow_c_stream__`.
+        x: Column of the horizontal axis. Roles that are left out are proposed as `gridatlas import`
+            does, and printed with their reasons.
+        y: Column of the vertical axis.
+        metric: Column of the values.
+        facets: Columns of what else was varied.
+        repeats: Columns that number the repeats of a cell; `rows` where nothing numbers them.
+        better: Which values are better; by the metric's name where it isn't said.
+        unit: Unit of the values, such as `%`; none is "".
+        range: Lowest and highest possible value, in the unit.
+        decimals: Decimals in the heatmaps.
+        n: Column of trials behind a value.
+        successes: Column of trials that succeeded.
+        stderr: Column of standard errors, in the unit of the values.
+        title: What pages call the study.
+        study: Its id.
+
+    Raises:
+        ValueError: Where it isn't clear what the columns are, or rows are wrong; with what to do.
+        DataProblems: Where the study can't be shown.
+    """
+    from gridatlas.importing.frames import study_of_frame
+    from gridatlas.importing.metric import MetricAsked
+    from gridatlas.importing.options import ImportOptions
+
+    ends = None if range is None else (Decimal(str(range[0])), Decimal(str(range[1])))
+    counts = {"n": n, "successes": successes, "stderr": stderr}
+    asked = ImportOptions(
+        x,
+        y,
+        metric,
+        (facets,) if isinstance(facets, str) else tuple(facets),
+        (repeats,) if isinstance(repeats, str) else tuple(repeats),
+        counts={kind: name for kind, name in counts.items() if name is not None},
+        about=MetricAsked(unit, ends, better, decimals),
+    )
+    found = study_of_frame(frame, asked, study, title)
+    if None in (x, y, metric):
+        print("\n".join(found.lines))
+    for problem in found.findings:
+        print(problem)
+    opened = _opened(found.assessment)
+    return FrameStudy(
+        opened.study,
+        opened.grids,
+        opened.problems,
+        assessment=found.assessment,
+        texts=found.texts,
+        findings=found.findings,
+    )
 
 
 def _opened(assessment: Assessment) -> OpenStudy:

@@ -27,14 +27,20 @@ SITE = ROOT / "site"
 REPORTS = ROOT / "build" / "bench" / "lighthouse"
 
 PAGES: Mapping[str, str] = {
+    "Home": "",
     "Overview": "studies/",
+    "Study": "studies/dynts-window-ratio/",
     "Model page": "studies/dynts-window-ratio/model/r1-qwen/",
+    "Comparison": "studies/dynts-window-ratio/model/",
+    "Checks": "studies/dynts-window-ratio/checks/",
+    "Runs": "studies/digits-grpo-ours/reproduction/",
     "Embed": "grids/dynts-window-ratio/r1-qwen/aime24.html",
 }
 EXAMPLES = """\
 examples:
   make lighthouse                                judge, print, and put the scores into the docs
   make lighthouse ARGS="--runs 1 --only-print"   a quick look
+  make lighthouse ARGS="--runs 1 --dark"         the same in dark colours
 """
 
 
@@ -76,7 +82,9 @@ def main() -> int:
     with serve(SITE) as host:
         for number in range(1, arguments.runs + 1):
             for name, path in pages.items():
-                report = judge(chromium, host.address + path, REPORTS / f"{name}-{number}.json")
+                report = judge(
+                    chromium, host.address + path, REPORTS / f"{name}-{number}.json", arguments.dark
+                )
                 runs.append(Score(name, path, scores(report)))
                 last[name] = report
                 print(f"run {number}: {name}: {runs[-1].scores}", file=sys.stderr)
@@ -89,7 +97,7 @@ def main() -> int:
     if len(pages) < len(PAGES):
         print("\nA page is missing (see above): nothing is written to the docs", file=sys.stderr)
         return 1
-    if not arguments.only_print:
+    if not arguments.only_print and not arguments.dark:
         figures.keep("lighthouse", {"setting": where, "runs": runs})
         print(f"\nWritten to {figures.PAGE.relative_to(ROOT)}")
     return 0
@@ -103,13 +111,17 @@ def on_site(path: str) -> bool:
     return False
 
 
-def judge(chromium: Path, address: str, report: Path) -> dict[str, Any]:
+def judge(chromium: Path, address: str, report: Path, dark: bool = False) -> dict[str, Any]:
     """Run Lighthouse on a page; return its report.
+
+    Args:
+        dark: Whether the browser prefers dark colours.
 
     Raises:
         SystemExit: it failed; it has said why.
     """
     flags = ["--headless=new", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    flags += ["--blink-settings=preferredColorScheme=0"] if dark else []
     command = [
         packages.program("node"),
         str(packages.FOLDER / "node_modules/lighthouse/cli/index.js"),
@@ -175,6 +187,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--runs", type=int, default=3, metavar="N", help="of each page (default: 3)"
+    )
+    parser.add_argument(
+        "--dark", action="store_true", help="judge the dark colours; the docs stay as they are"
     )
     parser.add_argument("--only-print", action="store_true", help="leave the docs as they are")
     return parser

@@ -120,7 +120,8 @@ def test_an_open_chart_and_open_boxes_have_none(page: Page, home: str) -> None:
     page.get_by_role("button", name="Explore").first.click()
     page.locator(".ga-explore-chart svg").wait_for()
     page.evaluate(
-        "() => document.querySelectorAll('.ga-figure details').forEach((one) => (one.open = true))"
+        "() => document.querySelectorAll(':is(.ga-figure, .ga-actions) details')"
+        ".forEach((one) => (one.open = true))"
     )
     assert violations(page)[0] == []
 

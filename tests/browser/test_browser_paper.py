@@ -21,7 +21,6 @@ SETTING = f"studies/{GRPO}/setting/after_t125/"
 CHECKS = f"studies/{GRPO}/checks/"
 PAGES = {"overview": "studies/", "model": MODEL, "setting": SETTING, "checks": CHECKS}
 HEATMAPS = {
-    "overview": ["r1-llama/average", "r1-qwen/average", "before", "after_t125", "after_t100"],
     "model": [f"r1-qwen/{benchmark}" for benchmark in BENCHMARKS],
     "setting": ["before", "after_t125"],
 }
@@ -53,15 +52,13 @@ def printed(
 
 
 def test_each_heatmap_is_printed_on_one_sheet(printed: dict[str, list[str]]) -> None:
-    for name in printed.keys() & HEATMAPS.keys():
+    for name in printed.keys() & {"model", "setting"}:
         for grid in HEATMAPS[name]:
             values = " ".join(cell.text for cell in shown(grid).values())
             sheets = [text for text in printed[name] if values in text]
             assert len(sheets) == 1, (name, grid)
-            # In the drawing the title and the legend come after the values.
-            after = sheets[0].partition(values)[2]
-            assert name_of(grid) in after
-            assert re.search(r"\bbest\b", after), (name, grid)
+            assert name_of(grid).rpartition(" | ")[2] in sheets[0], (name, grid)
+            assert "Dashed: highest seen." in " ".join(printed[name])
 
 
 def test_data_tables_are_printed_whole(printed: dict[str, list[str]]) -> None:
@@ -84,15 +81,10 @@ def test_sources_and_checks_in_closed_boxes_are_printed(printed: dict[str, list[
     for name, sheets in printed.items():
         every = " ".join(sheets)
         if name in ("model", "setting"):
-            assert every.count("Where the values come from") >= len(HEATMAPS[name])
-            assert every.count("What each reading says") >= len(HEATMAPS[name]) - 1
             assert "Range of means by" in every, "the last columns of the summary"
         if name == "setting":
             # Of a claim that holds, so that its box is closed: how it is read, and its check.
             assert 'grid(setting="after_t125") > 50).share > 0.5' in every
-            # PDFium takes a sheet of narrow columns for vertical text: spaces between all signs.
-            row = "7 × 10 84 84 yes 8 × 10 79 73 no 9 × 10 53 52 no".replace(" ", "")
-            assert row in every.replace(" ", ""), "cells of which the readings say different things"
         if name == "checks":
             assert "Shown" in every
             assert "A figure of speech without a measure." in every
@@ -156,7 +148,7 @@ PAINTED = """() => [...document.querySelectorAll("figure.ga-figure > svg")].map(
   return {
     cells: [...svg.querySelectorAll(".cells_marks path")].map((one) => ({
       box: box(one),
-      fill: one.getAttribute("fill"),
+      fill: getComputedStyle(one).fill,
     })),
     texts: [...svg.querySelectorAll(".values_marks text")].map((one) => ({
       box: box(one),
@@ -164,6 +156,7 @@ PAINTED = """() => [...document.querySelectorAll("figure.ga-figure > svg")].map(
     })),
     frame: [...svg.querySelectorAll("text")]
       .filter((one) => !one.closest(".role-mark") && one.textContent.trim())
+      .filter((one) => getComputedStyle(one).visibility === "visible")
       .map((one) => ({box: box(one), text: one.textContent})),
     best: [...svg.querySelectorAll(".best_marks path")].map(box),
   };
@@ -184,7 +177,7 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
     )  # fmt: skip
     page = context.new_page()
     page.goto(home + SETTING, wait_until="load")
-    gallery = page.locator(".ga-gallery").first
+    gallery = page.locator(".ga-multiples").first
     at = gallery.bounding_box()
     assert at is not None
     picture = Image.open(io.BytesIO(gallery.screenshot())).convert("RGB")
@@ -203,7 +196,7 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
 
     for heatmap in heatmaps:
         for cell, text in zip(heatmap["cells"], heatmap["texts"], strict=True):
-            asked = tuple(bytes.fromhex(cell["fill"].removeprefix("#")))
+            asked = tuple(map(int, re.findall(r"\d+", cell["fill"])))
             left, top, _, bottom = cell["box"]
             # Within the lines between cells and their outlines, left of the value.
             fill = part([left + 4, (top + bottom) / 2 - 1, left + 5, (top + bottom) / 2 + 1])[0]
@@ -216,9 +209,8 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
             assert max(contrast(color, paper) for color in seen) >= 4.5, text
         for left, top, _, bottom in heatmap["best"]:
             outline = set(part([left - 1, top + 6, left + 4, bottom - 6]))
-            light = max(contrast(color, (0, 0, 0)) for color in outline)
-            dark = max(contrast(color, (255, 255, 255)) for color in outline)
-            assert min(light, dark) > 15, "black and white, so that one stands out on every fill"
+            apart = max(contrast(*pair) for pair in combinations(outline, 2))
+            assert apart >= 4.5, "in the colour of the value, which stands out on the fill"
     context.close()
 
 
@@ -229,12 +221,13 @@ def test_the_focus_can_be_seen(browser: Browser, home: str, forced: Any) -> None
     )
     page = context.new_page()
     page.goto(home + SETTING, wait_until="load")
-    summary = page.locator("figure.ga-figure > details > summary").first
+    summary = page.locator(".ga-actions > details > summary").first
+    page.locator(".ga-actions > .ga-files > summary").first.click()
     summary.click()
     for focused in (
         summary,
-        page.locator("figure.ga-figure .ga-scroll").first,
-        page.locator("figure.ga-figure .ga-downloads a").first,
+        page.locator(".ga-actions .ga-scroll").first,
+        page.locator(".ga-actions .ga-downloads a").first,
         page.locator(".ga-claims summary").first,
     ):
         focused.scroll_into_view_if_needed()
@@ -289,8 +282,8 @@ STACKED = """() => {
     return [one.localName, at.left, at.top, at.right, at.bottom];
   };
   const parts = (one) => [...one.children].filter((child) => child.checkVisibility()).map(box);
-  return [...document.querySelectorAll(".ga-gallery, .ga-figure, .ga-claims, article .md-typeset")]
-    .map(parts);
+  const together = ".ga-gallery, .ga-panels-line, .ga-actions, .ga-figure, .ga-claims";
+  return [...document.querySelectorAll(`${together}, article .md-typeset`)].map(parts);
 }"""
 """The boxes of what stands together."""
 
@@ -301,7 +294,7 @@ def test_enlarged_pages_keep_everything_apart_and_in_sight(
 ) -> None:
     page = enlarged.new_page()
     page.goto(home + PAGES[name], wait_until="load")
-    for summary in page.locator("figure.ga-figure > details > summary").all():
+    for summary in page.locator(":is(.ga-figure, .ga-actions) > details > summary").all():
         summary.evaluate("(one) => { one.parentElement.open = true; }")
     seen = page.evaluate(MEASURE)
     assert seen["width"] <= seen["inner"]
@@ -327,10 +320,10 @@ def test_wide_tables_are_scrolled_by_themselves_with_the_keyboard(
     context = browser.new_context(viewport={"width": 360, "height": 740}, reduced_motion="reduce")
     page = context.new_page()
     page.goto(home + SETTING, wait_until="load")
-    page.locator("figure.ga-figure > details > summary").first.focus()
+    page.locator(".ga-actions > details > summary").first.focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    table = page.locator("figure.ga-figure .ga-scroll").first
+    table = page.locator(".ga-actions .ga-scroll").first
     assert table.evaluate("(one) => one === document.activeElement")
     _scrolled(page, ".ga-scroll")
     # The summary: from a link in it.
@@ -384,7 +377,7 @@ def test_nothing_of_ours_moves_where_less_motion_is_wanted(browser: Browser, hom
     context = browser.new_context(viewport={"width": 1280, "height": 600}, reduced_motion="reduce")
     page = context.new_page()
     page.goto(home + MODEL, wait_until="load")
-    for summary in page.locator("figure.ga-figure > details > summary").all()[:4]:
+    for summary in page.locator(".ga-actions > details > summary").all()[:4]:
         summary.click()
         assert page.evaluate(MOVING) == []
     x, y = (

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 from expected import (
     BENCHMARKS,
     MODELS,
@@ -31,6 +31,7 @@ from site_builds import (
     add_tiny_study,
     article,
     atlas,
+    grid_of,
     make_project,
     serving,
     text_of,
@@ -49,7 +50,7 @@ TABLES = {
     MODEL: [f"r1-qwen/{benchmark}" for benchmark in BENCHMARKS],
     f"studies/{DYNTS}/benchmark/aime24/": [f"{model}/aime24" for model in MODELS],
     f"studies/{GRPO}/setting/": list(SETTINGS),
-    SETTING: ["before", "after_t125"],
+    SETTING: ["after_t125"],
 }
 """Pages of every kind that has data tables, and the grids on each."""
 LEADS = {
@@ -180,15 +181,29 @@ SEEN = """() => {
   const seen = (element) =>
     element.checkVisibility({contentVisibilityAuto: true, visibilityProperty: true});
   const texts = (elements) => [...elements].filter(seen).map((one) => one.innerText.trim());
-  return [...document.querySelectorAll("figure.ga-figure")].map((figure) => ({
-    id: figure.id,
-    label: figure.querySelector("svg").getAttribute("aria-label"),
-    tables: [...figure.querySelectorAll("table")].filter(seen).map((table) =>
-      [...table.rows].map((row) => texts(row.cells))),
-    items: texts(figure.querySelectorAll("li")),
-  }));
+  return [...document.querySelectorAll("figure.ga-figure")].map((figure) => {
+    const row = figure.closest(".ga-multiples");
+    const named = (one) => one.dataset.of === figure.id;
+    const parts = row ? [...row.querySelectorAll("[data-of]")].filter(named) : [figure];
+    const within = (selector) => parts.flatMap((part) => [...part.querySelectorAll(selector)]);
+    const bodies = parts.filter((part) => part.localName === "tbody" && seen(part)).map((body) =>
+      [body.parentNode.tHead.rows[0], ...[...body.rows].filter((one) => one.cells.length > 1)]);
+    return {
+      id: figure.id,
+      label: figure.querySelector("svg").getAttribute("aria-label"),
+      tables: [...bodies, ...within("table").filter(seen).map((table) => [...table.rows])]
+        .map((rows) => rows.map((row) => texts(row.cells))),
+      items: texts(within("ul > li")),
+    };
+  });
 }"""
 """What can be seen of each figure: its tables, and where its values come from."""
+
+
+def unfold(page: Page) -> None:
+    """Open what is folded with heatmaps in it."""
+    for summary in page.locator("details.ga-fold:has(.ga-multiples) > summary").all():
+        summary.click()
 
 
 @pytest.mark.parametrize("path", TABLES)
@@ -197,8 +212,10 @@ def test_without_javascript_every_value_interval_and_source_can_be_opened(
 ) -> None:
     page = plain.new_page()
     page.goto(home + path, wait_until="load")
-    assert page.locator("figure.ga-figure td:visible").count() == 0
-    for number, summary in enumerate(page.locator("figure.ga-figure > details > summary").all()):
+    assert page.locator(".ga-multiples td:visible").count() == 0
+    unfold(page)
+    assert page.locator(".ga-multiples td:visible").count() == 0
+    for number, summary in enumerate(page.locator(".ga-actions > details > summary").all()):
         if number % 2:
             summary.focus()
             page.keyboard.press("Enter")
@@ -223,6 +240,7 @@ def test_without_javascript_the_best_cell_is_said_and_seen(
 ) -> None:
     page = plain.new_page()
     page.goto(home + path, wait_until="load")
+    unfold(page)
     labels = {seen["id"].removeprefix(FIGURE): seen["label"] for seen in page.evaluate(SEEN)}
     for grid in (TABLES | LEADS)[path]:
         best = labels[grid].partition("Best: ")[2]
@@ -235,13 +253,14 @@ def test_without_javascript_the_best_cell_is_said_and_seen(
 def test_without_javascript_the_downloads_can_be_saved(plain: BrowserContext, home: str) -> None:
     page = plain.new_page()
     page.goto(home + MODEL, wait_until="load")
-    links = page.locator("figure.ga-figure .ga-downloads a[download]")
+    links = page.locator(".ga-downloads a[download]")
     addresses = [str(link.evaluate("(one) => one.href")) for link in links.all()]
     assert len(addresses) >= 5 * len(TABLES[MODEL])
     for address in addresses:
         assert plain.request.head(address).ok, address
     with page.expect_download() as saved:
-        page.locator(f'[id="{FIGURE}r1-qwen/aime24"] a[download][href$=".csv"]').click()
+        page.get_by_text("Download all", exact=True).click()
+        page.locator(f'[data-of="{FIGURE}r1-qwen/aime24"] a[download][href$=".csv"]').click()
     text = Path(saved.value.path()).read_text(encoding="utf-8")
     assert all(cell.text in text for cell in shown("r1-qwen/aime24").values())
     page.close()
@@ -267,9 +286,9 @@ def test_without_javascript_the_navigation_leads_on(
 # --- a feed reader ------------------------------------------------------------------------------
 
 
-def reduced(page: BeautifulSoup, *, drawings: bool) -> BeautifulSoup:
-    """A page's article as feed readers leave it: no styles, scripts, classes, ids or roles."""
-    found = BeautifulSoup(str(article(page)), "html.parser")
+def reduced(part: Tag, *, drawings: bool) -> BeautifulSoup:
+    """A part of a page as feed readers leave it: no styles, scripts, classes, ids or roles."""
+    found = BeautifulSoup(str(part), "html.parser")
     for element in found(["style", "script", "button", *([] if drawings else ["svg"])]):
         element.decompose()
     for element in found("br"):
@@ -292,37 +311,38 @@ def built(tmp_path_factory: pytest.TempPathFactory, home: str) -> Build:
 def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
     built: Build, path: str, drawings: bool
 ) -> None:
-    left = reduced(built.page(path), drawings=drawings)
-    figures = [
-        figure
-        for figure in left.select("figure")
-        if "Where the values come from" in text_of(figure)
-    ]
-    assert len(figures) == len(TABLES[path])
-    for grid, figure in zip(TABLES[path], figures, strict=True):
-        table = figure.select("table")[0]
-        heads, *body = table.select("tr")
-        assert {th.get("scope") for th in heads.select("th")} == {"col"}
-        texts = {}
-        for row in body:
-            head, *cells = row.find_all(["th", "td"])
-            assert (head.name, head.get("scope")) == ("th", "row")
-            texts[text_of(head)] = [text_of(cell) for cell in cells]
-        assert bare(texts, grid) == cell_texts(grid)
-        every = text_of(figure)
-        names = [
-            f"Data table of {name_of(grid)}",
-            f"Where the values come from, {name_of(grid)}",
-            f"Download SVG of {name_of(grid)}",
-        ]
+    page = built.page(path)
+    left = reduced(article(page), drawings=drawings)
+    rows = [row for row in page.select(".ga-multiples") if row.select("figure[id]")]
+    grids = [grid_of(figure) for row in rows for figure in row.select("figure[id]")]
+    assert grids == list(TABLES[path])
+    for row in rows:
+        around = reduced(row, drawings=drawings)
+        [table] = around.select('[aria-label^="Data table of "] table')
+        assert {th.get("scope") for th in table.select("thead th")} == {"col"}
+        figures = zip(
+            row.select("figure"), around.select("figure"), table.select("tbody"), strict=True
+        )
+        for named, figure, body in figures:
+            grid = grid_of(named)
+            texts = {}
+            for line in body.select("tr:has(> td)"):
+                head, *cells = line.find_all(["th", "td"])
+                assert (head.name, head.get("scope")) == ("th", "row")
+                texts[text_of(head)] = [text_of(cell) for cell in cells]
+            assert bare(texts, grid) == cell_texts(grid)
+            assert bool(figure.select("svg")) == drawings
+            if drawings:
+                assert f"Best: {best_said(grid)}. " in f"{figure.select('svg')[0]['aria-label']} "
+            assert f"SVG of {name_of(grid)}" in text_of(around)
+        every = text_of(around)
+        names = ["Data table", "Download all", "Where the values come from"]
         assert sorted(names, key=every.find) == names
         assert min(map(every.find, names)) >= 0
-        assert bool(figure.select("svg")) == drawings
-        if drawings:
-            assert f"Best: {best_said(grid)}. " in f"{figure.select('svg')[0]['aria-label']} "
     # What the best cells are stands in the text too.
     summary = next(table for table in left.select("table") if "Spread" in text_of(table.tr))
-    spread = {text_of(row.td): text_of(row.select("td")[1]) for row in summary.select("tbody tr")}
+    spread = {text_of(row.th): text_of(row.td) for row in summary.select("tbody tr")}
+    assert set(spread) == {name_of(grid) for grid in TABLES[path]}
     for name, best in spread.items():
         grid = next(table for table in TABLES[path] if name_of(table) == name)
         assert best == extreme(grid, max)
@@ -331,7 +351,7 @@ def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
 @pytest.mark.parametrize("path", [*TABLES, *LEADS, CHECKS, f"studies/{DYNTS}/checks/"])
 def test_no_word_is_doubled_or_run_together(built: Build, path: str) -> None:
     """As hidden texts are read out, copied, and shown where there is no stylesheet."""
-    left = reduced(built.page(path), drawings=False)
+    left = reduced(article(built.page(path)), drawings=False)
     for code in left(["code", "pre"]):
         code.decompose()
     wrong = []
@@ -360,7 +380,7 @@ def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
     fetched.value.finished()
     until(page, "() => !!document.querySelector('.ga-target')")
     context.set_offline(True)
-    page.locator("figure.ga-figure summary").first.click()
+    page.locator(".ga-actions summary").first.click()
     assert page.locator("td", has_text="52.0 (34.9 to 68.6)").is_visible()
     page.evaluate("(id) => { location.hash = id; }", "r1-qwen/gpqa_d/0.3,2000")
     until(page, MARKED, "r1-qwen/gpqa_d/0.3,2000")
@@ -400,17 +420,19 @@ def test_pages_can_be_read_from_a_disk(browser: Browser, tiny: Path) -> None:
     context = browser.new_context(viewport=WIDE)
     page = context.new_page()
     page.goto((tiny / "studies/index.html").as_uri(), wait_until="load")
-    page.locator("article a", has_text="large").first.click()
+    for link in ("/tiny/index.html", "/large/index.html"):
+        page.locator(f'article a[href$="{link}"]').first.click()
+        page.wait_for_url(f"**{link}")
     page.wait_for_load_state("load")
     assert page.url == (tiny / "studies/tiny/model/large/index.html").as_uri()
     page.locator("h1", has_text="large").wait_for()
     drawing = page.locator("figure.ga-figure > svg").first
     box = drawing.bounding_box()
     assert box is not None
-    assert 150 < box["width"] < 430, "without our stylesheet it would be as wide as the page"
+    assert 80 < box["width"] < 430, "without our stylesheet it would be as wide as the page"
     assert drawing.locator(".cells_marks path").first.is_visible()
-    page.locator("figure.ga-figure summary").first.click()
-    assert page.locator("figure.ga-figure td", has_text="24.5").first.is_visible()
+    page.locator(".ga-actions summary").first.click()
+    assert page.locator(".ga-actions td", has_text="24.5").first.is_visible()
     context.close()
 
 
@@ -495,7 +517,8 @@ def test_the_button_for_the_palette_changes_the_drawings_and_is_remembered(
     before = page.evaluate(values)
     page.locator("label[for^=__palette]:visible").click()
     assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4
-    assert page.evaluate(values) == before, "numbers keep what their cells need"
+    opposite = {"rgb(0, 0, 0)": "rgb(255, 255, 255)", "rgb(255, 255, 255)": "rgb(0, 0, 0)"}
+    assert page.evaluate(values) == [opposite[ink] for ink in before], "as do their cells"
     page.goto(home + MODEL, wait_until="load")
     assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4
     context.close()

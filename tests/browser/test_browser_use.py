@@ -158,10 +158,10 @@ def test_without_javascript_heatmaps_and_tables_can_be_read(
         cell = drawing.locator('path[role="graphics-symbol"]').first
         assert cell.is_visible()
     if value is not None:
-        figure = page.locator("figure.ga-figure[id]").filter(has_text=value).first
-        table = figure.locator("table").first
+        row = page.locator(".ga-multiples").filter(has_text=value).first
+        table = row.locator("table").first
         assert not table.is_visible()
-        figure.locator("details > summary").first.click()
+        row.locator("details > summary").first.click()
         assert table.is_visible()
         assert table.get_by_text(value, exact=True).first.is_visible()
     context.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import site_builds
 from amount import amount
+from builders import write_study
 from killing import SEED, Files, assert_same, copied, files
 from mounts import Done, on_disk_with, on_read_only, pages_of
 from site_builds import TINY_CELLS, TINY_STUDY
@@ -39,8 +40,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = site_builds.make_project(folder, theme={"name": "mkdocs"})
     site_builds.add_tiny_study(project)
     project.write("results.csv", TINY_CELLS)
-    project.write("before/tiny/study.yml", TINY_STUDY)
-    project.write("before/tiny/cells.csv", TINY_CELLS)
+    write_study(folder / "before/tiny", TINY_STUDY, TINY_CELLS)
     project.write("out/changes.md", "what changed before\n")
     project.built()
     for command in (INTO, IMPORT, (*SWEEP[:-1], "10")):

@@ -17,6 +17,7 @@ from typing import Any
 
 import site_builds
 from amount import amount
+from builders import write_study
 from hostile import EXTENSIONS, FEATURES, Texts
 from site_builds import Build
 
@@ -185,6 +186,15 @@ class Naughty(Texts):
             ],
         }  # fmt: skip
 
+    def write(self, folder: Path) -> None:
+        """Write the study's files into its folder."""
+        files = {
+            self.second_file: self.cells(second=True),
+            "again.csv": self.measured(),
+            f"runs/{self.run}.json": json.dumps(self.run_file()),
+        }
+        write_study(folder, json.dumps(self.study_file(), indent=1), self.cells(), files)
+
     def measured(self) -> str:
         """The table of what the run measured."""
         text = io.StringIO(newline="")
@@ -254,11 +264,7 @@ def naughty(base: Path) -> Build:
         site_url="https://atlas.example/project/sub/",
     )
     for study, texts in STUDIES.items():
-        project.write(f"data/{study}/study.yml", json.dumps(texts.study_file(), indent=1))
-        project.write(f"data/{study}/cells.csv", texts.cells())
-        project.write(f"data/{study}/{texts.second_file}", texts.cells(second=True))
-        project.write(f"data/{study}/again.csv", texts.measured())
-        project.write(f"data/{study}/runs/{texts.run}.json", json.dumps(texts.run_file()))
+        texts.write(project.folder / "data" / study)
         project.write(f"docs/fence-{study}.md", texts.fence())
     return project.built("--strict")
 

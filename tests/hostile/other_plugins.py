@@ -1,6 +1,5 @@
 """Sites where other plugins render templates, and where data tries to be one, in each place."""
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,8 +86,8 @@ def _project(folder: Path, base: Path, plugins: list[Any]) -> Project:
         site_url="https://atlas.example/project/sub/",
     )
     for study, texts in STUDIES.items():
-        _write(project, f"data/{study}", texts)
-        _write(project, f"before/{study}", texts)
+        texts.write(folder / "data" / study)
+        texts.write(folder / "before" / study)
         cells = texts.cells()
         assert cells.count(",4,") == 1
         project.write(f"before/{study}/cells.csv", cells.replace(",4,", ",9,"))
@@ -99,14 +98,6 @@ def _project(folder: Path, base: Path, plugins: list[Any]) -> Project:
     project.write("docs/code.md", "# Code\n\n::: documented\n")
     project.write("documented.py", '"""What mkdocstrings shows."""\n')
     return project
-
-
-def _write(project: Project, folder: str, texts: Naughty) -> None:
-    project.write(f"{folder}/study.yml", json.dumps(texts.study_file(), indent=1))
-    project.write(f"{folder}/cells.csv", texts.cells())
-    project.write(f"{folder}/{texts.second_file}", texts.cells(second=True))
-    project.write(f"{folder}/again.csv", texts.measured())
-    project.write(f"{folder}/runs/{texts.run}.json", json.dumps(texts.run_file()))
 
 
 POST = """\
@@ -129,7 +120,7 @@ def _built(base: Path, order: str, strict: bool) -> Build:
     project = _project(folder, base, _plugins(order, strict))
     if strict:
         return project.built("--strict")
-    _write(project, "data/broken", BROKEN)
+    BROKEN.write(folder / "data/broken")
     project.write(
         "data/broken/cells.csv", BROKEN.cells().replace(",4,", f",{TEMPLATES['expression']},")
     )
@@ -171,7 +162,7 @@ def _written(base: Path, name: str) -> Project:
         markdown_extensions=["attr_list", "pymdownx.superfences", "tables"],
     )
     for study, texts in STUDIES.items():
-        _write(project, f"data/{study}", texts)
+        texts.write(project.folder / "data" / study)
     # Zensical empties its cache, and what that leads to.
     cache = site_builds.shared_cache(base) / "gridatlas"
     gridatlas(project, "--into", "docs", "--cache", str(cache))

@@ -231,6 +231,10 @@ def test_no_written_page_has_a_template(base: Path, tmp_path: Path, form: str) -
     # What people copy into pages of their own.
     frame = (tmp_path / "studies/shell/facet/two/index.md") if form == "mkdocs" else None
     if frame:
-        copied = [element.get_text() for element in parse(frame).select(".ga-share pre")]
-        assert len(copied) == 3
-        assert [re.findall(r"\{[{%#]", text) for text in copied[:2]] == [[], []]
+        copied = {
+            text_of(element.find_previous_sibling("p")).split()[0]: element.get_text()
+            for element in parse(frame).select(".ga-share pre")
+        }
+        assert set(copied) == {"BibTeX", "Markdown", "HTML"}
+        pasted = [copied["Markdown"], copied["HTML"]]
+        assert [re.findall(r"\{[{%#]", text) for text in pasted] == [[], []]

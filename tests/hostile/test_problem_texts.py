@@ -103,7 +103,8 @@ def test_pages_tell_it_and_nothing_runs(
             assert page.evaluate("window.seen") == [], address
             assert page.locator("main article h1").count() == 1
             assert page.locator("footer").count() == 1
-            text += plain(page.locator("article").evaluate("element => element.textContent"))
+            article = page.locator("article.md-content__inner")
+            text += plain(article.evaluate("element => element.textContent"))
     context.close()
     assert [problem.found for problem in problems if plain(problem.found) not in text] == []
     assert [problem.place for problem in problems if plain(problem.place) not in text] == []

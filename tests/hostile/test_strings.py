@@ -14,6 +14,8 @@ import cmarkgfm
 import pytest
 import site_builds
 from bs4 import BeautifulSoup
+from builders import write_study
+from cmarkgfm.cmark import Options
 from naughty import STUDIES, Naughty, naughty, plain
 from playwright.sync_api import Browser, Page
 from site_builds import Build
@@ -252,7 +254,8 @@ def made(base: Path, site: Build) -> Site:
 
 def shape(markdown: str) -> tuple[list[str], str]:
     """The elements of Markdown as GitHub shows it, with what they lead to, and its text."""
-    html = cmarkgfm.github_flavored_markdown_to_html(markdown)
+    # GitHub shows HTML in Markdown, too.
+    html = cmarkgfm.github_flavored_markdown_to_html(markdown, Options.CMARK_OPT_UNSAFE)
     found = BeautifulSoup(html, "html.parser")
     for link in found.select("a[href]"):
         # GitHub makes a link of an address in a text: it leads to where it says.
@@ -284,16 +287,12 @@ def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) ->
         sides = []
         for number, value in enumerate(("1", "7")):
             folder = tmp_path / name / str(number) / "demo"
-            folder.mkdir(parents=True)
             file = STUDIES[name].study_file()
             file["claims"] = file["claims"][number:]
-            (folder / "study.yml").write_text(json.dumps(file), "utf-8")
-            (folder / STUDIES[name].second_file).write_text(
-                STUDIES[name].cells(second=True), "utf-8"
-            )
+            second = {STUDIES[name].second_file: STUDIES[name].cells(second=True)}
             rows = STUDIES[name].cells()
             cells = re.sub(r",2,", f",{value},", rows) if number else rows
-            (folder / "cells.csv").write_text(cells, "utf-8")
+            write_study(folder, file, cells, second)
             loaded = load_data(folder.parent, "data")
             sides.append(snapshot_of(loaded, "data", f"side {number}", None))
         result = make_report(compare_snapshots(*sides))

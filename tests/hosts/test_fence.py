@@ -233,7 +233,7 @@ def test_dots_rank_the_settings(folder: Path) -> None:
     [plot] = _plots(folder, "tune/small/after", "as: dots", "title: Mine", "caption: So it is")
     assert text_of(plot.figcaption) == (
         "MineSo it is. Each setting with its 95 % interval, for these questions. Band: the "
-        "interval of the highest."
+        "interval of the highest; the highest of 4 is probably too high."
     )
     rows = plot.select("svg .ga-row")
     assert [row["data-cell"] for row in rows] == ["0.2,16", "0.1,16", "0.2,8", "0.1,8"]
@@ -247,7 +247,7 @@ def test_dots_rank_the_settings(folder: Path) -> None:
 
 def test_a_row_leads_to_its_cell_where_the_page_has_it(folder: Path) -> None:
     page = _html(folder, f"{FENCE}\n\n```grid\ntune/small/after\nas: dots\n```")
-    links = [row["href"] for row in page.select("a.ga-row")]
+    links = [row["xlink:href"] for row in page.select("a.ga-row")]
     assert links == [f"#small/after/{cell}" for cell in ("0.2,16", "0.1,16", "0.2,8", "0.1,8")]
     assert all(page.find(id=link[1:]) for link in links)
     assert [row["href"] for row in page.select(".ga-plots table a")] == links
@@ -322,12 +322,9 @@ def test_ids_are_unique_where_a_grid_stands_twice(folder: Path) -> None:
 
 
 def test_a_page_follows_its_data(folder: Path, tmp_path: Path) -> None:
-    study = tmp_path / "data/plain"
-    study.mkdir(parents=True)
-    (study / "study.yml").write_text(PLAIN, "utf-8")
     seen = []
     for value in ("0.50", "10.25"):
-        (study / "cells.csv").write_text(f"width,depth,seconds\n1,1,{value}\n", "utf-8")
+        write_study(tmp_path / "data/plain", PLAIN, f"width,depth,seconds\n1,1,{value}\n")
         page = _html(tmp_path, "```grid\nplain\n```\n\n{{ grid(study='plain').mean }}")
         seen.append((data_table(_only(page))[1]["1"], text_of(page.select_one(".ga-number"))))
     assert seen == [(["0.50"], "0.50"), (["10.25"], "10.25")]
@@ -336,6 +333,18 @@ def test_a_page_follows_its_data(folder: Path, tmp_path: Path) -> None:
 # --- what it says when it can't -----------------------------------------------------------------
 
 ERRORS = {
+    "colour and delta": (
+        ["tune/small/after", "colour: value", "delta: before"], 3, "delta and colour in one fence",
+        "delta with no `colour`", "remove one of the lines delta and colour",
+    ),
+    "colour of several studies": (
+        ["tune/small/after", "plain", "colour: value"], 3, "colour for grids of several studies",
+        "grids of one study", "write a fence for each study",
+    ),
+    "unknown colour": (
+        ["tune/small/after", "colour: valu"], 2, "colour: valu", "evidence or value",
+        "write `colour: value`",
+    ),
     "unknown study": (
         ["tunes/small/after"], 1, 'no study "tunes"; did you mean tune?',
         "one of the studies plain, tune", "write tune/small/after or tune/small/before",
@@ -357,7 +366,8 @@ ERRORS = {
     ),
     "unknown option": (
         ["tune/small/after", "scal: shared"], 2, 'no option "scal"; did you mean scale?',
-        "one of as, scale, delta, row, column, title, caption, compact", "write scale in its place",
+        "one of as, scale, colour, delta, row, column, title, caption, compact",
+        "write scale in its place",
     ),
     "option twice": (
         ["plain", "row: 1", "row: 1"], 3, "the option row a second time", "each option once",
@@ -597,8 +607,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
     """A site with figures and faults, built in an own folder below that of its pages."""
     cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
     project = site_builds.make_project(tmp_path_factory.mktemp("mkdocs") / "project", cache)
-    project.write("data/tune/study.yml", STUDY)
-    project.write("data/tune/cells.csv", CELLS)
+    write_study(project.folder / "data/tune", STUDY, CELLS)
     project.write("docs/below/page.md", PAGE.replace("{fence}", FENCE))
     project.write("docs/index.md", "[A cell](below/page.md#small/after/0.1,16)\n")
     return project.built()

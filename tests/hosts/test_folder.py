@@ -284,9 +284,10 @@ def test_plain_pages_hold_only_what_a_forge_shows(project: Path, form: str, page
     assert not any(path.endswith((".html", ".js", ".css")) for path in files)
     text = pages[page]
     assert "| **16** | 13.5 | **14.5** |" in text
-    assert text.startswith("# Model compared: Accuracy over learning rate and batch size\n")
+    assert "\n# 2 cases; nothing is shown or can be tested\n" in text
     assert not re.search(r"^---$", text, re.MULTILINE)
-    assert len(re.findall(r"!\[[^]]+\]\([^)]+\.svg\)", text)) == 2
+    # Each grid beside the answer of its level, and again with its table.
+    assert len(re.findall(r"!\[[^]]+\]\([^)]+\.svg\)", text)) == 4
     for path, content in pages.items():
         for target in re.findall(r"\]\(([^)]+)\)", content):
             name = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))

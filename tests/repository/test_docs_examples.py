@@ -243,7 +243,7 @@ def test_policy_number_and_navigation_of_the_options_page(tmp_path: Path) -> Non
     follow(DOCS / "start.md", tmp_path)
     page = blocks(DOCS / "options.md")
     [policy] = [block.text for block in page if "csp: true" in block.text]
-    [navigation] = [block.text for block in page if block.text.startswith("nav:")]
+    navigation, tabs = [block.text for block in page if block.text.startswith("nav:")]
     [number] = [block.text for block in page if block.language == "markdown"]
     headers = next(block.text for block in page if "csp.txt" in block.text)
     (tmp_path / "mkdocs.yml").write_text(f"site_name: Mine\n{policy}{navigation}", "utf-8")
@@ -259,6 +259,15 @@ def test_policy_number_and_navigation_of_the_options_page(tmp_path: Path) -> Non
         r'<a href="([^"]+)" class="md-nav__link">\s*<span[^>]*>\s*([^<]+?)\s*<', home
     )
     assert ("studies/tuning/model/large/", "Best results") in links
+
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: Mine\n{policy}{tabs}", "utf-8")
+    built = run("mkdocs build --strict", tmp_path)
+    assert built.returncode == 0, built.stderr
+    overview = (tmp_path / "site/studies/index.html").read_text("utf-8")
+    tree = overview.partition("md-nav--primary")[2]
+    titles = ("Results", "Batch size and learning rate", "Guide")
+    places = [tree.index(title) for title in titles]
+    assert places == sorted(places)
 
     assert run(headers, tmp_path).returncode == 0
     policy = (tmp_path / "site/assets/gridatlas/csp.txt").read_text("utf-8").strip()

@@ -55,6 +55,41 @@ def warm(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> Iterator[Warm]:
 
 
 @pytest.fixture
+def one_thread() -> Iterator[None]:
+    """PyTorch computes with one thread: for tiny models more are slower."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Any]:
+    """A tiny model by its family and its attention: `models("llama", "sdpa")`."""
+    import tiny
+    import torch
+
+    from gridatlas.reproduce.kv.models import choose_model, load_model
+
+    folder = tmp_path_factory.mktemp("models")
+    loaded: dict[tuple[str, str], Any] = {}
+
+    def load(family: str, attention: str) -> Any:
+        path = folder / family
+        if not path.exists():
+            tiny.save_tiny(path, family)
+        if (family, attention) not in loaded:
+            choice = choose_model(str(path))
+            device = torch.device("cpu")
+            loaded[family, attention] = load_model(choice, device, "float32", attention)
+        return loaded[family, attention]
+
+    return load
+
+
+@pytest.fixture
 def make_manifest() -> MakeManifest:
     """A manifest that doesn't depend on this machine: `make_manifest(units, seeds=1)`."""
 

@@ -18,7 +18,7 @@ from toy_run import toy_rows
 from conftest import STUDY, MakeRun
 from gridatlas.cli.main import main
 from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
-from gridatlas.reproduce.runner.tally import clustered_stderr, tally
+from gridatlas.reproduce.runner.tally import Answers, clustered_stderr, tally
 from gridatlas.reproduce.runner.units import cell_of
 
 CELL = (("local_window", "500"), ("model", "toy"), ("ratio", "0.1"))
@@ -44,6 +44,27 @@ def graded(unit: Unit, *correct: Sequence[int]) -> list[Row]:
         for item, outcomes in zip(ids, correct, strict=True)
         for sample, outcome in enumerate(outcomes)
     ]
+
+
+def test_answers_of_a_cell_are_counted() -> None:
+    units = [Unit(CELL, f"q{number}", 2) for number in range(2)]
+    first, second, third, fourth = (row for unit in units for row in graded(unit, [1, 0]))
+    rows = {
+        units[0]: [
+            replace(first, tokens=10, prunes=0),
+            replace(second, tokens=20, prunes=2, prediction=None, finish="length"),
+        ],
+        units[1]: [
+            replace(third, tokens=30, prunes=3, finish="length"),
+            replace(fourth, tokens=40, prunes=1, prediction=None),
+        ],
+    }
+    assert tally(CELL, rows).answers == Answers(unanswered=2, truncated=2, tokens=100, prunes=6)
+    whole = {unit: [replace(row, prunes=None) for row in found] for unit, found in rows.items()}
+    counted = tally(CELL, whole).answers
+    assert counted is not None
+    assert counted.prunes is None
+    assert tally(CELL, {**rows, units[1]: None}).answers is None
 
 
 # --- standard errors ----------------------------------------------------------------------------
@@ -198,10 +219,13 @@ def test_outcomes_are_there_item_by_item(data: Path, run: RunFolder) -> None:
 def test_manifest_says_how_far_each_cell_is(data: Path, run: RunFolder) -> None:
     collected(data, run)
     content = json.loads((data / f"demo/runs/{run.run}.json").read_text())
+    rows = [row for unit in run.plan() if unit.cell == CELL for row in run.read(unit)]
+    answers = {"n": 8, "unanswered": 0, "truncated": 0, "tokens": sum(row.tokens for row in rows)}
+    answers["prunes"] = None
     assert content == run.manifest() | {
         "cells": [
             {"levels": dict(CELL) | {"ratio": "0.2"}, "done": 3, "of": 4},
-            {"levels": dict(CELL), "done": 4, "of": 4},
+            {"levels": dict(CELL), "done": 4, "of": 4, "answers": answers},
         ]
     }
 

@@ -92,6 +92,14 @@ def test_only_what_is_missing_is_done(make_run: MakeRun) -> None:
     assert run.missing(UNITS) == []
 
 
+def test_several_groups_are_given_at_a_time(make_run: MakeRun) -> None:
+    groups = groups_of(UNITS, by_item)
+    run = make_run(UNITS, but=UNITS)
+    worker = Noting()
+    assert run_units(UNITS, lambda: worker, folder=run, key=by_item, together=3) == len(UNITS)
+    assert worker.groups == [[*groups[0], *groups[1], *groups[2]], groups[3]]
+
+
 def test_no_worker_is_made_where_nothing_is_left(make_run: MakeRun) -> None:
     def none() -> Noting:
         raise AssertionError("a model would be loaded")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from transformers import (
 )
 
 from gridatlas.reproduce.kv.decode import Decoding, Ends
-from gridatlas.reproduce.kv.models import choose_model, load_model
 from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas.reproduce.kv.press import Press, check_family
 from gridatlas.reproduce.kv.sampling import Sampling, drawn
@@ -41,31 +40,7 @@ GOES_ON = Ends(tiny.THOUGHT, frozenset())
 PRUNING = [name for name in NAMES if name != "full"]
 Models = Callable[[str, str], Any]
 
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
-    folder = tmp_path_factory.mktemp("models")
-    loaded: dict[tuple[str, str], Any] = {}
-
-    def load(family: str, attention: str) -> Any:
-        path = folder / family
-        if not path.exists():
-            tiny.save_tiny(path, family)
-        if (family, attention) not in loaded:
-            choice = choose_model(str(path))
-            device = torch.device("cpu")
-            loaded[family, attention] = load_model(choice, device, "float32", attention)
-        return loaded[family, attention]
-
-    return load
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def predictor_of(hidden: int) -> Any:

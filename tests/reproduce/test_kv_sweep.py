@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,11 +23,13 @@ import torch
 from click.testing import CliRunner, Result
 from huggingface_hub.errors import HfHubHTTPError
 
-from gridatlas.reproduce.kv import memory, models, sweep
+from gridatlas.reproduce.kv import cost, memory, models
+from gridatlas.reproduce.kv.batches import Batch, rows_for, rows_that_fit
 from gridatlas.reproduce.kv.memory import GIB, Shape, check_fits, shape_of
 from gridatlas.reproduce.kv.models import SHAPES, about_model, choose_model
 from gridatlas.reproduce.kv.questions import read_jsonl
-from gridatlas.reproduce.kv.sweep import Sweep, SweepFactory
+from gridatlas.reproduce.kv.sweep import Sweep
+from gridatlas.reproduce.kv.work import SweepFactory
 from gridatlas.reproduce.runner.collect import collect
 from gridatlas.reproduce.runner.errors import CannotRun
 from gridatlas.reproduce.runner.records import RunFolder
@@ -102,13 +105,15 @@ def on_tiny(family: str = "qwen2") -> list[str]:
 
 
 def read(folder: Path) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """The rows of a run without their seconds, by window, ratio and item."""
+    """The rows of a run by window, ratio and item, without what the rest of the batch changes."""
     run = RunFolder.open(folder)
     found = {}
     for unit in run.plan():
         rows = [json.loads(line) for line in run.path(unit).read_text().splitlines()[1:]]
         for row in rows:
             assert row.pop("seconds") >= 0
+            assert row.pop("batch_tokens", 1) >= 0
+            row.pop("refilled", None)
         levels = unit.levels
         found[levels.get("local_window", ""), levels.get("ratio", ""), str(unit.item)] = rows
     return found
@@ -194,6 +199,7 @@ def test_full_has_one_cell_and_its_answers_train_a_predictor(run: Run, here: Pat
 
 def test_samples_in_two_batches_are_the_same_samples(run: Run, here: Path) -> None:
     given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--limit", "1", "--samples", "3"]
+    given += ["--decoder", "loop"]
     assert run("kv_sweep", *given, "--out", "runs/one").exit_code == 0
     assert run("kv_sweep", *given, "--batch", "2", "--out", "runs/two").exit_code == 0
     first, second = read(here / "runs" / "one"), read(here / "runs" / "two")
@@ -261,19 +267,141 @@ def test_killed_run_goes_on_and_its_reading_is_the_same(run: Run, here: Path) ->
 
 
 def test_dry_run_needs_neither_model_nor_data(run: Run, here: Path) -> None:
-    result = run("kv_sweep", "--model", "r1-llama", "--benchmark", "gpqa_d", "--dry-run")
+    given = ["--model", "r1-llama", "--benchmark", "gpqa_d", "--dry-run"]
+    result = run("kv_sweep", *given, "--price-per-hour", "2.5")
     assert result.output == (
         "3,960 units: 20 cells × 198 questions, 5 samples each\n"
         "324,403,200 tokens at most (16,384 per answer)\n"
-        "19.5 GiB of GPU memory: weights 15.0, caches 3.1 (5 samples of at most 5,000 tokens), "
-        "spare 1.5; as much as the caches again, or in the RAM, for the beginning that the cells "
-        "share\n"
+        "70.3 GiB of GPU memory: weights 15.0, caches 52.6 (86 rows of at most 5,008 tokens), "
+        "spare 2.8\n"
+        "60.3 million tokens to decode at 1,973 per second (assumed: 7,000 tokens per answer, and "
+        "2 times the time in which an H100 reads weights and caches, at least 25 ms, for a step "
+        "with 80% of the rows busy; --measure 20 replaces all of it)\n"
+        "GPU time, an estimate: 8 h 30 min, 21.23 at 2.50 per hour\n"
+    )
+    loop = run("kv_sweep", *given, "--decoder", "loop")
+    assert loop.output == (
+        "3,960 units: 20 cells × 198 questions, 5 samples each\n"
+        "324,403,200 tokens at most (16,384 per answer)\n"
+        "19.5 GiB of GPU memory: weights 15.0, caches 3.1 (5 rows of at most 5,000 tokens), "
+        "spare 1.5\n"
         "GPU time, an estimate at 30 ms a step: 4 d 20 h with 8,000 tokens per answer, 16 d 9 h "
         "if all run to the limit\n"
     )
     limited = run("kv_sweep", *on_tiny(), *SMALL, "--limit", "2", "--dry-run")
     assert limited.output.startswith("8 units: 4 cells × 2 questions, 2 samples each\n")
+    assert "(16 rows of at most" in limited.output
     assert not (here / "runs" / "kv_sweep").exists()
+
+
+def test_measured_rate_replaces_the_assumed_one(run: Run, here: Path) -> None:
+    given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--rows", "4", "--out", "runs/measured"]
+    first = run("kv_sweep", *given, "--measure", "2", "--price-per-hour", "3600")
+    assert first.exit_code == 0, first.output
+    assert "8 of 8 units" in first.stderr
+    folder = RunFolder.open(here / "runs" / "measured")
+    measured = json.loads((folder.folder / "measured.json").read_text())
+    rows = [row for unit in folder.plan() if unit.item in ("q0", "q1") for row in folder.read(unit)]
+    shared = {(row.item, row.sample): min(row.tokens, *(row.pruned_at or [999])) for row in rows}
+    tails = [row.tokens - row.pruned_at[0] for row in rows if row.pruned_at]
+    assert measured["tokens_per_question"] == (sum(shared.values()) + sum(tails)) / 2
+    speed = sum(row.batch_tokens or 0 for row in rows) / sum(row.seconds for row in rows)
+    assert measured["tokens_per_second"] == pytest.approx(speed)
+    words = f"at {speed:,.0f} per second (measured with 2 questions of this run)\n"
+    assert words in first.stdout
+    assert words in run("kv_sweep", *given, "--dry-run").output
+    # A rate of another batch says nothing of this one.
+    assert "(assumed: " in run("kv_sweep", *given, "--rows", "5", "--dry-run").output
+    (folder.folder / "measured.json").write_text("[]")
+    broken = run("kv_sweep", *given, "--dry-run")
+    assert broken.exit_code == 1
+    assert "expected: what --measure wrote\n  fix:      remove it" in broken.output
+    # What was measured is part of the run.
+    done = run("kv_sweep", *given)
+    assert "36 of 36 units" in done.stderr
+
+
+def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> None:
+    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "2", "--out", "runs/shape"]
+    one_cell = [*given, "--only", "ratio=0.1", "--only", "local_window=6"]
+    assert run("kv_sweep", *one_cell, "--rows", "3").exit_code == 0
+    manifest = RunFolder.open(here / "runs" / "shape").manifest()
+    assert manifest["settings"]["decoder"] == {
+        "name": "slots",
+        "version": 1,
+        "rows": 3,
+        "slots": 48,
+        "rounded_to": 64,
+        "reading": "grouped",
+        "num_splits": None,
+    }
+    for other, setting in [
+        (["--rows", "4"], "settings.decoder.rows  3     4"),
+        (["--decoder", "loop"], 'settings.decoder.name        "slots"    "loop"'),
+        (["--reading", "varlen"], 'settings.decoder.reading     "grouped"  "varlen"'),
+        (["--dtype", "bfloat16"], 'settings.dtype  "float32"  "bfloat16"'),
+    ]:
+        refused = run("kv_sweep", *given, *other)
+        assert refused.exit_code == 2
+        assert "has a run with other settings" in refused.output
+        assert setting in refused.output
+        assert "name another folder with --out, or give the settings of then" in refused.output
+    # Without --rows it goes on in the batch that it has; beginnings are those of the first cell.
+    assert run("kv_sweep", *given).exit_code == 0
+    folder = RunFolder.open(here / "runs" / "shape")
+    by_sample: dict[tuple[str, int], set[tuple[Any, ...]]] = {}
+    for unit in folder.plan():
+        first = unit.levels["ratio"] == "0.1" and unit.levels["local_window"] == "6"
+        for row in folder.read(unit):
+            assert row.refilled == (not first)
+            by_sample.setdefault((row.item, row.sample), set()).add(row.prefix)
+            assert len(row.pruned_at) == row.prunes
+    assert len(by_sample) == 4
+    assert all(len(prefixes) == 1 for prefixes in by_sample.values())
+    # All at once gives the same.
+    whole = [*given[:-1], "runs/shape-whole", "--rows", "3"]
+    assert run("kv_sweep", *whole).exit_code == 0
+    assert read(here / "runs" / "shape") == read(here / "runs" / "shape-whole")
+
+
+def test_broken_beginning_is_told(run: Run, here: Path) -> None:
+    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "1", "--out", "runs/torn"]
+    assert run("kv_sweep", *given, "--only", "ratio=0.1").exit_code == 0
+    path = sorted((here / "runs" / "torn" / "prefixes").iterdir())[0]
+    path.write_text("{")
+    torn = run("kv_sweep", *given)
+    assert torn.exit_code == 1
+    assert f"{path} can't be read: " in torn.output
+    assert "fix:      remove it: they are decoded again" in torn.output
+    path.unlink()
+    assert run("kv_sweep", *given).exit_code == 0
+
+
+def test_loop_and_slots_give_the_same_answers(run: Run, here: Path) -> None:
+    given = [*on_tiny("llama"), *SMALL, "--scorer", "r-kv", "--limit", "2"]
+    assert run("kv_sweep", *given, "--out", "runs/slots").exit_code == 0
+    assert run("kv_sweep", *given, "--decoder", "loop", "--out", "runs/loop").exit_code == 0
+    found = read(here / "runs" / "slots")
+    for rows in found.values():
+        for row in rows:
+            assert row.pop("prefix")
+            assert len(row.pop("pruned_at")) == row["prunes"]
+    assert found == read(here / "runs" / "loop")
+
+
+def test_rows_follow_from_the_memory() -> None:
+    shape = SHAPES["r1-llama"]
+    assert rows_for(shape, 2, 5008, 80e9, 1000) == 86
+    assert rows_for(shape, 2, 5008, 80e9, 20) == 20
+    assert rows_for(shape, 2, 5008, None, 1000) == 32
+    with pytest.raises(CannotRun) as refused:
+        rows_for(shape, 2, 5008, 16 * GIB, 1000)
+    assert refused.value.message == (
+        "the GPU has 16.0 GiB of memory; the weights take 15.0 GiB, a row of 5,008 tokens 0.6 GiB, "
+        "and all else 2.8 GiB\n"
+        "  expected: room for one row at least\n"
+        "  fix:      use a GPU with at least 19 GiB"
+    )
 
 
 @pytest.mark.parametrize("level", SHAPES)
@@ -289,15 +417,25 @@ def test_shapes_are_those_of_the_models(level: str) -> None:
     assert shape_of(config) == SHAPES[level]
 
 
-def test_estimate_of_the_whole_study_is_that_of_others() -> None:
-    """Both models and all benchmarks: 200 to 450 hours."""
-    hours = 0.0
-    for level in SHAPES:
-        for number in (30, 30, 40, 198):
-            plan = Sweep(level, "aime24")
-            first = sweep.TYPICAL - (plan.trigger - 300)
-            hours += number * (plan.trigger - 300 + 20 * first) * sweep.STEP / 3600
-    assert 200 < hours < 450
+def test_estimate_of_the_whole_study() -> None:
+    """Both models and all benchmarks on one GPU: a night or two; cell by cell, weeks."""
+    hours = {"slots": 0.0, "loop": 0.0}
+    tokens = 0.0
+    for level, shape in SHAPES.items():
+        for benchmark, number in (("aime24", 30), ("aime25", 30), ("amc23", 40), ("gpqa_d", 198)):
+            plan = Sweep(level, benchmark)
+            first = cost.TYPICAL - (plan.trigger - cost.PROMPT)
+            hours["loop"] += number * (plan.trigger + 20 * first) * cost.LOOP_STEP / 3600
+            slots = plan.slots([cost.PROMPT])
+            rows = rows_that_fit(shape, 2, slots, cost.GPU)
+            assert rows == {"r1-qwen": 201, "r1-llama": 86}[level]
+            plan = replace(plan, batch=Batch("slots", rows, slots, "grouped"))
+            rate = cost.assumed_rate(plan, shape)
+            hours["slots"] += number * rate.tokens / rate.per_second / 3600
+            tokens += number * rate.tokens
+    assert 200 < hours["loop"] < 450
+    assert 10 < hours["slots"] < 30
+    assert 100e6 < tokens / 2 < 115e6
 
 
 def test_too_little_memory_says_what_would_fit() -> None:
@@ -338,7 +476,8 @@ def test_memory_that_runs_out_in_training_is_told() -> None:
 def test_worker_can_be_made_in_another_process(here: Path) -> None:
     questions = read_jsonl(here / "q.jsonl").questions
     choice = choose_model(f"r1-qwen={here / 'qwen2'}")
-    plan = Sweep("r1-qwen", "aime24", scorer="h2o", dtype="float32")
+    batch = Batch("slots", 8, 64, "grouped")
+    plan = Sweep("r1-qwen", "aime24", scorer="h2o", dtype="float32", batch=batch)
     factory = SweepFactory(plan, questions, 0, choice, about_model(choice), None, "cpu")
     sent = pickle.loads(pickle.dumps(factory))
     assert sent == factory
@@ -348,7 +487,7 @@ def test_worker_can_be_made_in_another_process(here: Path) -> None:
 def test_beginning_goes_to_the_ram_where_the_gpu_is_full(
     run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "1"]
+    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "1", "--decoder", "loop"]
     assert run("kv_sweep", *given, "--out", "runs/room").exit_code == 0
     monkeypatch.setattr("gridatlas.reproduce.kv.decode.room_for", lambda device, needed: False)
     assert run("kv_sweep", *given, "--out", "runs/no-room").exit_code == 0
@@ -417,6 +556,26 @@ REFUSED = {
         [*on_tiny(), "--scorer", "full", "--ratio", "0.1"],
         2,
         ["--scorer full keeps all: it has neither --local-window nor --ratio"],
+    ),
+    "rows of the loop": (
+        [*on_tiny(), "--decoder", "loop", "--rows", "3"],
+        2,
+        ["--rows and --measure are for --decoder slots"],
+    ),
+    "a batch of slots": (
+        [*on_tiny(), "--batch", "3"],
+        2,
+        ["--batch is for --decoder loop; give --rows"],
+    ),
+    "rows on other machines": (
+        [*on_tiny(), "--scorer", "streaming", "--engine", "ray"],
+        1,
+        ["how many rows fit isn't known: there is no GPU here to ask", "give --rows"],
+    ),
+    "the flash kernel on a CPU": (
+        [*on_tiny(), *SMALL, "--scorer", "h2o", "--reading", "varlen"],
+        1,
+        ["varlen_attn isn't there for cpu and float32", "give --reading grouped"],
     ),
     "a revision of a file": (
         [*on_tiny(), "--data-revision", "abc"],

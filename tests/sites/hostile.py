@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import site_builds
+from builders import write_study
 from once import once
 from site_builds import Build
 
@@ -169,8 +170,7 @@ def hostile(base: Path) -> Build:
     )
     for study in STRINGS:
         texts = Texts(study)
-        project.write(f"data/{study}/study.yml", json.dumps(texts.study_file(), indent=1))
-        project.write(f"data/{study}/cells.csv", texts.cells())
-        if len(texts.levels) == 2:
-            project.write(f"data/{study}/second.csv", texts.cells(second=True))
+        second = {"second.csv": texts.cells(second=True)} if len(texts.levels) == 2 else {}
+        text = json.dumps(texts.study_file(), indent=1)
+        write_study(project.folder / "data" / study, text, texts.cells(), second)
     return project.built("--strict")

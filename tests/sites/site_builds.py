@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for benchmarks, which run without pytest
+
+from builders import write_study
 from once import common, once
 from static_host import SITE_HOST, serving  # noqa: F401 (tests find all here)
 from without_network import without_network
@@ -206,26 +210,21 @@ def add_real_studies(base: Path, project: Project) -> None:
 
 def add_tiny_study(project: Project, name: str = "tiny") -> None:
     """Put the smallest study with a facet into a project."""
-    project.write(f"data/{name}/study.yml", TINY_STUDY)
-    project.write(f"data/{name}/cells.csv", TINY_CELLS)
+    write_study(project.folder / "data" / name, TINY_STUDY, TINY_CELLS)
 
 
 def add_reproduced_study(project: Project, name: str = "again") -> None:
     """Put a study with a run into a project: cells that agree, differ, are running, aren't run."""
     study = TINY_STUDY.replace("label: Small}", "label: Small, items: 2000}")
-    project.write(
-        f"data/{name}/study.yml",
-        study
-        + "trials: {items: model, samples: 5}\n"
-        + "readings:\n  - {id: paper, file: cells.csv, label: Figure}\n"
-        + "  - {id: ours, file: ours.csv, label: Our run}\n"
-        + 'reproduce: {script: docs/tune.py, args: "{model} {rate} {batch}", margin: 4}\n',
+    study += (
+        "trials: {items: model, samples: 5}\n"
+        "readings:\n  - {id: paper, file: cells.csv, label: Figure}\n"
+        "  - {id: ours, file: ours.csv, label: Our run}\n"
+        'reproduce: {script: docs/tune.py, args: "{model} {rate} {batch}", margin: 4}\n'
     )
-    project.write(f"data/{name}/cells.csv", TINY_CELLS)
-    project.write(
-        f"data/{name}/ours.csv",
+    ours = (
         "model,batch,rate,accuracy,n,successes,run\n"
-        "small,8,0.1,11.0,10000,1100,tune-1\nsmall,8,0.2,30.0,10000,3000,tune-1\n",
+        "small,8,0.1,11.0,10000,1100,tune-1\nsmall,8,0.2,30.0,10000,3000,tune-1\n"
     )
     cells = [("0.1", "8", 9), ("0.2", "8", 9), ("0.1", "16", 4), ("0.2", "16", 0)]
     run = {
@@ -236,7 +235,8 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
             for rate, batch, done in cells
         ],
     }  # fmt: skip
-    project.write(f"data/{name}/runs/tune-1.json", json.dumps(run))
+    files = {"ours.csv": ours, "runs/tune-1.json": json.dumps(run)}
+    write_study(project.folder / "data" / name, study, TINY_CELLS, files)
 
 
 def shared_cache(base: Path) -> Path:
@@ -301,12 +301,28 @@ def figure_name(figure: Tag) -> str:
     return str(figure.select("svg")[0]["aria-label"]).partition(": ")[0]
 
 
+def about(figure: Tag, selector: str) -> list[Tag]:
+    """What a figure has below it: within it, or in the actions of the row that it is in."""
+    row = figure.find_parent(class_="ga-multiples")
+    if row is None:
+        return figure.select(selector)
+    name = figure.get("id") or figure_name(figure)
+    parts = [part for part in row.select("[data-of]") if part["data-of"] == name]
+    found = [element for part in parts for element in (part, *part.find_all(True))]
+    chosen = row.select(selector)
+    return [element for element in found if any(element is other for other in chosen)]
+
+
 def data_table(figure: Tag) -> tuple[list[str], dict[str, list[str]]]:
     """A figure's data table: the levels of x, and the texts by level of y from the top."""
-    tables = figure.select('[aria-label^="Data table of "] table')
-    assert len(tables) == 1, f"{len(tables)} data tables"
+    table = about(figure, '[aria-label^="Data table of "] :is(table, tbody)')
+    assert table, "no data table"
+    whole = table[0] if table[0].name == "table" else table[0].find_parent("table")
+    assert isinstance(whole, Tag)
     head, *rows = [
-        [_value_of(cell) for cell in row.find_all(["th", "td"])] for row in tables[0].select("tr")
+        [_value_of(cell) for cell in row.find_all(["th", "td"])]
+        for row in [*whole.select("thead tr"), *about(figure, "tbody tr:has(> td)")]
+        if row.find_parent("table") is whole
     ]
     assert len({row[0] for row in rows}) == len(rows)
     return head[1:], {row[0]: row[1:] for row in rows}

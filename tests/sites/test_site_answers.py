@@ -6,23 +6,28 @@ import json
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup, Tag
 from expected import GREEDY, OURS
 from site_builds import DYNTS, GRPO, Build, article, text_of
 
 STUDIES = (DYNTS, GRPO, OURS, GREEDY)
 LEADS = {
     f"studies/{DYNTS}/": "R1-Qwen: ratio clearly matters, 0.4 scores highest; "
-    "R1-Llama: nothing shown to be better.",
-    f"studies/{DYNTS}/model/": "R1-Qwen likely scores higher than R1-Llama, by 2.4 points.",
-    f"studies/{DYNTS}/model/r1-qwen/": "R1-Qwen: ratio clearly matters; 0.4 scores highest.",
+    "R1-Llama: nothing shown to be better",
+    f"studies/{DYNTS}/model/": "R1-Qwen likely scores higher than R1-Llama, by 2.4 points",
+    f"studies/{DYNTS}/model/r1-qwen/": "R1-Qwen: ratio clearly matters; 0.4 scores highest",
     f"studies/{DYNTS}/benchmark/aime25/": "AIME25: R1-Qwen likely scores higher than R1-Llama, by "
-    "6.8 points.",
+    "6.8 points",
     f"studies/{DYNTS}/benchmark/average/": "R1-Qwen likely scores higher than R1-Llama, by 2.4 "
-    "points.",
-    "studies/grpo-digits/setting/before/": "Before GRPO: score 7.1 on average; can't be tested.",
+    "points",
+    "studies/grpo-digits/setting/before/": "Before GRPO: score 7.1 on average; can't be tested",
     "studies/digits-grpo-ours/setting/after_t125/": "After GRPO, rollouts at 1.25 clearly scores "
-    "higher than Before GRPO, by 28.8 points.",
+    "higher than Before GRPO, by 28.8 points",
 }
+
+
+def heading(page: BeautifulSoup) -> Tag | None:
+    return article(page).h1
 
 
 def answers(atlas: Build, study: str) -> list[dict[str, Any]]:
@@ -34,8 +39,11 @@ def answers(atlas: Build, study: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("path", LEADS)
 def test_a_page_leads_with_its_answer(atlas: Build, path: str) -> None:
-    paragraph = article(atlas.page(path)).select("h1 ~ p")[0]
-    assert text_of(paragraph.strong) == LEADS[path]
+    page = atlas.page(path)
+    assert text_of(heading(page)) == LEADS[path]
+    assert text_of(page.title).startswith(f"{LEADS[path]} – ")
+    [meta] = page.select('meta[name="description"]')
+    assert str(meta["content"]).startswith(f"{LEADS[path]}. ")
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -43,19 +51,20 @@ def test_answers_json_has_what_each_page_says(atlas: Build, study: str) -> None:
     found = answers(atlas, study)
     assert found
     for answer in found:
-        paragraph = article(atlas.page(answer["page"])).select("h1 ~ p")[0]
-        assert text_of(paragraph.strong) == f"{answer['sentence']}."
-        assert text_of(paragraph).endswith(answer["evidence"][0]["sentence"])
+        page = article(atlas.page(answer["page"]))
+        assert text_of(page.h1) == answer["sentence"]
+        evidence = [reason["sentence"] for reason in answer["evidence"]]
+        assert text_of(page.select("h1 ~ p")[0]) == " ".join(evidence[:2])
+        listed = [text_of(item) for item in page.select("#evidence + ul li")]
+        assert len(listed) == len(evidence)
+        assert all(map(str.startswith, listed, evidence))
 
 
 def test_the_page_of_all_studies_counts_their_grades(atlas: Build) -> None:
     page = article(atlas.page("studies/"))
-    assert text_of(page.select("h1 ~ p")[0].strong) == (
-        "4 studies: 3 with a clear effect and 1 that can't be tested."
-    )
-    leads = [text_of(heading.find_next("p")) for heading in page.select("h2")]
-    assert leads == [
-        f"{answers(atlas, study)[0]['sentence']}." for study in (OURS, GREEDY, DYNTS, GRPO)
+    assert text_of(page.h1) == "4 studies: 3 with a clear effect and 1 that can't be tested"
+    assert [text_of(heading) for heading in page.select("h2")] == [
+        answers(atlas, study)[0]["sentence"] for study in (OURS, GREEDY, DYNTS, GRPO)
     ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import site_builds
+from builders import write_study
 from site_builds import (
     TINY_CELLS,
     TINY_STUDY,
@@ -33,10 +34,8 @@ def add_changed_study(project: Project) -> None:
     """Put a study into `data`, and as it was into `before`: one cell changed, a claim flipped."""
     text = STUDY + "trials: {items: model}\n" + CLAIM
     for folder, cells in (("before", TINY_CELLS), ("data", EDITED)):
-        project.write(f"{folder}/tiny/study.yml", text)
-        project.write(f"{folder}/tiny/cells.csv", cells)
-        project.write(f"{folder}/same/study.yml", TINY_STUDY)
-        project.write(f"{folder}/same/cells.csv", TINY_CELLS)
+        write_study(project.folder / folder / "tiny", text, cells)
+        write_study(project.folder / folder / "same", TINY_STUDY, TINY_CELLS)
 
 
 def git(folder: Path, *arguments: str) -> None:

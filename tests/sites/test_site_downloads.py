@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from expected import GRIDS, MEASURED, shown, trials
-from site_builds import DYNTS, GRPO, Build, figure_of, figures, grid_of
+from site_builds import DYNTS, GRPO, Build, about, figure_of, figures, grid_of
 
 ENDINGS = ("csv", "json", "png", "svg", "vl.json")
 """Of the files that a figure's downloads name."""
@@ -52,7 +52,7 @@ def test_a_figure_links_its_own_downloads(atlas: Build, path: str) -> None:
     assert grids
     for grid in grids:
         study = DYNTS if "/" in grid else GRPO
-        links = figure_of(page, grid).select(".ga-downloads a")
+        links = about(figure_of(page, grid), ".ga-downloads a")
         found = sorted(urljoin(f"/{path}", str(link["href"])) for link in links)
         assert found == [f"/grids/{study}/{grid}.{ending}" for ending in ENDINGS]
         assert all(link.has_attr("download") for link in links)

@@ -61,14 +61,11 @@ def test_each_string_is_shown_as_it_is(site: Build, study: str) -> None:
     page = article(site.page(f"studies/{study}/"))
     page_text = text_of(page)
     assert [text for text in texts.everywhere() if plain(text) not in page_text] == []
-    assert _heading(page) == plain(texts["title"])
+    assert text_of(page.select_one(".ga-crumbs [aria-current]")) == plain(texts["title"])
     checks = text_of(article(site.page(f"studies/{study}/checks/")))
     assert [text for text in texts.on_checks_page() if plain(text) not in checks] == []
     overview = article(site.page("studies/"))
-    assert plain(texts["title"]) in [
-        text_of(element).rstrip("¶") for element in overview.find_all("h2")
-    ]
-    assert plain(texts["summary"]) in text_of(overview)
+    assert plain(texts["title"]) in [text_of(element) for element in overview.select("h2 + p")]
 
 
 def _heading(page: Tag) -> str:
@@ -78,19 +75,21 @@ def _heading(page: Tag) -> str:
 @every_attack
 def test_headings_and_tables_say_it_too(site: Build, study: str) -> None:
     texts = Texts(study)
-    over = f"{texts['metric']} over {texts['x']} and {texts['y']}"
-    page = article(site.page(f"studies/{study}/facet/"))
-    assert _heading(page) == plain(f"{texts['facet']} compared: {over}")
+    answers = json.loads((site.site / f"grids/{study}/answers.json").read_text("utf-8"))
+    sentences = {answer["page"]: plain(answer["sentence"]) for answer in answers}
+    for address in (f"studies/{study}/", f"studies/{study}/facet/"):
+        assert _heading(article(site.page(address))) == sentences[address]
     for address, level in zip(level_addresses(site, study), texts.levels, strict=True):
         page = article(site.page(address))
-        assert _heading(page) == plain(f"{texts[level]}: {over}")
+        assert _heading(page) == sentences[address]
         figure = figures(site.page(address))[0]
         columns, rows = data_table(figure)
         assert columns == [plain(texts["x one"]), plain(texts["x two"])]
         assert list(rows) == [plain(texts["y two"]), plain(texts["y one"])]
-        corner = text_of(figure.select_one("th"))
+        table = page.select('[aria-label^="Data table of "]')[0]
+        corner = text_of(table.select_one("th"))
         assert corner == plain(f"{texts['y']} ({texts['y unit']}) \\ {texts['x']} (ms)")
-        noted = [str(cell.get("title", "")) for cell in figure.select("td")]
+        noted = [str(cell.get("title", "")) for cell in table.select("td")]
         assert [text for text in noted if text] == ([texts["note"]] if level == "facet one" else [])
 
 
@@ -111,11 +110,11 @@ def test_drawings_say_it_too(site: Build, study: str) -> None:
 def test_titles_and_navigation_say_it_too(site: Build, study: str) -> None:
     texts = Texts(study)
     page = site.page(f"studies/{study}/")
-    over = f"{texts['metric']} over {texts['x']} and {texts['y']}"
-    assert text_of(page.select_one("title")) == plain(f"{texts['title']}: {over} - Tiny")
+    answer = _heading(article(page))
+    assert text_of(page.select_one("title")) == plain(f"{answer} – {texts['title']} - Tiny")
     description = page.select_one('meta[name="description"]')
     assert description is not None
-    assert plain(str(description["content"])).startswith(plain(f"{over}, by {texts['facet']}"))
+    assert plain(str(description["content"])).startswith(f"{answer}.")
     titles = [text_of(element) for element in page.select("nav.md-nav--primary .md-ellipsis")]
     for field in ("title", "facet", *texts.levels):
         assert plain(texts[field]) in titles
@@ -212,7 +211,7 @@ def _svg_elements(site: Build, study: str) -> set[str]:
 def test_addresses_lead_where_they_say(site: Build, study: str) -> None:
     links = [str(link["href"]) for link in article(site.page(f"studies/{study}/")).select("a")]
     outward = [link for link in links if ":" in link]
-    assert [unquote(link) for link in outward] == [f"https://x.example/{Texts(study)['url']}"] * 2
+    assert {unquote(link) for link in outward} == {f"https://x.example/{Texts(study)['url']}"}
     assert not set("".join(outward)) & set('<>" \\`')
 
 
@@ -226,7 +225,7 @@ def test_the_search_index_holds_text(site: Build, study: str) -> None:
     ]
     assert len(entries) >= 4
     titles = [BeautifulSoup(entry["title"], "html.parser") for entry in entries]
-    assert plain(texts["title"]) in [plain(title.get_text()) for title in titles]
+    assert any(plain(title.get_text()).endswith(f" – {plain(texts['title'])}") for title in titles)
     assert [element for title in titles for element in title.find_all(True)] == []
     bodies = [BeautifulSoup(entry["text"], "html.parser") for entry in entries]
     assert plain(texts["summary"]) in plain(" ".join(body.get_text() for body in bodies))

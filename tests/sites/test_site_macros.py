@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import site_builds
+from builders import write_study
 from site_builds import TINY_CELLS, TINY_STUDY, Build, Project, article, navigation, text_of
 
 LARGE = 'grid(study="tiny", model="large")'
@@ -46,8 +47,8 @@ def _project(folder: Path, base: Path, first: bool, **options: Any) -> Project:
     )
     project.write("parts/part.md", PART)
     # Where the best cell is: a level whose name is a template.
-    project.write("data/tiny/study.yml", TINY_STUDY)
-    project.write("data/tiny/cells.csv", TINY_CELLS.replace(",0.2,", ",{{ 7919*7907 }},"))
+    cells = TINY_CELLS.replace(",0.2,", ",{{ 7919*7907 }},")
+    write_study(project.folder / "data/tiny", TINY_STUDY, cells)
     return project
 
 

@@ -148,14 +148,10 @@ def test_pages_that_the_user_placed_are_not_appended_again(tiny: Callable[..., P
     build = tiny(nav=nav).built("--strict")
     model = ["Model", "studies/tiny/model/", [["Large", "studies/tiny/model/large/", []]]]
     checks = ["Checks", "studies/tiny/checks/", []]
+    study = ["Learning rate and batch size", "studies/tiny/", [model, checks]]
     assert navigation(build.page("")) == [
-        ["Results", "studies/", [["The small one", small, []]]],
+        ["Results", "studies/", [["The small one", small, []], study]],
         ["Home", ".", []],
-        [
-            "Studies",
-            None,
-            [["Learning rate and batch size", "studies/tiny/", [model, checks]]],
-        ],
     ]
 
 
@@ -176,6 +172,24 @@ def test_a_section_whose_page_the_user_placed_takes_no_other_for_it(
             [["Model", None, levels], ["Checks", "studies/tiny/checks/", []]],
         ]
     ]
+
+
+def test_studies_follow_the_page_of_all_of_them_where_it_stands_in_a_section(
+    tiny: Callable[..., Project],
+) -> None:
+    results = ["index.md", {"Studies": "studies/index.md"}, {"Notes": "notes.md"}]
+    project = tiny(nav=[{"Results": results}, {"Guide": ["guide.md"]}])
+    project.write("docs/guide.md", "# Guide\n")
+    project.write("docs/notes.md", "# Notes\n")
+    build = project.built("--strict")
+    tree = navigation(build.page(""))
+    assert [item[:2] for item in tree] == [["Results", "."], ["Guide", None]]
+    assert [item[:2] for item in tree[0][2]] == [
+        ["Studies", "studies/"],
+        ["Notes", "notes/"],
+        ["Learning rate and batch size", "studies/tiny/"],
+    ]
+    assert_walk(build)
 
 
 def test_a_nav_without_our_pages_has_them_at_its_end(tiny: Callable[..., Project]) -> None:

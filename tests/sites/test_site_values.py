@@ -25,6 +25,7 @@ from site_builds import (
     GRPO,
     X_LEVELS,
     Build,
+    about,
     article,
     data_table,
     drawn_cells,
@@ -48,13 +49,13 @@ PLACES = {
     },
     f"studies/{GRPO}/setting/": list(SETTINGS),
     f"studies/{GRPO}/setting/before/": ["before"],
-    f"studies/{GRPO}/setting/after_t125/": ["before", "after_t125"],
-    f"studies/{GRPO}/setting/after_t100/": ["before", "after_t100"],
+    f"studies/{GRPO}/setting/after_t125/": ["after_t125"],
+    f"studies/{GRPO}/setting/after_t100/": ["after_t100"],
 }
 """The grids that each page shows with all their values."""
 LEADS = {
     "studies/": ["r1-llama/average", "r1-qwen/average", *SETTINGS],
-    f"studies/{DYNTS}/": ["r1-llama/average", "r1-qwen/average"],
+    f"studies/{DYNTS}/": [f"{model}/{other}" for model in MODELS for other in BENCHMARKS],
     f"studies/{GRPO}/": list(SETTINGS),
 }
 """The grids that stand for a study, as heatmaps only."""
@@ -110,9 +111,8 @@ def test_each_printed_number_is_shown_or_stands_beside_what_is(atlas: Build, pat
 
 def readings_table(figure: Tag) -> dict[tuple[str, str], list[str]]:
     """What each reading says of the cells that several give, the document's first."""
-    tables = [table for table in figure.select("table") if table.find_parent("details")][1:]
     found = {}
-    for row in (row for table in tables for row in table.select("tbody tr")):
+    for row in about(figure, '[aria-label^="Readings of "] tbody tr'):
         where, *texts, agree = [text_of(cell) for cell in row.find_all(["th", "td"])]
         x, y = where.split(" × ")
         found[x, y] = texts
@@ -142,8 +142,6 @@ def _label(x: str, y: str, cell: Shown, grid: str, best: bool) -> str:
     dynts = study_of(grid) == DYNTS
     value = f"{cell.text} %" if dynts else cell.text
     end = (" (disputed)" if cell.disputed else "") + (", best" if best else "")
-    # On their counts none of these cells can be told apart from the best; averages aren't tested.
-    end += ", may be the best" if dynts and not best and not grid.endswith("/average") else ""
     if dynts:
         return f"Ratio {x}, Local window size {y}: {value}{end}"
     return f"Number of x's digits {x}, Number of y's digits {y}: {value}{end}"
@@ -178,8 +176,9 @@ def test_the_row_with_eleven_values_is_disputed_and_none_of_them_is_placed(
     table = readings_table(figure)
     for x, cell in zip(X_LEVELS[GRPO], row, strict=True):
         assert table[x, DISPUTED[2]][:2] == ["disputed", cell.text]
-    legend = [text_of(text) for text in figure.select("svg text")]
-    assert [text for text in legend if text.startswith("disputed")] == ["disputed value"]
+    around = figure.find_parent(class_="ga-multiples")
+    assert isinstance(around, Tag)
+    assert "Corner: disputed value." in text_of(around.select_one(".ga-multiples-caption"))
 
 
 def test_why_a_reading_gives_no_value_is_said_where_it_is_shown(atlas: Build) -> None:
@@ -214,7 +213,11 @@ DIFFERENCES = {
 
 @pytest.mark.parametrize("path", DIFFERENCES)
 def test_differences_are_the_second_minus_the_first(atlas: Build, path: str) -> None:
-    others = [figure for figure in figures(atlas.page(path)) if not grid_of(figure)]
+    others = [
+        figure
+        for figure in figures(atlas.page(path))
+        if not grid_of(figure) and not figure.find_parent(class_="ga-level")
+    ]
     found = {figure_name(figure): figure for figure in others}
     assert len(found) == len(others)
     assert sorted(found) == sorted(DIFFERENCES[path])
@@ -233,7 +236,7 @@ def test_the_best_of_a_disputed_row_is_marked_and_the_best_undisputed_named(atla
         f"(disputed) at {x} 8, {y} 7; best undisputed: 84 at {x} 7, {y} 6; {x} 5, {y} 9; {x} 7, "
         f"{y} 10. Disputed: 58 of 100 values."
     )
-    notes = text_of(figure.select_one("figcaption"))
+    notes = " ".join(text_of(note) for note in about(figure, "p"))
     assert "want of a second reading" not in notes
     assert (
         "10 cells: Disputed: one reading gives this value; no value in "
@@ -251,7 +254,9 @@ def test_every_number_of_the_summary_table_is_that_of_its_grid(atlas: Build) -> 
         ]
         assert len(tables) == 1
         for row in tables[0].select("tbody tr"):
-            name, best, _, worst, _, mean, spread, *_ = (text_of(cell) for cell in row.select("td"))
+            name, best, _, worst, _, mean, spread, *_ = (
+                text_of(cell) for cell in row.select("th, td")
+            )
             grid = next(
                 grid for grids in DOCUMENTS.values() for grid in grids if name_of(grid) == name
             )

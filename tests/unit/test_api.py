@@ -373,3 +373,82 @@ def test_a_study_and_its_grids_have_answers() -> None:
     )
     with pytest.raises(LookupError, match="is an aggregate: ask the study"):
         _ = study.grid(model="r1-qwen", benchmark="average").answer
+
+
+# --- studies of data frames -----------------------------------------------------------------------
+
+
+def runs() -> pd.DataFrame:
+    """Two models at three rates, twice each."""
+    rows = [(m, lr, s) for m in ("small", "large") for lr in (0.1, 0.01, 1e-5) for s in (1, 2)]
+    frame = pd.DataFrame(rows, columns=["model", "lr", "seed"])
+    return frame.assign(acc=[0.5 + at / 40 for at in range(len(rows))], host="node1")
+
+
+def test_a_frame_is_a_study_whose_roles_are_proposed_and_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    study = gridatlas.from_frame(runs())
+    assert (study.study.x.id, study.study.y.id) == ("lr", "model")
+    printed = capsys.readouterr().out
+    assert printed.startswith("data frame: 12 rows; in memory\n\nrole ")
+    assert "repeats   seed    2 numbers, 1 to 2" in printed
+    assert "not read  host    1 text: node1              one level only" in printed
+    assert str(study.at(lr=0.1, model="small").value) == "0.5125"
+    assert study.answer.sentence == study.answers[""].sentence
+    assert study.grid().svg().startswith("<svg")
+
+
+def test_nothing_is_printed_where_all_roles_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    study = gridatlas.from_frame(
+        runs(), x="lr", y="model", metric="acc", repeats="seed", better="lower", unit="", title="T"
+    )
+    assert capsys.readouterr().out == ""
+    assert (study.study.metric.better, study.study.title) == ("lower", "T")
+
+
+def test_a_study_of_a_frame_is_saved_as_it_is(tmp_path: Path) -> None:
+    study = gridatlas.from_frame(runs(), x="lr", y="model", metric="acc")
+    folder = study.save(tmp_path / "data/tuning")
+    again = gridatlas.load(tmp_path / "data")["tuning"]
+    assert again.at(lr="0.1", model="large").value == study.at(lr="0.1", model="large").value
+    assert sorted(path.name for path in folder.iterdir()) == ["cells.csv", "study.yml"]
+    with pytest.raises(ValueError, match="which is there already; fix: name another"):
+        study.save(folder)
+    study.save(folder, replace=True)
+
+
+def test_frames_of_other_libraries_and_named_indexes_are_taken() -> None:
+    import pyarrow as pa
+
+    wanted = gridatlas.from_frame(runs(), x="lr", y="model", metric="acc").frame()
+    arrow = pa.Table.from_pandas(runs())
+    assert gridatlas.from_frame(arrow, x="lr", y="model", metric="acc").frame().equals(wanted)
+    indexed = runs().set_index(["model", "lr"])
+    assert gridatlas.from_frame(indexed, x="lr", y="model", metric="acc").frame().equals(wanted)
+    with pytest.raises(TypeError, match="list instead of a data frame"):
+        gridatlas.from_frame([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        (
+            ["lr", "acc"],
+            {},
+            r"only one factor varies, lr; fix: .*, or name both axes with x= and y=$",
+        ),
+        (["lr", "model", "acc"], {"x": "rate"}, r"^x=rate; fix: "),
+        (
+            ["model", "lr", "seed", "acc"],
+            {"x": "lr", "y": "seed", "metric": "acc", "facets": ["host"]},
+            r"^up to 2 rows per cell, which differ in model; fix: add facets=model$",
+        ),
+    ],
+)
+def test_what_isnt_clear_in_a_frame_is_said_with_what_to_do(
+    columns: list[str], options: dict[str, object], message: str
+) -> None:
+    frame = runs() if "facets" in options else runs()[columns]
+    with pytest.raises(ValueError, match=message):
+        gridatlas.from_frame(frame, **options)

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from gridatlas.checks import half_unit
 from gridatlas.model.problems import Problem
-from gridatlas.model.study import Factor, Levels, Point, Reading, Study, inline
+from gridatlas.model.study import Levels, Point, Reading, Study, inline
 from gridatlas.results.reconcile import derived
 
 FEWEST = 4
@@ -231,15 +231,12 @@ def _pair(study: Study, first: Reading, second: Reading, values: Mapping[str, Va
 
 
 def _outside(study: Study, reading: Reading) -> list[Outside]:
-    study_keys = {
-        factor.id: {level.key for level in factor.levels}
-        for factor in (study.x, study.y, *study.facets)
-    }
+    factors = {factor.id: factor for factor in (study.x, study.y, *study.facets)}
     rows = Counter(
         (factor, key)
         for keys, _ in reading.outside
         for factor, key in keys
-        if key not in study_keys[factor]
+        if key not in factors[factor].keys
     )
     return [Outside(reading.id, factor, key, number) for (factor, key), number in rows.items()]
 
@@ -281,8 +278,7 @@ def _hints(study: Study, first: Reading, second: Reading) -> list[Hint]:
 def _axis_changes(study: Study, reading: Reading) -> list[_Change]:
     x, y = study.x, study.y
     values = _values(reading)
-    right = dict(zip(_keys(x), reversed(_keys(x)), strict=True))
-    up = dict(zip(_keys(y), reversed(_keys(y)), strict=True))
+    right, up = (dict(zip(axis.keys, reversed([*axis.keys]), strict=True)) for axis in (x, y))
     names = inline(x.label), inline(y.label)
     both = " and ".join(names)
     return [
@@ -341,7 +337,3 @@ def _agreement(first: Values, second: Values, rounded: bool = False) -> tuple[in
 
 def _share(counts: tuple[int, int]) -> Fraction:
     return Fraction(counts[0], counts[1]) if counts[1] else Fraction(0)
-
-
-def _keys(factor: Factor) -> list[str]:
-    return [level.key for level in factor.levels]

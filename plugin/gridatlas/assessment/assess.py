@@ -49,7 +49,7 @@ def _inputs(results: Results) -> Any:
     study = results.study
     return [
         study.metric.model_dump(mode="json"),
-        [(axis.id, [level.key for level in axis.levels]) for axis in (study.x, study.y)],
+        [(axis.id, list(axis.keys)) for axis in (study.x, study.y)],
         [
             (facet.id, [(level.key, level.items, level.aggregate) for level in facet.levels])
             for facet in study.facets

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gridatlas.assessment.agreement import ReadingAgreement, compare
 from gridatlas.assessment.answers import Answer, page_answers
+from gridatlas.assessment.answers.answer import ADVERBS
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
@@ -62,6 +63,15 @@ class Assessment:
         return page_answers(
             self.results, self.checks, lambda: self.uncertainty.differences, self.cache, self.digest
         )
+
+    def asserts_of(self, grid: Grid) -> bool:
+        """Whether a page of a grid's levels asserts anything; without facets, the study's page."""
+        pages = [
+            f"{facet.id}/{level.slug}"
+            for facet, level in zip(self.study.facets, grid.names, strict=True)
+        ]
+        found = (self.answers.get(page) for page in pages or [""])
+        return any(answer is not None and answer.grade in ADVERBS for answer in found)
 
     @cached_property
     def grid_answers(self) -> Mapping[Levels, Answer]:

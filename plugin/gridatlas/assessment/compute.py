@@ -257,7 +257,7 @@ def _differ_along(
     grid: Grid, axis: int, counts: Mapping[Point, Counts], effects: Mapping[Point, float]
 ) -> bool:
     """Whether the levels of an axis (0 for x) differ, summed over the other."""
-    x, y = ([level.key for level in factor.levels] for factor in (grid.study.x, grid.study.y))
+    x, y = grid.study.x.keys, grid.study.y.keys
     rows = [[(i, j) for j in y] for i in x] if axis == 0 else [[(i, j) for i in x] for j in y]
     found = main_effect(
         [[counts.get(point) for point in row] for row in rows],

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from html.parser import HTMLParser
+from itertools import chain, zip_longest
 
 from gridatlas.build.site import Site
 from gridatlas.charts.pictures import Picture
@@ -49,6 +50,7 @@ _HEAD = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()((?:[^)#\s:]*/)?index\.md)(?:#[^)\s]*)?(?=\))")
 _DATA = re.compile(r"(?<=\]\()[^)#\s:]+\.(?:csv|json)(?=\))")
 _PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
+_BETWEEN = re.compile(r'<div data-gridatlas="[^"]+"></div>')
 
 
 def markdown_files(site: Site, names: Names) -> dict[str, bytes]:
@@ -112,7 +114,10 @@ def markdown_page(page: Page, places: Mapping[Picture, str], names: Names) -> st
     def put(match: re.Match[str]) -> str:
         row = rows.get(match[1])
         if row is None:
-            return plain_html(page.figures[match[1]], link_to)
+            html = page.figures[match[1]]
+            texts = (plain_html(part, link_to) for part in _BETWEEN.split(html))
+            within = [put(placed) for placed in _PLACEHOLDER.finditer(html)]
+            return "\n\n".join(filter(None, chain(*zip_longest(texts, within))))
         if row.plots:
             return _plots(row, file, places)
         figures = (_figure(figure, file, places) for figure in row.figures)
@@ -288,6 +293,8 @@ def _attributes(attrs: Iterable[tuple[str, str | None]], link_to: Callable[[str]
         if name not in ATTRIBUTES:
             continue
         text = value or ""
+        if name == "href" and text.startswith("#"):  # Its target's id isn't left in a page.
+            continue
         page = text.partition("#")[0]
         if name == "href" and page.endswith("index.md") and ":" not in page:
             text = link_to(page)

@@ -7,24 +7,27 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.study_writer import StudyPlan, StudyWriter
-from gridatlas.charts.pictures import Picture
+from gridatlas.charts import palette
+from gridatlas.charts.pictures import Drawable, Picture
 from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawing, bundle
 from gridatlas.diff.compare import compare_snapshots
 from gridatlas.diff.snapshot import Snapshot, snapshot_of
 from gridatlas.files.cache import open_cache
-from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SiteAddress
+from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
+from gridatlas.pages.cards import card_path, social_card
 from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.environment import check_templates
-from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json, grid_path
+from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
 from gridatlas.pages.meta import CELLS, CROISSANT, croissant, json_ld, study_csv, tags
 from gridatlas.pages.plan import (
     EmbedPlan,
@@ -105,9 +108,9 @@ def build(
     def drawn(done: int, total: int) -> None:
         progress(f"drew {done} of {many(total, 'heatmap')}")
 
-    with RenderPool[Picture](cache, drawn) as pool:
+    with RenderPool[Drawable](cache, drawn) as pool:
         page_cache = PageCache(stored, (into, address, ending), templates, digests)
-        study_writer = StudyWriter(page_cache, pool)
+        study_writer = StudyWriter(page_cache, pool, site)
         studies = []
         for study in _study_plans(assessments, into, page_of, cache, serve_cache, progress):
             studies.append(study)
@@ -122,16 +125,16 @@ def build(
             for study in studies:
                 study_writer.begin(study)
         study_writer.begin_overview(assessments.values(), plans[0])
-        pool.request(picture for plan in _other_plans(plans) for picture in plan.pictures)
+        study_writer.begin_others(_other_plans(plans))
         files = SiteFiles()
         files.add(assets(cache))
         embeds = [embed for study in studies for embed in study.embeds]
         writer = Writer(embeds, pool.drawings, templates, broken, site)
-        pages = _write(studies, plans, study_writer, writer, pool, files, progress)
+        pages = _write(studies, plans, study_writer, writer, files, progress)
     stored.evict()
     progress(f"wrote {many(len(plans), 'page')}")
     pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
-    drawings = CachedDrawings(_heatmaps(plans, embeds), cache, pool.uncached)
+    drawings = CachedDrawings[Any](_heatmaps(plans, embeds), cache, pool.uncached)
     problems = [*assessments.problems, *problems, *writer.problems]
     return Site(pages, files, tuple(problems), assessments, broken, drawings)
 
@@ -141,21 +144,23 @@ def _write(
     plans: Iterable[PagePlan],
     study_writer: StudyWriter,
     writer: Writer,
-    pool: RenderPool[Picture],
     files: SiteFiles,
     progress: ProgressReporter,
 ) -> tuple[Page, ...]:
-    """The pages of all plans, in their order; adds the files of the studies."""
+    """The pages of all plans, in their order; adds the files of the studies, and cards."""
     overview, *_ = plans
+    others = _other_plans(plans)
     written: dict[str, Page] = {}
     for study in studies:
         finished = study_writer.end(study, writer, progress)
         written |= {plan.path: finished.page(plan) for plan in study.plans}
         files.add(finished.files)
-    written[overview.path] = study_writer.end_overview(overview, writer).page(overview)
-    others = _other_plans(plans)
-    pool.wait(picture for plan in others for picture in plan.pictures)
-    written |= {plan.path: writer.page(plan) for plan in others}
+    for finished, its_plans in (
+        (study_writer.end_overview(overview, writer), [overview]),
+        (study_writer.end_others(others, writer), others),
+    ):
+        written |= {plan.path: finished.page(plan) for plan in its_plans}
+        files.add(finished.files)
     return tuple(written[plan.path] for plan in plans)
 
 
@@ -173,7 +178,7 @@ def _with_metadata(
     studies = tuple(assessment.study for assessment in assessments.values())
     files.add(at_old_addresses(studies, plans, embeds, files, into, site, MOVED))
     descriptions = {
-        f"{grid_path(embed.grid)}.png": embed.figure.heatmap.description for embed in embeds
+        card_path(page.plan): social_card(page.plan, site).description for page in pages
     }
     return tuple(
         replace(
@@ -311,5 +316,6 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     vega = bundle(cache)
     files[f"{ASSETS}/{vega.name}"] = vega.script
     explore = (folder / "explore.js").read_text("utf-8")
+    files[STYLESHEET] = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
     files[EXPLORE] = explore.replace('"vega.js"', f'"{vega.name}"')
     return files

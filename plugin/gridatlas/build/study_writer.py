@@ -10,10 +10,13 @@ from gridatlas.assessment.reruns import Reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.build.page_cache import CachedStudy, PageCache
 from gridatlas.charts.badges import best_badge, reproduced_badge
-from gridatlas.charts.pictures import Picture
+from gridatlas.charts.card import SocialCard
+from gridatlas.charts.pictures import Drawable, Picture
 from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawing
+from gridatlas.model.addresses import SiteAddress
 from gridatlas.pages.agreement import pairs_csv
+from gridatlas.pages.cards import card_path, social_card
 from gridatlas.pages.embeds import embed_path
 from gridatlas.pages.exports import FORMATS, grid_path, plot_files
 from gridatlas.pages.plan import EmbedPlan, PagePlan
@@ -43,22 +46,49 @@ class StudyWriter:
     All studies are begun before the first one is ended: meanwhile the heatmaps are drawn.
     """
 
-    def __init__(self, cache: PageCache, pool: RenderPool[Picture]) -> None:
-        self._cache, self._pool = cache, pool
+    def __init__(self, cache: PageCache, pool: RenderPool[Drawable], site: SiteAddress) -> None:
+        self._cache, self._pool, self._site = cache, pool, site
         self._keys: dict[str, str | None] = {}
         self._finished: dict[str, CachedStudy] = {}
 
     def begin(self, study: StudyPlan) -> None:
         """Look for a study in the cache; have its heatmaps drawn where it isn't there."""
-        self._begin(
-            study.id, self._cache.study_key(study.assessment, study.plans), _pictures(study)
-        )
+        key = self._cache.study_key(study.assessment, study.plans)
+        pictures: list[Drawable] = [*_pictures(study)]
+        pictures += self._cards(study.plans).values()
+        self._begin(study.id, key, pictures)
 
     def begin_overview(self, studies: Iterable[Assessment], overview: PagePlan) -> None:
         """The same for the page that links to all studies."""
-        self._begin(_OVERVIEW, self._cache.overview_key(studies, overview), overview.pictures)
+        pictures: list[Drawable] = [*overview.pictures]
+        pictures += self._cards([overview]).values()
+        self._begin(_OVERVIEW, self._cache.overview_key(studies, overview), pictures)
 
-    def _begin(self, name: str, key: str | None, pictures: Iterable[Picture]) -> None:
+    def begin_others(self, plans: Iterable[PagePlan]) -> None:
+        """The same for pages that aren't cached."""
+        plans = list(plans)
+        self._pool.request(picture for plan in plans for picture in plan.pictures)
+        self._pool.request(self._cards(plans).values())
+
+    def end_others(self, plans: Iterable[PagePlan], writer: Writer) -> CachedStudy:
+        """Pages that aren't cached, with their cards."""
+        plans = list(plans)
+        self._pool.wait(picture for plan in plans for picture in plan.pictures)
+        pages = [writer.page(plan) for plan in plans]
+        return self._cache.put(None, pages, self._drawn_cards(plans))
+
+    def _cards(self, plans: Iterable[PagePlan]) -> dict[str, SocialCard]:
+        """The cards of pages by their paths; none where the site's address isn't known."""
+        if not self._site.root:
+            return {}
+        return {card_path(plan): social_card(plan, self._site) for plan in plans}
+
+    def _drawn_cards(self, plans: Iterable[PagePlan]) -> dict[str, str | bytes]:
+        cards = self._cards(plans)
+        self._pool.wait(cards.values())
+        return {path: self._pool.drawings[card].png for path, card in cards.items()}
+
+    def _begin(self, name: str, key: str | None, pictures: Iterable[Drawable]) -> None:
         self._keys[name] = key
         cached = self._cache.get(key)
         if cached is None:
@@ -85,6 +115,7 @@ class StudyWriter:
                 drawing = self._pool.drawings[embed.figure.heatmap]
                 files |= _downloads(embed, drawing, study.assessment.reproduction)
                 progress(f"wrote the files of {grid_path(embed.grid)}")
+            files |= self._drawn_cards(study.plans)
             self._end(study.id, pages, files, writer)
         return self._finished[study.id]
 
@@ -92,7 +123,8 @@ class StudyWriter:
         """The page that links to all studies, which was begun."""
         if _OVERVIEW not in self._finished:
             self._pool.wait(overview.pictures)
-            self._end(_OVERVIEW, [writer.page(overview)], {}, writer)
+            page = writer.page(overview)
+            self._end(_OVERVIEW, [page], self._drawn_cards([overview]), writer)
         return self._finished[_OVERVIEW]
 
     def _end(

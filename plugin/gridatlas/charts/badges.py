@@ -33,11 +33,16 @@ _FONT, _HEIGHT, _PADDING = 11, 20, 6
 def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
     """The best value of a grid and where it is: `best Pass@1 | 47.0 % at 0.2 × 1000`.
 
-    A disputed value is marked as such; the title has the best undisputed one too.
+    Where several cells may be the best it says `no clear best`, and the title where the best
+    value is; where nothing is tested, `highest Score`. A disputed value is marked as such; the
+    title has the best undisputed one too.
     """
     metric = grid.study.metric
-    label = f"{grid.study.extreme} {metric.name}"
     summary = summarise(grid)
+    extreme = grid.study.extreme
+    if uncertainty.level is None:  # What no test can rank is only the highest that was printed.
+        extreme = "lowest" if metric.better == "lower" else "highest"
+    label = f"{extreme} {metric.name}"
     if summary is None:
         return _badge(grid, label, "no value", NOTHING)
     message, _, undisputed = best_at(
@@ -47,7 +52,9 @@ def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
     doubt = f"; {undisputed}" if undisputed else ""
     if uncertainty.best_set_size:
         number = many(len(uncertainty.cells), "cell")
-        doubt += f". {uncertainty.best_set_size} of {number} may be the {grid.study.extreme}"
+        doubt += f". {uncertainty.best_set_size} of {number} may be the {extreme}"
+    if uncertainty.best_set_size > 1:
+        return _badge(grid, label, f"no clear {extreme}", NOTHING, f": {message}{doubt}")
     return _badge(grid, label, message, VALUE, doubt)
 
 

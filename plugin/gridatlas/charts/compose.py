@@ -57,6 +57,7 @@ def draw_grid(
         partial(format_value, decimals=metric.decimals or 0),
     )
     best = GridCells(grid).best
+    best_set = _proper(best_set, grid)
     if blocks is None:
         return _with_marks(_draw_cells(subject, _entries(grid)), grid, best, best_set)
     with_best = {block_at(study, blocks, point) for point in best}
@@ -67,6 +68,12 @@ def draw_grid(
         with_best if len(with_best) <= OUTLINED_UP_TO else set(),
         _best_note(grid, len(with_best)) + _unmarked_note(grid, best_set, "in blocks"),
     )
+
+
+def _proper(best_set: frozenset[Point], grid: Grid) -> frozenset[Point]:
+    """The set for the best; none where every cell is in it, since then a mark says nothing."""
+    summary = summarise(grid)
+    return best_set if summary and len(best_set) < summary.count else frozenset()
 
 
 def _with_marks(

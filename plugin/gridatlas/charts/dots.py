@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
+from gridatlas.charts.labels import TITLE_LIMIT
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -22,7 +23,7 @@ from gridatlas.charts.plotting import (
     shortened,
     without_shared_data,
 )
-from gridatlas.charts.templates import TITLE_LIMIT, with_look
+from gridatlas.charts.templates import with_look
 
 SHOWN = 20
 """Settings that are drawn; a plot of more has the best of them."""

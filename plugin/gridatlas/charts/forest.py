@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
+from gridatlas.charts.labels import TITLE_LIMIT
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -22,7 +23,7 @@ from gridatlas.charts.plotting import (
     signed,
     without_shared_data,
 )
-from gridatlas.charts.templates import TITLE_LIMIT, with_look
+from gridatlas.charts.templates import with_look
 
 ROW, WIDTH = 26, 250
 """Pixels of a row from top to bottom, and of the axis of differences."""
@@ -69,6 +70,7 @@ class Forest:
         row_title: What the rows are.
         first, second: Names of the levels; the first may differ from row to row, and is then empty.
         better: Which values of the metric are better.
+        assumes: What the intervals take for granted, each once.
         alike: The largest difference that doesn't matter, in the metric's unit; None without one.
     """
 
@@ -81,6 +83,7 @@ class Forest:
     better: str
     decimals: int
     rows: tuple[ForestRow, ...]
+    assumes: tuple[str, ...] = ()
     alike: float | None = None
 
     @property
@@ -163,7 +166,7 @@ def _template() -> dict[str, Any]:
         .mark_rule(aria=False, strokeWidth=5, opacity=0.65)
         .encode(x=ends, x2="high:Q", y=y, stroke=colour),
         alt.Chart(name="points")
-        .mark_point(aria=False, filled=True, opacity=1, size=70)
+        .mark_point(aria=False, filled=True, opacity=1, size=36)
         .encode(
             x=x,
             y=y,

@@ -9,7 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
 
-from gridatlas.model.study import STATE_LABELS, Factor, Level, State, Study
+from gridatlas.model.study import STATE_LABELS, Factor, Level, Point, State, Study
 
 MAX_LABELLED_CELLS = 400
 """Cells up to which each value is printed in its cell, and small marks stand on the cells."""
@@ -49,6 +49,7 @@ class CellMark:
         absent: Why there is no value, as the legend says it; empty with a value.
         disputed: Whether it has a value that is disputed (drawn with a corner).
         in_best_set: Whether it is in the confidence set for the best (drawn with a diamond).
+        fill: Its colour, `#rrggbb`, in a panel; empty where the colour scale gives it.
     """
 
     key: str
@@ -61,11 +62,12 @@ class CellMark:
     absent: str = ""
     disputed: bool = False
     in_best_set: bool = False
+    fill: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One edge of a region's outline, in cells (or blocks) from the top left corner."""
+    """One edge of an outline, in cells (or blocks) from the top left corner."""
 
     x: float
     y: float
@@ -84,6 +86,11 @@ class Heatmap:
         upwards: Whether the first level of y is at the bottom.
         block: Levels of x and of y in a block, where the marks are blocks; None for cells.
         note: What is not marked, or stands for what, as a caption says it; may be empty.
+        panel: `cells` for one of several that share their titles, axes and legend: it is drawn
+            with none of them but the labels of its axes, in cells of one size. `thumbnail` for
+            its cells alone, in small.
+        dashed: Whether the outlines of best cells are dashed.
+        best_edges: Around all cells that may be the best, where they are outlined together.
     """
 
     kind: Kind
@@ -102,6 +109,9 @@ class Heatmap:
     upwards: bool = True
     block: tuple[int, int] | None = None
     note: str = ""
+    panel: Literal["", "cells", "thumbnail"] = ""
+    dashed: bool = False
+    best_edges: tuple[Segment, ...] = ()
 
     def to_json(self) -> str:
         """The heatmap as canonical JSON: what its drawing depends on."""
@@ -112,7 +122,7 @@ class Heatmap:
         """Whether each cell has its value printed in it."""
         columns, rows = len(self.x_labels), len(self.y_labels)
         fits = columns * rows <= MAX_LABELLED_CELLS and columns <= COLUMNS_UP_TO
-        return self.block is None and fits
+        return self.block is None and fits and self.panel != "thumbnail"
 
     @property
     def cells(self) -> int:
@@ -211,20 +221,28 @@ def region_edges(study: Study, rows: Sequence[Level]) -> tuple[Segment, ...]:
     Args:
         rows: The levels of y from the top down.
     """
+    return tuple(edge for region in study.regions for edge in edges(study, rows, region.points))
+
+
+def edges(study: Study, rows: Sequence[Level], points: frozenset[Point]) -> tuple[Segment, ...]:
+    """The edges around some points, in cells from the top left corner.
+
+    Args:
+        rows: The levels of y from the top down.
+    """
+    inside = {
+        (i, j)
+        for i, x in enumerate(study.x.levels)
+        for j, y in enumerate(rows)
+        if (x.key, y.key) in points
+    }
     segments = []
-    for region in study.regions:
-        inside = {
-            (i, j)
-            for i, x in enumerate(study.x.levels)
-            for j, y in enumerate(rows)
-            if (x.key, y.key) in region.points
+    for i, j in sorted(inside):
+        around = {
+            (i, j - 1): Segment(i, j, i + 1, j),
+            (i, j + 1): Segment(i, j + 1, i + 1, j + 1),
+            (i - 1, j): Segment(i, j, i, j + 1),
+            (i + 1, j): Segment(i + 1, j, i + 1, j + 1),
         }
-        for i, j in sorted(inside):
-            edges = {
-                (i, j - 1): Segment(i, j, i + 1, j),
-                (i, j + 1): Segment(i, j + 1, i + 1, j + 1),
-                (i - 1, j): Segment(i, j, i, j + 1),
-                (i + 1, j): Segment(i + 1, j, i + 1, j + 1),
-            }
-            segments += [edge for beyond, edge in edges.items() if beyond not in inside]
+        segments += [edge for beyond, edge in around.items() if beyond not in inside]
     return tuple(segments)

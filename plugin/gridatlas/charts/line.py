@@ -11,15 +11,14 @@ from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
 from gridatlas.charts.description import without_value
-from gridatlas.charts.templates import (
-    PLOT_WIDTH,
+from gridatlas.charts.labels import (
     TITLE_LIMIT,
     drawable_labels,
     drawable_text,
     label_angle,
-    line_template,
     thinned,
 )
+from gridatlas.charts.templates import PLOT_WIDTH, line_template
 from gridatlas.model.format import format_value, many, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 

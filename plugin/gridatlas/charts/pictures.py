@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gridatlas.charts.card import SocialCard
 from gridatlas.charts.dots import DotPlot, dots_specification
 from gridatlas.charts.forest import Forest, forest_specification
 from gridatlas.charts.heatmap import Heatmap
@@ -14,6 +15,8 @@ from gridatlas.charts.vegalite import drawable, specification
 Plot = DotPlot | Profile | Forest
 """What several cells say together, with a table of its own."""
 Picture = Heatmap | LineChart | Plot
+"""What shows results, with a specification."""
+Drawable = Picture | SocialCard
 """What can be drawn."""
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from gridatlas.charts.templates import LABEL_LIMIT, drawable_text
+from gridatlas.charts.labels import LABEL_LIMIT, drawable_text
 from gridatlas.model.format import MINUS
 
 Column = tuple[str, ...]

@@ -15,7 +15,7 @@ from threading import Thread
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gridatlas.charts.pictures import Picture
+from gridatlas.charts.pictures import Drawable
 from gridatlas.charts.render import Drawing, draw_one
 from gridatlas.files.cache import cache_key, open_cache
 
@@ -28,7 +28,7 @@ PROCESSES = 2
 MAX_DRAWINGS_IN_MEMORY = 64
 """Drawings from the cache that are in memory at once."""
 
-Drawn = TypeVar("Drawn", bound=Picture)
+Drawn = TypeVar("Drawn", bound=Drawable)
 
 
 def draw(
@@ -138,7 +138,7 @@ class RenderPool(Generic[Drawn]):
         return self._folder if open_cache(self._folder).is_writable else None
 
 
-def _draw_into(folder: Path | None, picture: Picture) -> Drawing | None:
+def _draw_into(folder: Path | None, picture: Drawable) -> Drawing | None:
     """Draw one picture; None where it is in the cache by then."""
     drawing = draw_one(picture)
     cache = open_cache(folder)
@@ -238,8 +238,8 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
 
 
 _SOURCES = (
-    *("render", "pictures", "vegalite", "line", "templates"),
-    *("plotting", "dots", "profile", "forest"),
+    *("render", "pictures", "vegalite", "line", "templates", "labels", "palette"),
+    *("plotting", "dots", "profile", "forest", "card", "badges"),
 )
 """Our modules that a drawing depends on."""
 
@@ -254,5 +254,5 @@ def _drawn_by() -> str:
     return "\n".join(parts)
 
 
-def _key(picture: Picture) -> str:
+def _key(picture: Drawable) -> str:
     return cache_key("drawing", _drawn_by(), picture.to_json())

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
+from gridatlas.charts.labels import TITLE_LIMIT, drawable_labels, label_angle, thinned
 from gridatlas.charts.plotting import (
     ACCENT,
     FONT_SIZE,
@@ -25,13 +26,7 @@ from gridatlas.charts.plotting import (
     spread_out,
     without_shared_data,
 )
-from gridatlas.charts.templates import (
-    TITLE_LIMIT,
-    drawable_labels,
-    label_angle,
-    thinned,
-    with_look,
-)
+from gridatlas.charts.templates import with_look
 
 STEP, NARROWEST, WIDEST = 36, 150, 300
 """Pixels from one level to the next, and of the axis of levels."""

@@ -16,8 +16,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from gridatlas.charts.card import SocialCard, card_svg
 from gridatlas.charts.dots import DotPlot
 from gridatlas.charts.pictures import (
+    Drawable,
     Picture,
     Plot,
     drawn_specification,
@@ -67,13 +69,15 @@ class DrawingError(RuntimeError):
     """A drawing that doesn't show what its picture holds."""
 
 
-def draw_one(picture: Picture) -> Drawing:
-    """Draw one picture.
+def draw_one(picture: Drawable) -> Drawing:
+    """Draw one picture; of a card there is only the PNG, in its own size.
 
     Raises:
         DrawingError: Where the SVG has not one mark per cell, row or point. Vega answers some
             mistakes with an empty chart and no error, so this is looked at each time.
     """
+    if isinstance(picture, SocialCard):
+        return _draw_card(picture)
     spec = specification_of(picture)
     svg = _vl_convert().vegalite_to_svg(drawn_specification(picture, spec), allowed_base_urls=[])
     _look_for_marks(svg, picture)
@@ -83,6 +87,16 @@ def draw_one(picture: Picture) -> Drawing:
     ).replace('="currentColor"', f'="{INK}"')
     png = recompress_png(_vl_convert().svg_to_png(on_white, scale=PNG_SCALE))
     return Drawing(_shorter(svg), png, _json(spec))
+
+
+def _draw_card(card: SocialCard) -> Drawing:
+    vl_convert, thumbnail = _vl_convert(), ""
+    if card.thumbnail:
+        spec = drawn_specification(card.thumbnail, specification_of(card.thumbnail))
+        thumbnail = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+        thumbnail = thumbnail.replace('="currentColor"', f'="{INK}"')
+    png = vl_convert.svg_to_png(card_svg(card, thumbnail), scale=1)
+    return Drawing("", recompress_png(png), "")
 
 
 @cache
@@ -142,11 +156,11 @@ def _is_image(picture: Picture) -> bool:
     return isinstance(picture, Plot) and not isinstance(picture, DotPlot)
 
 
-_MARK = re.compile(r'<(?:path|text)(?: [\w-]+="[^"]*")+')
+_MARK = re.compile(r'<(?:path|text|line)(?: [\w-]+="[^"]*")+')
 _DEFAULT = re.compile(
     r' opacity="1"| font-family="sans-serif"|(?: stroke="[^"]*")? stroke-width="0"'
 )
-_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_PLACES = re.compile(r' (?:d|transform|[xy]2)="[^"]*"')
 _RGB = re.compile(r'(?<=fill|roke)="rgb\((\d+), (\d+), (\d+)\)"')
 _LONG = re.compile(r"-?\d+\.\d{3,}")
 

@@ -1,13 +1,15 @@
-"""What all charts share: specifications that Altair writes once per kind, labels that fit."""
+"""What all charts share: specifications that Altair writes once per kind."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.charts.heatmap import Kind
+from gridatlas.charts.labels import KEY_LIMIT, LABEL_LIMIT, TITLE_LIMIT
+from gridatlas.charts.palette import BLACK_UP_TO
 from gridatlas.model.study import Study
 
 if TYPE_CHECKING:
@@ -15,18 +17,6 @@ if TYPE_CHECKING:
 
 PLOT_WIDTH = 290
 """Pixels that the cells of a grid take in all, where their labels leave the choice."""
-DIGIT = 6.6
-"""Width of a character of an axis label, in pixels."""
-LINE = 14
-"""Height that a label takes from the next one, in pixels."""
-TILTED = 19
-"""Width that a tilted label takes from the next one, in pixels."""
-LEVEL_UP_TO = 90
-"""Width in pixels up to which labels that are thinned stay level."""
-TITLE_LIMIT, KEY_LIMIT, LABEL_LIMIT = 400, 300, 150
-"""Width in pixels at which titles, texts of the legend, and labels of axes are cut."""
-WIDEST = 17
-"""Width of the widest character of them, in pixels."""
 FONT = "sans-serif"
 AXIS: Mapping[str, Any] = {
     "ticks": False,
@@ -54,17 +44,7 @@ def heatmap_template(
     for name in shapes:
         layers += _shape_layers(name)
     if outlined:
-        layers.append(
-            alt.Chart(name="outline")
-            .mark_rule(aria=False, strokeWidth=2, stroke="#fff")
-            .encode(
-                x=alt.X("left:Q", scale=None),
-                x2="right:Q",
-                y=alt.Y("top:Q", scale=None),
-                y2="bottom:Q",
-                strokeDash=alt.StrokeDash("label:N", legend=_key(380)),
-            )
-        )
+        layers.append(_edges("outline"))
     chart = (
         with_look(alt.layer(*layers))
         .encode(
@@ -84,6 +64,71 @@ def heatmap_template(
     spec = _without_data(chart)
     spec["config"]["legend"]["layout"] = {"bottom": {"anchor": "start", "direction": "vertical"}}
     return spec
+
+
+@cache
+def panel_template(
+    printed: bool,
+    shapes: tuple[str, ...],
+    outlines: tuple[str, ...],
+    dashed: bool,
+    labelled: bool,
+) -> dict[str, Any]:
+    """The specification of a heatmap among others, whose cells bring their colours.
+
+    Args:
+        shapes: The layers of small marks that it has.
+        outlines: Its layers of edges: `outline` of regions, `rivals` of what may be the best.
+        dashed: Whether the outlines of best cells are dashed.
+        labelled: Whether it has the labels of its axes.
+    """
+    import altair as alt
+
+    x = alt.Axis(labelAngle=0, labelPadding=6, **AXIS) if labelled else None
+    y = alt.Axis(labelPadding=6, **AXIS) if labelled else None
+    valid = "isValid(datum.value)"
+    layers = [
+        alt.Chart(name="cells")
+        .transform_filter(valid)
+        .mark_rect(aria=True)
+        .encode(fill=alt.Fill("fill:N", scale=None), description="label:N")
+    ]
+    if printed:
+        dark = f"luminance(datum.fill) > {BLACK_UP_TO}"
+        layers.append(
+            alt.Chart(name="values")
+            .transform_filter(valid)
+            .mark_text(aria=False)
+            .encode(text="text:N", color=alt.condition(dark, alt.value("#000"), alt.value("#fff")))
+        )
+    for name in shapes:
+        layers += [_best_frame(dashed)] if name == "best" else _shape_layers(name, legend=False)
+    layers += [_edges(name, legend=False) for name in outlines]
+    return _without_data(
+        with_look(alt.layer(*layers))
+        .encode(
+            x=alt.X("x:N", sort=None, axis=x),
+            y=alt.Y("y:N", sort=None, axis=y),
+        )
+        .resolve_scale(shape="independent")
+    )
+
+
+def _edges(name: str, legend: bool = True) -> Any:
+    """Edges of a region (`outline`), or around cells that may be the best (`rivals`)."""
+    import altair as alt
+
+    stroke = "#fff" if name == "outline" else "currentColor"
+    rules = alt.Chart(name=name).mark_rule(aria=False, strokeWidth=2, stroke=stroke)
+    rules = rules.encode(
+        x=alt.X("left:Q", scale=None),
+        x2="right:Q",
+        y=alt.Y("top:Q", scale=None),
+        y2="bottom:Q",
+    )
+    if name != "outline":
+        return rules
+    return rules.encode(strokeDash=alt.StrokeDash("label:N", legend=_key(380) if legend else None))
 
 
 def _cell_layers(kind: Kind, printed: bool) -> list[Any]:
@@ -122,13 +167,30 @@ def _cell_layers(kind: Kind, printed: bool) -> list[Any]:
     return layers
 
 
-def _shape_layers(name: str) -> list[Any]:
+def _best_frame(dashed: bool) -> Any:
+    """The outlines of best cells among other heatmaps, in the colour of the text in them."""
+    import altair as alt
+
+    look: dict[str, Any] = {"strokeWidth": 1.8, "strokeDash": [4, 2]} if dashed else {}
+    stroke = alt.condition(
+        f"luminance(datum.fill) > {BLACK_UP_TO}", alt.value("#000"), alt.value("#fff")
+    )
+    return (
+        alt.Chart(name="best")
+        .transform_filter("isValid(datum.best)")
+        .mark_point(filled=False, opacity=1, aria=False, **({"strokeWidth": 2.5} | look))
+        .encode(shape=alt.Shape("best:N", legend=None), stroke=stroke)
+    )
+
+
+def _shape_layers(name: str, legend: bool = True) -> list[Any]:
     """The small marks of one kind, on the cells whose data has the field of its name."""
     import altair as alt
 
     valid = f"isValid(datum.{name})"
     absent = name == "absent"
     encoding = {"description": "label:N"} if absent else {}
+    key = _key(100 if name == "kept" else 380) if legend else None
     layers = [
         alt.Chart(name=name)
         .transform_filter(valid)
@@ -139,9 +201,7 @@ def _shape_layers(name: str) -> list[Any]:
             stroke="currentColor" if absent else "#000",
             strokeWidth={"absent": 1, "best": 2.5}.get(name, 1.2),
         )
-        .encode(
-            shape=alt.Shape(f"{name}:N", legend=_key(100 if name == "kept" else 380)), **encoding
-        )
+        .encode(shape=alt.Shape(f"{name}:N", legend=key), **encoding)
     ]
     if name == "best":
         # Black and white side by side: one of them stands out on every fill.
@@ -247,60 +307,6 @@ def _without_data(chart: Any) -> dict[str, Any]:
     for layer in spec["layer"]:
         del layer["data"]
     return spec
-
-
-# --- labels that fit ----------------------------------------------------------------------------
-
-
-def drawable_labels(labels: Iterable[str]) -> dict[str, str]:
-    """Labels as they are drawn; what isn't seen tells those apart that become alike."""
-    found: dict[str, str] = {}
-    for label in labels:
-        drawn = drawable_text(label, LABEL_LIMIT)
-        while drawn in found.values():
-            drawn += "\u200b"
-        found[label] = drawn
-    return found
-
-
-def drawable_text(text: str, limit: int) -> str:
-    """A text with a square for each character that can't be cut, where it may be cut at `limit`."""
-    if is_drawable(text) or len(text) * WIDEST <= limit:
-        return text
-    return "".join(character if is_drawable(character) else "□" for character in text)
-
-
-def is_drawable(text: str) -> bool:
-    """Whether no character is beyond U+FFFF, of which vl-convert can't draw a half."""
-    return text.isascii() or max(text) <= "\uffff"
-
-
-def label_angle(labels: Sequence[str], width: int) -> tuple[int, int]:
-    """Angle of the labels below cells of this width, and the step from one shown to the next."""
-    longest = max(map(len, labels)) * DIGIT
-    if longest <= width - 2:
-        return 0, 1
-    if width >= TILTED:
-        return -40, 1
-    if longest <= LEVEL_UP_TO:
-        return 0, round_step((longest + 8) / width)
-    return -40, round_step(TILTED / width)
-
-
-def round_step(least: float) -> int:
-    """The smallest of 1, 2, 5, 10, 20, 50, … that is at least so large."""
-    step = 1
-    while step < least:
-        step = step * 5 // 2 if str(step)[0] == "2" else step * 2
-    return step
-
-
-def thinned(number: int, step: int) -> list[int]:
-    """The places of labels that are shown: every step-th, and always the first and the last."""
-    places = list(range(0, number - 1, step)) or [0]
-    if number - 1 - places[-1] < step and len(places) > 1:
-        places.pop()
-    return list(dict.fromkeys([*places, number - 1]))
 
 
 # --- for notebooks ------------------------------------------------------------------------------

@@ -19,23 +19,31 @@ from gridatlas.charts.heatmap import (
     SEVERAL,
     CellMark,
     Heatmap,
+    Segment,
 )
-from gridatlas.charts.templates import (
+from gridatlas.charts.labels import (
     KEY_LIMIT,
     LINE,
-    PLOT_WIDTH,
     TITLE_LIMIT,
     drawable_labels,
     drawable_text,
-    heatmap_template,
     is_drawable,
     label_angle,
     round_step,
     thinned,
 )
+from gridatlas.charts.templates import PLOT_WIDTH, heatmap_template, panel_template
 
 TALL = 600
 """Pixels that the cells take at most from top to bottom, where no value is printed in them."""
+PANEL_CELL = 40, 30
+"""Most pixels of a panel's cell, unless its text needs more width."""
+THUMBNAIL = 120, 96
+"""Most pixels of all cells of a thumbnail, across and down."""
+PANEL_WIDTH = 300
+"""Pixels that the cells of a panel take in all, where neither texts nor few levels decide."""
+PANEL_NARROW = 7
+"""Columns up to which a panel's values are printed larger."""
 SMALL = 14
 """Pixels of a cell below which a best cell's outline lies around it, not in it."""
 ON_WHITE = ("doubt", "kept")
@@ -47,15 +55,12 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
 
     Strings from data are only ever values of data, titles and domains, never expressions.
     """
+    if heatmap.panel:
+        return _panel(heatmap)
     nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
     font_size = 13 if nx <= 7 else 11
     width, height = _cell_size(heatmap, font_size)
-    shapes = {
-        "absent": list(dict.fromkeys(mark.absent for mark in heatmap.marks if mark.absent)),
-        "doubt": [DISPUTED] if any(mark.disputed for mark in heatmap.marks) else [],
-        "kept": [BEST_SET] if any(mark.in_best_set for mark in heatmap.marks) else [],
-        "best": ["best"] if any(mark.best for mark in heatmap.marks) else [],
-    }
+    shapes = _shapes(heatmap)
     layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
     spec: dict[str, Any] = deepcopy(
         heatmap_template(heatmap.kind, heatmap.printed, layers_drawn, bool(heatmap.outline))
@@ -82,6 +87,65 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
     if heatmap.outline:
         _set_outline(spec, layers["outline"], heatmap, width, height)
     return spec
+
+
+def _panel(heatmap: Heatmap) -> dict[str, Any]:
+    """The specification of one of several heatmaps side by side: cells and labels alone."""
+    nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
+    font_size = 13 if nx <= PANEL_NARROW else 11
+    width, height = panel_cell(heatmap, font_size)
+    shapes = _shapes(heatmap)
+    outlines = tuple(
+        name
+        for name, found in (("outline", heatmap.outline), ("rivals", heatmap.best_edges))
+        if found
+    )
+    layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
+    spec: dict[str, Any] = deepcopy(
+        panel_template(
+            heatmap.printed, layers_drawn, outlines, heatmap.dashed, heatmap.panel == "cells"
+        )
+    )
+    spec |= {"description": heatmap.description, "width": width * nx, "height": height * ny}
+    spec["data"] = {"values": [_row(mark) for mark in heatmap.marks]}
+    if heatmap.panel == "cells":
+        _label_axes(spec["encoding"], heatmap, width, height)
+    for axis, labels in (("x", heatmap.x_labels), ("y", heatmap.y_labels)):
+        spec["encoding"][axis] |= {"title": None, "scale": _positions(labels)}
+    layers = {layer["name"]: layer for layer in spec["layer"]}
+    if heatmap.printed:
+        layers["values"]["mark"]["fontSize"] = font_size
+    _set_shapes(spec, layers, shapes, width, height)
+    if heatmap.outline:
+        _set_outline(spec, layers["outline"], heatmap, width, height)
+    if heatmap.best_edges:
+        _set_edges((layers["rivals"],), heatmap.best_edges, width, height)
+    return spec
+
+
+def panel_cell(heatmap: Heatmap, font_size: int) -> tuple[int, int]:
+    """Width and height of a panel's cell in pixels; the same for all with such texts and levels."""
+    nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
+    if heatmap.panel == "thumbnail":
+        across, down = THUMBNAIL
+        return max(across // nx, 1), max(min(down // ny, across // nx), 1)
+    text = 2
+    if heatmap.printed:
+        longest = max((len(mark.text) for mark in heatmap.marks), default=0)
+        text = ceil(longest * font_size * 0.6) + 6
+    width = max(text, min(PANEL_CELL[0], max(PANEL_WIDTH // nx, 28 if nx <= 10 else 2)))
+    height = min(PANEL_CELL[1], max(TALL // ny, 16 if heatmap.printed else 2))
+    return width, height
+
+
+def _shapes(heatmap: Heatmap) -> dict[str, list[str]]:
+    """The kinds of small marks that a heatmap has, by their layers."""
+    return {
+        "absent": list(dict.fromkeys(mark.absent for mark in heatmap.marks if mark.absent)),
+        "doubt": [DISPUTED] if any(mark.disputed for mark in heatmap.marks) else [],
+        "kept": [BEST_SET] if any(mark.in_best_set for mark in heatmap.marks) else [],
+        "best": ["best"] if any(mark.best for mark in heatmap.marks) else [],
+    }
 
 
 def drawable(heatmap: Heatmap) -> Heatmap:
@@ -167,18 +231,29 @@ def _set_outline(
         "domain": [heatmap.outline_label],
         "range": [[5, 3]],
     }
-    halo["data"] = outline["data"] = {
-        "values": [
-            {
-                "left": edge.x * width,
-                "top": edge.y * height,
-                "right": edge.x2 * width,
-                "bottom": edge.y2 * height,
-                "label": heatmap.outline_label,
-            }
-            for edge in heatmap.outline
-        ]
-    }
+    _set_edges((halo, outline), heatmap.outline, width, height, heatmap.outline_label)
+
+
+def _set_edges(
+    layers: Sequence[dict[str, Any]],
+    edges: Sequence[Segment],
+    width: int,
+    height: int,
+    label: str = "",
+) -> None:
+    """Give layers of rules these edges, in pixels."""
+    values = [
+        {
+            "left": edge.x * width,
+            "top": edge.y * height,
+            "right": edge.x2 * width,
+            "bottom": edge.y2 * height,
+            "label": label,
+        }
+        for edge in edges
+    ]
+    for layer in layers:
+        layer["data"] = {"values": values}
 
 
 def _cell_size(heatmap: Heatmap, font_size: int) -> tuple[int, int]:
@@ -212,6 +287,8 @@ def _label_axes(encoding: Any, heatmap: Heatmap, width: int, height: int) -> Non
 
 def _row(mark: CellMark) -> dict[str, Any]:
     row = {"x": mark.x, "y": mark.y, "value": mark.value, "text": mark.text, "label": mark.label}
+    if mark.fill:
+        row["fill"] = mark.fill
     if mark.best:
         row["best"] = "best"
     if mark.absent:
@@ -260,6 +337,11 @@ def _shape(kind: str, width: int, height: int) -> str:
         SEVERAL: rising + falling + level,
     }[kind]
     return frame + "".join(_path(line, unit) for line in lines)
+
+
+def symbol(kind: str) -> str:
+    """The SVG path of a state's hatching or a disputed value's corner, from −1 to 1 both ways."""
+    return _shape(kind, 16, 16)
 
 
 def _path(points: Sequence[tuple[float, float]], unit: float) -> str:

@@ -9,9 +9,7 @@ from gridatlas.checks.counts import is_count, passing_share
 from gridatlas.checks.every import (
     accept,
     accept_entry,
-    check_reading,
     check_study,
-    finding_problems,
     reading_results,
 )
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, StudyChecks
@@ -25,9 +23,7 @@ __all__ = [
     "StudyChecks",
     "accept",
     "accept_entry",
-    "check_reading",
     "check_study",
-    "finding_problems",
     "half_unit",
     "is_count",
     "passing_share",

@@ -40,29 +40,13 @@ def accept(
     return tuple(marked), tuple(_unused(study, index, marked) for index in sorted(left))
 
 
-def finding_problems(
-    study: Study, findings: Iterable[Finding], notes: bool = False
-) -> tuple[Problem, ...]:
-    """The findings that aren't accepted, as problems in the reading's file.
-
-    Args:
-        notes: Whether findings that are notes are given too, as notes.
-    """
-    return tuple(
-        _finding_problem(study, finding)
-        for finding in findings
-        if finding.accepted is None and (notes or finding.severity == "problem")
-    )
-
-
 def accept_entry(study: Study, finding: Finding) -> str:
     """The line under `accepted` in `study.yml` that names this finding, without its reason."""
     at = {facet.id: [key] for facet, key in zip(study.facets, finding.levels, strict=True)}
     for factor, index in ((study.x, 0), (study.y, 1)):
-        keys = [level.key for level in factor.levels]
         own = {point[index] for point in finding.cells}
-        if len(own) < len(keys):
-            at[factor.id] = [key for key in keys if key in own]
+        if len(own) < len(factor.keys):
+            at[factor.id] = [key for key in factor.keys if key in own]
     named = []
     for factor_id, keys in at.items():
         texts = ", ".join(map(_yaml, keys))
@@ -153,13 +137,12 @@ def check_study(study: Study) -> StudyChecks:
     marked = tuple(
         replace(result, findings=tuple(next(left) for _ in result.findings)) for result in results
     )
-    return StudyChecks(marked, (*finding_problems(study, findings), *problems))
-
-
-def check_reading(study: Study, reading: Reading) -> tuple[Finding, ...]:
-    """The findings of all checks in one reading."""
-    results = reading_results(study, reading)
-    return tuple(finding for result in results for finding in result.findings)
+    unfit = [
+        _finding_problem(study, finding)
+        for finding in findings
+        if finding.accepted is None and finding.severity == "problem"
+    ]
+    return StudyChecks(marked, (*unfit, *problems))
 
 
 def reading_results(

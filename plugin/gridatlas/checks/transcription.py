@@ -227,7 +227,7 @@ def _placements(study: Study, block: Block) -> Iterator[tuple[dict[Point, Printe
                     for x, number in zip(columns, _values(line, len(columns)), strict=True)
                     if number is not None
                 }
-                yield placed, by_label and (by_header or columns == _keys(across))
+                yield placed, by_label and (by_header or columns == [*across.keys])
 
 
 def _cells_by_label(study: Study, block: Block) -> dict[Point, Printed]:
@@ -249,7 +249,7 @@ def _columns(block: Block, axis: Factor) -> Iterator[tuple[list[str], bool]]:
         if len(set(keys)) == len(keys):
             yield keys, True
             return
-    keys = _keys(axis)
+    keys = [*axis.keys]
     if len(keys) > 1:
         yield keys, False
         yield keys[::-1], False
@@ -267,7 +267,7 @@ def _rows(
     if keys and len(set(keys)) == len(keys):
         yield [(line, key) for line, key in labelled if key], True
         return
-    keys = _keys(axis)
+    keys = [*axis.keys]
     if len(whole) == len(block.lines) == len(keys):
         yield list(zip(whole, keys, strict=True)), False
         yield list(zip(whole, reversed(keys), strict=True)), False
@@ -288,10 +288,6 @@ def _row_level(line: NumberLine, axis: Factor, width: int) -> str | None:
 def _values(line: NumberLine, width: int) -> Sequence[Token]:
     """The numbers of a line without its label, where that is a number too."""
     return line.numbers[1:] if len(line.numbers) == width + 1 else line.numbers
-
-
-def _keys(axis: Factor) -> list[str]:
-    return [level.key for level in axis.levels]
 
 
 # --- numbers that are only searched for ---------------------------------------------------------

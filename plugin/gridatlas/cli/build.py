@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gridatlas.cli.errors import NothingWritten
+from gridatlas.cli.shared import NothingWritten, data_option
 from gridatlas.hosts.reporting import not_written, throttled
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list
@@ -21,13 +21,7 @@ LISTED = 20
 
 
 @click.command()
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    show_default=True,
-    help="Folder with one folder per study.",
-)
+@data_option
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),

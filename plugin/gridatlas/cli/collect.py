@@ -6,16 +6,12 @@ from pathlib import Path
 
 import click
 
+from gridatlas.cli.shared import data_option
+
 
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    show_default=True,
-    help="Folder with one folder per study.",
-)
+@data_option
 @click.option("--study", required=True, metavar="ID", help="The study that was measured.")
 @click.option("--reading", required=True, metavar="ID", help="The reading to write.")
 @click.option("--label", metavar="TEXT", help="How pages shall call the reading.")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gridatlas.cli.errors import NothingWritten
+from gridatlas.cli.shared import NothingWritten
 from gridatlas.files.atomic import write_atomic
 from gridatlas.hosts.reporting import not_written
 

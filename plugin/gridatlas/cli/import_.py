@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gridatlas.cli.shared import data_option
+
 if TYPE_CHECKING:
     from gridatlas.importing.options import ImportOptions
 
@@ -49,13 +51,7 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
 @click.argument(
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    show_default=True,
-    help="Folder with one folder per study.",
-)
+@data_option
 @click.option("--study", metavar="ID", callback=_id, help="Name of the study's folder.")
 @click.option("--title", metavar="TEXT", help="Name of the study on the pages.")
 @click.option("--url", metavar="URL", default="", help="Where the source can be looked at.")
@@ -121,6 +117,14 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
 @click.option("--skip", is_flag=True, help="Leave out rows that are wrong, and report them.")
 @click.option("--replace", is_flag=True, help="Replace a study that is there.")
 @click.option("--dry-run", "dry", is_flag=True, help="Show what would be written; write nothing.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="With --dry-run: the proposal for people, or as JSON.",
+)
 @click.option("--yes", "-y", is_flag=True, help="Don't ask; take what is proposed.")
 def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     """Make a study of tables or result files.
@@ -148,6 +152,8 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     from gridatlas.importing.rows import CannotImport
     from gridatlas.importing.run import run_import
 
+    if options["form"] == "json" and not options["dry"]:
+        raise click.UsageError("--format json is for --dry-run: it writes nothing")
     try:
         status = run_import(
             files,
@@ -179,6 +185,7 @@ def import_options(options: Mapping[str, Any]) -> ImportOptions:
         options["only"],
         {kind: options[kind] for kind in ("n", "successes", "stderr") if options[kind] is not None},
         options["mark"],
+        options["fill"],
         MetricAsked(options["unit"], options["ends"], options["better"], options["decimals"]),
     )
 

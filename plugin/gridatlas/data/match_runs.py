@@ -28,9 +28,6 @@ def match_runs(
     """
     runs: dict[str, Run] = {}
     problems: list[Problem] = []
-    keys_of = {
-        factor_id: {level.key for level in factor.levels} for factor_id, factor in factors.items()
-    }
     for file in source.runs.runs:
         found = list(_misfits(file, source, factors))
         problems += found
@@ -39,7 +36,7 @@ def match_runs(
         cells = {
             _at(cell.levels, source): Progress(cell.done, cell.of)
             for cell in file.manifest.cells
-            if all(key in keys_of[factor] for factor, key in cell.levels.items())
+            if all(key in factors[factor].keys for factor, key in cell.levels.items())
         }
         outcomes, found = _outcomes(file, source, cells)
         problems += found
@@ -162,32 +159,29 @@ def _unknown_levels(
         fixed: Factors whose levels `study.yml` lists; only these are judged. Of others a run may
             have cells at levels at which none is complete yet, so that no table has them.
     """
-    keys_of = {
-        factor_id: {level.key for level in factor.levels} for factor_id, factor in factors.items()
-    }
     seen: set[tuple[str, ...]] = set()
     for index, levels in enumerate(cells):
-        if levels.keys() != keys_of.keys():
+        if levels.keys() != factors.keys():
             if (which := tuple(sorted(levels))) not in seen:
                 seen.add(which)
                 yield Problem(
                     "unknown-factor",
                     name,
                     f"a cell with {join_names(sorted(levels)) or 'no factor'}",
-                    f"the study's factors: {join_names(keys_of)}",
+                    f"the study's factors: {join_names(factors)}",
                     f"correct facets, x and y in study.yml, or {COLLECT}",
                     column=f"cells.{index}",
                 )
             continue
         for factor, key in levels.items():
-            unknown = factor in fixed and key not in keys_of[factor]
+            unknown = factor in fixed and key not in factors[factor].keys
             if unknown and (factor, key) not in seen:
                 seen.add((factor, key))
                 yield Problem(
                     "unknown-level",
                     name,
                     quote(key),
-                    f"a level of {factor}: {join_names(sorted(keys_of[factor]), 30)}",
+                    f"a level of {factor}: {join_names(sorted(factors[factor].keys), 30)}",
                     f"add {key} under factors.{factor}.levels in study.yml, or remove the run",
                     column=f"cells.{index}.{factor}",
                 )

@@ -333,16 +333,13 @@ def _mean(first: Cell, repeats: Sequence[_Measured]) -> Cell:
 def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]:
     """One entry per unknown level of a reading, however many rows have it."""
     lines: dict[tuple[str, str], list[int]] = {}
-    keys_of = {
-        name: {level.key for level in factor.levels} for name, factor in rows.factors.items()
-    }
     for keys, cell in reading.outside:
         for name, key in keys:
-            if key not in keys_of[name]:
+            if key not in rows.factors[name].keys:
                 lines.setdefault((name, key), []).append(cell.line or 0)
     problems = []
     for (name, key), at in lines.items():
-        listed = [level.key for level in rows.factors[name].levels]
+        listed = rows.factors[name].keys
         near = None if level_number(key) is not None else nearest(key, listed)
         add = f"add {key} under factors.{name}.levels"
         problems.append(

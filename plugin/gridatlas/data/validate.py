@@ -86,6 +86,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         replicates=file.replicates or "",
         cells=file.cells,
         axes=file.axes,
+        colour=file.colour,
         alike=file.alike,
         former=file.former,
         former_lines=_lines(source, "former"),

@@ -222,8 +222,8 @@ def compare_grids(base: Assessment, head: Assessment, match: Match) -> GridChang
 def _compare_cells(old: Grid, new: Grid, match: Match) -> list[tuple[Point, CellChange]]:
     """The cells that changed, each with its point in the base."""
     changes = []
-    columns = {level.key for level in new.study.x.levels}
-    rows = {level.key for level in new.study.y.levels}
+    columns = new.study.x.keys
+    rows = new.study.y.keys
     for x, y, cell in old.points():
         at = match.head(old.levels, (x.key, y.key))
         if at is None or at[1][0] not in columns or at[1][1] not in rows:

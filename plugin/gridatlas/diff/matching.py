@@ -147,15 +147,15 @@ def _match_factors(
         if place in order:
             continue
         left = [index for index in range(len(new)) if index not in order.values()]
-        keys = {level.key for level in factor.levels}
-        alike = [index for index in left if keys & {level.key for level in new[index].levels}]
+        keys = factor.keys
+        alike = [index for index in left if keys & new[index].keys]
         same_place = [index for index in left if index == place]
         chosen = [index for index in same_place if index in alike] or alike or same_place
         if not chosen:
             return None, []
         order[place] = chosen[0]
         other = new[chosen[0]]
-        shared = len(keys & {level.key for level in other.levels})
+        shared = len(keys & other.keys)
         names = name_of(factor.id, factor.label), name_of(other.id, other.label)
         renamed.append(Rename("factor", *names, shared, len(keys)))
     return tuple(order[place] for place in range(len(old))), renamed
@@ -171,8 +171,7 @@ def _match_levels(
     found: list[dict[str, Counterpart]] = []
     left = []
     for factor, other in zip(old, new, strict=True):
-        keys = dict.fromkeys(level.key for level in factor.levels)
-        other_keys = dict.fromkeys(level.key for level in other.levels)
+        keys, other_keys = factor.keys, other.keys
         found.append({key: Counterpart(key, 0, 0) for key in keys if key in other_keys})
         removed = [key for key in keys if key not in other_keys]
         left.append((removed, [key for key in other_keys if key not in keys]))

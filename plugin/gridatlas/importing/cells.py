@@ -30,6 +30,7 @@ from gridatlas.importing.numerals import (
 from gridatlas.importing.options import ROWS
 from gridatlas.importing.propose import Proposal
 from gridatlas.importing.rows import Reported
+from gridatlas.importing.vocabulary import FAILED_STATES
 from gridatlas.model.problems import quote
 from gridatlas.model.schema import RESERVED_FACETS, level_key
 from gridatlas.model.study import State
@@ -147,6 +148,18 @@ class _Rows:
         return [*map(value_of.__getitem__, column.texts)]
 
     @cached_property
+    def states(self) -> Sequence[str]:
+        """The state of each row: as it stands in place of the value, else as its run ended."""
+        ended = self.proposal.columns.get(self.proposal.state)
+        if ended is None:
+            return [value.state for value in self.values]
+        state_of = {text: _ended(text) for text in ended.counts}
+        return [
+            value.state or ("" if value.number else state_of[text])
+            for value, text in zip(self.values, ended.texts, strict=True)
+        ]
+
+    @cached_property
     def counts(self) -> Sequence[_Counts]:
         """The counts of each row."""
         columns = [self.proposal.columns.get(self.proposal.counts.get(kind, "")) for kind in _KINDS]
@@ -160,6 +173,11 @@ class _Rows:
     def notes(self) -> Sequence[str]:
         """What is written of each row for people."""
         notes = [value.note for value in self.values]
+        name, kind = self.proposal.spread
+        if name:
+            spread = self.proposal.columns[name]
+            spreads = [f"{kind} {text} in the source" if text else "" for text in spread.levels]
+            notes = ["; ".join(filter(None, pair)) for pair in zip(notes, spreads, strict=True)]
         for name in self.proposal.taken:
             given = map(str.strip, self.proposal.columns[name].texts)
             notes = ["; ".join(filter(None, pair)) for pair in zip(notes, given, strict=True)]
@@ -221,7 +239,7 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         "n": [counts.n for counts in rows.counts],
         "successes": [counts.successes for counts in rows.counts],
         "stderr": [counts.stderr for counts in rows.counts],
-        "state": [value.state for value in rows.values],
+        "state": rows.states,
         "note": rows.notes,
         "place": rows.places,
     }
@@ -279,6 +297,14 @@ def _value(column: Column, text: str) -> _Value:
     state: State | Literal[""] = STATES_IN_WORDS.get(lower, "")
     is_quoted = state == "failed" or lower in INFINITE
     return _Value("", state, f"“{plain(text)}” in the source" if is_quoted else "", "")
+
+
+def _ended(text: str) -> str:
+    """The state that says how a run ended that has no value; empty where it went well."""
+    lower = plain(text).lower()
+    if "memory" in lower or lower == "oom":
+        return "oom"
+    return "failed" if lower in FAILED_STATES or "error" in lower else ""
 
 
 _KINDS = ("n", "successes", "stderr")

@@ -1,8 +1,9 @@
-"""What each column holds, and what the words in its name say."""
+"""What each column holds, and what its name says."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,84 +19,16 @@ from gridatlas.importing.numerals import (
     without_margin,
     without_percent,
 )
+from gridatlas.importing.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS
 from gridatlas.model.format import places_of
 from gridatlas.model.schema import level_key
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-PROPORTIONS = _set("acc accuracy pass em exact match success successes solved win wins correct")
-"""Words of metrics that count successes among trials."""
-SHARES = PROPORTIONS | _set(
-    """
-    f1 precision recall auc auroc auprc map ndcg mrr iou dice rate share fraction percent pct
-    percentage coverage
-    """
-)
-"""Words of metrics from 0 to 1, or to 100 %."""
-LOWER = _set(
-    """
-    loss error err errors perplexity ppl latency time runtime duration seconds ms wer cer mae mse
-    rmse nll kl divergence bpb regret fid brier ece cost memory vram energy distance ttft
-    """
-)
-"""Words of metrics of which less is better."""
-WEAK = _set("latency time runtime duration seconds ms cost memory vram energy")
-"""Words of metrics that are mostly noted beside another one."""
-METRICS = (
-    SHARES
-    | LOWER
-    | _set(
-        """
-        score value values result reward return bleu rouge chrf elo throughput speedup likelihood
-        logprob r2 spearman pearson correlation mcc kappa main metric
-        """
-    )
-)
-FACTORS = _set(
-    """
-    learning lr batch size window layer layers depth width dim dims hidden heads head temperature
-    temp epoch epochs step steps iteration iterations k alpha beta gamma lambda dropout decay budget
-    length len context ratio tokens model task dataset benchmark setting method shots shot fewshot
-    weight rank noise bits warmup optimizer optimiser scheduler prompt language lang subset split
-    filter gpu gpus workers params
-    """
-)
-"""Words of what is varied, also where a metric's word stands beside them: `learning_rate`."""
-REPEATS = _set("seed seeds repeat repeats rep replicate replica trial run fold")
-COUNTS = {
-    "n": _set(
-        """
-        n n_samples num_samples samples n_trials num_trials trials n_items num_items total n_total
-        num_examples n_examples count
-        """
-    ),
-    "successes": _set(
-        """
-        successes n_successes num_successes n_correct num_correct correct n_pass passed n_passed
-        wins solved
-        """
-    ),
-    "stderr": _set("stderr std_err std_error standard_error se sem"),
-}
-"""Names of the columns that are counts, or standard errors."""
-DIRECTION_COLUMNS = frozenset({"higher_is_better"})
-"""Columns that say which values are better."""
-NOT_STDERR = re.compile(
-    r"(^|_)(std|stdev|sd|std_dev|ci|ci95|lower|upper|low|high|min|max|var)(_|$)"
-)
-WHEN = re.compile(
-    "(^|_)(date|time|timestamp|datetime|created|updated|started|finished|uuid|id|hash|sha|commit|"
-    "path|url|host|hostname|user|version|revision|comment|comments|remark|config_file)(_|$)"
-)
-"""Names of columns that keep books about a run."""
-
-
 def words(name: str) -> list[str]:
     """The words in a column's name: `valLoss@5` is val, loss, 5."""
-    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    plain_letters = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
+    latin = plain_letters.encode("ascii", "ignore").decode()
+    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", latin)
     return re.findall(r"[a-z][a-z0-9]*|\d+", apart.lower())
 
 
@@ -191,6 +124,25 @@ class Column:
         )
 
     @cached_property
+    def outcome_of(self) -> Mapping[str, str] | None:
+        """Each different text as 1 or 0, where all are true or false, or pass or fail."""
+        lower = {text: plain(text).lower() for text in self.counts if plain(text)}
+        found = set(lower.values())
+        if not found or not found <= TRUE_WORDS | FALSE_WORDS or len(found) > 2:
+            return None
+        if len(found) == 2 and not (found & TRUE_WORDS and found & FALSE_WORDS):
+            return None
+        numbers = {text: "1" if word in TRUE_WORDS else "0" for text, word in lower.items()}
+        return {text: numbers.get(text, "") for text in self.counts}
+
+    def as_outcomes(self) -> Column:
+        """The column with 1 and 0 for true and false; the same where it has others."""
+        outcome_of = self.outcome_of
+        if outcome_of is None:
+            return self
+        return Column(self.name, [*map(outcome_of.__getitem__, self.texts)], self.mark)
+
+    @cached_property
     def level_of(self) -> Mapping[str, str]:
         """Each different text as a level of a factor; empty where there is none."""
         if self.as_numbers:
@@ -239,6 +191,13 @@ class Column:
         count = len(self.distinct)
         text = f"{count} text{'s' * (count != 1)}: {', '.join(self.distinct[:4])}"
         return text if count <= 4 and len(text) <= 48 else f"{text[:46].rstrip(', ')} …"
+
+
+def joint_levels(columns: Sequence[Column]) -> list[tuple[str, ...]]:
+    """The levels of each row in several columns."""
+    if not columns:
+        return []
+    return [*zip(*(column.levels for column in columns), strict=True)]
 
 
 def determines(first: Column, second: Column) -> bool:

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gridatlas.data.tables import read_table
+from gridatlas.importing.paths import matched, path_columns
 from gridatlas.importing.readers import lm_eval, mteb
 from gridatlas.importing.readers.delimited import decode, read_delimited
-from gridatlas.importing.readers.json_values import parse_json, read_json, read_lines, table_of
+from gridatlas.importing.readers.json_values import (
+    is_rows_by_key,
+    parse_json,
+    read_json,
+    read_lines,
+    table_of,
+)
+from gridatlas.importing.readers.latex import read_latex
 from gridatlas.importing.readers.markdown_tables import read_markdown
 from gridatlas.importing.rows import CannotImport, RawTable, Reported, unique_names
+from gridatlas.importing.run_folders import RunFolder, run_folders, settings_of
 from gridatlas.model.problems import join_names
 
-ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown")
-_PART = re.compile(r"([A-Za-z][A-Za-z_]*?)[=]?[_=-]?([+-]?\d+(?:\.\d+)?(?:e-?\d+)?)")
+ENDINGS = (
+    ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown", ".tex",
+)  # fmt: skip
+GZIP = ".gz"
 
 
 def detect(
@@ -38,6 +51,9 @@ def detect(
     Raises:
         CannotImport: For what can't be read.
     """
+    runs = [run for path in paths if path.is_dir() for run in run_folders(path)]
+    if runs and not pattern:
+        return _of_runs(runs, encoding)
     files = [file for path in paths for file in _files(path)]
     if len({file.resolve() for file in files}) < len(files):
         raise CannotImport(
@@ -47,7 +63,7 @@ def detect(
     trees = {
         file: parse_json(_text(file, name, encoding)[0], name)
         for file, name in zip(files, names, strict=True)
-        if file.suffix.lower() == ".json"
+        if ending_of(file) == ".json"
     }
     if trees and len(trees) == len(files):
         found = _harness(trees, names, pattern) or _cells(trees, names, pattern)
@@ -55,13 +71,20 @@ def detect(
             return found
     tables = []
     for file, name in zip(files, names, strict=True):
-        if file.suffix.lower() == ".json":
+        if ending_of(file) == ".json":
             tables.append(read_json(trees[file], name))
         else:
             tables.append(_table(file, name, encoding, table))
     if pattern:
-        tables = [_named(*named) for named in zip(tables, _path_parts(names, pattern), strict=True)]
-    return tables[0] if len(tables) == 1 else _together(tables, names)
+        parts = [matched(name, pattern) for name in names]
+        tables = [_named(*named) for named in zip(tables, parts, strict=True)]
+    return tables[0] if len(tables) == 1 else _together(tables, names, by_path=not pattern)
+
+
+def ending_of(file: Path) -> str:
+    """The ending that says what a file is: of `a.csv.gz` that before `.gz`."""
+    ending = file.suffix.lower()
+    return Path(file.stem).suffix.lower() if ending == GZIP else ending
 
 
 def _files(path: Path) -> list[Path]:
@@ -69,12 +92,12 @@ def _files(path: Path) -> list[Path]:
         found = sorted(
             file
             for file in path.rglob("*")
-            if file.suffix.lower() in ENDINGS
+            if ending_of(file) in ENDINGS
             and file.is_file()
             and not any(part.startswith(".") for part in file.relative_to(path).parts)
             and file.name != mteb.META
         )
-        endings = sorted({file.suffix.lower() for file in found})
+        endings = sorted({ending_of(file) for file in found})
         if not found:
             raise CannotImport(
                 f"{path}, a folder without a file to import",
@@ -104,7 +127,7 @@ def _names(files: Sequence[Path]) -> list[str]:
 
 
 def _table(file: Path, name: str, encoding: str | None, number: int | None) -> RawTable:
-    ending = file.suffix.lower()
+    ending = ending_of(file)
     if ending == ".parquet":
         found, problems = read_table(file, name)
         if found is None:
@@ -120,15 +143,21 @@ def _table(file: Path, name: str, encoding: str | None, number: int | None) -> R
         return read_markdown(text, name, number)
     if ending in (".jsonl", ".ndjson"):
         return read_lines(text, name)
+    if ending == ".tex":
+        return read_latex(text, name)
     return read_delimited(text, name, encoding_note)
 
 
 def _text(file: Path, name: str, encoding: str | None) -> tuple[str, str]:
     try:
         data = file.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+    except (EOFError, zlib.error) as error:
+        raise CannotImport(f"{name}: {error}", "a whole gzip file", "compress it again") from None
     except OSError as error:
         raise CannotImport(
-            f"{name}: {error.strerror}", "a file that can be read", "check its permissions"
+            f"{name}: {error.strerror or error}", "a file that can be read", "check its permissions"
         ) from None
     return decode(data, name, encoding)
 
@@ -147,24 +176,32 @@ def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:
     return replace(table, columns={**named, **table.columns})
 
 
-def _together(tables: Sequence[RawTable], names: Sequence[str]) -> RawTable:
-    """The rows of several tables, with a column that names the file of each."""
-    columns: dict[str, list[str]] = {name: [] for table in tables for name in table.columns}
+def _together(
+    tables: Sequence[RawTable], names: Sequence[str], *, by_path: bool = True
+) -> RawTable:
+    """The rows of several tables, with columns for what tells their paths apart."""
+    found: dict[str, list[str]] = {name: [] for table in tables for name in table.columns}
     notes = [note for table in tables for note in table.notes]
     for table, name in zip(tables, names, strict=True):
-        absent = [column for column in columns if column not in table.columns]
+        absent = [column for column in found if column not in table.columns]
         if absent:
             notes.append(f"{name} has no column {join_names(absent)}; it is empty there")
-    own = "file" if "file" not in columns else "file_name"
     for table in tables:
-        absent = [""] * len(table.places)
-        for column, texts in columns.items():
-            texts.extend(table.columns.get(column, absent))
-    columns[own] = [
-        name.rpartition(".")[0]
-        for table, name in zip(tables, names, strict=True)
-        for _ in table.places
-    ]
+        gaps = [""] * len(table.places)
+        for column, texts in found.items():
+            texts.extend(table.columns.get(column, gaps))
+    columns: dict[str, Sequence[str]] = dict(found)
+    own: dict[str, Sequence[str]] = {}
+    if by_path:
+        own = dict(path_columns([_without_gz(name) for name in names]).columns)
+    if len(set(zip(*own.values(), strict=True))) < len(names) and "file" not in own:
+        own["file"] = [_without_gz(name).rpartition(".")[0] for name in names]
+    for name, levels in own.items():
+        columns[name if name not in columns else f"{name}_name"] = [
+            text for table, text in zip(tables, levels, strict=True) for _ in table.places
+        ]
+    first = tables[0]
+    same_headings = all(table.headings == first.headings for table in tables)
     forms = dict.fromkeys(table.form for table in tables)
     return RawTable(
         f"{len(tables)} files, {'; '.join(forms)}",
@@ -173,8 +210,48 @@ def _together(tables: Sequence[RawTable], names: Sequence[str]) -> RawTable:
         tuple(row for table in tables for row in table.reported),
         tuple(dict.fromkeys(notes)),
         semicolons=any(table.semicolons for table in tables),
-        origins=(own,),
+        origins=(*first.origins, *[*columns][-len(own) :]),
+        headings=first.headings if same_headings else {},
+        heading_names=first.heading_names,
     )
+
+
+def _without_gz(name: str) -> str:
+    return name.removesuffix(GZIP)
+
+
+def _of_runs(runs: Sequence[RunFolder], encoding: str | None) -> RawTable:
+    """The results of runs, with their settings and what their folders are called."""
+    names = _names([run.results for run in runs])
+    tables = []
+    for run, name in zip(runs, names, strict=True):
+        where = f"{run.config.parent.name}/{run.config.name}"
+        settings = settings_of(run, _text(run.config, where, encoding)[0], where)
+        if ending_of(run.results) == ".json":
+            tree = parse_json(_text(run.results, name, encoding)[0], name)
+            is_row = isinstance(tree, Mapping) and not is_rows_by_key(tree)
+            table = table_of([(name, tree)], "JSON") if is_row else read_json(tree, name)
+        else:
+            table = _table(run.results, name, encoding, None)
+        added = {
+            key if key not in table.columns else f"config.{key}": [text] * len(table.places)
+            for key, text in settings.items()
+            if table.columns.get(key) != [text] * len(table.places)
+        }
+        tables.append(replace(table, columns={**table.columns, **added}))
+    found = _together(tables, [f"{run.folder.as_posix()}.run" for run in runs], by_path=False)
+    own = path_columns([f"{name}.run" for name in _names([run.folder / "run" for run in runs])])
+    times = [len(table.places) for table in tables]
+    columns = {name: texts for name, texts in found.columns.items() if name not in found.origins}
+    origins = []
+    for name, texts in own.columns.items():
+        if name not in columns and name != "file":
+            columns[name] = [
+                text for text, many in zip(texts, times, strict=True) for _ in range(many)
+            ]
+            origins.append(name)
+    form = f"{len(runs)} run folders: {runs[0].results.name} and {runs[0].config.name}"
+    return replace(found, form=form, columns=columns, origins=tuple(origins))
 
 
 # --- JSON files that are no tables ----------------------------------------------------------------
@@ -203,13 +280,15 @@ def _harness(
                 if form == lm_eval.FORM
                 else mteb.records(tree, name, file.resolve(), _meta(file))
             )
-            parts = _matched(name, pattern) if pattern else {}
+            parts = matched(name, pattern) if pattern else {}
             for place, record in found:
                 instead |= {key: None for key in parts if key in record}
                 records.append((place, {**record, **parts}))
         if not records:
             raise CannotImport(f"{form} without a score", "at least one", "run it again")
         table = table_of(records, form)
+        if not pattern:
+            table = _with_paths(table, names)
         keep = lm_eval.KEEP if form == lm_eval.FORM else {}
         reported = (*table.reported, *others)
         replaced = (
@@ -229,6 +308,35 @@ def _meta(file: Path) -> str:
     return str(tree.get("name") or "") if isinstance(tree, Mapping) else ""
 
 
+def _with_paths(table: RawTable, names: Sequence[str]) -> RawTable:
+    """A table of records with columns of their paths, which count where nothing else does."""
+    place_of = {name: at for at, name in enumerate(names)}
+    rows = [place_of.get(_file_of(place, place_of), 0) for place in table.places]
+    own = {
+        name: [texts[row] for row in rows] for name, texts in path_columns(names).columns.items()
+    }
+    models = table.columns.get("model", ())
+    if len(set(models)) == 1 and len(names) > 1 and len({*table.columns.get("task", ())}) == 1:
+        # The folder is the task's: the model stands in the name of the file.
+        stems = [_model_of(names[row]) for row in rows]
+        return replace(table, columns={**table.columns, "model": stems})
+    own = {name: texts for name, texts in own.items() if name not in table.columns}
+    return replace(table, columns={**table.columns, **own}, origins=tuple(own))
+
+
+def _file_of(place: str, names: Mapping[str, int]) -> str:
+    while place and place not in names:
+        place = place.rpartition(":")[0]
+    return place
+
+
+def _model_of(name: str) -> str:
+    """The model in a file's name: `org__model__revision.json` is `org/model`."""
+    parts = Path(name).stem.split("__")
+    named = [part for part in parts if not re.fullmatch(r"[0-9a-f]{7,40}|\d+|external|no_.*", part)]
+    return "/".join(named or parts)
+
+
 def _cells(trees: Mapping[Path, Any], names: Sequence[str], pattern: str | None) -> RawTable | None:
     """A table of files with one object each; None where a file is no such object."""
     if len(trees) < 2 and not pattern:
@@ -236,62 +344,26 @@ def _cells(trees: Mapping[Path, Any], names: Sequence[str], pattern: str | None)
     one_cell = [
         isinstance(tree, Mapping)
         and bool(tree)
+        and not is_rows_by_key(tree)
         and not any(isinstance(v, list) and v and isinstance(v[0], Mapping) for v in tree.values())
         for tree in trees.values()
     ]
     if not any(one_cell):
         return None
-    parts = _path_parts(names, pattern)
+    if pattern:
+        parts = [matched(name, pattern) for name in names]
+    else:
+        found = path_columns(names)
+        parts = [
+            {name: texts[at] for name, texts in found.columns.items()} for at in range(len(names))
+        ]
     records = []
     for tree, name, part, fits in zip(trees.values(), names, parts, one_cell, strict=True):
         taken = {key: value for key, value in part.items() if not fits or key not in tree}
         records.append((name, {**taken, **tree} if fits else tree))
-    keys = {key for part in parts for key in part}
+    keys = set() if pattern else {key for part in parts for key in part}
     table = table_of(records, f"{len(trees)} JSON files with one cell each")
-    unnamed = tuple(key for key in table.columns if key in keys and re.match("folder_|file_", key))
-    return replace(table, origins=unnamed)
-
-
-def _path_parts(names: Sequence[str], pattern: str | None) -> list[dict[str, str]]:
-    """What the paths of files say: by a pattern, or by parts such as `lr=0.1` and `layer-3`."""
-    if pattern:
-        return [_matched(name, pattern) for name in names]
-    split = [
-        Path(name).with_suffix("").parts if "/" in name else (Path(name).stem,) for name in names
-    ]
-    same_depth = len({len(parts) for parts in split}) == 1
-    found = []
-    for parts in split:
-        parts_named: dict[str, str] = {}
-        for depth, part in enumerate(parts, 1):
-            named = _PART.fullmatch(part) or re.fullmatch(r"([A-Za-z]\w*?)=(.+)", part)
-            if named:
-                parts_named[named[1]] = named[2]
-            elif same_depth:
-                parts_named[f"folder_{depth}" if depth < len(parts) else "file_name"] = part
-        found.append(parts_named)
-    return found
-
-
-def _matched(name: str, pattern: str) -> dict[str, str]:
-    pieces = re.split(r"\{(\w+)\}", pattern)
-    expression = "".join(
-        f"(?P<{piece}>[^/]+?)" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces)
-    )
-    try:
-        found = re.fullmatch(f"(?:.*/)?{expression}", name)
-    except re.error:
-        raise CannotImport(
-            f"--path {pattern}", "each name once", "name each part once", usage=True
-        ) from None
-    if not found:
-        raise CannotImport(
-            f"{name}, which isn't like --path {pattern}",
-            "a path of that form",
-            "correct the pattern; it begins below the folder that all files have in common",
-            usage=True,
-        )
-    return found.groupdict()
+    return replace(table, origins=tuple(key for key in table.columns if key in keys))
 
 
 def sources(paths: Iterable[Path]) -> str:

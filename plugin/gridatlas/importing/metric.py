@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from gridatlas.importing.columns import LOWER, PROPORTIONS, SHARES, Column, words
+from gridatlas.importing.columns import Column, words
+from gridatlas.importing.vocabulary import LOWER, PROPORTIONS, SHARES
 
 _NAMES = {
     "acc": "Accuracy",
@@ -138,6 +139,8 @@ def _better(
     if higher_in_files is not None:
         return ("higher" if higher_in_files else "lower"), "the files say so"
     lower = LOWER & set(parts)
+    if lower and {"neg", "negative", "minus", "negated"} & set(parts):
+        return "higher", f"“{min(lower)}” in its name, with its sign turned"
     if lower:
         return "lower", f"“{min(lower)}” in its name"
     return "higher", "nothing in its name says otherwise"

@@ -43,6 +43,7 @@ _COMMA = re.compile(
 _PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?\n)*+", re.ASCII)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _MARGIN = re.compile(r"(.+?)(?:±|\+/-|\+-|\\pm)\s*(.+)")
+_IN_BRACKETS = re.compile(r"([+-]?[\d.,]+%?)\s*\(\s*([\d.,]+%?)\s*\)")
 
 
 def plain(text: str) -> str:
@@ -57,10 +58,10 @@ def without_percent(text: str) -> tuple[str, bool]:
 
 
 def without_margin(text: str) -> tuple[str, str]:
-    """`71.2 ± 0.5` in its two parts; the second is empty where there is none."""
-    if not any(sign in text for sign in ("±", "+", "\\pm")):
+    """`71.2 ± 0.5` or `71.2 (0.5)` in its two parts; the second is empty where there is none."""
+    if not any(sign in text for sign in ("±", "+", "\\pm", "(")):
         return text, ""  # as nearly all are
-    found = _MARGIN.fullmatch(plain(text))
+    found = _MARGIN.fullmatch(plain(text)) or _IN_BRACKETS.fullmatch(plain(text))
     return (found[1].rstrip(), found[2]) if found else (text, "")
 
 

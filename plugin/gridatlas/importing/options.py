@@ -25,6 +25,7 @@ class ImportOptions:
     keep: tuple[tuple[str, str], ...] = ()
     counts: Mapping[str, str] = field(default_factory=dict)
     mark: DecimalMark | None = None
+    fill: str | None = None
     about: MetricAsked = field(default_factory=MetricAsked)
 
     @property

@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from gridatlas.importing.columns import (
-    COUNTS,
-    DIRECTION_COLUMNS,
-    FACTORS,
-    METRICS,
-    NOT_STDERR,
-    REPEATS,
-    WEAK,
-    WHEN,
-    Column,
-    kind_of_count,
-    plain_name,
-    words,
+from gridatlas.importing.choose_metric import choose_metric, spread_of, unclear_outcome
+from gridatlas.importing.columns import Column, words
+from gridatlas.importing.counts import better_in_files, choose_counts, taken_columns
+from gridatlas.importing.factors import explain_rest, notes_of_levels, why_factor
+from gridatlas.importing.filters import (
+    Filtered,
+    filtered,
+    mark_of,
+    with_joined,
+    without_unknown,
+    wrong_names,
 )
-from gridatlas.importing.factors import (
-    choose_factors,
-    choose_repeats,
-    explain_rest,
-    notes_of_levels,
-    why_factor,
-)
+from gridatlas.importing.kinds import KindOfColumn, kinds_of
 from gridatlas.importing.metric import MetricFound, metric_of
-from gridatlas.importing.numerals import (
-    DecimalMark,
-    are_plain_numbers,
-    decimal_mark,
-    is_absent,
-    looks_like_number,
-    marks_of,
-)
+from gridatlas.importing.numerals import DecimalMark
 from gridatlas.importing.options import ROWS, ImportOptions, Role
-from gridatlas.importing.rows import CannotImport, RawTable, Reported
-from gridatlas.model.problems import join_names, nearest
+from gridatlas.importing.roles import (
+    JOINED,
+    FactorSet,
+    Facts,
+    choose_repeats,
+    density,
+    factor_set,
+    fitting_set,
+)
+from gridatlas.importing.rows import CannotImport, RawTable, Reported, SeveralProblems
+from gridatlas.importing.shape import direction_of
+from gridatlas.importing.vocabulary import ENTITIES
+from gridatlas.model.problems import join_names
+
+ENTITIES_OR_TASKS = ENTITIES | {"task", "tasks", "dataset", "benchmark"}
+"""Words of columns that are an axis even with one level, where a person has chosen the rows."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,13 @@ class Proposal:
         keep: Levels that rows must have; the others are reported.
         left: The rows left out by `keep`.
         notes: What is worth a word.
+        kinds: What each column may be.
+        state: Column that says which runs failed.
+        spread: Column with the spread of the metric, and its kind: sd, se.
+        cells: Different cells that the rows are of.
+        possible: Cells of all panels that have any.
+        collisions: Rows beyond the first of one cell and repeat.
+        headings: Columns whose levels were the headings of a wide table.
     """
 
     columns: Mapping[str, Column]
@@ -68,307 +73,365 @@ class Proposal:
     mark: DecimalMark
     roles: tuple[Role, ...]
     notes: tuple[str, ...]
+    kinds: Mapping[str, KindOfColumn] = field(default_factory=dict)
+    state: str = ""
+    spread: tuple[str, str] = ("", "")
+    cells: int = 0
+    possible: int = 0
+    collisions: int = 0
+    headings: tuple[str, ...] = ()
 
     @property
     def factors(self) -> tuple[str, ...]:
         """Facets, y and x: the columns that a cell is known by."""
         return (*self.facets, self.y, self.x)
 
+    @property
+    def density(self) -> float:
+        """The share of cells that have rows."""
+        return self.cells / self.possible if self.possible else 0.0
 
-def propose(table: RawTable, asked: ImportOptions, headings: str = "") -> Proposal:
+
+def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ()) -> Proposal:
     """Say what each column is.
 
     Args:
-        headings: The column whose levels were the headings of a wide table: x.
+        headings: The columns whose levels were the headings of a wide table; the first is x.
 
     Raises:
         CannotImport: For names that the table doesn't have, numbers that can be read in two ways,
             or a table without a metric or axes.
     """
-    _check_names(table, asked)
-    given = {asked.x, asked.y, *asked.facets}
-    asked = replace(asked, x=asked.x or headings or None)
-    mark = asked.mark or _mark(table)
-    notes = list(table.notes)
-    table, keep, left, metric_name = _filtered(table, asked, mark)
-    columns = {name: Column(name, texts, mark) for name, texts in table.columns.items()}
-    roles: dict[str, Role] = {}
+    table = with_joined(table, asked)
+    wrong = wrong_names(table, asked)
+    if wrong:
+        _raise_with_collisions(table, asked, headings, wrong)
+    mark = asked.mark or mark_of(table)
+    rows = filtered(table, asked, mark)
+    columns = {name: Column(name, texts, mark) for name, texts in rows.table.columns.items()}
+    if asked.fill:
+        columns = {name: _filled(column, asked.fill) for name, column in columns.items()}
+    return _Proposing(asked, rows, columns, mark, tuple(headings)).proposal()
 
-    def give(role: str, name: str, why: str) -> None:
-        roles[name] = Role(role, name, columns[name].summary, why)
 
-    for name, level in keep:
-        give("only", name, f"rows with {level}")
-    for name in asked.ignore:
-        give("not read", name, "as asked")
-    metric, why = _metric(columns, asked, roles)
-    give("metric", metric, why)
-    higher_in_files = _better_in_files(columns, roles)
-    about = metric_of(metric_name or metric, columns[metric], asked.about, higher_in_files)
-    counts = _counts(columns, asked, roles, metric, about, notes)
-    for kind, name in counts.items():
-        asked_for = name == asked.counts.get(kind)
-        give(kind, name, "as asked" if asked_for else "its name")
-    taken = _taken(columns, asked, roles)
-    for name in taken:
-        give(name, name, "a column of the data format")
-    x, y, facets = choose_factors(columns, asked, roles, table.origins)
-    for name, role in ((x, "x"), (y, "y"), *((facet, "facet") for facet in facets)):
-        why = why_factor(columns[name], role, name in given)
-        give(role, name, "its levels are the headings" if name == headings else why)
-    facets, repeats = choose_repeats(columns, asked, roles, (x, y), facets, table.origins)
-    for name in facets:
-        if name not in roles or roles[name].role not in ("facet",):
-            give("facet", name, "without it, several rows would have one cell")
-    for name in repeats:
-        if name != ROWS:
-            give("repeats", name, "as asked" if name in asked.repeats else "it numbers repeats")
-    if repeats and about.decimals is None:
-        # Means have no end of decimals; pictures show those that the values have.
-        about = replace(about, decimals=columns[metric].decimals)
-    explain_rest(columns, roles, (x, y, *facets))
-    for name in (x, y, *facets):
-        notes += notes_of_levels(columns[name])
-    if columns[metric].margins:
+def _filled(column: Column, level: str) -> Column:
+    """A column of texts with a level where nothing stands; one of numbers as it is."""
+    if column.is_metric_like or not column.filled:
+        return column
+    return Column(
+        column.name, [text if text.strip() else level for text in column.texts], column.mark
+    )
+
+
+def _raise_with_collisions(
+    table: RawTable, asked: ImportOptions, headings: Sequence[str], wrong: Sequence[CannotImport]
+) -> None:
+    """Raise what is wrong with names, and what else would be, so that one run tells all."""
+    given = without_unknown(table, asked)
+    try:
+        if given.x and given.y:
+            proposal = propose(table, given, headings)
+            if proposal.collisions:
+                wrong = [*wrong, collision(proposal)]
+    except CannotImport:
+        pass  # it follows from the wrong names
+    raise wrong[0] if len(wrong) == 1 else SeveralProblems(wrong)
+
+
+@dataclass(frozen=True)
+class _Proposing:
+    """A table on the way to a proposal."""
+
+    asked: ImportOptions
+    rows: Filtered
+    columns: dict[str, Column]
+    mark: DecimalMark
+    headings: tuple[str, ...]
+
+    def proposal(self) -> Proposal:
+        """The roles of all columns: the metric first, then counts, then factors."""
+        asked, columns, table = self.asked, self.columns, self.rows.table
+        notes = list(table.notes)
+        kinds = kinds_of(columns)
+        roles: dict[str, Role] = {}
+
+        def give(role: str, name: str, why: str) -> None:
+            roles[name] = Role(role, name, columns[name].summary, why)
+
+        for name, level in self.rows.keep:
+            give("only", name, f"rows with {level}")
+        for name in asked.ignore:
+            give("not read", name, "as asked")
+        metric, why = self._metric(kinds, roles)
+        columns[metric] = columns[metric].as_outcomes()
+        give("metric", metric, why)
+        higher = better_in_files(columns, roles)
+        higher = direction_of((*table.wide, metric)) if higher is None else higher
+        about = metric_of(
+            self.rows.metric or table.metric or metric, columns[metric], asked.about, higher
+        )
+        counts = choose_counts(columns, asked, roles, metric, about, notes)
+        for kind, name in counts.items():
+            give(kind, name, "as asked" if name == asked.counts.get(kind) else "its name")
+        taken = taken_columns(columns, asked, roles)
+        for name in taken:
+            give(name, name, "a column of the data format")
+        facts = Facts(columns, kinds, table.origins, self._fixed(), frozenset(roles))
+        facts, found = self._factors(facts, notes)
+        x, y, facets = self._axes(facts, found)
+        roles |= self._roles_of_factors(facts, found, x, y, facets)
+        state, spread = _beside(facts, metric, roles, counts)
+        explain_rest(facts.columns, facts.kinds, roles, (x, y, *facets))
+        for name, reason in table.left_out:
+            roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
+        valued = [number is not None for number in columns[metric].numbers]
+        cells, possible = density(facts, x, y, facets, valued)
+        if found.repeats and about.decimals is None:
+            # Means have no end of decimals; pictures show those that the values have.
+            about = replace(about, decimals=columns[metric].decimals)
+        return Proposal(
+            facts.columns,
+            replace(table, columns={name: found.texts for name, found in facts.columns.items()}),
+            x,
+            y,
+            metric,
+            facets,
+            found.repeats,
+            counts,
+            taken,
+            self.rows.keep,
+            self.rows.left,
+            about,
+            self.mark,
+            _ranked(roles.values()),
+            tuple(dict.fromkeys((*notes, *_notes(facts, metric, (x, y, *facets))))),
+            facts.kinds,
+            state,
+            spread,
+            cells,
+            possible,
+            facts.collisions((x, y, *facets), found.repeats),
+            self.headings,
+        )
+
+    def _roles_of_factors(
+        self, facts: Facts, found: FactorSet, x: str, y: str, facets: Sequence[str]
+    ) -> dict[str, Role]:
+        """The roles of axes, facets and repeats, with their reasons."""
+        asked = self.asked
+        given = (asked.x, asked.y, *asked.facets)
+        roles: dict[str, Role] = {}
+        for name, role in ((x, "x"), (y, "y"), *((facet, "facet") for facet in facets)):
+            column = facts.columns[name]
+            why = why_factor(column, role, facts.kinds[name], name in given)
+            if role == "facet" and name in facts.origins and name not in asked.facets:
+                why = "without it, several rows would have one cell"
+            if name in self.headings:
+                why = "its levels are the headings"
+            roles[name] = Role(role, name, column.summary, why)
+        for name in found.repeats:
+            if name != ROWS:
+                kind = facts.kinds[name]
+                why = kind.why if kind.kind == "repeat" else "it numbers repeats"
+                why = "as asked" if name in asked.repeats else why
+                roles[name] = Role("repeats", name, facts.columns[name].summary, why)
+        return roles
+
+    def _fixed(self) -> tuple[str, ...]:
+        asked = self.asked
+        axes = [name for name in ("x", "y") if len(_distinct(self.columns, name)) > 1]
+        free = () if asked.x or asked.y or self.headings else axes
+        given = (asked.x, asked.y, *self.headings, *asked.facets, *free)
+        return tuple(dict.fromkeys(name for name in given if name and name in self.columns))
+
+    def _metric(
+        self, kinds: Mapping[str, KindOfColumn], roles: Mapping[str, Role]
+    ) -> tuple[str, str]:
+        asked = self.asked
+        if asked.metric:
+            return asked.metric, "as asked"
+        used = {*self._fixed(), *asked.repeats, *asked.counts.values(), *roles}
+        if self.rows.table.wide and "value" in self.columns and "value" not in used:
+            return "value", "its name"
+        found = choose_metric(self.columns, kinds, used)
+        outcome = unclear_outcome(self.columns) if found is None else None
+        if outcome is not None:
+            raise CannotImport(
+                f"{outcome.name} with {join_names(outcome.distinct, 5)}, which are no numbers",
+                "a column of numbers, or of two outcomes such as pass and fail",
+                "write 1 for what counts as a success and 0 for the rest",
+            )
+        if found is None:
+            raise CannotImport(
+                f"no column of numbers to be the metric, among {join_names(self.columns, 30)}",
+                "a column with the values",
+                "name it with --metric; where each column is a level of x, add --wide",
+                usage=True,
+            )
+        return found
+
+    def _factors(self, facts: Facts, notes: list[str]) -> tuple[Facts, FactorSet]:
+        """The factors that are asked for, else those that tell rows apart."""
+        asked = self.asked
+        settled = {name for name in asked.repeats if name != ROWS}
+        facts = replace(facts, used=facts.used | settled)
+        if asked.facets and asked.x and asked.y:
+            found = FactorSet((asked.x, asked.y, *asked.facets), asked.repeats)
+        elif asked.x and asked.y:
+            found = fitting_set(facts, (asked.x, asked.y), asked.repeats)
+        else:
+            facts, found = factor_set(facts)
+        if asked.repeats:
+            return facts, replace(found, repeats=asked.repeats)
+        if asked.facets:
+            repeats = choose_repeats(facts, (*found.factors, *asked.facets))
+            found = replace(found, repeats=repeats or found.repeats)
+        if found.repeats == (ROWS,):
+            notes.append("rows of one cell are taken for its repeats; nothing numbers them")
+        return facts, found
+
+    def _axes(self, facts: Facts, found: FactorSet) -> tuple[str, str, tuple[str, ...]]:
+        """X, y and facets among factors: numbers with the most levels first, then texts."""
+        asked = self.asked
+        x = asked.x or (self.headings[0] if self.headings else None)
+        free = [name for name in found.factors if name not in (x, asked.y, *asked.facets)]
+        order = [*facts.columns]
+        free.sort(
+            key=lambda name: (
+                name not in ("x", "y"),
+                not facts.columns[name].as_numbers or facts.kind(name) == "repeat",
+                -len(facts.columns[name].distinct),
+                order.index(name),
+            )
+        )
+        missing = (x is None) + (asked.y is None)
+        if len(free) < missing:
+            free += _constant(facts, asked, (*free, x, asked.y))
+        if len(free) < missing:
+            raise _too_few(facts, (*filter(None, (x, asked.y)), *free))
+        chosen = free[:missing]
+        chosen.sort(key=lambda name: (not facts.columns[name].as_numbers, order.index(name)))
+        x = x or chosen.pop(0)
+        y = asked.y or chosen.pop(0)
+        if asked.facets:
+            return x, y, asked.facets
+        rest = sorted(free[missing:], key=order.index)
+        return x, y, tuple(rest)
+
+
+def _distinct(columns: Mapping[str, Column], name: str) -> Sequence[str]:
+    return columns[name].distinct if name in columns else ()
+
+
+def _beside(
+    facts: Facts, metric: str, roles: dict[str, Role], counts: Mapping[str, str]
+) -> tuple[str, tuple[str, str]]:
+    """The columns that say which runs failed and how values spread; they get their roles."""
+    columns, kinds = facts.columns, facts.kinds
+    state = next(
+        (name for name, kind in kinds.items() if kind.kind == "state" and name not in roles), ""
+    )
+    if state and len(columns[state].distinct) > 1:
+        roles[state] = Role("state", state, columns[state].summary, "says how runs ended")
+    spread = ("", "") if "stderr" in counts else spread_of(columns, metric)
+    if spread[0] in roles:
+        spread = ("", "")
+    if spread[0]:
+        why = f"the {spread[1]} of {metric}: its name"
+        roles[spread[0]] = Role("spread", spread[0], columns[spread[0]].summary, why)
+    return state, spread
+
+
+def _notes(facts: Facts, metric: str, factors: Sequence[str]) -> list[str]:
+    """What is worth a word of levels and margins."""
+    notes = [note for name in factors for note in notes_of_levels(facts.columns[name])]
+    if facts.columns[metric].margins:
         notes.append(
             f"{metric}: what stands after ± isn't read, since it may be a standard error or a "
             "standard deviation; it is kept as a note of the cell"
         )
-    return Proposal(
-        columns,
-        table,
-        x,
-        y,
-        metric,
-        facets,
-        repeats,
-        counts,
-        taken,
-        keep,
-        left,
-        about,
-        mark,
-        _ranked(roles.values()),
-        tuple(dict.fromkeys(notes)),
+    return notes
+
+
+def _constant(facts: Facts, asked: ImportOptions, taken: Sequence[str | None]) -> list[str]:
+    """Factors by their names that have one level: of x and y, and of rows that were chosen."""
+    return [
+        name
+        for name, column in facts.columns.items()
+        if name not in (*taken, *facts.used)
+        and len(column.distinct) == 1
+        and (name in ("x", "y") or (asked.keep and ENTITIES_OR_TASKS & set(words(name))))
+    ]
+
+
+def _too_few(facts: Facts, found: Sequence[str]) -> CannotImport:
+    """What is said where no grid can be made: which factor there is, and what is missing."""
+    names = join_names(facts.columns, 30)
+    if not found:
+        what = f"no two columns to be the axes, among {names}: nothing that was varied"
+    else:
+        what = f"no two columns to be the axes, among {names}: only one factor varies, {found[0]}"
+    rows = [
+        name
+        for name, column in facts.columns.items()
+        if facts.kind(name) in ("factor", "plain")
+        and not column.is_metric_like
+        and len(column.distinct) == facts.rows > 1
+        and column.filled == len(column.texts)
+    ]
+    if rows:
+        what += f"; there is one row per {rows[0]}"
+    fix = "name them with --x and --y; where each column is a level of x, add --wide"
+    if found:
+        fix = (
+            "import it together with results in which something else varies too, or name both axes "
+            "with --x and --y; where each column is a level of x, add --wide"
+        )
+    return CannotImport(what, "two columns with levels, for x and y", fix, usage=True)
+
+
+def collision(proposal: Proposal) -> CannotImport:
+    """What is said of several rows of one cell: in which column they differ."""
+    columns = proposal.columns
+    facts = Facts(columns, proposal.kinds)
+    most = max(_rows_per_cell(proposal))
+    used = {*proposal.factors, *proposal.repeats, proposal.metric}
+    helps = [
+        name
+        for name in columns
+        if name not in used
+        and JOINED not in name
+        and proposal.kinds[name].kind in ("factor", "plain", "weak", "repeat")
+        and not facts.collisions((*proposal.factors, name), proposal.repeats)
+    ]
+    option = "--facet"
+    if helps and proposal.kinds[helps[0]].kind == "repeat":
+        option = "--repeats"
+    fix = f"add {option} {helps[0]}" if helps else "if they are repeats, add --repeats rows"
+    what = f"up to {most} rows per cell"
+    return CannotImport(
+        what + (f", which differ in {helps[0]}" if helps else ""),
+        "one row per cell",
+        fix,
+        usage=True,
     )
+
+
+def _rows_per_cell(proposal: Proposal) -> list[int]:
+    times: dict[tuple[str, ...], int] = {}
+    names = [name for name in (*proposal.factors, *proposal.repeats) if name != ROWS]
+    for key in zip(*(proposal.columns[name].levels for name in names), strict=True):
+        times[key] = times.get(key, 0) + 1
+    return [*times.values()]
 
 
 def _ranked(roles: Iterable[Role]) -> tuple[Role, ...]:
     """Roles in the order in which people read them; what isn't read comes last."""
-    order = ("x", "y", "metric", "facet", "only", "repeats", "n", "successes", "stderr")
+    order = (
+        "x", "y", "metric", "facet", "only", "repeats", "n", "successes", "stderr", "spread",
+        "state",
+    )  # fmt: skip
     ranked = sorted(
         roles, key=lambda role: order.index(role.role) if role.role in order else len(order)
     )
     return tuple(sorted(ranked, key=lambda role: role.role == "not read"))
-
-
-# --- names, decimal mark, rows --------------------------------------------------------------------
-
-
-def _check_names(table: RawTable, asked: ImportOptions) -> None:
-    named = [
-        ("--x", asked.x),
-        ("--y", asked.y),
-        ("--metric", asked.metric),
-        *(("--facet", name) for name in asked.facets),
-        *(("--repeats", name) for name in asked.repeats if name != ROWS),
-        *(("--ignore", name) for name in asked.ignore),
-        *(("--only", name) for name, _ in asked.keep),
-        *((f"--{kind}", name) for kind, name in asked.counts.items() if name),
-    ]
-    used: dict[str, str] = {}
-    for option, name in named:
-        if name is None:
-            continue
-        if name not in table.columns:
-            near = nearest(name, table.columns)
-            raise CannotImport(
-                f"{option} {name}",
-                f"one of the columns {join_names(table.columns, 30)}",
-                f"write {option} {near}" if near else "correct the name",
-                usage=True,
-            )
-        if name in used and {option, used[name]} != {"--only"}:
-            raise CannotImport(
-                f"{name} as {used[name]} and as {option}",
-                "one meaning per column",
-                "leave one of them out",
-                usage=True,
-            )
-        used[name] = option
-
-
-def _mark(table: RawTable) -> DecimalMark:
-    """The decimal mark: of all columns in which everything looks like a number."""
-    texts: list[str] = []
-    for name in table.columns:
-        column = set(table.columns[name])
-        numbers = column
-        if not are_plain_numbers(column):
-            numbers = {text for text in column if looks_like_number(text)}
-        if numbers and all(map(is_absent, column - numbers)):
-            texts += sorted(text for text in numbers if not text.isdecimal())
-    return decimal_mark(marks_of(texts), semicolons=table.semicolons)
-
-
-def _filtered(
-    table: RawTable, asked: ImportOptions, mark: DecimalMark
-) -> tuple[RawTable, tuple[tuple[str, str], ...], tuple[Reported, ...], str]:
-    """The rows that are taken, what they must have, the others, and the metric's name if any."""
-    keep = dict(asked.keep)
-    for name, level in table.keep.items():
-        levels = set(table.columns[name]) if name not in keep else set()
-        if level in levels and len(levels) > 1:
-            keep[name] = level
-    naming = [
-        name for name in table.columns if plain_name(name) in ("metric", "metric_name", "measure")
-    ]
-    naming = [
-        name for name in naming if name not in (asked.x, asked.y, asked.metric, *asked.facets)
-    ]
-    names = Column(naming[0], table.columns[naming[0]], mark) if naming else None
-    names = None if names is None or names.is_metric_like or not names.distinct else names
-    if names is not None and names.name not in keep and len(names.distinct) > 1:
-        counted = Counter(names.levels)
-        keep[names.name] = max(names.distinct, key=lambda level: counted[level])
-    left: list[Reported] = []
-    for name, level in keep.items():
-        column = Column(name, table.columns[name], mark)
-        if level not in column.distinct:
-            near = nearest(level, column.distinct)
-            raise CannotImport(
-                f"--only {name}={level}",
-                f"a level of {name}: {join_names(column.distinct, 20)}",
-                f"write --only {name}={near}" if near else "correct the level",
-                usage=True,
-            )
-        left += [
-            Reported(place, f"{name} is {other or 'empty'}, not {level}")
-            for place, other in zip(table.places, column.levels, strict=True)
-            if other != level
-        ]
-        table = table.with_rows([row for row, other in enumerate(column.levels) if other == level])
-    called = ""
-    if names is not None:
-        called = keep.get(names.name) or (names.distinct[0] if len(names.distinct) == 1 else "")
-    return table, tuple(keep.items()), tuple(left), called
-
-
-# --- metric and counts ----------------------------------------------------------------------------
-
-
-def _metric(
-    columns: Mapping[str, Column], asked: ImportOptions, roles: Mapping[str, Role]
-) -> tuple[str, str]:
-    if asked.metric:
-        return asked.metric, "as asked"
-    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *asked.counts.values(), *roles}
-    candidates = [
-        column
-        for name, column in columns.items()
-        if name not in used
-        and column.is_metric_like
-        and not kind_of_count(name)
-        and plain_name(name) not in DIRECTION_COLUMNS
-    ]
-    if not candidates:
-        raise CannotImport(
-            f"no column of numbers to be the metric, among {join_names(columns, 30)}",
-            "a column with the values",
-            "name it with --metric; where each column is a level of x, add --wide",
-            usage=True,
-        )
-
-    def score(column: Column) -> tuple[int, float, bool, int]:
-        distinct = column.number_count / len(column.texts)
-        return (
-            _metric_name(column.name),
-            distinct,
-            column.is_fractional,
-            list(columns).index(column.name),
-        )
-
-    # Of several that are named like metrics, the first: tables put what matters first.
-    named = [candidate for candidate in candidates if score(candidate)[0] == 2]
-    if named:
-        best = named[0]
-        why = "its name" + (
-            f" (also: {join_names(column.name for column in named[1:])})" if named[1:] else ""
-        )
-    else:
-        best = max(candidates, key=score)
-        why = "a number with many distinct values"
-    return best.name, why
-
-
-def _metric_name(name: str) -> int:
-    """How much a name is a metric's: 2 surely, 1 perhaps, 0 unknown, -1 something else's."""
-    parts, whole = set(words(name)), plain_name(name)
-    if NOT_STDERR.search(whole):
-        return -1
-    if METRICS & parts:
-        return 1 if (FACTORS | REPEATS | WEAK) & parts else 2
-    return -1 if (FACTORS | REPEATS) & parts or WHEN.search(whole) else 0
-
-
-def _better_in_files(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bool | None:
-    for name in DIRECTION_COLUMNS & columns.keys() - roles.keys():
-        directions = {level.lower() for level in columns[name].distinct}
-        if directions in ({"true"}, {"false"}):
-            return directions == {"true"}
-    return None
-
-
-def _counts(
-    columns: Mapping[str, Column],
-    asked: ImportOptions,
-    roles: Mapping[str, Role],
-    metric: str,
-    about: MetricFound,
-    notes: list[str],
-) -> dict[str, str]:
-    found: dict[str, str] = {}
-    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles, metric}
-    called = "_".join(words(metric))
-    for kind in COUNTS:
-        if kind in asked.counts:
-            if asked.counts[kind]:
-                found[kind] = asked.counts[kind]
-            continue
-        for name, column in columns.items():
-            own = kind == "stderr" and "_".join(words(name)) in (
-                f"{called}_stderr",
-                f"{called}_se",
-                f"{called}_sem",
-            )
-            if name in used or name in found.values() or not (own or kind_of_count(name) == kind):
-                continue
-            if not column.is_metric_like:
-                continue
-            if kind == "stderr" and bool(column.percents) != bool(columns[metric].percents):
-                notes.append(
-                    f"{name} isn't read: {metric} and {name} don't both have percent signs; "
-                    f"if they have one unit, add --stderr {name}"
-                )
-                continue
-            found[kind] = name
-            break
-    if (
-        "n" in found
-        and "n" not in asked.counts
-        and not about.proportion
-        and "successes" not in found
-    ):
-        notes.append(
-            f"{found['n']} isn't read: {metric} isn't known to be a share of trials; "
-            f"if it is, add --n {found['n']}"
-        )
-        del found["n"]
-    return found
-
-
-def _taken(
-    columns: Mapping[str, Column], asked: ImportOptions, roles: Mapping[str, Role]
-) -> tuple[str, ...]:
-    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles}
-    return tuple(name for name in ("note",) if name in columns and name not in used)

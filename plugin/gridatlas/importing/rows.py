@@ -21,6 +21,19 @@ class CannotImport(Exception):
         return f"  found:    {self.found}\n  expected: {self.expected}\n  fix:      {self.fix}"
 
 
+class SeveralProblems(CannotImport):
+    """Several reasons at once, so that one run tells all of them."""
+
+    def __init__(self, problems: Sequence[CannotImport]) -> None:
+        first = problems[0]
+        usage = all(problem.usage for problem in problems)
+        super().__init__(first.found, first.expected, first.fix, usage=usage)
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
+
+
 @dataclass(frozen=True, slots=True)
 class Reported:
     """A row that gives no cell: where it stands, and why.
@@ -47,6 +60,11 @@ class RawTable:
         keep: Levels that rows must have to be taken, where nobody says otherwise.
         semicolons: Whether semicolons separate values, as where commas are decimal marks.
         origins: Columns that only say where a row comes from; factors only where they are needed.
+        headings: Columns whose names are levels of several factors, with these levels.
+        heading_names: Names of these factors.
+        wide: Headings that became levels, where the table was wide.
+        metric: What all its headings say was measured.
+        left_out: Columns that were left out when it became long, each with the reason.
     """
 
     form: str
@@ -57,6 +75,11 @@ class RawTable:
     keep: Mapping[str, str] = field(default_factory=dict)
     semicolons: bool = False
     origins: tuple[str, ...] = ()
+    headings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    heading_names: tuple[str, ...] = ()
+    wide: tuple[str, ...] = ()
+    metric: str = ""
+    left_out: tuple[tuple[str, str], ...] = ()
 
     def with_rows(self, rows: Sequence[int]) -> RawTable:
         """The table with some of its rows."""

@@ -1,110 +1,29 @@
-"""An import from the files to the study: detect, propose, ask, check, write, and say so."""
+"""An import from the files to the study: look, propose, ask, check, write."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gridatlas.assessment.pipeline import gc_disabled
+from gridatlas.importing.answer import choice_json, refusal_json
 from gridatlas.importing.cells import Imported, identifier, make_cells
+from gridatlas.importing.choose import Choice, choose
 from gridatlas.importing.detect import detect, sources
 from gridatlas.importing.options import ImportOptions
-from gridatlas.importing.propose import Proposal, propose
-from gridatlas.importing.rows import CannotImport, Reported
+from gridatlas.importing.propose import Proposal, collision
+from gridatlas.importing.report import (
+    accepting_command,
+    accounting_lines,
+    candidate_lines,
+    proposal_lines,
+)
+from gridatlas.importing.rows import CannotImport, SeveralProblems
 from gridatlas.importing.study_text import About, study_text
-from gridatlas.importing.unpivot import is_wide, long
 from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
 from gridatlas.model.format import many
-from gridatlas.model.problems import join_names, printable, truncate_list
-
-_SHOWN = 10
-"""Places that are told one by one; with more rows, how many there are."""
-
-
-def proposal_lines(proposal: Proposal, sources: str) -> Iterator[str]:
-    """The proposal as a small table, with its reasons."""
-    table = proposal.table
-    yield f"{sources}: {many(len(table.places), 'row')}; {table.form}"
-    if proposal.mark == "comma":
-        yield "Numbers have decimal commas; they are written with points."
-    yield ""
-    head = ("role", "column", "what is in it", "why")
-    roles = ((role.role, role.column, role.seen, role.why) for role in proposal.roles)
-    lines = [tuple(map(printable, line)) for line in (head, *roles)]
-    widths = [min(48, max(len(line[at]) for line in lines)) for at in range(3)]
-    for line in lines:
-        yield "  ".join((*(line[at].ljust(widths[at]) for at in range(3)), line[3])).rstrip()
-    about = proposal.about
-    yield ""
-    yield f"{about.name}: {'; '.join(about.reasons)}."
-    for note in proposal.notes:
-        yield f"note: {printable(note)}"
-
-
-def accounting_lines(imported: Imported) -> Iterator[str]:
-    """Each row that was read, as a cell, a repeat or reported."""
-    good = [row for row in imported.reported if not row.bad]
-    bad = [row for row in imported.reported if row.bad]
-    without = len(imported.absent)
-    yield f"{many(imported.read, 'row')} read"
-    yield f"  = {many(imported.cells, 'cell')}"
-    yield f"  + {many(imported.repeats, 'repeat')} of these cells"
-    yield f"  + {len(imported.reported):,} reported"
-    if without:
-        texts = dict.fromkeys(cell.text or "nothing" for cell in imported.absent)
-        places = join_names((cell.place for cell in imported.absent), _SHOWN)
-        yield (f"{many(without, 'row')} without a value ({join_names(texts, 5)}): {places}")
-    yield from _reported("left out", good)
-    yield from _reported("wrong", bad)
-
-
-def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
-    by_why: dict[str, list[str]] = {}
-    for row in rows:
-        by_why.setdefault(row.why, []).append(row.place)
-    for number, (why, places) in enumerate(by_why.items()):
-        if number == 2 * _SHOWN:
-            rest = sum(len(places) for places in list(by_why.values())[number:])
-            yield f"  {what}: {many(rest, 'more row')}, for {len(by_why) - number} other reasons"
-            return
-        yield f"  {what}: {printable(why)}: {join_names(places, _SHOWN)}"
-
-
-def accepting_command(
-    given: Sequence[str], proposal: Proposal, asked: ImportOptions, study: str, title: str
-) -> str:
-    """The command line that accepts a proposal.
-
-    Args:
-        given: Files and options that say how they are read.
-    """
-    about = proposal.about
-    words = ["gridatlas", "import", *given, "--study", study, "--title", title]
-    words += ["--x", proposal.x, "--y", proposal.y, "--metric", proposal.metric]
-    for facet in proposal.facets:
-        words += ["--facet", facet]
-    for name in proposal.repeats:
-        words += ["--repeats", name]
-    for name, level in proposal.keep:
-        words += ["--only", f"{name}={level}"]
-    for kind, name in proposal.counts.items():
-        words += [f"--{kind}", name]
-    for kind, name in asked.counts.items():
-        words += [] if name else [f"--{kind}", ""]
-    for name in asked.ignore:
-        words += ["--ignore", name]
-    words += ["--unit", about.unit]
-    if about.range:
-        words += ["--range", f"{about.range[0]:f}", f"{about.range[1]:f}"]
-    words += ["--better", about.better]
-    if about.decimals is not None:
-        words += ["--decimals", str(about.decimals)]
-    if asked.mark:
-        words += ["--decimal-mark", asked.mark]
-    return shlex.join([*words, "--yes"])
-
+from gridatlas.model.problems import truncate_list
 
 MANY_ROWS = 10_000
 """Rows above which an import says what it is doing: it takes seconds."""
@@ -135,14 +54,91 @@ def run_import(
     """
     study = options["study"] or _study_id(files)
     title = options["title"] or _title(study)
+    if options.get("form") == "json":
+        with gc_disabled():
+            return _answer(files, asked, options, echo)
+    taken: CannotImport | None = None
     if not options["dry"]:
         put_back(data)
-        check_place(data, study, replace=options["replace"])
+        try:
+            check_place(data, study, replace=options["replace"])
+        except CannotImport as error:
+            taken = error
     with gc_disabled():
-        return _import(files, data, asked, options, (study, title), echo, confirm, progress)
+        try:
+            choice = _choice(files, asked, options, progress)
+        except CannotImport as error:
+            if taken is not None:
+                raise SeveralProblems((taken, *_every(error))) from None
+            raise
+        proposal = choice.proposal
+        if taken is not None:
+            if proposal is not None and proposal.collisions:
+                raise SeveralProblems((taken, collision(proposal)))
+            raise taken
+        if proposal is None:
+            return _ask_which(choice, files, data, asked, options, (study, title), echo)
+        return _import(proposal, choice.wide, files, data, asked, options, (study, title), echo,
+                       confirm, progress)  # fmt: skip
+
+
+def _every(error: CannotImport) -> tuple[CannotImport, ...]:
+    return error.problems if isinstance(error, SeveralProblems) else (error,)
+
+
+def _choice(
+    files: Sequence[Path],
+    asked: ImportOptions,
+    options: Mapping[str, Any],
+    progress: Callable[[str], None],
+) -> Choice:
+    """What is proposed for files."""
+    table = detect(
+        files, encoding=options["encoding"], table=options["table"], pattern=options["pattern"]
+    )
+    if len(table.places) > MANY_ROWS:
+        progress(f"looking at {len(table.places):,} rows")
+    return choose(table, asked, options["wide"])
+
+
+def _answer(
+    files: Sequence[Path],
+    asked: ImportOptions,
+    options: Mapping[str, Any],
+    echo: Callable[[str], None],
+) -> int:
+    """The proposal as JSON; nothing is written."""
+    try:
+        choice = _choice(files, asked, options, _say_nothing)
+    except CannotImport as error:
+        echo(refusal_json(error))
+        return 1
+    echo(choice_json(choice))
+    return 0
+
+
+def _ask_which(
+    choice: Choice,
+    files: Sequence[Path],
+    data: Path,
+    asked: ImportOptions,
+    options: Mapping[str, Any],
+    names: tuple[str, str],
+    echo: Callable[[str], None],
+) -> int:
+    """Say what may be meant, and how to say which; nothing is written."""
+    given = _given(files, data, options, choice.wide)
+    commands = [
+        accepting_command(given, candidate, asked, *names) for candidate in choice.candidates
+    ]
+    for line in candidate_lines(choice, commands, sources(files)):
+        echo(line)
+    return 0 if options["dry"] else 2
 
 
 def _import(
+    proposal: Proposal,
+    wide: bool,
     files: Sequence[Path],
     data: Path,
     asked: ImportOptions,
@@ -153,24 +149,13 @@ def _import(
     progress: Callable[[str], None],
 ) -> int:
     study, title = names
-    table = detect(
-        files, encoding=options["encoding"], table=options["table"], pattern=options["pattern"]
-    )
-    wide = is_wide(table) if options["wide"] is None else options["wide"]
-    headings = ""
-    if wide:
-        own = [facet for facet in (asked.y, *asked.facets) if facet and facet in table.columns]
-        table, headings = long(table, asked.x, own)
-    busy = progress if len(table.places) > MANY_ROWS else _say_nothing
-    busy(f"looking at {len(table.places):,} rows")
-    proposal = propose(table, asked, headings)
     for line in proposal_lines(proposal, sources(files)):
         echo(line)
     imported = make_cells(proposal, options["fill"])
     echo("")
     for line in accounting_lines(imported):
         echo(line)
-    _stop_at_wrong_rows(imported, skip=options["skip"])
+    _stop_at_wrong_rows(imported, proposal, skip=options["skip"])
     target = f"{data.as_posix()}/{study}"
     if not (options["dry"] or options["yes"] or asked.complete):
         answer = confirm(f"\nImport this as {target}?")
@@ -184,7 +169,8 @@ def _import(
             return 2
     about = About(title, sources(files), options["url"])
     texts = dict(zip(FILES, (study_text(imported, proposal, about), imported.csv()), strict=True))
-    busy("checking the study, as gridatlas check does")
+    if len(proposal.table.places) > MANY_ROWS:
+        progress("checking the study, as gridatlas check does")
     return _write(texts, data, study, dry=options["dry"], echo=echo)
 
 
@@ -192,11 +178,13 @@ def _say_nothing(_: str) -> None:
     """Where it is quick."""
 
 
-def _stop_at_wrong_rows(imported: Imported, *, skip: bool) -> None:
+def _stop_at_wrong_rows(imported: Imported, proposal: Proposal, *, skip: bool) -> None:
     bad = [row for row in imported.reported if row.bad]
     if bad and not skip:
         fix = "correct them, or leave them out with --skip"
         if any("already" in row.why for row in bad):
+            if proposal.collisions and (differing := collision(proposal)).fix.startswith("add "):
+                fix += f"; {differing.found}: {differing.fix}"
             fix += (
                 "; if they are repeats of a measurement, add --repeats rows, or --repeats with the "
                 "column that numbers them; if something else was varied, name it with --facet"

@@ -393,6 +393,10 @@ class StudyFile(Entry):
     """`conditions` where the axes are no choice, such as the difficulty of problems: no cell is
     then called the best.
     """
+    colour: Literal["evidence", "value"] = "evidence"
+    """Of heatmaps beside each other: `evidence` shows differences from each grid's mean, pale
+    within chance, [where that is known](#colours); `value` shows values on one scale.
+    """
     alike: (
         Annotated[
             Decimal,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, NamedTuple
@@ -69,6 +69,11 @@ class Factor:
     def title(self) -> str:
         """Label with the unit: `Local window size (tokens)`."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    @property
+    def keys(self) -> KeysView[str]:
+        """The keys of its levels, in their order."""
+        return self._places.keys()
 
     def level(self, key: str) -> Level:
         """The level with this key; KeyError where there is none."""
@@ -202,6 +207,7 @@ class Study:
         replicates: Id of the facet whose levels repeat the experiment; empty without one.
         cells: Whether each cell is a run of its own.
         axes: Whether the axes are a choice, or conditions such as difficulty.
+        colour: What the colours of heatmaps beside each other stand for.
         alike: The largest difference of two levels that doesn't matter, in the metric's unit.
         license: Of the data: an SPDX identifier or an address; empty where unknown.
         former: Names that it had before.
@@ -237,6 +243,7 @@ class Study:
     replicates: str = ""
     cells: Literal["runs"] | None = None
     axes: Literal["settings", "conditions"] = "settings"
+    colour: Literal["evidence", "value"] = "evidence"
     alike: Decimal | None = None
     former: tuple[str, ...] = ()
     former_lines: tuple[int, ...] = ()
@@ -366,7 +373,7 @@ def keyword(factor_id: str) -> str:
 
 def keys_by_name(factors: Iterable[Factor]) -> dict[str, list[str]]:
     """The keys of factors' levels, by the factors' names as arguments."""
-    return {keyword(factor.id): [level.key for level in factor.levels] for factor in factors}
+    return {keyword(factor.id): list(factor.keys) for factor in factors}
 
 
 def inline(label: str) -> str:

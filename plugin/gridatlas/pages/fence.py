@@ -14,6 +14,7 @@ KINDS = ("dots", "profile", "forest", "delta")
 OPTIONS: Mapping[str, str] = {
     "as": "dots, profile, forest or delta",
     "scale": "own or shared",
+    "colour": "evidence or value",
     "delta": "a level, or the address of another grid of the study",
     "row": "a level of y",
     "column": "a level of x",

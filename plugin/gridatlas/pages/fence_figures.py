@@ -20,6 +20,7 @@ from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, parse
 from gridatlas.pages.fence_plots import plots
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
+from gridatlas.pages.multiples import multiples
 from gridatlas.pages.render import Templates
 from gridatlas.results.differences import Difference, subtract
 from gridatlas.results.grids import Results
@@ -70,6 +71,8 @@ def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:
         )
     if shared:
         _refuse_different_metrics(fence, chosen)
+    if "colour" in fence.options:
+        return _multiples(fence, chosen, compact)
     if lines:
         found = _lines(fence, chosen, shared, compact)
     elif "delta" in fence.options or kind == "delta":
@@ -77,6 +80,43 @@ def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:
     else:
         found = figures_of(chosen, shared, compact)
     return _titled(found, fence)
+
+
+def _multiples(fence: Fence, chosen: Sequence[tuple[Assessment, Grid]], compact: bool) -> FigureRow:
+    """Grids of one study beside each other, with one legend; the option says what colours mean."""
+    others = [name for name in ("as", "scale", "delta", "row", "column") if name in fence.options]
+    if others:
+        raise fence.error(
+            others[0],
+            f"{others[0]} and colour in one fence",
+            f"remove one of the lines {others[0]} and colour",
+            f"{others[0]} with no `colour`",
+        )
+    evidence = _choice(fence, "colour", {"evidence": True, "value": False})
+    assessment = chosen[0][0]
+    if any(other is not assessment for other, _ in chosen):
+        raise fence.error(
+            "colour",
+            "colour for grids of several studies",
+            "write a fence for each study",
+            "grids of one study",
+        )
+    grids = [grid for _, grid in chosen]
+    row = multiples(assessment, grids, "", _shared_page(grids), plain=not evidence)
+    figures = tuple(replace(figure, compact=compact) for figure in row.figures)
+    if title := fence.option("title"):
+        figures = tuple(replace(figure, name=title) for figure in figures)
+    return replace(row, figures=figures, caption=fence.option("caption"))
+
+
+def _shared_page(grids: Sequence[Grid]) -> str:
+    """The page of the first facet's level that all grids share; the study's without one."""
+    for facet, levels in zip(
+        grids[0].study.facets, zip(*(grid.names for grid in grids), strict=True), strict=True
+    ):
+        if len(set(levels)) == 1:
+            return f"{facet.id}/{levels[0].slug}"
+    return ""
 
 
 def _choice(fence: Fence, option: str, choices: Mapping[str, bool]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal
 
 from markupsafe import Markup
@@ -14,6 +15,7 @@ from gridatlas.charts.dots import DotPlot
 from gridatlas.charts.forest import Forest
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import Line, LineChart
+from gridatlas.charts.panels import PanelScale
 from gridatlas.charts.pictures import Picture, Plot
 from gridatlas.charts.profile import Profile
 from gridatlas.model.study import Factor, Grid, Level, Reading, Study
@@ -156,12 +158,18 @@ class Figure:
         shared: Whether its colour scale is that of other heatmaps beside it.
         uncertainty: Of a grid; None for a difference.
         rerun: What was measured again of the grid's cells, where something is compared.
+        asserted: Whether the answer of the grid's page asserts anything; else its caption says
+            nothing of cells that are beaten by others, which among equal cells some are.
         again: Whether the heatmap is of what was measured again, not of what was published.
         before: Whether it shows something that was, which has no address and no cards here.
         id: Of the element; empty for all but the first heatmap of a grid on a page.
         cards: What the cards of its cells say, as JSON.
         downloads: Links to the files of the grid or plot, by the names of their formats.
         links: Of a dot plot, per row the id of its cell on the page; empty where it has none.
+        name: Its title in a row of several, relative to the page: `AIME24`.
+        mean: Of its values, for the line below that title; None without one.
+        link: Of a thumbnail, to the page that shows the grid, or the second one of a difference.
+        counts: Of a tested difference, the cells that are significantly better, and worse.
     """
 
     chart: Picture
@@ -175,6 +183,7 @@ class Figure:
     shared: bool = False
     uncertainty: GridUncertainty | None = None
     rerun: Rerun | None = None
+    asserted: bool = False
     again: bool = False
     before: bool = False
     id: str = ""
@@ -184,6 +193,10 @@ class Figure:
     downloads: Mapping[str, str] = field(default_factory=dict)
     share: Share | None = None
     links: tuple[str, ...] = ()
+    name: str = ""
+    mean: Decimal | None = None
+    counts: tuple[int, int] | None = None
+    link: str = ""
 
     @property
     def heatmap(self) -> Heatmap:
@@ -232,13 +245,55 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Legend:
+    """What the colours and marks of heatmaps side by side mean.
+
+    Attributes:
+        scale: Of the colours.
+        plain: Of the values, for colours without statistics; None where the colours have none.
+        inked: Whether a cell is beyond chance.
+        faded: Whether a cell is within chance.
+        asserted: Whether the answer of the page asserts anything, so that a cell can be inked.
+        dashed, sole, rivals: Whether a best cell has a dashed outline, whether one has a solid one,
+            and whether the cells that may be the best are outlined together.
+        disputed: Whether a cell has the corner of a disputed value.
+        region: What the outline of regions is called; empty without one.
+        absent: Why cells have no value, each with the path of its hatching.
+        test: Of differences, the name of the tests of their cells.
+        untested: Why differences aren't tested.
+    """
+
+    scale: PanelScale
+    plain: PanelScale | None = None
+    inked: bool = False
+    faded: bool = False
+    asserted: bool = False
+    dashed: bool = False
+    sole: bool = False
+    rivals: bool = False
+    disputed: bool = False
+    region: str = ""
+    absent: tuple[tuple[str, str], ...] = ()
+    test: str = ""
+    untested: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FigureRow:
-    """Figures side by side, with a title above plots, and a text below heatmaps."""
+    """Figures side by side, with a title above plots, and a text below heatmaps.
+
+    Attributes:
+        legend: Of small multiples, which have titles, legend and actions in common; None for
+            figures that each have their own.
+        small: Whether they are thumbnails, without legend and actions.
+    """
 
     key: str
     figures: tuple[Figure, ...]
     caption: str = ""
     title: str = ""
+    legend: Legend | None = None
+    small: bool = False
 
     @property
     def plots(self) -> tuple[Figure, ...]:
@@ -252,4 +307,3 @@ class Section:
 
     heading: str
     rows: tuple[FigureRow, ...]
-    differences: tuple[Difference, ...] = ()

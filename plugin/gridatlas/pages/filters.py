@@ -79,6 +79,15 @@ def _signed(value: Decimal | None, study: Study, more: int = 1) -> str:
     return value_with_unit(text, study.metric.unit, difference=True)
 
 
+def _scale_end(end: float, study: Study, signed: bool) -> str:
+    """An end of a colour scale, in the metric's unit; `signed` with its sign, and rounded."""
+    if not signed:
+        return format_value(Decimal(repr(end)), study.metric.decimals or 0)
+    number = Decimal(f"{end:.6g}")
+    decimals = max(0, -int(number.normalize().as_tuple().exponent))
+    return format_difference(number, decimals)
+
+
 def _p_value(p: float | None) -> str:
     """A p-value with two significant digits, never rounded to 0 or 1."""
     if p is None:
@@ -104,7 +113,7 @@ def _levels_text(factor: Factor) -> str:
 
 def _point_anchor(grid: Grid, point: Point) -> str:
     study = grid.study
-    return _cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
+    return cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
 
 
 def _verdicts_of(found: Reproduction, grids: Iterable[Grid]) -> dict[Verdict, int]:
@@ -274,12 +283,19 @@ def _cells_at(cells: Sequence[tuple[Level, Level]], summary: Summary) -> str:
     return "; ".join([*names, f"{more:,} more"] if more > 0 else names)
 
 
+def _missing_of(grids: Iterable[Grid]) -> tuple[int, int]:
+    """How many cells of some grids have no value, and how many cells there are."""
+    cells = [cell for grid in grids for _, _, cell in grid.points()]
+    return sum(cell.value is None for cell in cells), len(cells)
+
+
 def figure_anchor(grid: Grid) -> str:
     """Id of a grid's heatmap; its slash tells it from every heading's."""
     return f"grid/{grid.address}"
 
 
-def _cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
+def cell_anchor(grid: Grid, point: tuple[Level, Level]) -> str:
+    """Id of a cell in its grid's heatmap."""
     return f"{grid.address}/{mark_key(grid.study, *point)}"
 
 
@@ -295,6 +311,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "cell_method": cell_method,
     "points_float": lambda number, study: _points(Decimal(repr(number)), study),
     "value": _value,
+    "scale_end": _scale_end,
     "points": _points,
     "many": many,
     "is_are": is_are,
@@ -325,12 +342,13 @@ GLOBALS: Mapping[str, Any] = {
     "within_noise": WITHIN_NOISE,
     "higher_lower": higher_lower,
     "without_value": without_value,
+    "missing_of": _missing_of,
     "significance": significance,
     "may_share_items": _may_share_items,
     "tested_grids": _tested,
     "interval_notes": _interval_notes,
     "same_items": _same_items,
     "untestable": _untestable,
-    "cell_anchor": _cell_anchor,
+    "cell_anchor": cell_anchor,
     "cells_at": _cells_at,
 }

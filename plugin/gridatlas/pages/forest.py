@@ -60,6 +60,7 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
         better=study.metric.better,
         decimals=study.metric.decimals or 1,
         rows=(),
+        assumes=tuple(dict.fromkeys(text for contrast in rows for text in contrast.assumes)),
         alike=None if study.alike is None else float(study.alike),
     )
     drawn = [

@@ -16,15 +16,11 @@ from gridatlas.charts.compose import (
     own_domain,
 )
 from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, with_overrides
-from gridatlas.model.study import Factor, Grid, Level, Levels, Point
+from gridatlas.model.study import Factor, Grid, Levels, Point
 from gridatlas.pages.figure import Figure, FigureRow, Section
-from gridatlas.results.differences import Difference, differences, pairs, subtract
+from gridatlas.pages.multiples import multiples
+from gridatlas.results.differences import Difference, subtract
 from gridatlas.results.grids import readings_at
-
-LEAD_FIGURES = 3
-"""Heatmaps that stand for a study on the overview and at the head of its page."""
-SIDE_BY_SIDE = 3
-"""Heatmaps that a wide window shows in one row."""
 
 
 def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
@@ -58,14 +54,6 @@ def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def lead_figures(assessment: Assessment, compact: bool) -> tuple[Figure, ...]:
-    """The heatmaps that stand for a study: its aggregates where it has some, else the first."""
-    grids = tuple(assessment.results.grids.values())
-    lead = [grid for grid in grids if grid.aggregate] or list(grids)
-    lead = lead[:LEAD_FIGURES]
-    return grid_figures(assessment, tuple(lead), shared=len(lead) > 1, compact=compact)
-
-
 def grid_figures(
     assessment: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
 ) -> tuple[Figure, ...]:
@@ -93,6 +81,7 @@ def figures_of(
             shared=shared,
             uncertainty=assessment.uncertainty.of(grid),
             rerun=assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
+            asserted=assessment.asserts_of(grid),
         )
         for (assessment, grid), heatmap in zip(chosen, drawn, strict=True)
     )
@@ -156,33 +145,17 @@ def single_row(heading: str, key: str, figures: tuple[Figure, ...]) -> Section:
     return Section(heading, (FigureRow(key, figures),))
 
 
-def level_sections(
-    assessment: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
-) -> tuple[Section, ...]:
-    """A level beside its baseline, or by another facet's levels, or its own grids."""
-    results = assessment.results
-    baseline = results.study.baseline.get(facet.id)
-    if baseline is not None and baseline != level.key:
-        beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
-        together = [*grids, *(grid for grid in beside if grid)]
-        return side_by_side(assessment, together, facet, "Beside the baseline")
-    for other in results.study.facets:
-        if other != facet and pairs(results, other):
-            return side_by_side(assessment, grids, other, level.label)
-    found = () if baseline is not None else differences(results, facet, grids)
-    return (
-        Section(
-            "Heatmaps", (FigureRow("grids", grid_figures(assessment, grids, shared=False)),), found
-        ),
-    )
-
-
 def side_by_side(
-    assessment: Assessment, grids: Iterable[Grid], facet: Factor, heading: str = "Heatmaps"
+    assessment: Assessment,
+    grids: Iterable[Grid],
+    facet: Factor,
+    page: str,
+    heading: str = "Heatmaps",
 ) -> tuple[Section, ...]:
-    """One part per combination of the other facets: the levels of `facet` and their differences.
+    """One part per combination of the other facets: the levels of `facet` beside each other.
 
     Args:
+        page: Path of the page below the study's.
         heading: For a part that no other facet names.
     """
     results, study = assessment.results, assessment.study
@@ -199,25 +172,11 @@ def side_by_side(
     sections = []
     for key, group in groups.items():
         together = tuple(sorted(group, key=lambda grid: order[grid.levels]))
-        shown = {grid.levels for grid in together}
-        found = tuple(
-            difference
-            for difference in differences(results, facet, together)
-            if {difference.first.levels, difference.second.levels} <= shown
-        )
-        compared = bool(pairs(results, facet))
-        figures = grid_figures(assessment, together, shared=compared)
-        deltas = difference_figures(found)
-        name = "-".join(key) or "all"
-        if len(figures) + len(deltas) <= SIDE_BY_SIDE:
-            figures, deltas = figures + deltas, ()
-        rows = [FigureRow(f"grids-{name}", figures)]
-        if deltas:
-            rows.append(FigureRow(f"differences-{name}", deltas))
+        rows = (multiples(assessment, together, f"grids-{'-'.join(key) or 'all'}", page),)
         labels = [
             level.label
             for other, level in zip(study.facets, together[0].names, strict=True)
             if other != facet and (other.id not in fixed or len(groups) == 1)
         ]
-        sections.append(Section(" | ".join(labels) or heading, tuple(rows), found))
+        sections.append(Section(" | ".join(labels) or heading, rows))
     return tuple(sections)

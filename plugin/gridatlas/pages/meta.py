@@ -16,6 +16,7 @@ from typing import Any
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.schema import Source
 from gridatlas.model.study import Factor, Study
+from gridatlas.pages.cards import card_path
 from gridatlas.pages.embeds import bibtex
 from gridatlas.pages.exports import grid_path
 from gridatlas.pages.plan import PagePlan
@@ -45,14 +46,11 @@ def tags(
         ("og:title", plan.title),
         ("og:description", plan.description),
     ]
-    image = f"{grid_path(plan.main_grid)}.png" if plan.main_grid else ""
-    if not site.root or plan.main_grid is None:
-        found.append(("twitter:card", "summary"))
     if site.root:
-        found.append(("og:url", site.of(plan.path, plan.path)))
-    if site.root and plan.main_grid:
+        image = card_path(plan)
         width, height = png_size(files[image])
         found += [
+            ("og:url", site.of(plan.path, plan.path)),
             ("og:image", site.of(image, plan.path)),
             ("og:image:type", "image/png"),
             ("og:image:width", str(width)),
@@ -60,6 +58,8 @@ def tags(
             ("og:image:alt", described[image]),
             ("twitter:card", "summary_large_image"),
         ]
+    else:
+        found.append(("twitter:card", "summary"))
     return tuple((name, " ".join(content.split())) for name, content in found)
 
 

@@ -15,25 +15,31 @@ from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.pictures import Picture
 from gridatlas.claims import Judged
 from gridatlas.data.levels import slug
-from gridatlas.model.format import many
-from gridatlas.model.problems import Problem, only_problems, visible
+from gridatlas.model.problems import Problem, visible
 from gridatlas.model.schema import level_key
-from gridatlas.model.study import Factor, Grid, Level, Levels, Study, inline, keyword
+from gridatlas.model.study import Factor, Grid, Level, Study, inline, keyword
 from gridatlas.pages.agreement import PAIRS
+from gridatlas.pages.anatomy import facet_anatomy, level_anatomy, overview_row, study_anatomy
 from gridatlas.pages.checks import checks_context
+from gridatlas.pages.context import (
+    described,
+    grid_pages,
+    level_answers,
+    page_context,
+    reproduction_path,
+    shortened,
+    sibling_pages,
+    titled,
+)
 from gridatlas.pages.exports import ANSWERS, GRIDS
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.heatmaps import (
     disagreement_figures,
     grid_figures,
-    lead_figures,
-    level_sections,
     rerun_figures,
-    side_by_side,
     single_row,
 )
 from gridatlas.pages.reproduction import reproduction_context
-from gridatlas.results.differences import pairs
 from gridatlas.results.grids import readings_behind
 
 
@@ -98,33 +104,33 @@ def plan_overview(
 ) -> PagePlan:
     """The page that leads to all studies."""
     assessments = tuple(assessments)
-    titles = ", ".join(assessment.study.title for assessment in assessments)
     answers = {assessment.study.id: assessment.answers[""] for assessment in assessments}
+    answer = overview_answer(answers)
+    sentences = " ".join(
+        f"{assessment.study.title}: {answers[assessment.study.id].sentence}."
+        for assessment in assessments
+    )
+    pages_of = {assessment.study.id: page_context(assessment, into) for assessment in assessments}
     return PagePlan(
         path=f"{into}/index.md",
         template="overview.md.jinja",
         trail=("Studies",),
         nav_title="Studies",
-        title="Studies: heatmaps of experiment results",
-        description=f"Heatmaps and data of {titles}.",
+        title=f"Results: {answer.sentence}" if assessments else "Results",
+        description=shortened(f"{answer.sentence}. {sentences}") if assessments else "Results.",
         context={
             "results": tuple(assessment.results for assessment in assessments),
-            "answer": overview_answer(answers),
+            "answer": answer,
             "answers": answers,
             "problems": (),
             "unreadable": unreadable,
-            "pages_of": {
-                assessment.study.id: _context(assessment, into) for assessment in assessments
-            },
+            "pages_of": pages_of,
             "changes_page": "",
             "changed": "",
             "since": "",
         },
         sections=tuple(
-            Section(
-                assessment.study.title,
-                (FigureRow(f"lead-{assessment.study.id}", lead_figures(assessment, compact=True)),),
-            )
+            Section(assessment.study.title, (overview_row(assessment),))
             for assessment in assessments
         ),
     )
@@ -155,7 +161,7 @@ def plan_embeds(assessment: Assessment, into: str) -> list[EmbedPlan]:
     """Each grid of a study for itself."""
     study = assessment.study
     facet = next(iter(study.facets), None)
-    pages = _targets(assessment, into, facet)
+    pages = grid_pages(assessment, into, facet)
     return [
         EmbedPlan(
             grid,
@@ -196,28 +202,27 @@ def _over(study: Study) -> str:
 
 def _study_page(assessment: Assessment, into: str) -> PagePlan:
     results, study = assessment.results, assessment.study
-    facets = " and ".join(inline(facet.label) for facet in study.facets)
-    by = f", by {facets}" if facets else ""
+    answer, anatomy = assessment.answers[""], study_anatomy(assessment)
+    path, facet = f"{into}/{study.id}/index.md", next(iter(study.facets), None)
     return PagePlan(
-        path=f"{into}/{study.id}/index.md",
+        path=path,
         template="study.md.jinja",
         trail=("Studies", study.title),
         nav_title=study.title,
-        title=f"{study.title}: {_over(study)}",
-        description=f"{_over(study)}{by}: {many(len(results.grids), 'heatmap')} with every value.",
-        context=_context(assessment, into)
+        title=titled(answer, study, f"{study.title}: {_over(study)}"),
+        description=described(answer, f"{study.title}: {_over(study)}."),
+        context=page_context(assessment, into)
+        | anatomy.context
         | {
-            "answer": assessment.answers[""],
+            "here": path,
+            "answer": answer,
             "answers_file": f"{GRIDS}/{study.id}/{ANSWERS}",
             "problems": results.problems,
             "defaults": assessment.uncertainty.defaults_alone(),
+            "levels_facet": facet,
+            "levels": level_answers(assessment, into, facet),
         },
-        sections=(
-            Section(
-                "Heatmaps",
-                (FigureRow("lead", lead_figures(assessment, compact=bool(study.facets))),),
-            ),
-        ),
+        sections=anatomy.sections,
         edit=f"{study.id}/study.yml",
     )
 
@@ -232,23 +237,32 @@ def _see_also(study: Study, homes: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
-    results, study = assessment.results, assessment.study
-    names = [level.label for level in results.levels(facet.id)]
+    study = assessment.study
+    names = [level.label for level in assessment.results.levels(facet.id)]
     versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
+    answer, anatomy = assessment.answers.get(facet.id), facet_anatomy(assessment, facet)
+    context = page_context(assessment, into, facet)
+    path = context["facet_pages"][facet.id]
     return PagePlan(
-        path=f"{into}/{study.id}/{facet.id}/index.md",
+        path=path,
         template="facet.md.jinja",
         trail=("Studies", study.title, facet.label),
         nav_title=facet.label,
-        title=f"{versus} compared: {_over(study)}",
-        description=f"{study.title}: {_over(study)}, side by side for {', '.join(names)}.",
-        context=_context(assessment, into, facet)
+        title=titled(answer, study, f"{versus}: {_over(study)}"),
+        description=described(answer, f"{study.title}: {versus}, {_over(study)}."),
+        context=context
+        | anatomy.context
         | {
+            "here": path,
+            "siblings": sibling_pages(assessment, facet, context),
             "facet": facet,
-            "compared": bool(pairs(results, facet)),
-            "answer": assessment.answers[facet.id],
+            "versus": versus,
+            "compared": bool(anatomy.found),
+            "answer": answer,
+            "levels_facet": facet,
+            "levels": level_answers(assessment, into, facet),
         },
-        sections=side_by_side(assessment, results.grids.values(), facet),
+        sections=anatomy.sections,
         edit=f"{study.id}/study.yml",
     )
 
@@ -257,23 +271,31 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
     results, study = assessment.results, assessment.study
     grids = results.where(facet.id, level.key)
     name = _level_title(facet, level)
-    count = "one heatmap" if len(grids) == 1 else f"{len(grids)} heatmaps"
+    answer = assessment.answers.get(f"{facet.id}/{level.slug}")
+    anatomy = level_anatomy(assessment, facet, level, grids)
+    context = page_context(assessment, into, facet, grids)
+    path = context["level_pages"][facet.id, level.key]
     return PagePlan(
-        path=f"{into}/{study.id}/{facet.id}/{level.slug}/index.md",
+        path=path,
         template="level.md.jinja",
         trail=("Studies", study.title, facet.label),
         nav_title=level.label,
-        title=f"{name}: {_over(study)}",
-        description=f"{name}: {_over(study)} in {count} with every value. {study.title}.",
-        context=_context(assessment, into, facet)
-        | {"facet": facet, "level": level, "grids": grids, "name": name}
+        title=titled(answer, study, f"{name}: {_over(study)}"),
+        description=described(answer, f"{name}: {_over(study)}. {study.title}."),
+        context=context
+        | anatomy.context
         | {
+            "here": path,
+            "siblings": sibling_pages(assessment, facet, context),
+            "facet": facet,
+            "level": level,
+            "name": f"{name}: {_over(study)}",
             "readings": readings_behind(study, grids),
             "defaults": assessment.uncertainty.defaults_at(facet.id, level.key),
             "claims": claims_about(assessment.claims, facet, level),
-            "answer": assessment.answers.get(f"{facet.id}/{level.slug}"),
+            "answer": answer,
         },
-        sections=level_sections(assessment, facet, level, grids),
+        sections=anatomy.sections,
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
@@ -291,7 +313,7 @@ def _checks_page(assessment: Assessment, into: str) -> PagePlan:
         nav_title="Checks",
         title=f"Checks of {study.title}: readings, findings, statements",
         description=f"{study.title}: {context['verdict']}.",
-        context=_context(assessment, into)
+        context=page_context(assessment, into)
         | context
         | {
             "problems": assessment.results.problems,
@@ -310,13 +332,13 @@ def _reproduction_page(
     name = "Runs" if reproduction.own else "Reproduction"
     context = reproduction_context(assessment, reproduction)
     return PagePlan(
-        path=_reproduction_path(assessment, into),
+        path=reproduction_path(assessment, into),
         template="reproduction.md.jinja",
         trail=("Studies", study.title),
         nav_title=name,
         title=f"{name} of {study.title}",
         description=f"{study.title}: {context['line']}.",
-        context=_context(assessment, into) | context | {"script_page": script_page},
+        context=page_context(assessment, into) | context | {"script_page": script_page},
         sections=tuple(
             single_row(rerun.grid.label, f"rerun-{index}", rerun_figures(assessment, rerun))
             for index, rerun in enumerate(reproduction.begun)
@@ -324,11 +346,6 @@ def _reproduction_page(
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
-
-
-def _reproduction_path(assessment: Assessment, into: str) -> str:
-    """Path of a study's page Reproduction; empty where it has none."""
-    return f"{into}/{assessment.study.id}/reproduction/index.md" if assessment.reproduction else ""
 
 
 _NAMED = re.compile(r"""(\w+)\s*=\s*(?:["']([^"']*)["']|([\d.]+))""")
@@ -350,44 +367,3 @@ def claims_about(claims: Iterable[Judged], facet: Factor, level: Level) -> tuple
 def _level_title(facet: Factor, level: Level) -> str:
     """A level's name; an aggregate's says over what: `Average (benchmark)`."""
     return f"{level.label} ({inline(facet.label)})" if level.aggregate else level.label
-
-
-def _context(assessment: Assessment, into: str, facet: Factor | None = None) -> dict[str, Any]:
-    """What every page of a study knows; links to a grid lead to its page for `facet`."""
-    results, study = assessment.results, assessment.study
-    home = f"{into}/{study.id}"
-    facet = facet or next(iter(study.facets), None)
-    return {
-        "results": results,
-        "study": study,
-        "uncertainty": assessment.uncertainty,
-        "home": f"{home}/index.md",
-        "checks_page": f"{home}/checks/index.md",
-        "reproduction_page": _reproduction_path(assessment, into),
-        "changes_page": "",
-        "changed": "",
-        "since": "",
-        "reproduction": assessment.reproduction,
-        "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
-        "level_pages": {
-            (facet.id, level.key): f"{home}/{facet.id}/{level.slug}/index.md"
-            for facet in study.facets
-            for level in results.levels(facet.id)
-        },
-        "targets": _targets(assessment, into, facet),
-        "reading_labels": {reading.id: reading.label for reading in study.readings},
-        "readings": study.accounts,
-        "problems": only_problems(results.problems),
-    }
-
-
-def _targets(assessment: Assessment, into: str, facet: Factor | None) -> dict[Levels, str]:
-    """Paths of the pages of grids: of their levels of `facet`, or the study's without one."""
-    grids, home = assessment.results.grids, f"{into}/{assessment.study.id}"
-    if facet is None:
-        return dict.fromkeys(grids, f"{home}/index.md")
-    index = assessment.study.facets.index(facet)
-    return {
-        levels: f"{home}/{facet.id}/{grid.names[index].slug}/index.md"
-        for levels, grid in grids.items()
-    }

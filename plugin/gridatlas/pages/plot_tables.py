@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +10,8 @@ from gridatlas.assessment.answers.answer import ADVERBS, Answer, AskedQuestion
 from gridatlas.assessment.answers.kinds import Kind, kind_of
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.model.study import Factor, Grid, Study
+from gridatlas.model.study import Factor, Grid, Levels, Study
+from gridatlas.results.grids import Results
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +22,8 @@ class Tables:
         grids: Without aggregates; at least one.
         facet: Whose levels they are at; None for a single grid.
         aggregate: The grid that is their mean, where there is one.
+        asked_of: The levels of the grids that an answer is asked of, where these are others: of
+            seeds with benchmarks, `grids` has the mean of each seed.
     """
 
     assessment: Assessment
@@ -28,6 +31,7 @@ class Tables:
     grids: tuple[Grid, ...]
     facet: Factor | None = None
     aggregate: Grid | None = None
+    asked_of: frozenset[Levels] = frozenset()
 
     @property
     def study(self) -> Study:
@@ -60,7 +64,7 @@ class Tables:
     @cached_property
     def answer(self) -> Answer | None:
         """What the page about exactly these grids leads with; None without such a page."""
-        wanted = {grid.levels for grid in self.grids}
+        wanted = self.asked_of or {grid.levels for grid in self.grids}
         measured = [
             levels for levels, grid in self.assessment.results.grids.items() if not grid.aggregate
         ]
@@ -106,6 +110,9 @@ def tables_of(assessment: Assessment, grids: Iterable[Grid]) -> Tables | None:
     differing = [
         facet for at, facet in enumerate(facets) if len({grid.levels[at] for grid in measured}) > 1
     ]
+    kinds = {kind_of(assessment.study, facet): facet for facet in differing}
+    if len(differing) == 2 and kinds.keys() == {"seeds", "benchmarks"}:
+        return _seeds(assessment, measured, kinds["seeds"], kinds["benchmarks"])
     kind = kind_of(assessment.study, differing[0])
     if len(differing) > 1 or kind == "one":
         return None
@@ -113,6 +120,43 @@ def tables_of(assessment: Assessment, grids: Iterable[Grid]) -> Tables | None:
     means = (grid for grid in results.grids.values() if grid.aggregate)
     aggregate = next((grid for grid in means if set(results.parts_of(grid)[1]) == wanted), None)
     return Tables(assessment, kind, measured, differing[0], aggregate)
+
+
+def _seeds(
+    assessment: Assessment, measured: Sequence[Grid], seeds: Factor, benchmarks: Factor
+) -> Tables | None:
+    """One table per seed, the printed or computed mean of its benchmarks; None without that."""
+    results = assessment.results
+    mean = next((level for level in benchmarks.levels if level.aggregate), None)
+    if mean is None:
+        return None
+    by_seed = {
+        grid.levels: grid
+        for part in measured
+        if (grid := results.neighbour(part, benchmarks.id, mean.key)) is not None
+    }
+    wanted = {grid.levels for grid in measured}
+    parts = {levels for grid in by_seed.values() for levels in _parts_at(results, grid, benchmarks)}
+    if parts != wanted:
+        return None
+    whole = next((level for level in seeds.levels if level.aggregate), None)
+    first = next(iter(by_seed.values()))
+    return Tables(
+        assessment,
+        "seeds",
+        tuple(by_seed.values()),
+        seeds,
+        results.neighbour(first, seeds.id, whole.key) if whole else None,
+        frozenset(wanted),
+    )
+
+
+def _parts_at(results: Results, grid: Grid, facet: Factor) -> Iterator[Levels]:
+    """The grids at each level of a facet that isn't an aggregate, all else being the same."""
+    for level in facet.levels:
+        part = None if level.aggregate else results.neighbour(grid, facet.id, level.key)
+        if part is not None:
+            yield part.levels
 
 
 def titled(name: str, unit: str) -> str:

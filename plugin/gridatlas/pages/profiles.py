@@ -17,6 +17,8 @@ from gridatlas.pages.plot_tables import Tables, tables_of, titled
 
 LEVELS_UP_TO = 100
 """Levels of an axis up to which it has a profile."""
+CELLS_UP_TO = 10_000
+"""Cells of a grid up to which it has profiles."""
 AXES: tuple[Literal["x", "y"], ...] = ("x", "y")
 
 
@@ -49,7 +51,8 @@ def axis_profiles(assessment: Assessment, grids: Iterable[Grid]) -> tuple[Profil
 def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
     study = tables.study
     factor, other = (study.x, study.y) if axis == "x" else (study.y, study.x)
-    if not 2 <= len(factor.levels) <= LEVELS_UP_TO:
+    too_many = len(factor.levels) * len(other.levels) > CELLS_UP_TO
+    if too_many or not 2 <= len(factor.levels) <= LEVELS_UP_TO:
         return None
     levels = list(factor.levels)
     if all(level.number is not None for level in levels):

@@ -28,12 +28,24 @@ from gridatlas.pages.environment import (
     user_environments,
 )
 from gridatlas.pages.exports import downloads, grid_path, plot_downloads
-from gridatlas.pages.figure import Figure, FigureRow, PlotSubject
-from gridatlas.pages.filters import figure_anchor, inert
+from gridatlas.pages.figure import Figure, FigureRow, Legend, PlotSubject
+from gridatlas.pages.filters import figure_anchor
+from gridatlas.pages.markdown import front_matter, page_link, tidy
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.reproduction import rerun_rows, run_facts
-from gridatlas.pages.svg import responsive, row_links, with_cell_ids, with_own_ids, with_row_links
+from gridatlas.pages.svg import (
+    axis_width,
+    drawn_size,
+    responsive,
+    row_links,
+    with_cell_ids,
+    with_own_ids,
+    with_plain_steps,
+    with_row_links,
+    without_axis,
+)
 from gridatlas.pages.tables import data_table, line_table
+from gridatlas.pages.thumbnails import shown_grid, thumbnail
 from gridatlas.pages.tooltips import card_data
 
 _MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+\.md)(#[^)\s]*)?\)")
@@ -96,8 +108,10 @@ _PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
 
 
 def fill(text: str, figures: Mapping[str, str]) -> str:
-    """Put figures in the place of their placeholders."""
-    return _PLACEHOLDER.sub(lambda match: figures.get(match[1], match[0]), text)
+    """Put figures in the place of their placeholders, and others in the place of those in them."""
+    return _PLACEHOLDER.sub(
+        lambda match: fill(figures[match[1]], figures) if match[1] in figures else match[0], text
+    )
 
 
 def placeholder(key: str) -> str:
@@ -112,6 +126,24 @@ CHECK_PARTS = {
     "readings": "readings",
 }
 """Parts of the page Checks, and their templates."""
+_IDS = re.compile(r'\bid="([^"]+)"')
+PARTS = frozenset(
+    (
+        "switch",
+        "chips",
+        "charts",
+        "trust",
+        "levels",
+        "table",
+        "folded",
+        "statistics",
+        "claimed",
+        "method",
+        "downloads",
+        "studies",
+    )
+)
+"""Parts of pages in HTML: each has a template of its own, and the context of its page."""
 Drawings = Mapping[Any, Drawing]
 """Drawings by what they show."""
 Plan = TypeVar("Plan", PagePlan, EmbedPlan)
@@ -200,22 +232,35 @@ class Templates:
         Raises:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
-        link = partial(_link, plan.path)
+        link = partial(page_link, plan.path)
         seen: set[str] = set()
         links = self._card_links(plan)
-        figures = {row.key: self._row(row, plan.path, drawings, seen, links) for row in plan.rows}
+        # A grid's address is that of its whole figure, where a page has a small one of it, too.
+        whole_first = sorted(
+            plan.rows, key=lambda row: any(figure.compact for figure in row.figures)
+        )
+        figures = {row.key: self._row(row, plan.path, drawings, seen, links) for row in whole_first}
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         figures |= self._changes(plan) | self._cite(plan) | self._checks(plan)
         template = self._markdown.get_template(plan.template)
-        context = {**plan.context, "sections": plan.sections, "title": plan.title}
-        body = template.render(**context, link=link, figure=partial(_placeholder, figures))
+        context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
+        context["files_of"] = partial(downloads, page=plan.path)
+
+        def figure(key: str) -> Markup:
+            if key not in figures and key in PARTS:
+                part = self._html.get_template(f"{key}.html.jinja")
+                figures[key] = part.render(**context, figure=figure).strip()
+                seen.update(_IDS.findall(figures[key]))
+            return _placeholder(figures, key)
+
+        body = template.render(**context, figure=figure)
         head = (
-            f"---\ntitle: {_front_matter(plan.title)}\n"
-            f"description: {_front_matter(plan.description)}\nhide:\n  - toc\n"
+            f"---\ntitle: {front_matter(plan.title)}\n"
+            f"description: {front_matter(plan.description)}\nhide:\n  - toc\n"
             # mkdocs-macros, whose delimiters users may change, renders neither text nor title.
             "render_macros: false\n---\n\n"
         )
-        return Page(plan, head + _tidy(body), figures, frozenset(seen))
+        return Page(plan, head + tidy(body), figures, frozenset(seen))
 
     def _card_links(self, plan: PagePlan) -> dict[str, str]:
         """Where a cell's card links to: its study's readings, and how to run it again."""
@@ -238,9 +283,50 @@ class Templates:
         seen: set[str],
         links: Mapping[str, str],
     ) -> str:
+        if row.small:
+            return self._thumbnails(row, path, drawings, seen)
+        if row.legend is not None:
+            return self._multiples(row, row.legend, path, drawings, seen, links)
         drawn = tuple(self._drawn(figure, path, drawings, seen, links) for figure in row.figures)
         template = self._html.get_template(PLOT if row.plots else "gallery.html.jinja")
         return template.render(row=replace(row, figures=drawn)).strip()
+
+    def _thumbnails(self, row: FigureRow, path: str, drawings: Drawings, seen: set[str]) -> str:
+        """Pictures that link to the pages of their grids."""
+        figures = []
+        for figure in row.figures:
+            grid = shown_grid(figure)
+            embed = self._embeds.get(grid_path(grid)) if grid else None
+            link = self.site.relative(embed.page, path, figure_anchor(embed.grid)) if embed else ""
+            figures.append(thumbnail(figure, drawings[figure.chart].svg, seen, link))
+        template = self._html.get_template("thumbnails.html.jinja")
+        return template.render(row=replace(row, figures=tuple(figures))).strip()
+
+    def _multiples(
+        self,
+        row: FigureRow,
+        legend: Legend,
+        path: str,
+        drawings: Drawings,
+        seen: set[str],
+        links: Mapping[str, str] = MappingProxyType({}),
+        files: bool = True,
+    ) -> str:
+        """Figures with titles, axes and legend in common; without `files` none is to download."""
+        figures = []
+        for figure in row.figures:
+            drawn = self._drawn(figure, path, drawings, seen, links, without_axis)
+            if legend.plain:
+                svg = with_plain_steps(drawn.svg, figure.heatmap, legend.plain)
+                drawn = replace(drawn, svg=Markup(svg))
+            figures.append(drawn if files else replace(drawn, downloads={}, share=None))
+        first = drawings[row.figures[0].chart].svg
+        wide, left = drawn_size(first)[0], axis_width(first)
+        return (
+            self._html.get_template("multiples.html.jinja")
+            .render(row=replace(row, figures=tuple(figures)), axis=left, plot=wide - left)
+            .strip()
+        )
 
     def _drawn(
         self,
@@ -249,13 +335,19 @@ class Templates:
         drawings: Drawings,
         seen: set[str],
         links: Mapping[str, str] = MappingProxyType({}),
+        sized: Callable[[str], str] = responsive,
     ) -> Figure:
-        """A figure with all that its template shows; its ids are added to `seen`."""
+        """A figure with all that its template shows; its ids are added to `seen`.
+
+        Args:
+            links: Where the cards of its cells link to.
+            sized: Lets CSS size the drawing.
+        """
         svg, grid = drawings[figure.chart].svg, figure.grid
-        links = downloads(grid, path) if grid else {}
+        files = downloads(grid, path) if grid else {}
         if isinstance(figure.shows, Line):
             table = line_table(figure.shows)
-            return replace(figure, svg=Markup(responsive(svg)), table=table, downloads=links)
+            return replace(figure, svg=Markup(responsive(svg)), table=table, downloads=files)
         if isinstance(figure.shows, PlotSubject):
             rows = row_links(figure.chart, figure.shows.grid, seen)
             svg = with_own_ids(with_row_links(svg, figure.chart, rows), seen)
@@ -271,10 +363,10 @@ class Templates:
         return replace(
             figure,
             id=figure_id,
-            svg=Markup(responsive(with_own_ids(svg, seen))),
+            svg=Markup(sized(with_own_ids(svg, seen))),
             table=data_table(figure),
             cards=Markup("" if figure.before else card_data(figure, links)),
-            downloads=links,
+            downloads=files,
             share=share(embed, drawings[embed.figure.chart].svg, path, self.site)
             if embed
             else None,
@@ -293,6 +385,8 @@ class Templates:
         Raises:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
+        if row.legend is not None:
+            return self._multiples(row, row.legend, path, drawings, seen, files=files)
         figures = []
         for figure in row.figures:
             drawn = replace(self._drawn(figure, path, drawings, seen), share=None)
@@ -323,14 +417,14 @@ class Templates:
         if not plan.context.get("claims"):
             return {}
         template = self._html.get_template("claims.html.jinja")
-        link = partial(_link, plan.path)
+        link = partial(page_link, plan.path)
         return {"claims": template.render(**plan.context, link=link).strip()}
 
     def _checks(self, plan: PagePlan) -> dict[str, str]:
         """The tables and lists of the page Checks."""
         if plan.template != "checks.md.jinja":
             return {}
-        context = {**plan.context, "link": partial(_link, plan.path)}
+        context = {**plan.context, "link": partial(page_link, plan.path)}
         return {
             name: self._html.get_template(f"{template}.html.jinja").render(**context).strip()
             for name, template in CHECK_PARTS.items()
@@ -351,7 +445,7 @@ class Templates:
             found["runs"] = template.render(runs=reproduction.runs, facts=run_facts).strip()
         context = {
             **plan.context,
-            "link": partial(_link, plan.path),
+            "link": partial(page_link, plan.path),
             "grids": [rerun.grid for rerun in reproduction.reruns]
             + [own.grid for own in reproduction.own],
         }
@@ -365,7 +459,7 @@ class Templates:
         if report is None:
             return {}
         pages = plan.context["study_pages"]
-        links = {study: str(_link(plan.path, to)) for study, to in pages.items()}
+        links = {study: str(page_link(plan.path, to)) for study, to in pages.items()}
         template = self._html.get_template("changes.html.jinja")
         found = {
             f"section-{section.id}": template.render(
@@ -399,23 +493,7 @@ class Templates:
         }
 
 
-def _tidy(text: str) -> str:
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-
-def _front_matter(text: str) -> str:
-    # Themes put both into HTML as they are; JSON's quotes are YAML's too.
-    escaped = inert(escape(re.sub(r"\s+", " ", text))).replace("\\", "&#92;")
-    return f'"{escaped}"'
-
-
 def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
     if key not in figures:
         raise LookupError(f'no figure "{key}" on this page; there are {join_names(figures)}')
     return Markup(placeholder(key))
-
-
-def _link(page: str, target: str, anchor: str = "") -> Markup:
-    """A relative link from one page's source to another's, as every host resolves it."""
-    path = posixpath.relpath(target, posixpath.dirname(page))
-    return Markup(f"{path}#{anchor}" if anchor else path)

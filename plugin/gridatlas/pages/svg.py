@@ -7,7 +7,9 @@ from collections.abc import Container, Sequence
 from html import escape
 
 from gridatlas.charts.dots import DotPlot
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.heatmap import CellMark, Heatmap
+from gridatlas.charts.palette import LIGHT, is_dark
+from gridatlas.charts.panels import PanelScale
 from gridatlas.charts.pictures import Picture
 from gridatlas.model.study import Grid
 
@@ -16,8 +18,7 @@ _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
 
 def with_cell_ids(svg: str, heatmap: Heatmap, grid: Grid, seen: set[str]) -> str:
     """Give each cell its permalink's id; cells are drawn in order, those without value last."""
-    marks = sorted(heatmap.marks, key=lambda mark: mark.value is None)
-    keys = iter([f"{grid.address}/{mark.key}" for mark in marks])
+    keys = iter([f"{grid.address}/{mark.key}" for mark in _as_drawn(heatmap)])
 
     def named(_: re.Match[str]) -> str:
         key = next(keys)
@@ -43,8 +44,10 @@ def row_links(picture: Picture, grid: Grid | None, seen: Container[str]) -> tupl
 def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
     """Give each row of a dot plot its cell: `data-cell="<x>,<y>"`, and a link to its permalink.
 
-    A script rings the cell of that address in every heatmap of the page while the row is pointed
-    at. The link isn't a stop of the Tab key, since the table has the same links.
+    A script rings the cell of that address while the row is pointed at: in every heatmap of the
+    page that is of the study which the `data-study` around the drawing names. The link isn't a
+    stop of the Tab key, since the table has the same links. Its attribute is `xlink:href`: Material
+    sets the property of all that has `href`, and that of an SVG element can't be set.
 
     Args:
         links: As `row_links` gives them.
@@ -58,12 +61,74 @@ def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
         cell = f'class="ga-row" data-cell="{escape(row.key)}"'
         if not target:
             return f"<g {cell}>{match[0]}</g>"
-        return f'<a href="#{escape(target)}" tabindex="-1" {cell}>{match[0]}</a>'
+        return f'<a xlink:href="#{escape(target)}" tabindex="-1" {cell}>{match[0]}</a>'
 
     return _ROW.sub(linked, svg)
 
 
 _ROW = re.compile(r'<path aria-label="[^"]*" role="graphics-symbol"[^>]*/>')
+
+
+def _as_drawn(heatmap: Heatmap) -> list[CellMark]:
+    return sorted(heatmap.marks, key=lambda mark: mark.value is None)
+
+
+_FILLED = re.compile(r'<path (?=(?:id="[^"]*" )?aria-label="[^"]*" role="graphics-symbol")')
+_VALUES = re.compile(r'(<g class="[^"]*\bvalues_marks\b[^"]*"[^>]*>)(.*?)(</g>)', re.DOTALL)
+
+
+def with_plain_steps(svg: str, heatmap: Heatmap, scale: PanelScale) -> str:
+    """Classes for the colours of plain values: `ga-v7` of a fill, `ga-w` of text on a dark one.
+
+    Args:
+        scale: Of the values.
+    """
+    values = [mark.value for mark in _as_drawn(heatmap) if mark.value is not None]
+    steps = [scale.step(value) for value in values]
+    fills = iter(steps)
+    svg = _FILLED.sub(
+        lambda cell: (
+            cell[0] if (at := next(fills, None)) is None else f'{cell[0]}class="ga-v{at}" '
+        ),
+        svg,
+    )
+    dark = iter([is_dark(LIGHT["sequential"][at]) for at in steps])
+
+    def marked(group: re.Match[str]) -> str:
+        texts = re.sub(
+            "<text ", lambda text: '<text class="ga-w" ' if next(dark) else text[0], group[2]
+        )
+        return f"{group[1]}{texts}{group[3]}"
+
+    return _VALUES.sub(marked, svg, count=1)
+
+
+_SPOKEN = re.compile(r' aria-label="[^"]*" role="graphics-symbol"')
+
+
+def as_picture(svg: str) -> str:
+    """A drawing that a screen reader calls by its name, without going through its cells."""
+    return _SPOKEN.sub("", svg).replace('role="group"', 'role="img"', 1)
+
+
+_ORIGIN = re.compile(r'<g [^>]*?transform="translate\(([\d.]+), ?([\d.]+)\)"')
+
+
+def axis_width(svg: str) -> float:
+    """Pixels that the labels of the vertical axis take at the left of a drawing's cells."""
+    found = _ORIGIN.search(svg)
+    return float(found[1]) if found else 0.0
+
+
+def without_axis(svg: str) -> str:
+    """A drawing as wide as what is around it, but for the labels at its left, which stick out."""
+    wide, _ = drawn_size(svg)
+    left = axis_width(svg)
+    plot = wide - left
+    style = f"width:{100 * wide / plot:.2f}%;margin-left:{-100 * left / plot:.2f}%"
+    return _SIZE.sub(rf'<svg \1 style="{style}"', svg, count=1)
+
+
 _OWN = re.compile(r'(?<=id=")ga-[0-9a-f]{10}-\d+(?=")')
 
 
@@ -77,14 +142,12 @@ def with_own_ids(svg: str, seen: set[str]) -> str:
     return svg
 
 
+_SIZE = re.compile(r'<svg ([^>]*?) ?width="([\d.]+)" height="[\d.]+"')
+
+
 def responsive(svg: str) -> str:
     """A viewBox alone lets CSS size it; its own width stays the largest."""
-    return re.sub(
-        r'<svg ([^>]*?) ?width="([\d.]+)" height="[\d.]+"',
-        r'<svg \1 style="max-width:\2px"',
-        svg,
-        count=1,
-    )
+    return _SIZE.sub(r'<svg \1 style="max-width:\2px"', svg, count=1)
 
 
 def drawn_size(svg: str) -> tuple[float, float]:

@@ -61,12 +61,14 @@ def test_a_region_in_words(
 def test_what_holds_in_every_seed(study: Study) -> None:
     first = CellTests(study, ALL, box("12", "123"), box("4", "1"), "a test")
     second = CellTests(study, ALL, box("12", "12"), box("34", "1"), "a test")
-    assert first.both(second).sentence == (
+    both = first.both(second)
+    assert both.sentence + both.where == (
         "Cell by cell, in every seed, 4 of 12 are significantly higher and 1 lower (a test). The "
         "higher ones are those with rate 1 to 2 and depth 1 to 2. The lower one is that with rate "
         "4 and depth 1."
     )
-    assert second.turned.sentence == (
+    turned = second.turned
+    assert turned.sentence + turned.where == (
         "Cell by cell, 2 of 12 are significantly higher and 4 lower (a test). The higher ones are "
         "those with rate 3 to 4 and depth 1. The lower ones are those with rate 1 to 2 and depth "
         "1 to 2."

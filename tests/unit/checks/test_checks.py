@@ -21,16 +21,15 @@ from gridatlas.checks import (
     Finding,
     accept,
     accept_entry,
-    check_reading,
     check_study,
-    finding_problems,
     is_count,
     passing_share,
+    reading_results,
 )
 from gridatlas.checks.repeats import EXACT_UP_TO, _chance_of_equal
 from gridatlas.checks.runs import _chances_of_run, _Neighbours
 from gridatlas.model.schema import AcceptedEntry
-from gridatlas.model.study import Study
+from gridatlas.model.study import Reading, Study
 
 PERCENT = HEAD.replace("{name: Accuracy}", '{name: Accuracy, unit: "%", range: [0, 100]}')
 """As the least study, of percentages."""
@@ -884,6 +883,11 @@ def test_a_stated_range_that_the_values_leave_is_a_note(make_study: MakeStudy) -
 # --- how much a finding weighs ------------------------------------------------------------------
 
 
+def findings_of(study: Study, reading: Reading) -> tuple[Finding, ...]:
+    results = reading_results(study, reading)
+    return tuple(finding for result in results for finding in result.findings)
+
+
 def test_a_finding_in_a_reading_that_supplies_no_shown_value_is_a_note(
     make_study: MakeStudy,
 ) -> None:
@@ -891,17 +895,14 @@ def test_a_finding_in_a_reading_that_supplies_no_shown_value_is_a_note(
     copied = rows("47.3 41.3 45.3\n46.7 42.0 40.7\n46.7 42.0 40.7")
     study = two_readings(make_study, PERCENT, fine, copied)
     two = study.readings[1]
-    (finding,) = check_reading(study, two)
+    (finding,) = findings_of(study, two)
     assert (finding.kind, finding.reading, finding.severity) == ("repeated-row", "two", "note")
     assert check_study(study).findings == (finding,)
     assert check_study(study).problems == ()
-    assert finding_problems(study, [finding]) == ()
-    (note,) = finding_problems(study, [finding], notes=True)
-    assert (note.severity, note.place) == ("note", 'data/demo/two.csv:5, "value"')
 
     # One cell that the first reading doesn't have, and the second supplies it.
     study = two_readings(make_study, PERCENT, fine[:-1], copied)
-    (finding,) = check_reading(study, study.readings[1])
+    (finding,) = findings_of(study, study.readings[1])
     assert finding.severity == "problem"
 
 
@@ -1131,7 +1132,7 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
     study = studies["grpo-digits"]
     first = [
         finding
-        for finding in check_reading(study, study.readings[0])
+        for finding in findings_of(study, study.readings[0])
         if finding.severity == "problem"
     ]
     assert [

@@ -67,7 +67,7 @@ metric    acc     4 numbers, 0.712 to 0.822; 1 without  its name
 facet     model   2 texts: a, b                         varied besides the axes
 repeats   seed    2 numbers, 1 to 2                     it numbers repeats
 stderr    stderr  1 number, 0.01 to 0.01                its name
-not read  time    2 texts: 2024-01-01, 2024-01-02       its name; if it was varied: --facet time
+not read  time    2 texts: 2024-01-01, 2024-01-02       time, size or cost
 
 Accuracy: fraction: all values lie from 0 to 1 (if they are percent: --unit %); range 0 to 1; \
 higher is better: nothing in its name says otherwise; 3 decimals.
@@ -623,6 +623,22 @@ ACCEPTED: dict[str, tuple[str, str, list[str]]] = {
     "a count refused": ("t.csv", "m,x,acc,n\na,1,0.1,7\nb,2,0.2,7\n", ["--n", ""]),
     "decimal commas": ("t.csv", "m;x;acc\na;1;1,234\nb;2;2\n", ["--decimal-mark", "comma"]),
     "harness": ("t.json", json.dumps(LM_EVAL), []),
+    "parts of names": (
+        "t.csv",
+        "run,acc\nvit_lr0.1_seed1,0.5\nvit_lr0.2_seed1,0.6\nbert_lr0.1_seed1,0.55\n"
+        "bert_lr0.2_seed1,0.7\nbert_lr0.2_seed2,0.8\n",
+        [],
+    ),
+    "columns together": (
+        "t.csv",
+        "model,size,data,acc\n"
+        + "".join(
+            f"m{at},{at * at},{d},0.{at}{d}\n" for at in (1, 2, 3, 4, 5, 6, 7) for d in (1, 2)
+        )
+        + "m1,9,1,0.33\nm1,9,2,0.44\n",
+        [],
+    ),
+    "two lines of headings": ("t.csv", ",a,a,b,b\n,1,2,1,2\nx,1,2,3,4\ny,5,6,7,8\n", []),
     "wrong rows": ("t.csv", "m,x,acc\na,1,1\na,1,2\n,2,2\n", ["--skip", "--fill", "none"]),
 }
 
@@ -943,6 +959,43 @@ def test_texts_in_place_of_values(here: Path) -> None:
         ["", "", "“inf” in the source"],
         ["", "", ""],
         ["0.5", "", ""],
+    ]
+
+
+def test_how_runs_ended_is_the_state_of_cells_without_a_value(here: Path) -> None:
+    put(
+        here,
+        "t.csv",
+        "lr,bs,State,val_acc\n0.1,8,finished,0.5\n0.1,16,crashed,\n0.2,8,running,\n"
+        "0.2,16,CUDA error: out of memory,\n",
+    )
+    result = run("t.csv", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "says how runs ended" in result.output
+    assert [row[:4] for row in written(here, "t")] == [
+        ["bs", "lr", "val_acc", "state"],
+        ["8", "0.1", "0.5", ""],
+        ["16", "0.1", "", "failed"],
+        ["8", "0.2", "", ""],
+        ["16", "0.2", "", "oom"],
+    ]
+
+
+def test_a_deviation_in_a_column_beside_is_kept_as_a_note(here: Path) -> None:
+    put(
+        here,
+        "t.csv",
+        "model,layers,acc_mean,acc_std\na,1,71.2,0.5\na,2,70.0,0.4\nb,1,72.1,0.3\nb,2,70.9,\n",
+    )
+    result = run("t.csv", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "the sd of acc_mean: its name" in result.output
+    assert [row[3] for row in written(here, "t")] == [
+        "note",
+        "sd 0.5 in the source",
+        "sd 0.4 in the source",
+        "sd 0.3 in the source",
+        "",
     ]
 
 

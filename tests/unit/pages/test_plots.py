@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
@@ -14,12 +15,14 @@ from builders import REPOSITORY, write_study
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
+from gridatlas.build.markdown_export import for_repository, markdown_page
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Grid
 from gridatlas.pages.dots import dot_plot
 from gridatlas.pages.exports import plot_files
-from gridatlas.pages.figure import FigureRow
+from gridatlas.pages.figure import FigureRow, Section
+from gridatlas.pages.plan import PagePlan
 from gridatlas.pages.plot_tables import tables_of
 from gridatlas.pages.plots import (
     axis_profiles,
@@ -29,7 +32,7 @@ from gridatlas.pages.plots import (
     settings_plot,
     settings_row,
 )
-from gridatlas.pages.render import Templates
+from gridatlas.pages.render import Page, Templates, placeholder
 
 Assess = Callable[..., Assessment]
 ACCURACY = {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1}
@@ -151,13 +154,13 @@ def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
     ]
     assert captions == [
         "Mean over four benchmarks with its 95 % interval, for these questions. Band: the interval "
-        "of the highest.",
+        "of the highest; the highest of 20 is probably too high.",
         "Mean Pass@1 (%) by level, less the mean of each benchmark. Grey band: typical 95 % "
         "interval of one point, for these questions. Over the four benchmarks: ratio "
         "p &lt; 0.001, local window size not shown.",
         "R1-Qwen minus R1-Llama, on average over the cells that both have. Bar: 95 % interval for "
-        "these questions. Thin line: for questions of the kind. Blue: a clear or likely "
-        "difference, adjusted for the number of tests.",
+        "these questions, if cells were sampled separately. Thin line: for questions of the kind. "
+        "Blue: a clear or likely difference, adjusted for the number of tests.",
     ]
 
 
@@ -211,18 +214,20 @@ DRAWN = {
     "lower is better, over seeds": (
         {**GRID, "seed": ("1", "2", "3")}, loss, SEEDS,
         (20, ["0.2 × 1"], True, "Mean over three seeds with its 95 % interval, for other seeds. "
-         "Band: the interval of the lowest. Lower is better."),
+         "Band: the interval of the lowest; the lowest of 20 is probably too low. Lower is "
+         "better."),
     ),
     "eight benchmarks, a cell missing": (
         {**GRID, "test": TESTS}, of_30, ITEMS,
         (19, ["0.4 × 16"], True, "Mean over eight benchmarks with its 95 % interval, for these "
-         "questions. Band: the interval of the highest. Left out: 1 setting that some benchmark "
-         "lacks."),
+         "questions. Band: the interval of the highest; the highest of 19 is probably too high. "
+         "Left out: 1 setting that some benchmark lacks."),
     ),
     "one axis of 40 levels": (
         {"rate": [str(level) for level in range(1, 41)], "depth": ("1",), **ALONE}, layer, N50,
         (40, ["40"], True, "Each setting with its 95 % interval, for these questions. Band: the "
-         "interval of the highest. These are the 20 highest of 40; the CSV has all."),
+         "interval of the highest; the highest of 40 is probably too high. These are the 20 "
+         "highest of 40; the CSV has all."),
     ),
     "ties": (
         {**GRID, **ALONE},
@@ -319,6 +324,19 @@ def test_outcomes_by_item_have_intervals_too() -> None:
     assert [row.scope for row in forest.rows] == ["other seeds", "other seeds"]
 
 
+def test_table_and_files_are_folded_together(dynts: Assessment) -> None:
+    row = profiles_row(dynts, grids_at(dynts, "model", "r1-qwen"), "model/r1-qwen")
+    assert row is not None
+    [folded] = re.findall("<details>.*?</details>", html(row), re.DOTALL)
+    assert folded.count("<table>") == 2
+    assert re.findall('href="(.*?)"', folded) == [
+        f"../../plots/dynts-window-ratio/model/r1-qwen/profile-{axis}.{ending}"
+        for axis in "xy"
+        for ending in ("svg", "png", "csv", "vl.json")
+    ]
+    assert "Data table and files" in folded
+
+
 def test_the_files_of_a_plot_have_all_its_numbers(assess: Assess) -> None:
     axes, value, keys, _ = DRAWN["one axis of 40 levels"]
     assessment = assess(axes, value, **keys)
@@ -334,6 +352,47 @@ def test_the_files_of_a_plot_have_all_its_numbers(assess: Assess) -> None:
     assert len(lines) == 41
     assert lines[1].startswith('1,"40,1",40,80.0,')
     assert json.loads(files["plots/demo/test/t/dots.vl.json"])["height"] == 340
+
+
+def test_of_seeds_with_benchmarks_each_seed_is_a_line(assess: Assess) -> None:
+    tests = {"facets": ["seed", "test"], "replicates": "seed"}
+    tests["factors"] = SEEDS["factors"] | {
+        "test": {"levels": ["a", "b", {"id": "mean", "aggregate": {"by": "mean"}}]}
+    }
+
+    def value(rate: str, depth: str, seed: str, test: str) -> str:
+        return f"{float(loss(rate, depth, seed)) + (test == 'b'):.3f}"
+
+    axes = {**GRID, "seed": ("1", "2", "3"), "test": ("a", "b")}
+    assessment = assess(axes, value, **SEEDS | tests)
+    grids = tuple(assessment.results.grids.values())
+    plot = settings_plot(assessment, grids)
+    assert plot is not None
+    assert (plot.kind, plot.over, plot.scope) == ("seeds", ("1", "2", "3"), "other seeds")
+    assert plot.rows[0].name == "0.2 × 1"
+    assert plot.rows[0].value == pytest.approx(2.52)
+    rate, _ = axis_profiles(assessment, grids)
+    assert [line.name for line in rate.lines] == ["1", "2", "3"]
+    [asked] = [asked for asked in assessment.answers[""].asked if asked.question == "x"]
+    assert rate.p == asked.p
+
+
+def test_plots_stand_in_markdown_exports(dynts: Assessment) -> None:
+    row = forest_row(dynts, dynts.study.facet("model"))
+    assert row is not None
+    [figure] = row.figures
+    plan = PagePlan(
+        "studies/demo/model/index.md", "facet.md.jinja", (), "", "", "", {}, (Section("", (row,)),)
+    )
+    page = Page(plan, placeholder("forest"), {"forest": ""}, frozenset())
+    text = markdown_page(page, {figure.chart: "plots/demo/model/forest.svg"}, for_repository)
+    caption, picture, _, rows, _, files = text.split("\n\n")
+    assert caption.startswith("R1-Qwen minus R1-Llama, on average over the cells that both have.")
+    assert picture.endswith("](../../../plots/demo/model/forest.svg)")
+    assert rows.splitlines()[2].startswith("| AIME24 |")
+    assert len(rows.splitlines()) == 7
+    folder = "../../../plots/dynts-window-ratio/model"
+    assert files.startswith(f"Download [SVG]({folder}/forest.svg) · [PNG]({folder}/forest.png)")
 
 
 def test_nothing_is_compared_that_is_not_alike(dynts: Assessment) -> None:

@@ -75,6 +75,7 @@ class Contrast:
         cells: Number of cells that both have, over all benchmarks or seeds.
         tables: Number of these.
         reason: Why nothing can be tested; empty where something can.
+        assumes: What the test that decides takes for granted.
     """
 
     label: str
@@ -93,6 +94,7 @@ class Contrast:
     cells: int
     tables: int
     reason: str = ""
+    assumes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,10 @@ def _answer(content: dict[str, Any]) -> Answer:
         "cells": cells,
         "asserts": asserts,
         "asked": tuple(AskedQuestion(**asked) for asked in content["asked"]),
-        "contrasts": tuple(Contrast(**contrast) for contrast in content["contrasts"]),
+        "contrasts": tuple(
+            Contrast(**contrast | {"assumes": tuple(contrast["assumes"])})
+            for contrast in content["contrasts"]
+        ),
     }
     return Answer(**content | parts)
 

@@ -46,11 +46,16 @@ class CellTests:
     def sentence(self) -> str:
         """In words: `Cell by cell, 27 of 36 are significantly higher and 1 lower`."""
         everywhere = ", in every seed" if self.seeds > 1 else ""
-        verb = "is" if len(self.higher) == 1 else "are"
-        text = (
+        verb = "is" if 1 in (len(self.higher), len(self.cells)) else "are"
+        return (
             f"Cell by cell{everywhere}, {len(self.higher):,} of {len(self.cells):,} {verb} "
             f"significantly higher and {len(self.lower):,} lower ({self.test})."
         )
+
+    @property
+    def where(self) -> str:
+        """Sentences that name the higher and the lower cells, where these make up regions."""
+        text = ""
         for word, cells in (("higher", self.higher), ("lower", self.lower)):
             where = region(self.study, cells, self.cells)
             if where:

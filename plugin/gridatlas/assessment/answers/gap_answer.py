@@ -59,6 +59,7 @@ class GapAnswer:
             sum(int(pair.common.sum()) for pair in gap.pairs),
             len(gap.pairs),
             "" if decides else self._reason(),
+            decides.assumes if decides else (),
         )
 
     def _sentence(self) -> Answer:
@@ -103,7 +104,9 @@ class GapAnswer:
                 )
             )
         if found and gap.cellwise:
-            text = gap.cellwise.sentence + self._rest(gap.cellwise)
+            text = gap.cellwise.sentence
+            if self.judged.grade in ADVERBS:  # no place is named where nothing is asserted
+                text += gap.cellwise.where + self._rest(gap.cellwise)
             found.append(Evidence(text, test=gap.cellwise.test, scope="these cells"))
         if gap.too_few_seeds:
             found = [Evidence(f"Can't be tested: {self._reason()}. {self._by_seed()}")]

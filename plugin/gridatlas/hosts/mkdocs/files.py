@@ -91,9 +91,23 @@ class Waiting:
         rmtree(self.files, ignore_errors=True)
 
 
-def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, files: Files) -> None:
-    """Append pages in sections by study and facet, and link previous and next anew."""
+def add_to_nav(
+    nav: Navigation, pages: Iterable[Page], into: str, config: MkDocsConfig, files: Files
+) -> None:
+    """Add pages in sections by study and facet, and link previous and next anew.
+
+    They follow the page of all studies where the user placed it in a section, else they are last.
+
+    Args:
+        into: Folder of the pages of all studies.
+    """
+    overview = next((page for page in nav.pages if page.file.src_uri == f"{into}/index.md"), None)
     sections: dict[str, Section] = {}
+    end = len(nav.pages)
+    if overview and isinstance(overview.parent, Section):
+        section = sections[into] = overview.parent
+        end = max(i for i, page in enumerate(nav.pages) if section in page.ancestors) + 1
+    added = []
     for ours in pages:
         plan = ours.plan
         file = files.get_file_from_path(plan.path)
@@ -114,7 +128,8 @@ def add_to_nav(nav: Navigation, pages: Iterable[Page], config: MkDocsConfig, fil
         if parent is not None:
             host_page.parent = parent
             parent.children.append(host_page)
-        nav.pages.append(host_page)
+        added.append(host_page)
+    nav.pages[end:end] = added
     for before, after in pairwise(nav.pages):
         before.next_page, after.previous_page = after, before
 

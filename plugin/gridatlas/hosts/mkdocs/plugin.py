@@ -44,7 +44,7 @@ from gridatlas.hosts.mkdocs.files import SiteFile, Waiting, add_to_nav, with_bra
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.mkdocs.watching import Watching
 from gridatlas.hosts.reporting import is_of_disk, not_written, throttled
-from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET
+from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 from gridatlas.pages.exports import GRIDS
@@ -52,11 +52,15 @@ from gridatlas.pages.fence import FenceError, error_box
 from gridatlas.pages.fence_figures import Fences
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.render import Page, fill, page_links
+from gridatlas.pages.search import INDEX, cell_entries, with_cells
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
     from mkdocs.livereload import LiveReloadServer
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
+
+ESCAPING_THEMES = ("mkdocs", "readthedocs")
+"""Themes that escape what they show of the search index; Material takes it for HTML."""
 
 
 class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
@@ -192,11 +196,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     @event_priority(-100)
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
-        """Append our pages to the navigation, except those that the user has placed in it."""
+        """Add our pages to the navigation, except those that the user has placed in it."""
         placed = {page.file.src_uri for page in nav.pages}
-        add_to_nav(
-            nav, [page for path, page in self.pages.items() if path not in placed], config, files
-        )
+        ours = [page for path, page in self.pages.items() if path not in placed]
+        add_to_nav(nav, ours, self.config.into, config, files)
         return nav
 
     @event_priority(200)
@@ -276,12 +279,24 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Put the policy into all pages, now that nobody changes or adds one any more."""
+        """Put cells into the search, and the policy into all pages, which nobody changes now."""
+        self._add_cells(Path(config.site_dir, INDEX), config)
         if self.config.csp:
             add_policy(Path(config.site_dir), config.site_url or "", self.serving)
         if self.waiting:
             self.waiting.end()
         self.built = True
+
+    def _add_cells(self, index: Path, config: MkDocsConfig) -> None:
+        """Have the site's search find cells; a theme without such a search has no index."""
+        if index.is_file():
+            cells = cell_entries(
+                self.site.assessments.values(),
+                self.pages.values(),
+                SiteAddress("", _ending(config)),
+            )
+            escaping = config.theme.name in ESCAPING_THEMES
+            index.write_text(with_cells(index.read_text("utf-8"), cells, escaping), "utf-8")
 
     @event_priority(-200)
     def on_build_error(self, *, error: Exception) -> None:

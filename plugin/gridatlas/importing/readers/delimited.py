@@ -6,9 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
 
 from gridatlas.data.tables import CsvError, clean_cell, clean_column, split_csv
+from gridatlas.importing.readers.headings import table_of_rows, two_lines
+from gridatlas.importing.readers.latex import is_latex, read_latex
+from gridatlas.importing.readers.markup import is_rule, without_latex
 from gridatlas.importing.rows import CannotImport, RawTable, Reported, by_columns, unique_names
 from gridatlas.model.problems import quote
 
@@ -68,6 +72,8 @@ def read_delimited(text: str, name: str, encoding_note: str) -> RawTable:
     Raises:
         CannotImport: For text that is no table.
     """
+    if is_latex(text):
+        return read_latex(text, name)
     first, _, rest = text.partition("\n")
     declared = re.fullmatch(r"sep=(.)", first.strip(" \r"))  # Excel's own line
     separator = declared[1] if declared else _separator(text)
@@ -97,10 +103,25 @@ def read_delimited(text: str, name: str, encoding_note: str) -> RawTable:
             "columns that are separated by commas, semicolons, tabs or bars",
             "export it as CSV",
         )
+    double = two_lines([rows[0][:width], *(row[:width] for row in rows[1:6] if len(row) >= width)])
+    if double is not None:
+        given = [row[:width] for row in rows[: double.lines]]
+        body, left, reported = _rows(
+            rows[double.lines :], lines[double.lines :], whole_header, width, separator
+        )
+        found = table_of_rows(
+            f"text table, {_SEPARATORS.get(separator, quote(separator))} between values",
+            [*([*map(clean_cell, row)] for row in given), *body],
+            [f"{name}:{line + before}" for line in (*lines[: double.lines], *left)],
+            tuple(Reported(f"{name}:{line + before}", why, bad) for line, why, bad in reported),
+        )
+        return replace(found, semicolons=separator == ";")
     columns, notes = unique_names(header)
     if all(_is_number(value) for value in header if value):
         notes.append("the header is all numbers; is it missing? The first line counts as header")
     rows, lines, reported = _rows(rows[1:], lines[1:], whole_header, width, separator)
+    if "\\" in text:
+        rows = [[*map(without_latex, row)] for row in rows]
     form = f"text table, {_SEPARATORS.get(separator, quote(separator))} between values"
     return RawTable(
         f"{form}, {encoding_note}" if encoding_note else form,
@@ -127,7 +148,7 @@ def _rows(
     """
     if {width}.issuperset(map(len, rows)):
         starts = set(map(str.strip, map(itemgetter(0), rows)))
-        if not starts & {"", header[0]}:
+        if not starts & {"", header[0]} and not any(map(is_rule, starts)):
             return rows, lines, []  # none empty, none the header again, as in nearly all tables
     good: list[list[str]] = []
     good_lines: list[int] = []
@@ -136,6 +157,8 @@ def _rows(
         values = [*map(clean_cell, raw)]
         if not any(values):
             reported.append((line, "an empty row", False))
+        elif is_rule(values[0]) and not any(values[1:]):
+            reported.append((line, "a rule", False))
         elif values == header:
             reported.append((line, "the header again", False))
         elif len(values) < width or any(values[width:]):

@@ -8,7 +8,9 @@ from dataclasses import replace
 from types import NoneType
 from typing import Any
 
+from gridatlas.importing.paths import guess_name, text_columns
 from gridatlas.importing.rows import CannotImport, RawTable, Reported, unique_names
+from gridatlas.importing.vocabulary import SPLITS
 from gridatlas.model.problems import join_names, quote
 
 JOIN = "+"
@@ -169,8 +171,22 @@ def read_lines(text: str, name: str) -> RawTable:
     return replace(table, reported=(*table.reported, *broken))
 
 
+def is_rows_by_key(tree: Any) -> bool:
+    """Whether an object has rows as its values: objects with keys that most of them share."""
+    if not isinstance(tree, Mapping) or len(tree) < 2:
+        return False
+    rows = [row for row in tree.values() if isinstance(row, Mapping) and row]
+    if len(rows) < len(tree) or {key.lower() for key in tree} <= SPLITS:
+        return False
+    every = set().union(*rows)
+    shared = every.intersection(*rows)
+    return len(shared) * 2 >= len(every) or all(
+        isinstance(value, Number) for row in rows for value in row.values()
+    )
+
+
 def read_json(tree: Any, name: str) -> RawTable:
-    """A list of objects, or an object that holds one, or an object of columns.
+    """A list of objects, an object that holds one, rows by their keys, or columns by theirs.
 
     Raises:
         CannotImport: For anything else.
@@ -182,6 +198,12 @@ def read_json(tree: Any, name: str) -> RawTable:
             for key, value in tree.items()
             if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value)
         }
+        turned = _turned(tree)
+        if turned is not None:
+            return table_of([(f"{name}:[{at}]", row) for at, row in turned], "JSON by columns")
+        by_key = {key: value for key, value in tree.items() if is_rows_by_key(value)}
+        if is_rows_by_key(tree):
+            return _by_keys(tree, name, "")
         if len(lists) == 1:
             [(where, tree)] = lists.items()
         elif len(lists) > 1:
@@ -192,6 +214,9 @@ def read_json(tree: Any, name: str) -> RawTable:
             )
         elif tree and all(isinstance(values, list) for values in tree.values()):
             return _columns(tree, name)
+        elif len(by_key) == 1:
+            [(where, rows)] = by_key.items()
+            return _by_keys(rows, name, f"{where}.")
     if not isinstance(tree, list):
         raise CannotImport(
             f"{name}, a JSON {'object' if isinstance(tree, Mapping) else 'value'} without a list "
@@ -202,6 +227,72 @@ def read_json(tree: Any, name: str) -> RawTable:
         )
     records = [(f"{name}:{where}[{number}]", record) for number, record in enumerate(tree)]
     return table_of(records, "JSON")
+
+
+def _turned(tree: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]] | None:
+    """The rows of pandas' forms with columns first, or apart; None for other objects."""
+    names, rows = tree.get("columns"), tree.get("data")
+    if (
+        isinstance(names, list)
+        and isinstance(rows, list)
+        and all(isinstance(r, list) for r in rows)
+    ):
+        return [(at, dict(zip(map(str, names), row, strict=False))) for at, row in enumerate(rows)]
+    columns = [*tree.values()]
+    if len(columns) < 2 or not all(isinstance(column, Mapping) and column for column in columns):
+        return None
+    keys = [*columns[0]]
+    if not all(key.isdecimal() for key in keys) or any([*column] != keys for column in columns):
+        return None
+    return [(at, {name: tree[name][key] for name in tree}) for at, key in enumerate(keys)]
+
+
+def _by_keys(tree: Mapping[str, Any], name: str, where: str) -> RawTable:
+    """An object of rows, or of objects of rows: their keys are a column or several."""
+    rows: list[tuple[tuple[str, ...], Mapping[str, Any]]] = []
+    for key, value in tree.items():
+        if is_rows_by_key(value):
+            rows += [((key, inner), row) for inner, row in value.items()]
+        else:
+            rows.append(((key,), value))
+    depth = max(len(keys) for keys, _ in rows)
+    columns: dict[str, Sequence[str]] = {}
+    for level in range(depth):
+        texts = [keys[level] if level < len(keys) else "" for keys, _ in rows]
+        for called, values in _columns_of_keys(texts, level):
+            columns[called if called not in columns else f"{called}_{level + 2}"] = values
+    records = [
+        (
+            f"{name}:{where}{'.'.join(keys)}",
+            {
+                **{called: texts[at] for called, texts in columns.items() if called not in row},
+                **row,
+            },
+        )
+        for at, (keys, row) in enumerate(rows)
+    ]
+    table = table_of(records, "JSON by rows")
+    return replace(table, origins=tuple(name for name in columns if name in table.columns))
+
+
+def _columns_of_keys(texts: Sequence[str], level: int) -> list[tuple[str, Sequence[str]]]:
+    """Keys as columns: their parts where they are joined, else as they are."""
+    for separator in ("|", "/", "::", ",", " "):
+        split = [text.split(separator) for text in texts]
+        if len({*map(len, split)}) == 1 and len(split[0]) > 1:
+            found = [
+                part
+                for at, position in enumerate(zip(*split, strict=True))
+                for part in text_columns(position, f"part_{at + 1}")
+            ]
+            if len(found) > 1:
+                return [(name, values) for name, values, _ in found]
+    parts = [*text_columns(texts, "key")]
+    named = [(name, values) for name, values, is_named in parts if is_named]
+    if len(named) > 1:
+        return named
+    guessed = guess_name(texts, "task" if level == 0 or len({*texts}) > 1 else "key")
+    return [(guessed, texts)]
 
 
 def _columns(tree: Mapping[str, list[Any]], name: str) -> RawTable:

@@ -41,6 +41,7 @@ def records(tree: Mapping[str, Any], name: str) -> Iterator[tuple[str, dict[str,
                 f"{name}:results.{task}.{key}",
                 {
                     "model": _model(tree),
+                    **_revision(tree),
                     "task": str(task),
                     "kind": "group" if task in groups else "task",
                     "metric": metric,
@@ -78,3 +79,16 @@ def _model(tree: Mapping[str, Any]) -> str:
         if key.strip() == "pretrained":
             return value.strip()
     return str(config.get("model") or "")
+
+
+def _revision(tree: Mapping[str, Any]) -> dict[str, str]:
+    """The model's revision where the arguments name one, such as a step of its training."""
+    arguments = _mapping(tree, "config").get("model_args")
+    if isinstance(arguments, Mapping):
+        found = arguments.get("revision")
+        return {"revision": str(found)} if found else {}
+    for part in str(arguments or "").split(","):
+        key, _, value = part.partition("=")
+        if key.strip() == "revision" and value.strip():
+            return {"revision": value.strip()}
+    return {}

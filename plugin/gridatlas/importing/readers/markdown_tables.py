@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
-from gridatlas.importing.rows import CannotImport, RawTable, Reported, by_columns, unique_names
+from gridatlas.importing.readers.headings import table_of_rows
+from gridatlas.importing.readers.markup import without_marks
+from gridatlas.importing.rows import CannotImport, RawTable, Reported
 from gridatlas.model.problems import join_names, quote
 
 _RULE = re.compile(r"\s*+\|?\s*+:?-+:?\s*+(\|\s*+:?-+:?\s*+)*+\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
 def read_markdown(text: str, name: str, number: int | None) -> RawTable:
-    """One table of a Markdown page.
+    """One table of a Markdown page, or all of them where headings tell them apart.
 
     Args:
         number: Which of several tables, from 1.
@@ -21,7 +26,8 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
     Raises:
         CannotImport: For a page without a table, or with several of which none is named.
     """
-    found = _tables(text.splitlines())
+    lines = text.splitlines()
+    found = _tables(lines)
     if not found:
         raise CannotImport(
             f"{name}, in which there is no table",
@@ -29,6 +35,9 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
             "name another file",
         )
     if number is None and len(found) > 1:
+        under = _headings(lines, found)
+        if under is not None:
+            return _below_headings([_table(rows, name) for rows in found], *under)
         first = (
             f"{at + 1} ({', '.join(_cells(rows[0][1]))[:60]})" for at, rows in enumerate(found)
         )
@@ -45,21 +54,61 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
             "correct the number",
             usage=True,
         )
-    lines = found[(number or 1) - 1]
-    columns, notes = unique_names(_cells(lines[0][1]))
-    rows, places, reported = [], [], []
+    return _table(found[(number or 1) - 1], name)
+
+
+def _table(lines: Sequence[tuple[int, str]], name: str) -> RawTable:
+    """A table of its lines."""
+    header = _cells(lines[0][1])
+    rows, places, reported = [header], [f"{name}:{lines[0][0]}"], []
     for line, source in lines[1:]:
         values, place = _cells(source), f"{name}:{line}"
         if not any(values):
             reported.append(Reported(place, "an empty row"))
-        elif len(values) != len(columns):
-            why = f"{len(values)} values in {len(columns)} columns: {quote(source.strip())}"
+        elif len(values) != len(header):
+            why = f"{len(values)} values in {len(header)} columns: {quote(source.strip())}"
             reported.append(Reported(place, why, bad=True))
         else:
             rows.append(values)
             places.append(place)
-    texts = by_columns(columns, rows)
-    return RawTable("Markdown table", texts, places, tuple(reported), tuple(notes))
+    return table_of_rows("Markdown table", rows, places, tuple(reported))
+
+
+def _headings(
+    lines: Sequence[str], tables: Sequence[Sequence[tuple[int, str]]]
+) -> tuple[str, list[str]] | None:
+    """What the headings above tables of equal columns are levels of, and these levels."""
+    if len({tuple(_cells(rows[0][1])) for rows in tables}) > 1:
+        return None
+    found = []
+    for rows in tables:
+        above = (_HEADING.fullmatch(line) for line in reversed(lines[: rows[0][0] - 1]))
+        heading = next((match[1] for match in above if match), "")
+        found.append(without_marks(heading))
+    if not all(found) or len(set(found)) < len(found):
+        return None
+    pairs = [re.fullmatch(r"(.+?)\s*[:=]\s*(.+)", heading) for heading in found]
+    keys = {pair[1] for pair in pairs if pair}
+    if all(pairs) and len(keys) == 1:
+        return keys.pop(), [pair[2] for pair in pairs if pair]
+    return "heading", found
+
+
+def _below_headings(tables: Sequence[RawTable], called: str, levels: Sequence[str]) -> RawTable:
+    """The rows of tables of equal columns, with a column for what stands above each."""
+    first = tables[0]
+    own = called if called not in first.columns else f"{called}_heading"
+    columns = {
+        own: [level for table, level in zip(tables, levels, strict=True) for _ in table.places],
+        **{name: [t for table in tables for t in table.columns[name]] for name in first.columns},
+    }
+    return replace(
+        first,
+        form=f"{len(tables)} Markdown tables, told apart by their headings",
+        columns=columns,
+        places=[place for table in tables for place in table.places],
+        reported=tuple(row for table in tables for row in table.reported),
+    )
 
 
 def _tables(lines: list[str]) -> list[list[tuple[int, str]]]:
@@ -91,15 +140,4 @@ def _cells(line: str) -> list[str]:
     line = line.strip()
     line = line.removeprefix("|")
     line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
-    return [_plain(cell) for cell in _BAR.split(line)]
-
-
-def _plain(cell: str) -> str:
-    """A cell's text without its marks: bold, code, links, line breaks."""
-    text = cell.strip().replace("\\|", "|")
-    text = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", text)
-    text = re.sub(r"</?(b|strong|i|em|u|code|sub|sup|br)\s*/?>", "", text)
-    for mark in ("***", "**", "__", "*", "`", "~~"):
-        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
-            text = text[len(mark) : -len(mark)].strip()
-    return re.sub(r"\\([*_`])", r"\1", text)
+    return [without_marks(cell) for cell in _BAR.split(line)]

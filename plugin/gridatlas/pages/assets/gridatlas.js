@@ -10,6 +10,8 @@
 
   const CELL = ".ga-live path[role=button]";
   const LINKED = ".ga-figure svg path[id]"; // also cells of a heatmap without cards
+  const ROWS = ".ga-gallery, .ga-multiples"; // heatmaps side by side
+  const OURS = ".ga-figure, .ga-claims, .ga-folds, .ga-fold, .ga-rerun"; // what pages of ours have
   const LEAVE = 150; // ms until a card goes that the pointer has left
 
   /* --- the heatmaps of the page --------------------------------------------------------------- */
@@ -81,7 +83,7 @@
 
   /* --- crosshair and rings -------------------------------------------------------------------- */
 
-  const RINGS = ["row", "column", "cell", "linked", "focus"];
+  const RINGS = ["row", "column", "cell", "linked", "focus", "held"];
   const rings = (map) => {
     if (!map.rings) {
       const make = (name, within, ring) => {
@@ -109,11 +111,22 @@
     if (!map.rings) return;
     for (const name of names) map.rings[name].setAttribute("class", `ga-ring-${name}`);
   };
+  /** Mark the cells of an address, `<x>,<y>`, in all heatmaps, and its row in all dot plots. */
+  const point = (key) => {
+    for (const row of document.querySelectorAll(".ga-row.ga-on")) row.classList.remove("ga-on");
+    if (!key) return;
+    for (const row of document.querySelectorAll(".ga-row")) {
+      row.classList.toggle("ga-on", row.dataset.cell === key);
+    }
+  };
+  const keyOf = ({ map, column, row }) => `${map.data.x.ids[column]},${map.data.y.ids[row]}`;
+
   /** Mark a cell's row and column, and the same cell in all heatmaps of its study. */
   const cross = (cell) => {
     const of = cell && place(cell);
+    point(of && keyOf(of));
     for (const map of heatmaps()) {
-      clear(map, RINGS.slice(0, -1));
+      clear(map, RINGS.slice(0, 4));
       for (const one of map.svg.querySelectorAll("text.ga-on")) one.removeAttribute("class");
       if (!of || map.data.study !== of.map.data.study) continue;
       const column = map.data.x.ids.indexOf(of.map.data.x.ids[of.column]);
@@ -142,22 +155,73 @@
     make("button", within, label, { type: "button", "data-ga": action });
   const card = make("div", null, null, { class: "ga-card", id: "ga-card", hidden: "" });
 
-  const idOf = ({ map, column, row }) =>
-    map.data.grid && `${map.data.grid}/${map.data.x.ids[column]},${map.data.y.ids[row]}`;
+  const idOf = (of) => of.map.data.grid && `${of.map.data.grid}/${keyOf(of)}`;
+
+  /* --- two cells ------------------------------------------------------------------------------ */
+
+  const number = (text) => Number(String(text).replaceAll(",", "").replace("−", "-"));
+  const ends = (text) => (text ? text.split(" to ").map(number) : null);
+  const saying = (of, name) => entry(of.map.data[name], of.at);
+  const nameOf = ({ map: { data }, column, row }, full) => {
+    const level = (axis, at) => `${axis.label} ${axis.labels[at]} ${axis.unit}`.trim();
+    const cell = `${level(data.x, column)}, ${level(data.y, row)}`;
+    return full ? `${data.title}, ${cell}` : cell;
+  };
+  const valueOf = (of) => {
+    const value = saying(of, "value");
+    return value == null ? saying(of, "state") : value + (of.map.data.unit || "");
+  };
+  /** What the difference of two cells is, with its interval by MOVER, which is Newcombe's. */
+  const difference = (of, from) => {
+    const [b, a] = [of, from].map((one) => saying(one, "value"));
+    const unit = of.map.data.unit || "";
+    if (a == null || b == null || unit !== (from.map.data.unit || "")) return "They can't be compared.";
+    const decimals = Math.max(...[a, b].map((text) => (String(text).split(".")[1] || "").length));
+    const signed = (value) => {
+      const text = Math.abs(value).toFixed(decimals);
+      return (Number(text) ? (value > 0 ? "+" : "−") : "") + text;
+    };
+    const d = number(b) - number(a);
+    const points = unit.trim() === "%" ? " points" : unit;
+    const said = `Difference: ${signed(d)}${points}`;
+    const [first, second] = [from, of].map((one) => ends(saying(one, "interval")));
+    if (!first || !second) return `${said}. Not testable: no interval is known.`;
+    const low = d - Math.hypot(number(b) - second[0], first[1] - number(a));
+    const high = d + Math.hypot(second[1] - number(b), number(a) - first[0]);
+    const beyond = low > 0 || high < 0;
+    return `${said} (95 %: ${signed(low)} to ${signed(high)}). ` +
+      (beyond
+        ? "Beyond chance for this pair alone; of pairs that don't differ, 1 in 20 seems to."
+        : "No difference shown: chance alone may explain it.") +
+      " By the two intervals, taken as independent.";
+  };
+  let held = null; // the cell that others are compared with
+  const hold = (cell) => {
+    if (held && held.isConnected) clear(mapOf(held), ["held"]);
+    held = cell;
+    if (!cell) return;
+    const { map, column, row } = place(cell);
+    ring(map, "held", column, row, 1, 1);
+  };
+  /** Hold a cell, or show another one compared with it. */
+  const compare = (cell, keyed) => {
+    if (held === cell) hold(null);
+    else if (!held || !held.isConnected) hold(cell);
+    pin(cell, keyed);
+  };
 
   const fill = (of, open) => {
     const { data } = of.map;
-    const say = (name) => entry(data[name], of.at);
+    const say = (name) => saying(of, name);
     const inner = make("div", null, null, { class: "ga-card-inner" });
     const head = make("div", inner, null, { class: "ga-card-head" });
     const title = make("p", head, data.title, { id: "ga-card-title" });
     if (open) {
       button(head, "×", "close").setAttribute("aria-label", "Close");
     }
-    const level = (axis, at) => `${axis.label} ${axis.labels[at]} ${axis.unit}`.trim();
-    make("span", title, `${level(data.x, of.column)}, ${level(data.y, of.row)}`);
+    make("span", title, nameOf(of));
     const value = say("value");
-    const big = make("p", inner, value == null ? say("state") : value + (data.unit || ""), {
+    const big = make("p", inner, valueOf(of), {
       class: value == null ? "ga-card-absent" : "ga-card-value",
     });
     if (value != null && say("state")) make("span", big, ` ${say("state")}`);
@@ -168,6 +232,11 @@
       say("n") && (say("successes") != null ? `${say("successes")} of n = ` : "n = ") + say("n"),
     ].filter(Boolean);
     if (trials.length) make("p", inner, trials.join(" · "));
+    if (held && held !== of.map.cells[of.at]) {
+      const from = place(held);
+      const other = nameOf(from, from.map.data.title !== data.title);
+      make("p", inner, `Against ${other}, ${valueOf(from)}. ${difference(of, from)}`);
+    }
     if (say("tell")) make("p", inner, say("tell"));
     const readings = (data.readings || []).filter((one) => entry(one.at, of.at) != null);
     if (readings.length) {
@@ -182,22 +251,33 @@
     if (say("note")) make("p", inner, say("note"));
     const more = (text, to, name) => {
       const line = make("p", inner, text, { class: "ga-card-small" });
-      if (to) line.append(" "), make("a", line, name, { href: to });
+      // What comes and goes with the pointer stays small.
+      if (open && to) line.append(" "), make("a", line, name, { href: to });
     };
     const links = data.links || {};
-    if (say("from")) more(`From: ${say("from")}.`, links.readings, "All readings");
+    if (say("from")) more(`From: ${say("from")}`, links.readings, "All readings");
     if (data.command) {
       more("Measure it again:", links.rerun, "How to install");
       make("code", inner, command(of), { tabindex: "0" });
     }
     const actions = make("p", inner, null, { class: "ga-card-actions" });
+    if (open && value != null) button(actions, "Copy value", "value");
+    if (open) {
+      const at = held === of.map.cells[of.at];
+      const label = at ? "Stop comparing" : held ? "Compare with this" : "Compare";
+      button(actions, label, "compare").title = "Shift-click, or c";
+    }
     if (data.command) button(actions, "Copy command", "command");
     const id = idOf(of);
     if (id && document.getElementById(id)) {
       button(actions, "Copy link", "link");
       make("a", actions, "Permalink", { href: `#${id}`, "data-ga": "permalink" });
     }
-    if (!open) make("p", inner, "Click or Enter: keep it open", { class: "ga-card-small" });
+    if (!open) {
+      make("p", inner, "Click or Enter: keep it open", { class: "ga-card-small" });
+    } else if (held === of.map.cells[of.at]) {
+      make("p", inner, "Point at another cell to compare it with this one.", { class: "ga-card-small" });
+    }
     make("p", inner, null, { class: "ga-card-said", role: "status" });
     card.replaceChildren(inner);
     // What comes and goes with the pointer is a picture's; the dialog is for everyone.
@@ -251,6 +331,7 @@
   let keyed = false; // whether the reader's last move was with a key
   let quiet = null; // the focused cell whose card was closed
   let pinned = null;
+  let before = null; // what was pinned when the pointer went down
   let at = ""; // where the pointer is
   let left = null; // where it was when a card was closed: it doesn't point at what was behind that
   let shown = null;
@@ -276,9 +357,20 @@
     if (shown.open) cell.setAttribute("aria-expanded", "true");
     put(cell);
   };
+  /** Put a part of the page's state into its address, or take it out. */
+  const state = (name, value) => {
+    const url = new URL(location.href);
+    if ((url.searchParams.get(name) || "") === (value || "")) return;
+    if (value) url.searchParams.set(name, value);
+    else url.searchParams.delete(name);
+    // Addresses of cells are read by people: `/` and `,` stay as they are.
+    const search = url.search.replaceAll("%2F", "/").replaceAll("%2C", ",");
+    history.replaceState(history.state, "", url.pathname + search + url.hash);
+  };
   const pin = (cell, keyed) => {
     pinned = cell;
     draw();
+    state("card", idOf(place(cell)));
     card.classList.toggle("ga-keyed", keyed);
     card.focus({ preventScroll: true });
   };
@@ -287,6 +379,7 @@
     const cell = pinned;
     const inside = card.contains(document.activeElement);
     pinned = hovered = null;
+    state("card", "");
     left = at;
     if (cell && inside) cell.focus({ preventScroll: true });
     quiet = focused;
@@ -295,6 +388,10 @@
 
   /* --- permalinks ----------------------------------------------------------------------------- */
 
+  /** Unfold all that an element is folded in. */
+  const unfold = (element) => {
+    for (let fold = element; (fold = fold.parentElement?.closest("details")); ) fold.open = true;
+  };
   const target = () => {
     let id = "";
     try {
@@ -303,9 +400,12 @@
       return; // no address of ours
     }
     const cell = id && document.getElementById(id);
+    if (cell && document.querySelector(OURS)) unfold(cell);
     for (const one of document.querySelectorAll(".ga-target")) one.classList.remove("ga-target");
     if (!cell || !cell.matches(LINKED)) return;
     cell.classList.add("ga-target");
+    // Search found this cell: it is what the reader came for.
+    if (new URLSearchParams(location.search).has("h") && cell.matches(CELL)) pin(cell, false);
     const box = cell.getBoundingClientRect();
     const header = document.querySelector(".md-header");
     const top = header ? header.getBoundingClientRect().bottom : 0;
@@ -327,17 +427,102 @@
       getSelection().selectAllChildren(code || said);
     }
   };
+  const permalink = (id) => `${location.origin}${location.pathname}#${id}`;
+  /** A cell's value with its interval, its source and its address, to be quoted. */
+  const quoted = (of) => {
+    const say = (name) => saying(of, name);
+    const unit = of.map.data.unit || "";
+    const parts = [
+      say("state") && say("value") != null ? say("state") : "",
+      say("interval") ? `95 % interval ${say("interval")}${unit}` : "",
+      say("n") ? `n = ${say("n")}` : "",
+    ].filter(Boolean);
+    const id = idOf(of);
+    return [
+      `${nameOf(of, true)}: ${valueOf(of)}${parts.length ? ` (${parts.join(", ")})` : ""}`,
+      say("from") || "",
+      id && document.getElementById(id) ? permalink(id) : "",
+    ].filter(Boolean).join(". ");
+  };
   const act = (event, action) => {
     const of = place(shown.cell);
     if (action === "close") close();
+    if (action === "value") copy(quoted(of));
+    if (action === "compare") {
+      hold(held === shown.cell ? null : shown.cell);
+      fill(of, true);
+      put(shown.cell);
+      card.querySelector("[data-ga=compare]").focus({ preventScroll: true });
+    }
     if (action === "command") copy(command(of), card.querySelector("code"));
-    if (action === "link") copy(new URL(`#${idOf(of)}`, location.href).href);
+    if (action === "link") copy(permalink(idOf(of)));
     if (action === "permalink" && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
       // The cell is in sight: the address changes without a jump, and without the theme's say.
       event.preventDefault();
       event.stopPropagation();
-      history.replaceState(history.state, "", `#${idOf(of)}`);
+      history.replaceState(history.state, "", permalink(idOf(of)));
       target();
+    }
+  };
+
+  /* --- another reading ------------------------------------------------------------------------ */
+
+  /** Show what another reading gives, in the place of the values; null for the values. */
+  const readAs = (gallery, label) => {
+    for (const svg of gallery.querySelectorAll(".ga-live")) {
+      const map = heatmap(svg);
+      if (!map || !map.data.readings) continue;
+      svg.querySelector(".ga-reading")?.remove();
+      svg.classList.toggle("ga-other", label !== null);
+      const reading = map.data.readings.find((one) => one.label === label);
+      if (label === null) continue;
+      const texts = document.createElementNS("http://www.w3.org/2000/svg", "g");
+      texts.setAttribute("class", "ga-reading");
+      map.cells.forEach((cell, at) => {
+        const text = reading && entry(reading.at, at);
+        const said = document.createElementNS("http://www.w3.org/2000/svg", "text");
+        said.setAttribute("x", ((at % map.nx) + 0.5) * map.width);
+        said.setAttribute("y", (Math.floor(at / map.nx) + 0.5) * map.height);
+        said.textContent = text == null ? "·" : text.replace(/ .*/, "");
+        if (text != null && number(said.textContent) !== number(entry(map.data.value, at))) {
+          said.setAttribute("class", "ga-differs");
+        }
+        texts.append(said);
+      });
+      map.plot.append(texts);
+    }
+    for (const one of gallery.querySelectorAll(".ga-readings button")) {
+      one.setAttribute("aria-pressed", one.dataset.reading === (label ?? ""));
+    }
+    state("reading", label || "");
+  };
+  /** Offer the readings that give other values than those that are shown. */
+  const readings = () => {
+    for (const gallery of document.querySelectorAll(ROWS)) {
+      if (gallery.querySelector(".ga-readings")) continue;
+      const labels = new Set();
+      for (const svg of gallery.querySelectorAll(".ga-live")) {
+        const { data, cells } = heatmap(svg);
+        if (!data.from) continue; // no values of a grid
+        for (const one of data.readings || []) {
+          const differs = (at) => {
+            const [text, value] = [entry(one.at, at), entry(data.value, at)];
+            return text != null && value != null && number(text.replace(/ .*/, "")) !== number(value);
+          };
+          if (cells.some((_, at) => differs(at))) labels.add(one.label);
+        }
+      }
+      if (!labels.size) continue;
+      const line = make("p", gallery, "Values: ", { class: "ga-readings" });
+      gallery.querySelector(":scope > .ga-actions")?.before(line);
+      for (const label of ["", ...labels]) {
+        const of = button(line, label || "as shown", "reading");
+        of.dataset.reading = label;
+        of.classList.add("ga-button");
+        of.setAttribute("aria-pressed", label === "");
+      }
+      const asked = new URLSearchParams(location.search).get("reading");
+      if (labels.has(asked)) readAs(gallery, asked);
     }
   };
 
@@ -361,6 +546,20 @@
     hovered = cell;
     later();
   };
+  /** Ring the cells of a row of a dot plot that is pointed at. */
+  const row = (event) => {
+    const at = event.target instanceof Element && event.target.closest(".ga-row[data-cell]");
+    if (!at && !document.querySelector(".ga-row.ga-on:not(a:focus)")) return;
+    if (shown) return;
+    point(at && at.dataset.cell);
+    for (const map of heatmaps()) {
+      clear(map, ["linked"]);
+      const [x, y] = at ? at.dataset.cell.split(",") : [];
+      const [column, line] = [map.data.x.ids.indexOf(x), map.data.y.ids.indexOf(y)];
+      if (column >= 0 && line >= 0) ring(map, "linked", column, line, 1, 1);
+    }
+  };
+  document.addEventListener("pointerover", row);
   document.addEventListener("pointerover", over);
   document.addEventListener(
     "pointermove",
@@ -375,6 +574,7 @@
   });
   document.addEventListener("pointerdown", (event) => {
     keyed = false;
+    before = pinned;
     // Who reaches for a button of the card wants it to stay.
     if (shown && !shown.open && event.target instanceof Element && event.target.closest("[data-ga]")) {
       pinned = shown.cell;
@@ -387,8 +587,14 @@
     (event) => {
       const action = card.contains(event.target) && event.target.closest("[data-ga]");
       const cell = cellAt(event.target);
+      const reading = event.target instanceof Element && event.target.closest(".ga-readings button");
+      if (reading) readAs(reading.closest(ROWS), reading.dataset.reading || null);
       if (action) act(event, action.dataset.ga);
-      else if (cell && cell === pinned) close();
+      else if (cell && event.shiftKey) {
+        event.preventDefault();
+        if (!held && before && before !== cell) hold(before);
+        compare(cell, false);
+      } else if (cell && cell === pinned) close();
       else if (cell) pin(cell, false);
       else if (pinned && !card.contains(event.target)) close();
     },
@@ -405,7 +611,10 @@
       const { map, column, row } = place(focused);
       ring(map, "focus", column, row, 1, 1);
     }
-    if (pinned && event.target !== pinned && !card.contains(event.target)) pinned = null;
+    if (pinned && event.target !== pinned && !card.contains(event.target)) {
+      pinned = null;
+      state("card", "");
+    }
     later();
   });
   document.addEventListener("focusout", (event) => {
@@ -426,7 +635,9 @@
     keyed = true;
     if (event.altKey || event.metaKey) return;
     if (event.key === "Escape" && shown) return close();
+    if (event.key === "Escape" && held) return hold(null);
     const cell = cellAt(event.target);
+    if (cell && event.key === "c" && !event.ctrlKey) return compare(cell, true);
     if (cell && moves[event.key] && !(event.ctrlKey && event.key.startsWith("Arrow"))) {
       event.preventDefault();
       const of = place(cell);
@@ -454,10 +665,12 @@
   document.addEventListener(
     "click",
     (event) => {
-      const link = event.target instanceof Element && event.target.closest("a[href*='#']");
-      if (!link || card.contains(link) || link.origin !== location.origin) return;
-      const here = link.pathname === location.pathname && link.search === location.search;
-      if (here && link.hash && document.querySelector(".ga-figure")) event.stopPropagation();
+      const link = event.target instanceof Element && event.target.closest("a[href*='#'], a.ga-row");
+      if (!link || card.contains(link)) return;
+      const to = new URL(link.getAttribute("href") ?? link.getAttribute("xlink:href"), document.baseURI);
+      if (to.origin !== location.origin) return;
+      const here = to.pathname === location.pathname && to.search === location.search;
+      if (here && to.hash && document.querySelector(".ga-figure")) event.stopPropagation();
     },
     true,
   );
@@ -467,10 +680,16 @@
     // A page for frames that is opened by itself has a background of its own.
     document.body.classList.toggle("ga-alone", window.top === window.self);
     clearTimeout(timer);
-    hovered = focused = quiet = pinned = shown = null;
+    hovered = focused = quiet = pinned = shown = held = null;
     card.hidden = true;
     prepare();
+    readings();
     target();
+    const open = document.getElementById(new URLSearchParams(location.search).get("card") || "");
+    if (open && open.matches(CELL)) {
+      unfold(open);
+      pin(open, false);
+    }
   };
   if (window.document$) window.document$.subscribe(begin);
   else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
@@ -545,6 +764,17 @@
   // Runs on each page, also where the theme replaces the page without loading it anew.
   function setUp() {
     for (const [button, panel] of open) if (!panel.section.isConnected) close(button);
+    const asked = new URLSearchParams(location.search).get("explore");
+    for (const line of document.querySelectorAll(".ga-multiples > .ga-actions")) {
+      if (!line.querySelector(LINK) || line.querySelector(".ga-explore-row")) continue;
+      const button = small("Explore", "open");
+      button.classList.add("ga-explore-row");
+      button.setAttribute("aria-expanded", "false");
+      line.append(button);
+      const grids = [...line.querySelectorAll(LINK)].map(gridOf);
+      const base = grids.find((grid) => named(grid.base) === asked)?.base;
+      if (base) begin(button, grids.length > 1 ? base : undefined);
+    }
     for (const link of document.querySelectorAll(`.ga-figure ${LINK}`)) {
       const line = link.closest(".ga-downloads");
       if (line.nextElementSibling?.matches(".ga-explore-open")) continue;
@@ -552,6 +782,7 @@
       button.append(make("span", { class: "ga-hidden" }, ` ${gridOf(link).title}`));
       button.setAttribute("aria-expanded", "false");
       line.after(make("p", { class: "ga-explore-open" }, button));
+      if (asked && named(gridOf(link).base) === asked && !open.has(button)) begin(button);
     }
   }
 
@@ -561,21 +792,53 @@
     control.abort();
     section.remove();
     button.setAttribute("aria-expanded", "false");
+    if (button.isConnected) address("");
   }
 
-  async function begin(button) {
-    const figure = button.closest(".ga-figure");
-    const { base, title } = gridOf(figure.querySelector(LINK));
+  /** Which grid is explored, in the page's address. */
+  const named = (base) => base.replace(/.*\/grids\//, "");
+  function address(base) {
+    const url = new URL(location.href);
+    if (base) url.searchParams.set("explore", named(base));
+    else url.searchParams.delete("explore");
+    const search = url.search.replaceAll("%2F", "/");
+    history.replaceState(history.state, "", url.pathname + search + url.hash);
+  }
+
+  /** Which of a row's grids is explored: a choice above the chart. */
+  function choice(button, grids, chosen) {
+    const select = make("select", {});
+    for (const { base, title } of grids) {
+      select.append(make("option", { value: base, ...(base === chosen && { selected: "" }) }, title));
+    }
+    select.addEventListener("change", () => {
+      const { control } = open.get(button);
+      control.abort();
+      begin(button, select.value);
+    });
+    return make("p", {}, make("label", {}, "Grid ", select));
+  }
+
+  async function begin(button, chosen) {
+    const row = button.closest(".ga-multiples");
+    const figure = row ? row.querySelector(".ga-panels") : button.closest(".ga-figure");
+    const grids = [...(row ?? figure).querySelectorAll(LINK)].map(gridOf);
+    const before = chosen ?? open.get(button)?.base;
+    const { base, title } = grids.find((grid) => grid.base === before) ?? grids[0];
     const status = make("p", { role: "status" });
     const section = open.get(button)?.section ??
       make("section", { class: "ga-explore", tabindex: "-1", "aria-label": `Explore ${title}` });
     const control = new AbortController();
-    open.set(button, { section, control });
+    open.set(button, { section, control, base });
     button.setAttribute("aria-expanded", "true");
+    address(base);
     const away = make("p", { class: "ga-explore-close" }, small("Close", "close"));
+    section.setAttribute("aria-label", `Explore ${title}`);
     section.replaceChildren(away, status);
-    figure.after(section);
-    section.focus();
+    if (grids.length > 1) status.before(choice(button, grids, base));
+    (row ? button.parentElement : figure).after(section);
+    if (chosen) section.querySelector("select").focus();
+    else section.focus();
     status.textContent = "Loading the chart …";
     const failed = (why, again = true) => {
       if (control.signal.aborted) return;
@@ -601,7 +864,8 @@
     }
     const study = base.replace(/(\/grids\/[^/]+\/).*/, "$1");
     const others = (within) => {
-      const grids = [...(within?.querySelectorAll(`.ga-figure ${LINK}`) ?? [])].map(gridOf);
+      const grids = [...(within?.querySelectorAll(`.ga-figure ${LINK}, .ga-multiples ${LINK}`) ?? [])]
+        .map(gridOf);
       const found = new Map(grids.map((grid) => [grid.base, grid]));
       found.delete(base);
       return [...found.values()].filter((grid) => grid.base.startsWith(study));
@@ -609,7 +873,7 @@
     try {
       await module.explore({
         base, title, panel: section, signal: control.signal, attempt: failures,
-        beside: others(figure.closest(".ga-gallery")), onPage: others(document),
+        beside: others(row ?? figure.closest(".ga-gallery")), onPage: others(document),
       });
       status.remove();
     } catch (error) {
@@ -660,4 +924,104 @@
   };
   // Emits for every page, also those that instant navigation puts in place; then they are wrapped.
   window.document$?.subscribe(() => setTimeout(watch));
+})();
+
+// --- tables that sort, and statements by their verdict -------------------------------------------
+(() => {
+  "use strict";
+  const make = (name, within, text, attributes = {}) => {
+    const made = document.createElement(name);
+    made.textContent = text;
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    within.append(made);
+    return made;
+  };
+
+  /** The number that a text begins with, or the text. */
+  const sortable = (text) => {
+    const found = /^[^\d−-]{0,2}([−-]?[\d,]*\.?\d+)/.exec(text.trim());
+    return found ? Number(found[1].replaceAll(",", "").replace("−", "-")) : text.trim();
+  };
+  const ORDER = new Map([["none", "descending"], ["descending", "ascending"], ["ascending", "none"]]);
+  function sort(head) {
+    const table = head.closest("table");
+    const [body] = table.tBodies;
+    const order = ORDER.get(head.getAttribute("aria-sort") || "none");
+    for (const other of head.parentElement.children) other.removeAttribute("aria-sort");
+    if (order !== "none") head.setAttribute("aria-sort", order);
+    const value = (row) => sortable(row.cells[head.cellIndex].textContent);
+    const rows = [...body.rows];
+    rows.forEach((row, at) => (row.dataset.at ??= at));
+    rows.sort((first, second) => {
+      const given = first.dataset.at - second.dataset.at;
+      if (order === "none") return given;
+      const [a, b] = [value(first), value(second)];
+      const numbers = [a, b].filter((one) => typeof one === "number").length;
+      // What has no number comes last, in whichever order.
+      if (numbers === 1) return typeof a === "number" ? -1 : 1;
+      const by = numbers ? a - b : String(a).localeCompare(b, undefined, { numeric: true });
+      return (order === "descending" ? -by : by) || given;
+    });
+    body.append(...rows);
+  }
+
+  const VERDICTS = ["Doesn't hold", "Wrong expression", "Undecidable", "Holds"];
+  function filter(claims) {
+    const items = [...claims.querySelectorAll("li[data-verdict]")];
+    const counts = new Map();
+    for (const { dataset } of items) {
+      counts.set(dataset.verdict, (counts.get(dataset.verdict) || 0) + 1);
+    }
+    if (counts.size < 2) return;
+    const rank = (verdict) => (VERDICTS.indexOf(verdict) + 9) % 9;
+    const line = make("p", claims, "Show: ", { class: "ga-filter", role: "group" });
+    line.setAttribute("aria-label", "Statements by verdict");
+    for (const verdict of ["", ...[...counts.keys()].sort((a, b) => rank(a) - rank(b))]) {
+      const text = verdict ? `${verdict} (${counts.get(verdict)})` : `All (${items.length})`;
+      const button = make("button", line, text, { type: "button", class: "ga-button" });
+      button.setAttribute("aria-pressed", String(!verdict));
+      button.dataset.verdict = verdict;
+    }
+    claims.prepend(line);
+  }
+  function show(button) {
+    const claims = button.closest(".ga-claims");
+    const { verdict } = button.dataset;
+    for (const other of button.parentElement.querySelectorAll("button")) {
+      other.setAttribute("aria-pressed", String(other === button));
+    }
+    for (const item of claims.querySelectorAll("li[data-verdict]")) {
+      item.hidden = Boolean(verdict) && item.dataset.verdict !== verdict;
+    }
+    for (const fold of claims.querySelectorAll(".ga-rest")) {
+      const any = fold.querySelector("li[data-verdict]:not([hidden])");
+      fold.hidden = !any;
+      if (verdict && any) fold.open = true;
+    }
+  }
+
+  function setUp() {
+    const tables = "table.ga-sortable, .md-typeset:has(.ga-figure) table:not([class])";
+    for (const table of document.querySelectorAll(tables)) {
+      const heads = table.tHead?.rows[0]?.cells ?? [];
+      if (table.closest(".ga-figure") || table.tBodies[0]?.rows.length < 3) continue;
+      if (table.tHead?.querySelector(".ga-sort")) continue;
+      for (const head of heads) {
+        const button = make("button", head, "", { type: "button", class: "ga-sort" });
+        button.append(...[...head.childNodes].filter((node) => node !== button));
+      }
+    }
+    for (const claims of document.querySelectorAll(".ga-claims")) {
+      if (!claims.querySelector(".ga-filter")) filter(claims);
+    }
+  }
+  document.addEventListener("click", ({ target }) => {
+    const head = target.closest?.(".ga-sort")?.closest("th");
+    if (head) sort(head);
+    const verdict = target.closest?.(".ga-filter button");
+    if (verdict) show(verdict);
+  });
+  if (window.document$) window.document$.subscribe(setUp);
+  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", setUp);
+  else setUp();
 })();

@@ -31,7 +31,12 @@ class Sample:
         finish: `stop`, or `length` where the limit ended it.
         prunes: How often its cache was pruned.
         peak: The largest number of tokens that its cache held.
-        seconds: Its share of the time; that of the beginning counts in every cell.
+        seconds: Its share of the time; that of the beginning counts in every cell. In a batch of
+            answers to several prompts: the time that it was in it.
+        batch_tokens: Tokens that such a batch drew in this time.
+        prefix: Hash of the tokens that all cells share, in such a batch.
+        refilled: Whether these were decoded by an earlier run, and passed through the model again.
+        pruned_at: Tokens drawn before each prune, in such a batch.
     """
 
     tokens: list[int] = field(default_factory=list)
@@ -39,6 +44,10 @@ class Sample:
     prunes: int = 0
     peak: int = 0
     seconds: float = 0.0
+    batch_tokens: int = 0
+    prefix: str | None = None
+    refilled: bool = False
+    pruned_at: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,11 +84,17 @@ def free_memory(device: Any) -> int | None:
 
 
 def check_fits(
-    shape: Shape, width: int, tokens: int, rows: int, free: int | None, option: str
+    shape: Shape,
+    width: int,
+    tokens: int,
+    rows: int,
+    free: int | None,
+    option: str,
+    *,
+    spare: float = SPARE,
+    copied: bool = True,
 ) -> None:
     """Refuse before anything is loaded what won't fit.
-
-    While a step's token is put to a layer's cache, that layer is there twice.
 
     Args:
         width: Bytes per number.
@@ -96,6 +102,8 @@ def check_fits(
         rows: Samples decoded together.
         free: See `free_memory`.
         option: The option that sets `rows`.
+        spare: Bytes for all else.
+        copied: Whether a layer's cache is there twice while a step's token is put to it.
 
     Raises:
         CannotRun: Says what would fit.
@@ -103,18 +111,18 @@ def check_fits(
     if free is None:
         return
     weights = shape.weight_bytes(width)
-    row = tokens * shape.token_bytes(width) * (1 + 1 / shape.layers)
-    needed = weights + rows * row + SPARE
+    row = tokens * shape.token_bytes(width) * (1 + copied / shape.layers)
+    needed = weights + rows * row + spare
     if needed <= free:
         return
-    fit = int((free - weights - SPARE) / row)
+    fit = int((free - weights - spare) / row)
     raise CannotRun(
         f"{free / GIB:.1f} GiB of GPU memory are free; the weights take {weights / GIB:.1f} GiB "
         f"and {rows} caches of {tokens:,} tokens {rows * row / GIB:.1f} GiB",
-        f"{needed / GIB:.1f} GiB free, with {SPARE / GIB:.1f} GiB for all else",
+        f"{needed / GIB:.1f} GiB free, with {spare / GIB:.1f} GiB for all else",
         f"{option} {fit} would fit"
         if fit >= 1
-        else f"use a GPU with at least {(weights + row + SPARE) / GIB:.0f} GiB free",
+        else f"use a GPU with at least {(weights + row + spare) / GIB:.0f} GiB free",
     )
 
 

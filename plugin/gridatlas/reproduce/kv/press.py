@@ -41,7 +41,9 @@ class Press:
 
     Attributes:
         positions: [rows, L] absolute positions of the tokens in the cache.
-        prompt: Tokens of the prompt.
+        protected: [rows, L]; True for tokens whose score is +∞.
+        thought: [rows, 1]; whether `</think>` was among a row's tokens.
+        prompt: Tokens of the prompt; `seen`: of all passes.
         prunes: How often the cache was pruned.
         longest: The largest number of tokens that the cache has held.
         kept: [rows, kept] absolute positions that stayed at the last prune; None before.
@@ -52,8 +54,8 @@ class Press:
         self.positions: Tensor | None = None
         self.retained: Tensor | None = None
         self.prompt = self.seen = self.prunes = self.longest = 0
-        self._protected: Tensor | None = None
-        self._thought: Tensor | None = None
+        self.protected: Tensor | None = None
+        self.thought: Tensor | None = None
 
     # --- on the model -----------------------------------------------------------------------------
 
@@ -103,16 +105,16 @@ class Press:
 
         rows, n = ids.shape
         new = torch.arange(self.seen, self.seen + n, device=ids.device).expand(rows, -1)
-        if self.positions is None or self._protected is None or self._thought is None:
+        if self.positions is None or self.protected is None or self.thought is None:
             self.prompt = n
-            self.positions, self._protected = new, torch.ones_like(ids, dtype=torch.bool)
-            self._thought = torch.zeros(rows, 1, dtype=torch.bool, device=ids.device)
+            self.positions, self.protected = new, torch.ones_like(ids, dtype=torch.bool)
+            self.thought = torch.zeros(rows, 1, dtype=torch.bool, device=ids.device)
         else:
             ended = (ids == self.end_of_thought).cumsum(dim=1) > 0
-            after = ended | self._thought
+            after = ended | self.thought
             self.positions = torch.cat([self.positions, new], dim=1)
-            self._protected = torch.cat([self._protected, after], dim=1)
-            self._thought = after[:, -1:]
+            self.protected = torch.cat([self.protected, after], dim=1)
+            self.thought = after[:, -1:]
         self.seen += n
 
     # --- its state --------------------------------------------------------------------------------
@@ -133,24 +135,24 @@ class Press:
         """
         assert self.budget is not None
         assert self.positions is not None
-        assert self._protected is not None
+        assert self.protected is not None
         scores = self.scores(cache) if scores is None else scores
-        index = select(scores, self._protected, self.positions < self.prompt, self.budget)
+        index = select(scores, self.protected, self.positions < self.prompt, self.budget)
         for layer in cache.layers:
             layer.keys = _gathered(layer.keys, index)
             layer.values = _gathered(layer.values, index)
         self.scorer.keep(index)
         self.positions = self.retained = self.positions.gather(1, index)
-        self._protected = self._protected.gather(1, index)
+        self.protected = self.protected.gather(1, index)
         self.prunes += 1
 
     def rows(self, index: Tensor) -> None:
         """Only these rows are decoded further; the cache's are chosen by the caller."""
         assert self.positions is not None
-        assert self._protected is not None
-        assert self._thought is not None
-        self.positions, self._protected = self.positions[index], self._protected[index]
-        self._thought = self._thought[index]
+        assert self.protected is not None
+        assert self.thought is not None
+        self.positions, self.protected = self.positions[index], self.protected[index]
+        self.thought = self.thought[index]
         self.scorer.rows(index)
 
     def fork(self, budget: Budget | None) -> Press:

@@ -39,6 +39,12 @@ def groups_of(
     return every[part - 1 :: of]
 
 
+def _bundles(groups: Sequence[Sequence[Unit]], together: int) -> list[list[Unit]]:
+    """So many groups in one."""
+    starts = range(0, len(groups), together)
+    return [[unit for group in groups[at : at + together] for unit in group] for at in starts]
+
+
 def run_units(
     units: Sequence[Unit],
     worker_factory: WorkerFactory,
@@ -50,6 +56,7 @@ def run_units(
     shard: Shard | None = None,
     devices: Devices | None = None,
     retries: int = 3,
+    together: int = 1,
     progress: Callable[[int, int], Progress] = Progress,
 ) -> int:
     """Do all units of the shard that aren't done.
@@ -61,6 +68,7 @@ def run_units(
         engine: `local`: in this process. `ray`: a worker per GPU.
         address: Of a Ray cluster; without it Ray is started on this machine.
         devices: Of Ray's workers.
+        together: Groups that a worker is given at a time, for one that does several at once.
         retries: How often a group is tried again after a worker was lost (Ray).
         progress: Given how many units there are and how many are done, shows how far it is.
 
@@ -71,7 +79,7 @@ def run_units(
         CannotRun: Where it can't go on; what was done is kept.
     """
     groups = groups_of(units, key, shard)
-    left = [group for group in map(folder.missing, groups) if group]
+    left = _bundles([group for group in map(folder.missing, groups) if group], together)
     of, number = sum(map(len, groups)), sum(map(len, left))
     shown = progress(of, of - number)
     try:

@@ -72,8 +72,9 @@ class RunOptions:
         units: Sequence[Unit],
         worker_factory: WorkerFactory,
         key: Callable[[Unit], Hashable] | None = None,
+        together: int = 1,
     ) -> RunFolder:
-        """Begin the run, or go on with it, and do its units."""
+        """Begin the run, or go on with it, and do these of its units; see `run_units`."""
         chosen = self.chosen(units)
         folder = RunFolder.start(self.out, manifest)
         run_units(
@@ -81,6 +82,7 @@ class RunOptions:
             worker_factory,
             folder=folder,
             key=key,
+            together=together,
             engine=self.engine,
             address=self.address,
             shard=self.shard,

@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +18,6 @@ from gridatlas.data.runs import OUTCOMES
 from gridatlas.model.problems import quote, visible
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage, not_written
 from gridatlas.reproduce.runner.files import (
-    NotStrict,
     compact,
     digest,
     indented,
@@ -26,6 +25,7 @@ from gridatlas.reproduce.runner.files import (
     write_atomic,
 )
 from gridatlas.reproduce.runner.progress import report
+from gridatlas.reproduce.runner.rows import BrokenRecord, Row, rows_of
 from gridatlas.reproduce.runner.runs import Manifest, differences, flat
 from gridatlas.reproduce.runner.units import Unit, seed_of, units_of_plan
 
@@ -40,58 +40,6 @@ BROKEN = ".broken"
 
 Over = Literal["items", "units"]
 """What standard errors are taken over; see `Manifest`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One graded sample.
-
-    Attributes:
-        item: The question.
-        sample: Number of the sample of this question, from 0.
-        seed: Of its random numbers; see `seed_of`.
-        text: What was generated.
-        tokens: How many tokens that is.
-        finish: `stop`, or `length` where the limit ended it.
-        prediction: The answer found in the text, or None.
-        gold: The right answer.
-        seconds: Time taken; samples made together share it.
-        peak_kv_bytes: Largest KV cache of the sample, where there is one.
-        prunes: How often the cache was pruned.
-    """
-
-    item: str
-    sample: int
-    seed: int
-    text: str
-    tokens: int
-    finish: Literal["stop", "length"]
-    prediction: str | None
-    gold: str
-    correct: bool
-    seconds: float
-    peak_kv_bytes: int | None = None
-    prunes: int | None = None
-
-
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "item": (str,),
-    "sample": (int,),
-    "seed": (int,),
-    "text": (str,),
-    "tokens": (int,),
-    "finish": (str,),
-    "prediction": (str, type(None)),
-    "gold": (str,),
-    "correct": (bool,),
-    "seconds": (int, float),
-    "peak_kv_bytes": (int, type(None)),
-    "prunes": (int, type(None)),
-}
-
-
-class BrokenRecord(Exception):
-    """A unit's file that isn't whole, or isn't this run's; says why."""
 
 
 class SettingsDiffer(WrongUsage):
@@ -116,7 +64,7 @@ def difference_table(found: Sequence[tuple[str, str, str]]) -> str:
     return "\n".join(f"    {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows)
 
 
-_FOLLOWING = ("plan", "cells", "units", "rows")
+_FOLLOWING = ("plan", "cells", "units", "rows", "settings.decoder.slots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +210,7 @@ class RunFolder:
         if why := self._not_of(unit, rows):
             raise ValueError(f"the unit {why}")
         head = {"run": self.run, "settings": self.settings, "unit": unit.as_json()}
-        lines = [compact(head), *(compact(asdict(row)) for row in rows)]
+        lines = [compact(head), *(compact(row.as_json()) for row in rows)]
         write_atomic(self.path(unit), "".join(f"{line}\n" for line in lines).encode())
 
     def read(self, unit: Unit) -> list[Row]:
@@ -323,7 +271,7 @@ class RunFolder:
                 "a file that can be read",
                 "correct its permissions",
             ) from error
-        rows = _rows(data, unit, self.settings)
+        rows = rows_of(data, unit, self.settings)
         if why := self._not_of(unit, rows):
             raise BrokenRecord(why)
         return rows
@@ -338,43 +286,6 @@ class RunFolder:
             if self.stderr_over == "items" and unit.item not in (None, row.item):
                 return f"has a row of item {quote(row.item)}, and is of {quote(unit.item)}"
         return ""
-
-
-def _rows(data: bytes, unit: Unit, settings: str) -> list[Row]:
-    lines = data.split(b"\n")
-    if lines.pop() or len(lines) < unit.rows + 1:
-        raise BrokenRecord(f"is half-written ({max(len(lines) - 1, 0)} of {unit.rows} rows)")
-    if len(lines) > unit.rows + 1:
-        raise BrokenRecord(f"has more than its {unit.rows} rows")
-    try:
-        head, *rows = map(strict_json, lines)
-    except NotStrict as error:
-        raise BrokenRecord(f"has a line with {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise BrokenRecord("has a line that is not JSON") from error
-    if not isinstance(head, dict) or not _is_of(head.get("unit"), unit):
-        raise BrokenRecord("is of another unit")
-    if head.get("settings") != settings:
-        raise BrokenRecord("is of a run with other settings")
-    return [_row(row) for row in rows]
-
-
-def _is_of(head: Any, unit: Unit) -> bool:
-    # To Python 1 is the same as true and 1.0.
-    return bool(head == unit.as_json()) and type(head["rows"]) is int
-
-
-def _row(content: Any) -> Row:
-    if not isinstance(content, dict) or content.keys() != _TYPES.keys():
-        raise BrokenRecord(f"has a row with other than the keys {', '.join(_TYPES)}")
-    for key, types in _TYPES.items():
-        value = content[key]
-        if not isinstance(value, types) or (isinstance(value, bool) and types != (bool,)):
-            raise BrokenRecord(f"has a row whose {key} is {quote(value)}")
-    return Row(**content)
-
-
-# --- run.json and plan.json -----------------------------------------------------------------------
 
 
 def _write_first(folder: Path, manifest: Manifest) -> None:

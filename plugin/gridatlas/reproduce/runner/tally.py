@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,23 @@ LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """What the graded samples of a cell have in common besides being right or wrong; all counts.
+
+    Attributes:
+        unanswered: Samples in which no answer was found.
+        truncated: Samples that the limit ended.
+        tokens: Of all samples together.
+        prunes: Of all samples together; None where no cache is pruned.
+    """
+
+    unanswered: int
+    truncated: int
+    tokens: int
+    prunes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
     """One cell of a run.
 
@@ -30,6 +47,7 @@ class Tally:
         items: Ids, in the order of the plan.
         samples: Graded samples per item.
         correct: Successes per item.
+        answers: See `Answers`; None where the cell isn't complete.
     """
 
     cell: Cell
@@ -41,6 +59,7 @@ class Tally:
     items: tuple[str, ...] = ()
     samples: tuple[int, ...] = ()
     correct: tuple[int, ...] = ()
+    answers: Answers | None = None
 
     @property
     def complete(self) -> bool:
@@ -159,6 +178,17 @@ def tally(cell: Cell, units: Mapping[Unit, Sequence[Row] | None], over: Over = "
         items=tuple(items),
         samples=tuple(map(len, items.values())),
         correct=tuple(map(sum, items.values())),
+        answers=_answers([row for rows in done for row in rows]),
+    )
+
+
+def _answers(rows: Sequence[Row]) -> Answers:
+    prunes = [row.prunes for row in rows if row.prunes is not None]
+    return Answers(
+        unanswered=sum(row.prediction is None for row in rows),
+        truncated=sum(row.finish == "length" for row in rows),
+        tokens=sum(row.tokens for row in rows),
+        prunes=sum(prunes) if prunes else None,
     )
 
 
@@ -203,11 +233,15 @@ def outcomes_as_json(run: CollectedRun) -> dict[str, Any]:
 
 
 def manifest_as_json(run: CollectedRun) -> dict[str, Any]:
-    """The manifest with how far each cell is."""
-    cells = [
-        {"levels": dict(tally.cell), "done": tally.done, "of": tally.of} for tally in run.tallies
-    ]
-    return {**run.manifest, "cells": cells}
+    """The manifest with how far each cell is, and what its answers were like."""
+    return {**run.manifest, "cells": [_cell_as_json(tally) for tally in run.tallies]}
+
+
+def _cell_as_json(tally: Tally) -> dict[str, Any]:
+    content = {"levels": dict(tally.cell), "done": tally.done, "of": tally.of}
+    if tally.answers is None:
+        return content
+    return content | {"answers": {"n": tally.n, **asdict(tally.answers)}}
 
 
 def incomplete(run: CollectedRun, facets: Collection[str]) -> Iterator[str]:

@@ -1,0 +1,76 @@
+"""Which columns are counts of trials and standard errors, and which say what is better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gridatlas.importing.columns import Column, kind_of_count, words
+from gridatlas.importing.metric import MetricFound
+from gridatlas.importing.options import ImportOptions, Role
+from gridatlas.importing.vocabulary import COUNTS, DIRECTION_COLUMNS
+
+
+def better_in_files(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bool | None:
+    """Whether a column says that higher is better; None where none does."""
+    for name in DIRECTION_COLUMNS & columns.keys() - roles.keys():
+        directions = {level.lower() for level in columns[name].distinct}
+        if directions in ({"true"}, {"false"}):
+            return directions == {"true"}
+    return None
+
+
+def choose_counts(
+    columns: Mapping[str, Column],
+    asked: ImportOptions,
+    roles: Mapping[str, Role],
+    metric: str,
+    about: MetricFound,
+    notes: list[str],
+) -> dict[str, str]:
+    """The columns of n, successes and standard errors: those asked for, else by their names."""
+    found: dict[str, str] = {}
+    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles, metric}
+    called = "_".join(words(metric))
+    for kind in COUNTS:
+        if kind in asked.counts:
+            if asked.counts[kind]:
+                found[kind] = asked.counts[kind]
+            continue
+        for name, column in columns.items():
+            own = kind == "stderr" and "_".join(words(name)) in (
+                f"{called}_stderr",
+                f"{called}_se",
+                f"{called}_sem",
+            )
+            if name in used or name in found.values() or not (own or kind_of_count(name) == kind):
+                continue
+            if not column.is_metric_like:
+                continue
+            if kind == "stderr" and bool(column.percents) != bool(columns[metric].percents):
+                notes.append(
+                    f"{name} isn't read: {metric} and {name} don't both have percent signs; "
+                    f"if they have one unit, add --stderr {name}"
+                )
+                continue
+            found[kind] = name
+            break
+    if (
+        "n" in found
+        and "n" not in asked.counts
+        and not about.proportion
+        and "successes" not in found
+    ):
+        notes.append(
+            f"{found['n']} isn't read: {metric} isn't known to be a share of trials; "
+            f"if it is, add --n {found['n']}"
+        )
+        del found["n"]
+    return found
+
+
+def taken_columns(
+    columns: Mapping[str, Column], asked: ImportOptions, roles: Mapping[str, Role]
+) -> tuple[str, ...]:
+    """Columns of the data format that are taken as they are."""
+    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles}
+    return tuple(name for name in ("note",) if name in columns and name not in used)

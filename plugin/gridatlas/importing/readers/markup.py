@@ -1,0 +1,67 @@
+"""Texts of cells without what only looks: bold, colours, LaTeX's commands, footnote marks."""
+
+from __future__ import annotations
+
+import re
+
+_AROUND = re.compile(
+    r"\\(?:textbf|textit|textsc|texttt|textrm|textsf|text|mathbf|mathrm|mathit|mathsf|boldsymbol|"
+    r"bm|emph|underline|uline|ul|mbox|makecell|shortstack|best|second|bf|ensuremath)"
+    r"(?:\[[^\]]*\])?\s*\{([^{}]*)\}"
+)
+_GONE = re.compile(
+    r"\\(?:cite[pt]?|label|footnote|footnotemark|cellcolor|rowcolor|color|textcolor|hspace|vspace|"
+    r"citep|citet|ref)\*?(?:\[[^\]]*\])?\{[^{}]*\}"
+)
+_SPANNED = re.compile(
+    r"\\(?:multirow|multicolumn)\*?(?:\[[^\]]*\])?\{[^{}]*\}\{[^{}]*\}\{([^{}]*)\}"
+)
+_WORDS = {
+    "pm": "±", "uparrow": "↑", "downarrow": "↓", "times": "×", "checkmark": "✓", "cmark": "✓",
+    "xmark": "✗", "ding{51}": "✓", "ding{55}": "✗", "dagger": "", "ddagger": "", "ast": "",
+    "quad": " ", "qquad": " ", "bfseries": "", "itshape": "", "small": "", "footnotesize": "",
+    "scriptsize": "", "tiny": "", "centering": "", "textpm": "±", "sim": "~", "approx": "≈",
+    "alpha": "α", "beta": "β", "gamma": "γ", "lambda": "λ", "tau": "τ", "rho": "ρ", "sigma": "σ",
+    "infty": "∞", "ldots": "…", "dots": "…", "bullet": "•", "star": "", "arraybackslash": "",
+}  # fmt: skip
+_COMMAND = re.compile(r"\\(ding\{\d+\}|[A-Za-z]+)\s?")
+_RULE = re.compile(r"\\(toprule|midrule|bottomrule|hline|cmidrule|cline|addlinespace|specialrule)")
+_NOTES = re.compile(r"(?<=[\w.%)])\s*[†‡§¶*]+$")
+
+
+def is_rule(text: str) -> bool:
+    """Whether a text is a line of a LaTeX table."""
+    return _RULE.match(text.strip()) is not None
+
+
+def without_latex(text: str) -> str:
+    r"""A cell of a LaTeX table as plain text: `$\mathbf{63.9}_{\pm 0.4}$` is `63.9 ± 0.4`."""
+    if "\\" not in text and "$" not in text and "{" not in text:
+        return text
+    text = re.sub(r"\\([%&_#$])", r"\1", text.replace("\\$", "\\$")).replace("~", " ")
+    for _ in range(6):
+        before = text
+        text = _SPANNED.sub(r"\1", _AROUND.sub(r"\1", _GONE.sub("", text)))
+        if text == before:
+            break
+    text = re.sub(r"_\s*\{\s*\\?(?:scriptsize|small|tiny)?\s*\\pm\s*([^{}]*)\}", r" \\pm \1", text)
+    text = re.sub(r"[_^]\s*\{\s*\\pm\s*([^{}]*)\}", r" \\pm \1", text)
+    text = re.sub(r"\^\s*(?:\{[^{}]*\}|\\\w+|[*†‡])", "", text)
+    text = _COMMAND.sub(lambda found: _WORDS.get(found[1], ""), text)
+    text = re.sub(r"\\[,;:!> ]", " ", text)
+    text = text.replace("$", "").replace("{", "").replace("}", "").replace("\\", "")
+    return " ".join(text.replace("---", "-").replace("--", "-").split())
+
+
+def without_marks(text: str) -> str:
+    """A cell of Markdown without bold, code, links, line breaks and marks of footnotes."""
+    text = text.strip().replace("\\|", "|")
+    text = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", text)
+    text = re.sub(r"<sup>[^<>]*</sup>", "", text)
+    text = re.sub(r"</?(b|strong|i|em|u|code|sub|sup|br|span|mark|small)(\s[^<>]*)?/?>", "", text)
+    text = re.sub(r"(\*\*\*|\*\*|__|~~|`)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
+    text = re.sub(r"(?<![\w*])\*(?=\S)([^*]+)(?<=\S)\*(?![\w*])", r"\1", text)
+    if "\\" in text and re.search(r"\\(?:pm|text|math|up|down|under)", text):
+        text = without_latex(text)
+    text = re.sub(r"\\([*_`])", r"\1", text)
+    return _NOTES.sub("", text).strip() if text[:1].isdigit() else text.strip()

@@ -1,0 +1,116 @@
+"""What an import says: the proposal, what becomes of each row, and the command that accepts it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from gridatlas.importing.cells import Imported
+from gridatlas.importing.choose import Choice
+from gridatlas.importing.options import ImportOptions
+from gridatlas.importing.propose import Proposal
+from gridatlas.importing.rows import Reported
+from gridatlas.model.format import many
+from gridatlas.model.problems import join_names, printable
+
+_SHOWN = 10
+"""Places that are told one by one; with more rows, how many there are."""
+
+
+def proposal_lines(proposal: Proposal, sources: str) -> Iterator[str]:
+    """The proposal as a small table, with its reasons."""
+    table = proposal.table
+    yield f"{sources}: {many(len(table.places), 'row')}; {table.form}"
+    if proposal.mark == "comma":
+        yield "Numbers have decimal commas; they are written with points."
+    yield ""
+    head = ("role", "column", "what is in it", "why")
+    roles = ((role.role, role.column, role.seen, role.why) for role in proposal.roles)
+    lines = [tuple(map(printable, line)) for line in (head, *roles)]
+    widths = [min(48, max(len(line[at]) for line in lines)) for at in range(3)]
+    for line in lines:
+        yield "  ".join((*(line[at].ljust(widths[at]) for at in range(3)), line[3])).rstrip()
+    about = proposal.about
+    yield ""
+    yield f"{about.name}: {'; '.join(about.reasons)}."
+    for note in proposal.notes:
+        yield f"note: {printable(note)}"
+
+
+def candidate_lines(choice: Choice, commands: Sequence[str], sources: str) -> Iterator[str]:
+    """What may be meant, each with how full its cells are and the command that accepts it."""
+    table = choice.candidates[0].table
+    yield f"{sources}: {many(len(table.places), 'row')}; {table.form}"
+    yield ""
+    yield f"Nothing was imported: {choice.question}."
+    for candidate, command in zip(choice.candidates, commands, strict=True):
+        facets = f"; facets {join_names(candidate.facets)}" if candidate.facets else ""
+        yield ""
+        yield printable(
+            f"x {candidate.x}, y {candidate.y}, metric {candidate.metric}{facets}: "
+            f"{candidate.cells:,} of {candidate.possible:,} cells ({candidate.density:.0%})"
+        )
+        yield f"  {command}"
+
+
+def accounting_lines(imported: Imported) -> Iterator[str]:
+    """Each row that was read, as a cell, a repeat or reported."""
+    good = [row for row in imported.reported if not row.bad]
+    bad = [row for row in imported.reported if row.bad]
+    without = len(imported.absent)
+    yield f"{many(imported.read, 'row')} read"
+    yield f"  = {many(imported.cells, 'cell')}"
+    yield f"  + {many(imported.repeats, 'repeat')} of these cells"
+    yield f"  + {len(imported.reported):,} reported"
+    if without:
+        texts = dict.fromkeys(cell.text or "nothing" for cell in imported.absent)
+        places = join_names((cell.place for cell in imported.absent), _SHOWN)
+        yield (f"{many(without, 'row')} without a value ({join_names(texts, 5)}): {places}")
+    yield from _reported("left out", good)
+    yield from _reported("wrong", bad)
+
+
+def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
+    by_why: dict[str, list[str]] = {}
+    for row in rows:
+        by_why.setdefault(row.why, []).append(row.place)
+    for number, (why, places) in enumerate(by_why.items()):
+        if number == 2 * _SHOWN:
+            rest = sum(len(places) for places in list(by_why.values())[number:])
+            yield f"  {what}: {many(rest, 'more row')}, for {len(by_why) - number} other reasons"
+            return
+        yield f"  {what}: {printable(why)}: {join_names(places, _SHOWN)}"
+
+
+def accepting_command(
+    given: Sequence[str], proposal: Proposal, asked: ImportOptions, study: str, title: str
+) -> str:
+    """The command line that accepts a proposal.
+
+    Args:
+        given: Files and options that say how they are read.
+    """
+    about = proposal.about
+    words = ["gridatlas", "import", *given, "--study", study, "--title", title]
+    words += ["--x", proposal.x, "--y", proposal.y, "--metric", proposal.metric]
+    for facet in proposal.facets:
+        words += ["--facet", facet]
+    for name in proposal.repeats:
+        words += ["--repeats", name]
+    for name, level in proposal.keep:
+        words += ["--only", f"{name}={level}"]
+    for kind, name in proposal.counts.items():
+        words += [f"--{kind}", name]
+    for kind, name in asked.counts.items():
+        words += [] if name else [f"--{kind}", ""]
+    for name in asked.ignore:
+        words += ["--ignore", name]
+    words += ["--unit", about.unit]
+    if about.range:
+        words += ["--range", f"{about.range[0]:f}", f"{about.range[1]:f}"]
+    words += ["--better", about.better]
+    if about.decimals is not None:
+        words += ["--decimals", str(about.decimals)]
+    if asked.mark:
+        words += ["--decimal-mark", asked.mark]
+    return shlex.join([*words, "--yes"])

@@ -1,0 +1,157 @@
+"""What a page of results shows, in the order of its readers' questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.model.study import Factor, Grid, Level
+from gridatlas.pages.figure import FigureRow, Section
+from gridatlas.pages.heatmaps import (
+    difference_figures,
+    grid_figures,
+    side_by_side,
+)
+from gridatlas.pages.multiples import multiples
+from gridatlas.pages.plots import forest_row, profiles_row, settings_row
+from gridatlas.results.differences import Difference, differences, pairs
+
+LEAD_FIGURES = 3
+"""Grids that stand for a study among others."""
+THUMBNAILS = 5
+"""Grids of a level that a page shows beside the level's answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anatomy:
+    """The figures of a page, by the place that they have on it.
+
+    Attributes:
+        leading: Below the answer: the values themselves, and what changes between them.
+        charts: Below those: which setting, which axis, who is ahead.
+        folded: Pairs side by side, behind a heading that opens.
+        found: Differences that the statistics put into words.
+    """
+
+    leading: tuple[FigureRow, ...]
+    charts: tuple[FigureRow, ...] = ()
+    folded: tuple[Section, ...] = ()
+    folded_title: str = ""
+    found: tuple[Difference, ...] = ()
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """All its rows, from top to bottom."""
+        return (
+            Section("Values", self.leading),
+            Section("Charts", self.charts),
+            *self.folded,
+        )
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What templates place the figures by."""
+        return {
+            "leading": [row.key for row in self.leading],
+            "shown": [row.key for row in (*self.leading, *self.charts)],
+            "folded": self.folded,
+            "folded_title": self.folded_title,
+            "differences": self.found,
+        }
+
+
+def level_anatomy(
+    assessment: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
+) -> Anatomy:
+    """A level: its grids, what changes from the baseline or between another facet's levels."""
+    results = assessment.results
+    page = f"{facet.id}/{level.slug}"
+    baseline = results.study.baseline.get(facet.id)
+    if baseline is not None and baseline != level.key:
+        beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
+        together = [*grids, *(grid for grid in beside if grid)]
+        levels = {grid.levels for grid in together}
+        found = tuple(
+            difference
+            for difference in differences(results, facet, grids)
+            if {difference.first.levels, difference.second.levels} <= levels
+        )
+        return Anatomy((*_changes(found), values_row(assessment, grids, page)), found=found)
+    for other in results.study.facets:
+        if other != facet and pairs(results, other):
+            found = tuple(
+                difference
+                for difference in differences(results, other, grids)
+                if {difference.first.levels, difference.second.levels}
+                <= {grid.levels for grid in grids}
+            )
+            return Anatomy((values_row(assessment, grids, page), *_changes(found)), found=found)
+    return Anatomy((values_row(assessment, grids, page),), answering(assessment, grids, page))
+
+
+def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
+    """The levels of a facet against each other; the grids themselves are folded."""
+    grids = tuple(assessment.results.grids.values())
+    found = differences(assessment.results, facet)
+    forest = forest_row(assessment, facet) if found else None
+    leading = _changes(found) if found else level_rows(assessment, facet)
+    return Anatomy(
+        (*((forest,) if forest else ()), *leading),
+        folded=side_by_side(assessment, grids, facet, facet.id),
+        folded_title="Heatmaps side by side",
+        found=found,
+    )
+
+
+def study_anatomy(assessment: Assessment) -> Anatomy:
+    """A study: its levels with thumbnails; one without facets shows its grid itself."""
+    facet = next(iter(assessment.study.facets), None)
+    if facet is None:
+        grids = tuple(assessment.results.grids.values())
+        return Anatomy((values_row(assessment, grids, ""),), answering(assessment, grids, ""))
+    return Anatomy(level_rows(assessment, facet))
+
+
+def answering(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> tuple[FigureRow, ...]:
+    """The plots that answer which setting, and whether an axis matters, as far as data carry them.
+
+    Args:
+        page: The page's path below the study's.
+    """
+    rows = (
+        settings_row(assessment, grids, page, "settings"),
+        profiles_row(assessment, grids, page, "axes"),
+    )
+    return tuple(row for row in rows if row is not None)
+
+
+def values_row(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> FigureRow:
+    """The values of grids side by side.
+
+    Args:
+        page: The page's path below the study's.
+    """
+    return multiples(assessment, grids, "grids", page)
+
+
+def _changes(found: tuple[Difference, ...]) -> tuple[FigureRow, ...]:
+    return (FigureRow("differences", difference_figures(found)),) if found else ()
+
+
+def level_rows(assessment: Assessment, facet: Factor) -> tuple[FigureRow, ...]:
+    """For each level of a facet the heatmaps that stand for it."""
+    rows = []
+    for level in assessment.results.levels(facet.id):
+        grids = assessment.results.where(facet.id, level.key)[:THUMBNAILS]
+        figures = grid_figures(assessment, grids, shared=False, compact=True)
+        rows.append(FigureRow(f"level-{level.slug}", figures))
+    return tuple(rows)
+
+
+def overview_row(assessment: Assessment) -> FigureRow:
+    """The heatmaps that stand for a study among others."""
+    every = tuple(assessment.results.grids.values())
+    grids = tuple(grid for grid in every if grid.aggregate) or every
+    figures = grid_figures(assessment, grids[:LEAD_FIGURES], shared=False, compact=True)
+    return FigureRow(f"lead-{assessment.study.id}", figures)

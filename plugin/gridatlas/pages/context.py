@@ -1,0 +1,145 @@
+"""What the templates of a study's pages are given, besides the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from gridatlas.assessment.answers import Answer
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.model.problems import only_problems
+from gridatlas.model.study import Factor, Grid, Level, Levels, Study
+from gridatlas.pages.trust import Trust, trust_of
+
+LONGEST_DESCRIPTION = 300
+"""Characters of a page's description, which search engines cut anyway."""
+
+
+def page_context(
+    assessment: Assessment,
+    into: str,
+    facet: Factor | None = None,
+    grids: Sequence[Grid] | None = None,
+) -> dict[str, Any]:
+    """What every page of a study knows.
+
+    Args:
+        facet: Links to a grid lead to its page for this facet; without, for the first one.
+        grids: Those that the page is about; without, all.
+    """
+    results, study = assessment.results, assessment.study
+    home = f"{into}/{study.id}"
+    facet = facet or next(iter(study.facets), None)
+    shown = tuple(results.grids.values()) if grids is None else tuple(grids)
+
+    @cache
+    def trust() -> Trust:
+        return trust_of(assessment, shown)
+
+    return {
+        "results": results,
+        "study": study,
+        "uncertainty": assessment.uncertainty,
+        "overview_page": f"{into}/index.md",
+        "home": f"{home}/index.md",
+        "checks_page": f"{home}/checks/index.md",
+        "reproduction_page": reproduction_path(assessment, into),
+        "changes_page": "",
+        "changed": "",
+        "since": "",
+        "reproduction": assessment.reproduction,
+        "facet_pages": {facet.id: f"{home}/{facet.id}/index.md" for facet in study.facets},
+        "level_pages": {
+            (facet.id, level.key): f"{home}/{facet.id}/{level.slug}/index.md"
+            for facet in study.facets
+            for level in results.levels(facet.id)
+        },
+        "targets": grid_pages(assessment, into, facet),
+        "reading_labels": {reading.id: reading.label for reading in study.readings},
+        "readings": study.accounts,
+        "problems": only_problems(results.problems),
+        "answers": assessment.answers,
+        "grids": shown,
+        "trust": trust,
+        "siblings": (),
+        "defaults": None,
+        "claims": (),
+    }
+
+
+def grid_pages(assessment: Assessment, into: str, facet: Factor | None) -> dict[Levels, str]:
+    """Paths of the pages of grids: of their levels of `facet`, or the study's without one."""
+    grids, home = assessment.results.grids, f"{into}/{assessment.study.id}"
+    if facet is None:
+        return dict.fromkeys(grids, f"{home}/index.md")
+    index = assessment.study.facets.index(facet)
+    return {
+        levels: f"{home}/{facet.id}/{grid.names[index].slug}/index.md"
+        for levels, grid in grids.items()
+    }
+
+
+def reproduction_path(assessment: Assessment, into: str) -> str:
+    """Path of a study's page Reproduction; empty where it has none."""
+    return f"{into}/{assessment.study.id}/reproduction/index.md" if assessment.reproduction else ""
+
+
+def sibling_pages(
+    assessment: Assessment, facet: Factor, pages: Mapping[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    """Label and path of each page of a facet: of its levels, then of them all together."""
+    levels = assessment.results.levels(facet.id)
+    if len(levels) < 2:
+        return ()
+    found = [(level.label, pages["level_pages"][facet.id, level.key]) for level in levels]
+    together = "Compare both" if len(levels) == 2 else "Compare all"
+    return (*found, (together, pages["facet_pages"][facet.id]))
+
+
+@dataclass(frozen=True, slots=True)
+class LevelAnswer:
+    """A level of a facet with what its page leads with, and the row that stands for it."""
+
+    level: Level
+    answer: Answer | None
+    page: str
+    row: str
+
+
+def level_answers(
+    assessment: Assessment, into: str, facet: Factor | None
+) -> tuple[LevelAnswer, ...]:
+    """The levels of a facet that have a page; none without a facet."""
+    if facet is None:
+        return ()
+    home = f"{into}/{assessment.study.id}"
+    return tuple(
+        LevelAnswer(
+            level,
+            assessment.answers.get(f"{facet.id}/{level.slug}"),
+            f"{home}/{facet.id}/{level.slug}/index.md",
+            f"level-{level.slug}",
+        )
+        for level in assessment.results.levels(facet.id)
+    )
+
+
+def described(answer: Answer | None, otherwise: str) -> str:
+    """An answer with its first reason, as the description of a page."""
+    if answer is None:
+        return otherwise
+    return shortened(
+        " ".join([f"{answer.sentence}.", *(part.sentence for part in answer.evidence[:1])])
+    )
+
+
+def shortened(text: str) -> str:
+    """A description that search engines take whole."""
+    return text if len(text) <= LONGEST_DESCRIPTION else f"{text[: LONGEST_DESCRIPTION - 1]}…"
+
+
+def titled(answer: Answer | None, study: Study, otherwise: str) -> str:
+    """A page's title for a search engine: its answer, and the study's name."""
+    return f"{answer.sentence} – {study.title}" if answer else otherwise

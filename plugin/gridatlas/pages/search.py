@@ -1,0 +1,80 @@
+"""Cells in a site's search: "aime24 2000 0.4" finds the cell, and its address opens it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.format import cell_text
+from gridatlas.model.study import Grid
+from gridatlas.pages.filters import cell_anchor
+from gridatlas.pages.render import Page
+
+INDEX = "search/search_index.json"
+"""Where MkDocs' and Material's search have what they find, in the built site."""
+CELLS_UP_TO, OF_STUDY = 6_000, 2_000
+"""Cells that the search finds, of all studies and of one; a study with more has none in it."""
+
+
+def cell_entries(
+    assessments: Iterable[Assessment], pages: Iterable[Page], site: SiteAddress
+) -> list[dict[str, str]]:
+    """An entry per cell with a value, as MkDocs' search has them.
+
+    Args:
+        pages: The site's, each with the ids that are on it.
+    """
+    places: dict[str, str] = {}
+    for page in pages:
+        # Of a grid the page of its level, and of a study without facets its own.
+        if page.plan.template in ("level.md.jinja", "study.md.jinja"):
+            places |= {anchor: page.plan.path for anchor in page.anchors if anchor not in places}
+    entries: list[dict[str, str]] = []
+    for assessment in assessments:
+        grids = assessment.results.grids.values()
+        found = [entry for grid in grids for entry in _entries(grid, places, site)]
+        if len(found) <= OF_STUDY and len(entries) + len(found) <= CELLS_UP_TO:
+            entries += found
+    return entries
+
+
+def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterable[dict[str, str]]:
+    study = grid.study
+    for x, y, cell in grid.points():
+        anchor = cell_anchor(grid, (x, y))
+        if cell.value is None or anchor not in places:
+            continue
+        levels = f"{study.x.label} {x.label}, {study.y.label} {y.label}"
+        yield {
+            "location": site.relative(places[anchor], "index.md", anchor),
+            "title": f"{grid.label.replace(' | ', ', ')}: {levels}",
+            "text": f"{study.metric.name} {cell_text(study, cell)}",
+        }
+
+
+def with_cells(index: str, entries: Iterable[Mapping[str, str]], escaping: bool) -> str:
+    """A search index with more entries; as it is where it is of another form.
+
+    Args:
+        escaping: Whether the theme escapes what it shows of an index; else its texts are HTML.
+    """
+    try:
+        content: Any = json.loads(index)
+    except ValueError:
+        return index
+    # An index that is made ahead of a visit finds nothing that isn't in it.
+    if not isinstance(content, dict) or "index" in content:
+        return index
+    if not isinstance(content.get("docs"), list):
+        return index
+    content["docs"] += [dict(entry) if escaping else _as_html(entry) for entry in entries]
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def _as_html(entry: Mapping[str, str]) -> dict[str, str]:
+    texts = {name: escape(entry[name], quote=False) for name in ("title", "text")}
+    return {**entry, **texts}

@@ -1,0 +1,248 @@
+"""What is known of the trust that a page's values deserve, as numbers; templates word them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.reruns import VERDICTS, Verdict
+from gridatlas.checks.findings import CheckResult
+from gridatlas.model.study import Cell, Grid, Point, Reading
+from gridatlas.results.grids import readings_at
+from gridatlas.results.items import trials
+from gridatlas.results.reconcile import derived
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A reading that gives shown values.
+
+    Attributes:
+        cells: Shown values that it gives.
+    """
+
+    reading: Reading
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class SecondReading:
+    """How far other readings confirm the shown values.
+
+    Attributes:
+        shared: Cells for which at least two independent readings give a value.
+        differ: Those for which they give different values.
+        largest: Largest difference, in the metric's unit; None where nothing differs.
+        disputed: Cells that are shown as disputed.
+    """
+
+    shared: int
+    differ: int
+    largest: Decimal | None
+    disputed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Values that passed a check, of those that it could judge."""
+
+    passed: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """What the shown values say about themselves.
+
+    Attributes:
+        aggregates: Printed aggregates that are the mean of their parts.
+        counts: Values that are possible counts of their trials.
+        open: Findings that nobody accepted and that are problems.
+        harmless: All others: notes, and those that are accepted with a reason.
+    """
+
+    aggregates: Passed
+    counts: Passed
+    open: int
+    harmless: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredAgain:
+    """What runs measured of cells that were published.
+
+    Attributes:
+        measured: Cells that have a value of a run.
+        of: Published cells that can be measured again; aggregates aren't.
+        verdicts: Number of cells by verdict.
+        trials: Of all published cells together; None where unknown.
+    """
+
+    measured: int
+    of: int
+    verdicts: Mapping[Verdict, int]
+    trials: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What a page's chips and its four rows of trust are made of.
+
+    Attributes:
+        values: Cells with a value.
+        sources: The reading with most values first.
+        computed: Values that are computed here, from those of other grids.
+        runs: Values that a run gave.
+        again: None where nothing can be measured again.
+    """
+
+    values: int
+    sources: tuple[Source, ...]
+    computed: int
+    runs: int
+    second: SecondReading
+    arithmetic: Arithmetic
+    again: MeasuredAgain | None
+
+    @property
+    def machine_made(self) -> bool:
+        """Whether a program described a figure for each of the readings."""
+        return bool(self.sources) and all(
+            source.reading.entry.machine_made for source in self.sources
+        )
+
+
+def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
+    """The facts about the values of some grids of a study."""
+    sources: Counter[str] = Counter()
+    values = computed = runs = disputed = 0
+    for grid in grids:
+        for _, _, cell in grid.points():
+            disputed += cell.state == "disputed"
+            if cell.value is None:
+                continue
+            values += 1
+            runs += bool(cell.run)
+            if cell.reading:
+                sources[cell.reading] += 1
+            else:
+                computed += 1
+    labels = {reading.id: reading for reading in assessment.study.readings}
+    return Trust(
+        values,
+        tuple(Source(labels[name], cells) for name, cells in sources.most_common()),
+        computed,
+        runs,
+        _second(grids, disputed),
+        _arithmetic(assessment, grids, frozenset(sources)),
+        _again(assessment, grids),
+    )
+
+
+def _second(grids: Iterable[Grid], disputed: int) -> SecondReading:
+    shared = differ = 0
+    largest: Decimal | None = None
+    for grid in grids:
+        if len(grid.study.accounts) == 1:
+            continue
+        for x, y, _ in grid.points():
+            given = _independent(grid, (x.key, y.key))
+            if len(given) < 2:
+                continue
+            shared += 1
+            difference = max(given) - min(given)
+            if difference:
+                differ += 1
+                largest = difference if largest is None else max(largest, difference)
+    return SecondReading(shared, differ, largest, disputed)
+
+
+def _independent(grid: Grid, point: Point) -> list[Decimal]:
+    """The values of readings none of which was made from another."""
+    chosen: list[tuple[Reading, Decimal]] = []
+    for reading, cell in readings_at(grid, point):
+        if cell.value is None:
+            continue
+        if not any(derived(grid.study, reading, other) for other, _ in chosen):
+            chosen.append((reading, cell.value))
+    return [value for _, value in chosen]
+
+
+def _arithmetic(assessment: Assessment, grids: Sequence[Grid], shown: frozenset[str]) -> Arithmetic:
+    """The results of checks of shown readings, narrowed to some grids."""
+    levels = frozenset(grid.levels for grid in grids)
+    results = [result for result in assessment.checks.results if result.reading in shown]
+    findings = [
+        finding for result in results for finding in result.findings if finding.levels in levels
+    ]
+    unsettled = sum(finding.severity == "problem" and not finding.accepted for finding in findings)
+    return Arithmetic(
+        _passed(assessment, results, grids, "aggregate"),
+        _passed(assessment, results, grids, "k-of-n"),
+        unsettled,
+        len(findings) - unsettled,
+    )
+
+
+def _passed(
+    assessment: Assessment,
+    results: Iterable[CheckResult],
+    grids: Iterable[Grid],
+    kind: str,
+) -> Passed:
+    """How many values of these grids passed the checks of a kind that could judge them."""
+    passed = judged = 0
+    readings = {reading.id: reading for reading in assessment.study.readings}
+    for result in results:
+        if result.kind != kind or result.outcome not in ("passed", "found"):
+            continue
+        cells = readings[result.reading].cells
+        untested = {(levels, point) for levels, points in result.untested for point in points}
+        wrong = {
+            (finding.levels, point)
+            for finding in result.findings
+            if finding.severity == "problem"
+            for point in finding.cells
+        }
+        for grid in grids:
+            if grid.levels not in result.grids:
+                continue
+            for x, y, _ in grid.points():
+                at = (grid.levels, (x.key, y.key))
+                if at in cells and cells[at].value is not None and at not in untested:
+                    judged += 1
+                    passed += at not in wrong
+    return Passed(passed, judged)
+
+
+def _again(assessment: Assessment, grids: Iterable[Grid]) -> MeasuredAgain | None:
+    found = assessment.reproduction
+    if found is None or found.own:
+        return None
+    verdicts: Counter[Verdict] = Counter()
+    measured = of = 0
+    total: int | None = 0
+    for grid in grids:
+        rerun = found.of(grid.levels)
+        if rerun is None:
+            continue
+        verdicts.update(rerun.counts)
+        measured += rerun.measured
+        of += rerun.published
+        total = _added(total, (trials(grid, cell) for cell in _published(grid)))
+    ordered = {verdict: verdicts[verdict] for verdict in VERDICTS if verdicts[verdict]}
+    return MeasuredAgain(measured, of, ordered, total)
+
+
+def _published(grid: Grid) -> list[Cell]:
+    return [cell for _, _, cell in grid.points() if cell.value is not None]
+
+
+def _added(total: int | None, numbers: Iterable[int | None]) -> int | None:
+    """A sum that is unknown where one of its terms is."""
+    for number in numbers:
+        total = None if total is None or number is None else total + number
+    return total

@@ -1,0 +1,152 @@
+"""What a reader can do beside a cell's card: compare, sort, filter, switch, share, search."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page
+from site_builds import DYNTS
+
+from views import Visit, until
+
+STUDY = f"studies/{DYNTS}/"
+MODEL = f"{STUDY}model/r1-qwen/"
+BEST, LOW = "r1-qwen/aime24/0.4,2000", "r1-qwen/aime24/0.1,500"
+OPEN = "() => !!document.querySelector('.ga-card[role=dialog]:not([hidden])')"
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(reduced_motion="reduce")
+    opened.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, home: str) -> Iterator[Page]:
+    """A page of the site; nothing may be said on its console."""
+    opened = context.new_page()
+    visit = Visit(opened, urlsplit(home).netloc)
+    yield opened
+    opened.close()
+    assert visit.messages == []
+
+
+def cell(page: Page, key: str) -> Locator:
+    return page.locator(f'[id="{key}"]')
+
+
+@pytest.mark.parametrize("by", ["shift", "key"])
+def test_two_cells_are_compared(page: Page, home: str, by: str) -> None:
+    page.goto(home + MODEL)
+    cell(page, BEST).click()
+    until(page, OPEN)
+    if by == "shift":
+        cell(page, LOW).click(modifiers=["Shift"])
+    else:
+        page.get_by_role("button", name="Compare").click()
+        page.keyboard.press("Escape")
+        cell(page, LOW).focus()
+        page.keyboard.press("c")
+    until(page, "() => document.querySelector('.ga-card').innerText.includes('Against')")
+    text = page.locator(".ga-card").inner_text()
+    # Newcombe's interval of 34.9 to 68.6 and 26.8 to 60.2, by hand.
+    assert "Against Ratio 0.4, Local window size 2000 tokens, 52.0 %." in text
+    assert "Difference: −9.3 points (95 %: −32.3 to +15.2). No difference shown" in text
+    assert page.locator(".ga-ring-held.ga-on").count() == 1
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    assert page.locator(".ga-ring-held.ga-on").count() == 0
+
+
+def test_the_address_has_what_is_open(page: Page, home: str) -> None:
+    page.goto(home + MODEL)
+    cell(page, BEST).click()
+    until(page, OPEN)
+    assert page.url == f"{home}{MODEL}?card={BEST}"
+    page.get_by_role("button", name="Copy value").click()
+    until(page, "() => document.querySelector('.ga-card').innerText.includes('Copied')")
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    assert copied.startswith(
+        "R1-Qwen | AIME24, Ratio 0.4, Local window size 2000 tokens: 52.0 % "
+        "(95 % interval 34.9 to 68.6 %, n = 150). R1-Qwen figure"
+    )
+    assert copied.endswith(f"{home}{MODEL}#{BEST}")
+    page.keyboard.press("Escape")
+    assert page.url == home + MODEL
+    page.goto(f"{home}{MODEL}?card={BEST}")
+    until(page, OPEN)
+    assert "52.0 %" in page.locator(".ga-card").inner_text()
+    links = page.locator(".ga-card a").evaluate_all("all => all.map((one) => one.href)")
+    assert links[:2] == [
+        f"{home}{STUDY}checks/#readings", f"{home}{STUDY}reproduction/#commands",
+    ]  # fmt: skip
+    for link in links[:2]:
+        page.goto(link)
+        assert page.locator(f"[id={link.partition('#')[2]}]").count() == 1
+
+
+def test_a_heatmap_shows_another_reading(page: Page, home: str) -> None:
+    page.goto(home + MODEL)
+    page.locator(".ga-readings button").nth(1).click()
+    assert "read+by+gemma" in page.url
+    texts = page.locator(".ga-reading").first.locator("text").all_text_contents()
+    assert (len(texts), texts.count("·")) == (20, 12)
+    assert page.locator(".ga-reading").first.locator(".ga-differs").count() == 5
+    page.reload()
+    until(page, "() => !!document.querySelector('.ga-reading')")
+    page.locator(".ga-readings button").first.click()
+    assert page.locator(".ga-reading").count() == 0
+    assert page.url == home + MODEL
+
+
+def test_statements_are_filtered_and_tables_sorted(page: Page, home: str) -> None:
+    page.goto(f"{home}{STUDY}checks/")
+    until(page, "() => !!document.querySelector('.ga-filter')")
+    for name, number in (("Holds (62)", 62), ("Doesn't hold (16)", 16)):
+        page.get_by_role("button", name=name, exact=True).click()
+        assert page.locator("li.ga-claim:visible").count() == number
+    table = page.locator("table.ga-sortable").first
+    column = "all => all.map((row) => row.cells[3].textContent)"
+    before = table.locator("tbody tr").evaluate_all(column)
+    for order in ("descending", "ascending"):
+        table.locator("th").nth(3).locator("button").click()
+        assert table.locator(f"th[aria-sort={order}]").inner_text().startswith("Hold")
+        found = [int(text) for text in table.locator("tbody tr").evaluate_all(column)]
+        assert found == sorted(map(int, before), reverse=order == "descending")
+    table.locator("th").nth(3).locator("button").click()
+    assert table.locator("tbody tr").evaluate_all(column) == before
+
+
+def test_a_link_unfolds_what_it_leads_to(page: Page, home: str) -> None:
+    page.goto(f"{home}{STUDY}checks/#{LOW}")
+    until(page, "() => !!document.querySelector('.ga-target')")
+    assert cell(page, LOW).is_visible()
+
+
+def test_a_row_of_the_ranks_leads_to_its_cell(page: Page, home: str) -> None:
+    """With instant navigation, which takes no link of a drawing for one of the page."""
+    page.goto(home + MODEL, wait_until="networkidle")
+    page.evaluate("() => { window.same = true; }")
+    page.locator("a.ga-row").first.click()
+    until(page, "() => !!document.querySelector('.ga-target')")
+    row = page.locator("a.ga-row").first
+    at = page.url.partition("#")[2]
+    assert at.endswith("/" + str(row.get_attribute("data-cell")))
+    assert page.locator(".ga-target").get_attribute("id") == at
+    assert page.evaluate("() => window.same")
+
+
+def test_search_finds_a_cell_and_opens_it(page: Page, home: str) -> None:
+    page.goto(f"{home}{STUDY}")
+    page.locator("input[name=query]").first.click()
+    page.keyboard.type("qwen aime24 2000 0.4")
+    until(page, "() => !!document.querySelector('.md-search-result__link[href*=\"0.4,2000\"]')")
+    hrefs = page.locator(".md-search-result__link").evaluate_all(
+        "all => all.map((one) => one.href)"
+    )
+    found = next(href for href in hrefs if href.endswith(f"#{BEST}"))
+    page.goto(f"{found.partition('?')[0].partition('#')[0]}?h=aime24#{BEST}")
+    until(page, OPEN)
+    assert "52.0 %" in page.locator(".ga-card").inner_text()
