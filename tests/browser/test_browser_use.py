@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import site_builds
+from expected import OURS
 from hostile import STRINGS, hostile
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 from site_builds import DYNTS, GRPO
@@ -120,6 +121,17 @@ def _marked_sides(page: Page, at: dict[str, Any]) -> set[str]:
             sides["bottom"].add(px)
     length = {"left": height, "right": height, "top": width, "bottom": width}
     return {side for side, places in sides.items() if len(places) >= 0.8 * length[side]}
+
+
+@pytest.mark.parametrize("cell", ["after_t100/3/1,1", "after_t125/mean/2,2"])
+def test_a_permalink_to_a_study_leads_to_the_page_that_shows_its_cell(
+    page: Page, home: str, cell: str
+) -> None:
+    """Studies had all their grids on their own page."""
+    study = f"{home}studies/{OURS}/"
+    page.goto(f"{study}#{cell}", wait_until="load")
+    page.wait_for_url(f"{study}setting/{cell.partition('/')[0]}/#{cell}")
+    until(page, "(id) => document.getElementById(id)?.matches('.ga-target')", cell)
 
 
 def test_a_link_in_the_text_leads_to_its_cell(page: Page, home: str) -> None:

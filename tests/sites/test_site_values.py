@@ -2,12 +2,17 @@
 
 import re
 from decimal import Decimal
+from urllib.parse import urljoin
 
 import pytest
 from bs4 import BeautifulSoup, Tag
 from expected import (
     BENCHMARKS,
+    GREEDY,
     MODELS,
+    OUR_SETTINGS,
+    OURS,
+    SEEDS,
     SETTINGS,
     Shown,
     differences,
@@ -36,6 +41,8 @@ from site_builds import (
     text_of,
 )
 
+from gridatlas.charts.palette import LIGHT
+
 PLACES = {
     f"studies/{DYNTS}/model/": [f"{model}/{other}" for other in BENCHMARKS for model in MODELS],
     **{
@@ -54,11 +61,11 @@ PLACES = {
 }
 """The grids that each page shows with all their values."""
 LEADS = {
-    "studies/": ["r1-llama/average", "r1-qwen/average", *SETTINGS],
+    "studies/": [*(f"r1-qwen/{other}" for other in BENCHMARKS), *SETTINGS],
     f"studies/{DYNTS}/": [f"{model}/{other}" for model in MODELS for other in BENCHMARKS],
     f"studies/{GRPO}/": list(SETTINGS),
 }
-"""The grids that stand for a study, as heatmaps only."""
+"""The grids that stand for a study or its levels, as thumbnails."""
 
 
 def test_the_documents_hold_the_grids_that_are_looked_for() -> None:
@@ -122,12 +129,12 @@ def readings_table(figure: Tag) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-@pytest.mark.parametrize("path", [*PLACES, *LEADS])
+@pytest.mark.parametrize("path", PLACES)
 def test_each_drawn_cell_says_its_value_and_carries_its_own_address(
     atlas: Build, path: str
 ) -> None:
     page = atlas.page(path)
-    for grid in (PLACES | LEADS)[path]:
+    for grid in PLACES[path]:
         figure = figure_of(page, grid)
         assert figure_name(figure) == name_of(grid)
         labels = {str(cell["id"]): str(cell["aria-label"]) for cell in drawn_cells(figure)}
@@ -147,11 +154,11 @@ def _label(x: str, y: str, cell: Shown, grid: str, best: bool) -> str:
     return f"Number of x's digits {x}, Number of y's digits {y}: {value}{end}"
 
 
-@pytest.mark.parametrize("path", [*PLACES, *LEADS])
+@pytest.mark.parametrize("path", PLACES)
 def test_the_value_printed_on_a_cell_is_the_cell_s(atlas: Build, path: str) -> None:
     """The order of the texts is that of the cells they lie on; see tests/browser for where."""
     page = atlas.page(path)
-    for grid in (PLACES | LEADS)[path]:
+    for grid in PLACES[path]:
         figure = figure_of(page, grid)
         assert _texts(figure) == [cell.text for cell in shown(grid).values()]
         # Marks of one form are one path, with a part for each.
@@ -161,6 +168,65 @@ def test_the_value_printed_on_a_cell_is_the_cell_s(atlas: Build, path: str) -> N
 
 def _texts(figure: Tag) -> list[str]:
     return [text.get_text() for text in figure.select("g.mark-text.role-mark text")]
+
+
+@pytest.mark.parametrize("path", LEADS)
+def test_a_thumbnail_has_the_colours_of_its_values_and_leads_to_them(
+    atlas: Build, path: str
+) -> None:
+    page = atlas.page(path)
+    shown_grids = [grid for figure in figures(page) if (grid := grid_of(figure))]
+    assert sorted(shown_grids) == sorted(LEADS[path])
+    for grid in LEADS[path]:
+        figure = figure_of(page, grid)
+        assert figure_name(figure) == name_of(grid)
+        # Read out as one picture; each cell keeps its address.
+        assert figure.select_one("svg")["role"] == "img"
+        assert drawn_cells(figure) == []
+        assert _texts(figure) == []
+        cells = {str(cell["id"]): str(cell["fill"]) for cell in figure.select("svg path[id]")}
+        values = {f"{grid}/{x},{y}": Decimal(cell.text) for (x, y), cell in shown(grid).items()}
+        assert cells.keys() == values.keys()
+        for colours in LIGHT.values():
+            of_one = [
+                key for key in sorted(values, key=values.__getitem__) if cells[key] in colours
+            ]
+            steps = [colours.index(cells[key]) for key in of_one]
+            assert steps == sorted(steps), grid
+        assert set(cells.values()) <= {colour for colours in LIGHT.values() for colour in colours}
+        [link] = figure.select("figcaption a")
+        target, _, anchor = urljoin(f"/{path}", str(link["href"])).partition("#")
+        assert anchor == f"grid/{grid}"
+        assert grid in PLACES[target.lstrip("/")]
+
+
+TESTED = [seed for seed in SEEDS if seed != "mean"]
+
+
+@pytest.mark.parametrize("study", [OURS, GREEDY])
+def test_differences_stand_for_a_study_with_a_baseline(atlas: Build, study: str) -> None:
+    """And the baseline's own grids for the baseline; those of differences lead to the changed."""
+    page = atlas.page(f"studies/{study}/")
+    found = {}
+    for row in page.select("article.ga-level"):
+        level = str(row.h2["id"]).removeprefix("level-")
+        found[level] = [figure_name(figure) for figure in row.select("figure.ga-figure")]
+        seeds = SEEDS if level == "before" else TESTED
+        for figure, seed in zip(row.select("figure.ga-figure"), seeds, strict=True):
+            assert grid_of(figure) == (f"{level}/{seed}" if level == "before" else "")
+            target = urljoin(f"/studies/{study}/", str(figure.select("figcaption a")[0]["href"]))
+            assert target == f"/studies/{study}/setting/{level}/#grid/{level}/{seed}"
+    assert found == {
+        "before": [f"{OUR_SETTINGS['before']} | {seed}" for seed in SEEDS.values()],
+        **{
+            level: [
+                f"{OUR_SETTINGS[level]} − {OUR_SETTINGS['before']} | {SEEDS[seed]}"
+                for seed in TESTED
+            ]
+            for level in OUR_SETTINGS
+            if level != "before"
+        },
+    }
 
 
 @pytest.mark.parametrize(
@@ -225,7 +291,12 @@ def test_differences_are_the_second_minus_the_first(atlas: Build, path: str) -> 
         columns, texts = data_table(found[name])
         assert columns == X_LEVELS[study_of(first)]
         assert list(texts.items()) == list(differences(second, first).items())
-        assert _texts(found[name]) == [text for row in texts.values() for text in row]
+        # No single cell differs significantly between the models; the published scores and
+        # averages can't be tested, so that all have their numbers.
+        within = study_of(first) == DYNTS and not first.endswith("/average")
+        assert _texts(found[name]) == [
+            "·" if within else text for row in texts.values() for text in row
+        ]
 
 
 def test_the_best_of_a_disputed_row_is_marked_and_the_best_undisputed_named(atlas: Build) -> None:

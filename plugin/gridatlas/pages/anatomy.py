@@ -8,19 +8,10 @@ from typing import Any
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.pages.figure import FigureRow, Section
-from gridatlas.pages.heatmaps import (
-    difference_figures,
-    grid_figures,
-    side_by_side,
-)
-from gridatlas.pages.multiples import multiples
+from gridatlas.pages.heatmaps import side_by_side
+from gridatlas.pages.multiples import inked, multiples, thumbnails
 from gridatlas.pages.plots import forest_row, profiles_row, settings_row
 from gridatlas.results.differences import Difference, differences, pairs
-
-LEAD_FIGURES = 3
-"""Grids that stand for a study among others."""
-THUMBNAILS = 5
-"""Grids of a level that a page shows beside the level's answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +68,9 @@ def level_anatomy(
             for difference in differences(results, facet, grids)
             if {difference.first.levels, difference.second.levels} <= levels
         )
-        return Anatomy((*_changes(found), values_row(assessment, grids, page)), found=found)
+        return Anatomy(
+            (*_changes(assessment, found), values_row(assessment, grids, page)), found=found
+        )
     for other in results.study.facets:
         if other != facet and pairs(results, other):
             found = tuple(
@@ -86,7 +79,9 @@ def level_anatomy(
                 if {difference.first.levels, difference.second.levels}
                 <= {grid.levels for grid in grids}
             )
-            return Anatomy((values_row(assessment, grids, page), *_changes(found)), found=found)
+            return Anatomy(
+                (values_row(assessment, grids, page), *_changes(assessment, found)), found=found
+            )
     return Anatomy((values_row(assessment, grids, page),), answering(assessment, grids, page))
 
 
@@ -95,7 +90,7 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     grids = tuple(assessment.results.grids.values())
     found = differences(assessment.results, facet)
     forest = forest_row(assessment, facet) if found else None
-    leading = _changes(found) if found else level_rows(assessment, facet)
+    leading = _changes(assessment, found) if found else level_rows(assessment, facet)
     return Anatomy(
         (*((forest,) if forest else ()), *leading),
         folded=side_by_side(assessment, grids, facet, facet.id),
@@ -135,23 +130,18 @@ def values_row(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> Fi
     return multiples(assessment, grids, "grids", page)
 
 
-def _changes(found: tuple[Difference, ...]) -> tuple[FigureRow, ...]:
-    return (FigureRow("differences", difference_figures(found)),) if found else ()
+def _changes(assessment: Assessment, found: tuple[Difference, ...]) -> tuple[FigureRow, ...]:
+    return (inked(assessment, found),) if found else ()
 
 
 def level_rows(assessment: Assessment, facet: Factor) -> tuple[FigureRow, ...]:
     """For each level of a facet the heatmaps that stand for it."""
-    rows = []
-    for level in assessment.results.levels(facet.id):
-        grids = assessment.results.where(facet.id, level.key)[:THUMBNAILS]
-        figures = grid_figures(assessment, grids, shared=False, compact=True)
-        rows.append(FigureRow(f"level-{level.slug}", figures))
-    return tuple(rows)
+    return tuple(
+        thumbnails(assessment, f"{facet.id}/{level.slug}", f"level-{level.slug}")
+        for level in assessment.results.levels(facet.id)
+    )
 
 
 def overview_row(assessment: Assessment) -> FigureRow:
     """The heatmaps that stand for a study among others."""
-    every = tuple(assessment.results.grids.values())
-    grids = tuple(grid for grid in every if grid.aggregate) or every
-    figures = grid_figures(assessment, grids[:LEAD_FIGURES], shared=False, compact=True)
-    return FigureRow(f"lead-{assessment.study.id}", figures)
+    return thumbnails(assessment)

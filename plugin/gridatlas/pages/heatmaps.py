@@ -55,10 +55,10 @@ def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
 
 
 def grid_figures(
-    assessment: Assessment, grids: tuple[Grid, ...], shared: bool, compact: bool = False
+    assessment: Assessment, grids: tuple[Grid, ...], shared: bool
 ) -> tuple[Figure, ...]:
     """The heatmaps of grids, on one colour scale where it is shared."""
-    return figures_of([(assessment, grid) for grid in grids], shared, compact)
+    return figures_of([(assessment, grid) for grid in grids], shared)
 
 
 def figures_of(

@@ -126,8 +126,8 @@ THUMBNAILS = 5
 def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureRow:
     """Small heatmaps that stand for a study or a level: no numbers, no axes, no actions.
 
-    Of a study that compares with a baseline, the differences that are tested; else grids: those
-    that the answer is about, or the aggregates, or the first.
+    Of a study that compares with a baseline, the differences that are tested, but of the baseline
+    its own grids; else grids: those that the answer is about, or the aggregates, or the first.
 
     Args:
         page: Path of the page below the study's that they stand for; empty for the study.
@@ -148,6 +148,10 @@ def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureR
 def _tested(assessment: Assessment, page: str) -> list[Difference]:
     """The differences to the baseline that are tested, of the last level that has some."""
     results, study = assessment.results, assessment.study
+    facet_id, _, slug = page.partition("/")
+    baseline = study.baseline.get(facet_id) if slug else None
+    if baseline is not None and study.facet(facet_id).level(baseline).slug == slug:
+        return []
     found = [
         difference
         for facet in study.facets

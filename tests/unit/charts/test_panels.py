@@ -142,3 +142,6 @@ def test_only_significant_differences_have_ink_and_numbers(tmp_path: Path) -> No
     small = thumbnails(assessment)
     assert small.small
     assert [figure.heatmap.panel for figure in small.figures] == ["thumbnail"]
+    # The baseline's level doesn't differ from itself: its own grids stand for it.
+    assert [figure.name for figure in thumbnails(assessment, "task/a").figures] == ["a"]
+    assert [figure.name for figure in thumbnails(assessment, "task/b").figures] == ["b − a"]

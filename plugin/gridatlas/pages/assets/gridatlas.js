@@ -392,6 +392,16 @@
   const unfold = (element) => {
     for (let fold = element; (fold = fold.parentElement?.closest("details")); ) fold.open = true;
   };
+  /** Go to the page of a grid that this one only lists: its table links to it. */
+  const elsewhere = (id) => {
+    const grid = id.startsWith("grid/") ? id : `grid/${id.slice(0, id.lastIndexOf("/"))}`;
+    if (document.getElementById(grid)) return;
+    for (const link of document.querySelectorAll("#grids + .ga-scroll th a")) {
+      if (decodeURIComponent(link.hash.slice(1)) !== grid) continue;
+      location.replace(link.href.split("#")[0] + location.hash);
+      return;
+    }
+  };
   const target = () => {
     let id = "";
     try {
@@ -400,6 +410,7 @@
       return; // no address of ours
     }
     const cell = id && document.getElementById(id);
+    if (id && !cell) elsewhere(id);
     if (cell && document.querySelector(OURS)) unfold(cell);
     for (const one of document.querySelectorAll(".ga-target")) one.classList.remove("ga-target");
     if (!cell || !cell.matches(LINKED)) return;
