@@ -1,4 +1,4 @@
-"""Cells in a site's search: "aime24 2000 0.4" finds the cell, and its address opens it."""
+"""Cells and sources in a site's search: "aime24 2000 0.4" finds the cell, its address opens it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import cell_text
-from gridatlas.model.study import Grid
+from gridatlas.model.study import Grid, Study
 from gridatlas.pages.filters import cell_anchor
 from gridatlas.pages.render import Page
 
 INDEX = "search/search_index.json"
 """Where MkDocs' and Material's search have what they find, in the built site."""
+SOURCE = "source"
+"""Id of what a study's page says of its source."""
 CELLS_UP_TO, OF_STUDY = 6_000, 2_000
 """Cells that the search finds, of all studies and of one; a study with more has none in it."""
 
@@ -42,6 +44,33 @@ def cell_entries(
     return entries
 
 
+def source_entries(
+    assessments: Iterable[Assessment], pages: Iterable[Page], site: SiteAddress
+) -> list[dict[str, str]]:
+    """An entry per study with what its values come from, which its page has folded."""
+    homes = {
+        page.plan.path.split("/")[-2]: page.plan.path
+        for page in pages
+        if page.plan.template == "study.md.jinja" and SOURCE in page.anchors
+    }
+    return [
+        {
+            "location": site.relative(homes[study.id], "index.md", SOURCE),
+            "title": f"Source – {study.title}",
+            "text": " ".join(_source_texts(study)),
+        }
+        for study in (assessment.study for assessment in assessments)
+        if study.id in homes
+    ]
+
+
+def _source_texts(study: Study) -> Iterable[str]:
+    if source := study.source:
+        yield from filter(None, (source.title, *(source.authors or ()), source.note))
+    for reading in study.readings:
+        yield from filter(None, (reading.label, reading.entry.note))
+
+
 def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterable[dict[str, str]]:
     study = grid.study
     for x, y, cell in grid.points():
@@ -56,7 +85,7 @@ def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterab
         }
 
 
-def with_cells(index: str, entries: Iterable[Mapping[str, str]], escaping: bool) -> str:
+def with_entries(index: str, entries: Iterable[Mapping[str, str]], escaping: bool) -> str:
     """A search index with more entries; as it is where it is of another form.
 
     Args:

@@ -52,7 +52,7 @@ from gridatlas.pages.fence import FenceError, error_box
 from gridatlas.pages.fence_figures import Fences
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.render import Page, fill, page_links
-from gridatlas.pages.search import INDEX, cell_entries, with_cells
+from gridatlas.pages.search import INDEX, cell_entries, source_entries, with_entries
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
     from mkdocs.livereload import LiveReloadServer
@@ -279,24 +279,25 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Put cells into the search, and the policy into all pages, which nobody changes now."""
-        self._add_cells(Path(config.site_dir, INDEX), config)
+        """Put more into the search, and the policy into all pages, which nobody changes now."""
+        self._add_to_search(Path(config.site_dir, INDEX), config)
         if self.config.csp:
             add_policy(Path(config.site_dir), config.site_url or "", self.serving)
         if self.waiting:
             self.waiting.end()
         self.built = True
 
-    def _add_cells(self, index: Path, config: MkDocsConfig) -> None:
-        """Have the site's search find cells; a theme without such a search has no index."""
+    def _add_to_search(self, index: Path, config: MkDocsConfig) -> None:
+        """Have the site's search find cells and sources; a theme without a search has no index."""
         if index.is_file():
-            cells = cell_entries(
-                self.site.assessments.values(),
-                self.pages.values(),
-                SiteAddress("", _ending(config)),
-            )
+            site = SiteAddress("", _ending(config))
+            entries = [
+                entry
+                for found in (source_entries, cell_entries)
+                for entry in found(self.site.assessments.values(), self.pages.values(), site)
+            ]
             escaping = config.theme.name in ESCAPING_THEMES
-            index.write_text(with_cells(index.read_text("utf-8"), cells, escaping), "utf-8")
+            index.write_text(with_entries(index.read_text("utf-8"), entries, escaping), "utf-8")
 
     @event_priority(-200)
     def on_build_error(self, *, error: Exception) -> None:
