@@ -26,6 +26,7 @@ PAGES = ("data-format.md", "options.md", "commands.md", "claims.md")
 
 ANCHORS = {
     "Source": "[source](#source)",
+    "SpreadEntry": "[spread](#spread)",
     "SeeAlso": "[link](#see_also)",
     "Metric": "[metric](#metric)",
     "FactorEntry": "[factor](#factors)",

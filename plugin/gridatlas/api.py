@@ -204,6 +204,9 @@ def from_frame(
     n: str | None = None,
     successes: str | None = None,
     stderr: str | None = None,
+    spread: str | None = None,
+    spread_kind: Literal["sd", "se", "ci95"] | None = None,
+    spread_n: int | None = None,
     title: str = "Results",
     study: str = "results",
 ) -> FrameStudy:
@@ -224,6 +227,9 @@ def from_frame(
         n: Column of trials behind a value.
         successes: Column of trials that succeeded.
         stderr: Column of standard errors, in the unit of the values.
+        spread: Column of what is printed beside values; "" for none.
+        spread_kind: Standard deviation, standard error, or half of a 95 % interval.
+        spread_n: Number of repeats that each value is the mean of.
         title: What pages call the study.
         study: Its id.
 
@@ -233,7 +239,7 @@ def from_frame(
     """
     from gridatlas.importing.frames import study_of_frame
     from gridatlas.importing.metric import MetricAsked
-    from gridatlas.importing.options import ImportOptions
+    from gridatlas.importing.options import ImportOptions, SpreadAsked
 
     ends = None if range is None else (Decimal(str(range[0])), Decimal(str(range[1])))
     counts = {"n": n, "successes": successes, "stderr": stderr}
@@ -245,6 +251,7 @@ def from_frame(
         (repeats,) if isinstance(repeats, str) else tuple(repeats),
         counts={kind: name for kind, name in counts.items() if name is not None},
         about=MetricAsked(unit, ends, better, decimals),
+        spread=SpreadAsked(spread, spread_kind, spread_n),
     )
     found = study_of_frame(frame, asked, study, title)
     if None in (x, y, metric):

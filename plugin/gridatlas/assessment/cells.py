@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _WHOLE = ("n", "successes")
-_REAL = ("value", "stderr", "interval_low", "interval_high")
+_REAL = ("value", "stderr", "spread", "interval_low", "interval_high")
 _TEXT = ("state", "reading", "place", "note", "run")
 
 
@@ -174,6 +174,7 @@ def columns(study: Study, grids: Iterable[GridCells]) -> dict[str, list[Any]]:
         for name in (
             *(factor.id for factor in factors),
             *("value", "state", "n", "successes", "stderr"),
+            *(("spread",) if study.spread else ()),
             *("interval_low", "interval_high", "may_be_best", "reading", "place", "note", "run"),
         )
     }
@@ -184,12 +185,17 @@ def columns(study: Study, grids: Iterable[GridCells]) -> dict[str, list[Any]]:
             *(None if cell.value is None else float(cell.value), cell.state),
             *(view.n, cell.successes),
             None if cell.stderr is None else float(cell.stderr),
+            *(_spread(cell) if study.spread else ()),
             *((interval.low, interval.high) if interval else (None, None)),
             *(view.in_best_set, cell.reading, cell.place, cell.note, cell.run),
         ]
         for column, entry in zip(found.values(), row, strict=True):
             column.append(entry)
     return found
+
+
+def _spread(cell: Cell) -> tuple[float | None]:
+    return (None if cell.spread is None else float(cell.spread),)
 
 
 def _keys(factor: Factor) -> Mapping[str, str | int | float]:

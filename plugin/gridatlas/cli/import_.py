@@ -82,6 +82,14 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
 @click.option("--n", metavar="COLUMN", help="Trials behind a value; '' for none.")
 @click.option("--successes", metavar="COLUMN", help="Trials that succeeded; '' for none.")
 @click.option("--stderr", metavar="COLUMN", help="Standard errors; '' for none.")
+@click.option("--spread", metavar="COLUMN", help="What stands beside the values; '' for none.")
+@click.option(
+    "--spread-kind",
+    type=click.Choice(["sd", "se", "ci95"]),
+    help="What it is, or what stands after a ±: standard deviation, standard error, or half of a "
+    "95 % interval.",
+)
+@click.option("--spread-n", type=click.IntRange(2), help="Repeats that each value is the mean of.")
 @click.option("--unit", metavar="TEXT", help="Unit of the values, such as % or ms; '' for none.")
 @click.option(
     "--range",
@@ -173,7 +181,7 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
 def import_options(options: Mapping[str, Any]) -> ImportOptions:
     """The options as the importer takes them."""
     from gridatlas.importing.metric import MetricAsked
-    from gridatlas.importing.options import ImportOptions
+    from gridatlas.importing.options import ImportOptions, SpreadAsked
 
     return ImportOptions(
         options["x"],
@@ -187,6 +195,7 @@ def import_options(options: Mapping[str, Any]) -> ImportOptions:
         options["mark"],
         options["fill"],
         MetricAsked(options["unit"], options["ends"], options["better"], options["decimals"]),
+        SpreadAsked(options["spread"], options["spread_kind"], options["spread_n"]),
     )
 
 

@@ -19,10 +19,15 @@ def factor_ids(source: StudySource) -> tuple[str, ...]:
     return (source.file.x, source.file.y, *source.file.facets)
 
 
+def spread_columns(source: StudySource) -> tuple[str, ...]:
+    """The column with what is printed beside values, which one table needs to have."""
+    return (source.file.spread.column,) if source.file.spread else ()
+
+
 def check_columns(source: StudySource, table: Table) -> list[Problem]:
     """Missing and repeated columns; columns that are not read are notes."""
     needed = (*factor_ids(source), source.file.metric.column)
-    read = (*needed, *OPTIONAL_COLUMNS)
+    read = (*needed, *OPTIONAL_COLUMNS, *spread_columns(source))
     extra = [name for name in table.columns if name not in read]
     problems = []
     for name, times in Counter(table.columns).items():
@@ -30,6 +35,11 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
             found = f"{times} columns {quote(name)}"
             problems.append(Problem.of("duplicate-column", table.name, found, 1, name))
     absent = [name for name in needed if name not in table.columns]
+    absent += [
+        name
+        for name in spread_columns(source)
+        if not any(name in other.columns for other in source.tables.values())
+    ]
     for name in absent:
         near = nearest(name, extra)
         fix = f"rename the column {quote(near)} to {name}" if near else None
@@ -91,7 +101,10 @@ def typos(source: StudySource) -> list[Typo]:
     tables = list(source.tables.values())
     if not tables:
         return []
-    used = {*factor_ids(source), source.file.metric.column, *OPTIONAL_COLUMNS}
+    used = {
+        *(*factor_ids(source), source.file.metric.column),
+        *(*spread_columns(source), *OPTIONAL_COLUMNS),
+    }
     free = [
         name
         for name in tables[0].columns

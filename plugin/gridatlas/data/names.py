@@ -110,6 +110,17 @@ def _check_ids(source: StudySource) -> list[Problem]:
                 "name the column that holds the metric",
             )
         )
+    beside = file.spread.column if file.spread else ""
+    if beside in (*ids, file.metric.column, "reading", *OPTIONAL_COLUMNS) and beside != "stderr":
+        problems.append(
+            here.problem(
+                "duplicate-column",
+                ("spread", "column"),
+                quote(beside),
+                "a column of its own",
+                "name the column with what stands beside the values",
+            )
+        )
     if file.metric.range and file.metric.range[0] >= file.metric.range[1]:
         low, high = file.metric.range
         problems.append(

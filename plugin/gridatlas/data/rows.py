@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from itertools import repeat
 from typing import NamedTuple, cast
 
+from gridatlas.data.columns import spread_columns
 from gridatlas.data.levels import too_long
 from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Table
@@ -19,6 +20,7 @@ from gridatlas.model.schema import (
     MOST_TRIALS,
     Metric,
     ReadingEntry,
+    SpreadEntry,
     level_key,
     level_number,
 )
@@ -45,6 +47,7 @@ class _Measured(NamedTuple):
     n: int | None
     successes: int | None
     stderr: Decimal | None
+    spread: Decimal | None
     problems: tuple[Problem, ...]
 
 
@@ -80,12 +83,15 @@ class _Rows:
     def measured(self) -> Sequence[_Measured]:
         """What each row says by its metric, counts and state."""
         file, metric = self.table.name, self.source.file.metric
-        names = (metric.column, "n", "successes", "stderr", "state")
+        spread = self.source.file.spread
+        names = dict.fromkeys(
+            (metric.column, "n", "successes", "stderr", "state", *spread_columns(self.source))
+        )
         read = [name for name in names if name in self.table.columns]
 
         @cache
         def measured(*texts: str) -> _Measured:
-            return _measured(file, metric, dict(zip(read, texts, strict=True)))
+            return _measured(file, metric, spread, dict(zip(read, texts, strict=True)))
 
         return [*map(measured, *map(self.texts, read))]
 
@@ -138,10 +144,12 @@ class _Rows:
         measured, lines, reading = self.measured, self.table.lines, self.reading
         notes, places, runs = self.texts("note"), self.texts("place"), self.texts("run")
         for row in rows:
-            value, state, n, successes, stderr, _ = measured[row]
+            value, state, n, successes, stderr, spread, _ = measured[row]
             note, place, run = notes[row], places[row], runs[row]
             line = lines[row]
-            yield Cell(value, state, reading, n, successes, stderr, note, place, run, line)
+            yield Cell(
+                value, state, reading, n, successes, stderr, note, place, run, line, spread=spread
+            )
 
 
 def _places(value: object, values: Iterable[object]) -> Iterator[int]:
@@ -182,19 +190,28 @@ def _number(
     return None
 
 
-def _measured(file: str, metric: Metric, texts: Mapping[str, str]) -> _Measured:
+def _measured(
+    file: str, metric: Metric, spread: SpreadEntry | None, texts: Mapping[str, str]
+) -> _Measured:
     """What a row says.
 
     Args:
+        spread: What stands beside values.
         texts: Of the columns that the table has.
     """
     problems: list[Problem] = []
     value = _number(file, texts[metric.column], metric.column, problems)
-    n = successes = stderr = None
+    n = successes = stderr = beside = None
     if len(texts) > 1:
         n = _number(file, texts.get("n", ""), "n", problems, whole=True)
         successes = _number(file, texts.get("successes", ""), "successes", problems, whole=True)
         stderr = _number(file, texts.get("stderr", ""), "stderr", problems)
+    if spread is not None:
+        beside = _number(file, texts.get(spread.column, ""), spread.column, problems)
+        if beside is not None and beside < 0:
+            problems.append(Problem.of("wrong-count", file, str(beside), column=spread.column))
+        elif beside is not None and stderr is None:
+            stderr = standard_error(beside, spread)
     state = texts.get("state") or ("missing" if value is None else "ok")
     if state not in STATES:
         near = nearest(state, STATES)
@@ -222,8 +239,33 @@ def _measured(file: str, metric: Metric, texts: Mapping[str, str]) -> _Measured:
         None if n is None else int(n),
         None if successes is None else int(successes),
         stderr,
+        beside,
         tuple(problems),
     )
+
+
+FEWEST_REPEATS = 3
+"""Repeats from which their standard deviation gives an interval, as in `statistics`."""
+_NORMAL = Decimal("1.959963984540054")
+"""Standard errors in half of a 95 % interval."""
+
+
+def standard_error(beside: Decimal, spread: SpreadEntry) -> Decimal | None:
+    """The standard error of a value by what is printed beside it; None where that doesn't tell.
+
+    Args:
+        beside: 0 or more, in the metric's unit.
+    """
+    if spread.n is not None and spread.n < FEWEST_REPEATS and spread.kind != "ci95":
+        return None
+    match spread.kind:
+        case "se":
+            return beside
+        case "sd":
+            return None if spread.n is None else beside / Decimal(spread.n).sqrt()
+        case "ci95":
+            return beside / _NORMAL
+    return None
 
 
 def _wrong_counts(

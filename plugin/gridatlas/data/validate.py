@@ -88,6 +88,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         axes=file.axes,
         colour=file.colour,
         alike=file.alike,
+        spread=file.spread,
         former=file.former,
         former_lines=_lines(source, "former"),
         agreement=file.agreement,

@@ -12,9 +12,8 @@ from gridatlas.importing.rows import CannotImport, SeveralProblems
 
 def proposal_json(proposal: Proposal) -> dict[str, Any]:
     """The roles of columns, and what becomes of the rows."""
-    spread = [name for name in (proposal.counts.get("stderr"), proposal.spread[0]) if name]
-    if proposal.columns[proposal.metric].margins:
-        spread.append("±")
+    beside = "±" if proposal.spread[0] == proposal.metric else proposal.spread[0]
+    spread = [name for name in (proposal.counts.get("stderr"), beside) if name]
     x = proposal.x
     if proposal.table.wide and len(proposal.headings) == 1 and x == proposal.headings[0]:
         x = "columns"  # whatever they are called on the pages

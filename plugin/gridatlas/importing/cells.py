@@ -22,6 +22,7 @@ from gridatlas.importing.numerals import (
     INFINITE,
     STATES_IN_WORDS,
     is_absent,
+    margin_number,
     number_text,
     plain,
     without_margin,
@@ -64,6 +65,7 @@ class Imported:
         cells: How many different cells the rows are of.
         repeats: How many rows are further ones of a cell.
         reported: Rows that give no cell.
+        spread: Name of the column with what stands beside values; empty without one.
     """
 
     factors: tuple[FactorColumn, ...]
@@ -74,6 +76,7 @@ class Imported:
     repeats: int
     reported: tuple[Reported, ...]
     absent: tuple[Absent, ...]
+    spread: str = ""
 
     def csv(self) -> str:
         """The table as text."""
@@ -170,14 +173,26 @@ class _Rows:
         return [*map(cache(partial(_counts, columns)), absent, *texts)]
 
     @cached_property
+    def spreads(self) -> Sequence[str]:
+        """What stands beside the value of each row: after a ±, or in a column of its own."""
+        name, metric = self.proposal.spread[0], self.proposal.columns[self.proposal.metric]
+        if not name:
+            return [""] * len(metric.texts)
+        if name == self.proposal.metric:
+            margins = {text: margin_number(text, metric.mark) or "" for text in metric.counts}
+            return [*map(margins.__getitem__, metric.texts)]
+        column = self.proposal.columns[name]
+        numbers = [column.number_of[text] or "" for text in column.texts]
+        # What is beside no value says nothing.
+        return [
+            number if value.number else ""
+            for number, value in zip(numbers, self.values, strict=True)
+        ]
+
+    @cached_property
     def notes(self) -> Sequence[str]:
         """What is written of each row for people."""
         notes = [value.note for value in self.values]
-        name, kind = self.proposal.spread
-        if name:
-            spread = self.proposal.columns[name]
-            spreads = [f"{kind} {text} in the source" if text else "" for text in spread.levels]
-            notes = ["; ".join(filter(None, pair)) for pair in zip(notes, spreads, strict=True)]
         for name in self.proposal.taken:
             given = map(str.strip, self.proposal.columns[name].texts)
             notes = ["; ".join(filter(None, pair)) for pair in zip(notes, given, strict=True)]
@@ -232,10 +247,13 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
     factors = _named(proposal)
     table, rows = proposal.table, _Rows(proposal, fill)
     metric = _metric_column(proposal, factors)
+    taken = {metric, *(factor.id for factor in factors)}
+    spread = "spread" if "spread" not in taken else "printed_spread"
     source = proposal.columns[proposal.metric].texts
     columns: dict[str, Sequence[str]] = {
         **dict(zip((factor.id for factor in factors), rows.levels, strict=True)),
         metric: [value.number for value in rows.values],
+        spread: rows.spreads,
         "n": [counts.n for counts in rows.counts],
         "successes": [counts.successes for counts in rows.counts],
         "stderr": [counts.stderr for counts in rows.counts],
@@ -251,7 +269,7 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         keys = [[texts[row] for row in good] for texts in keys]
     cells = len(set(zip(*keys, strict=True)))
     absent = [row for row, value in zip(good, columns[metric], strict=True) if not value]
-    needed = columns.keys() - set(OPTIONAL_COLUMNS) | {"place"}
+    needed = columns.keys() - {*OPTIONAL_COLUMNS, spread} | {"place"}
     columns = {name: texts for name, texts in columns.items() if name in needed or any(texts)}
     bad = [Reported(table.places[row], rows.wrong[row], bad=True) for row in sorted(rows.wrong)]
     return Imported(
@@ -263,6 +281,7 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         len(good) - cells,
         (*table.reported, *proposal.left, *bad),
         tuple(Absent(table.places[row], plain(source[row])) for row in absent),
+        spread if spread in columns else "",
     )
 
 
@@ -290,7 +309,8 @@ def _value(column: Column, text: str) -> _Value:
             problem = f"{quote(plain(text))} in {column.name} has no % as others have"
             return _Value("", "", "", problem)
         margin = without_margin(text)[1]
-        return _Value(number, "", f"± {margin} in the source" if margin else "", "")
+        is_read = not margin or margin_number(text, column.mark) is not None
+        return _Value(number, "", "" if is_read else f"± {margin} in the source", "")
     if not is_absent(text):
         return _Value("", "", "", f"{quote(text)} in {column.name}, which is no number")
     lower = plain(text).lower()

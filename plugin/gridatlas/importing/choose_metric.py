@@ -92,11 +92,20 @@ def spread_of(columns: Mapping[str, Column], metric: str) -> tuple[str, str]:
             continue
         if _bare(name) not in (wanted, frozenset()):
             continue
-        if parts & SD_WORDS and "err" not in parts:
-            return name, "sd"
-        if parts & {"stderr", "se", "sem"}:
-            return name, "se"
+        kind = kind_of_spread(name)
+        if kind in ("sd", "se"):
+            return name, kind
     return "", ""
+
+
+def kind_of_spread(name: str) -> str:
+    """Which spread a name speaks of: sd, se, ci95; empty where it doesn't tell."""
+    parts = set(plain_name(name).split("_"))
+    if parts & SD_WORDS and "err" not in parts:
+        return "sd"
+    if parts & {"stderr", "se", "sem"}:
+        return "se"
+    return "ci95" if "ci95" in parts or {"95", "ci"} <= parts else ""
 
 
 def _bare(name: str) -> frozenset[str]:

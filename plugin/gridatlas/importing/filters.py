@@ -16,7 +16,7 @@ from gridatlas.importing.numerals import (
     looks_like_number,
     marks_of,
 )
-from gridatlas.importing.options import ROWS, ImportOptions
+from gridatlas.importing.options import ROWS, ImportOptions, SpreadAsked
 from gridatlas.importing.roles import JOINED
 from gridatlas.importing.rows import CannotImport, RawTable, Reported
 from gridatlas.importing.vocabulary import GENERIC, METRICS
@@ -34,6 +34,7 @@ def _named(asked: ImportOptions) -> Iterator[tuple[str, str]]:
         *(("--ignore", name) for name in asked.ignore),
         *(("--only", name) for name, _ in asked.keep),
         *((f"--{kind}", name) for kind, name in asked.counts.items() if name),
+        ("--spread", asked.spread.column or None),
     ]
     return ((option, name) for option, name in named if name is not None)
 
@@ -83,6 +84,7 @@ def without_unknown(table: RawTable, asked: ImportOptions) -> ImportOptions:
         ignore=tuple(filter(present, asked.ignore)),
         keep=tuple(pair for pair in asked.keep if pair[0] in columns),
         counts={kind: name for kind, name in asked.counts.items() if not name or name in columns},
+        spread=asked.spread if asked.spread.column in (None, "", *columns) else SpreadAsked(),
     )
 
 

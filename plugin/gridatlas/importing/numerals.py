@@ -65,6 +65,13 @@ def without_margin(text: str) -> tuple[str, str]:
     return (found[1].rstrip(), found[2]) if found else (text, "")
 
 
+def margin_number(text: str, mark: DecimalMark) -> str | None:
+    """What stands after a ± as a number, 0 or more; None where none stands there."""
+    margin = without_percent(without_margin(text)[1].rstrip(" )}$"))[0]
+    number = number_text(margin, mark) if margin else None
+    return None if number is None or number.startswith("-") else number
+
+
 def number_text(text: str, mark: DecimalMark) -> str | None:
     """A number with a point for decimals and no separators, digits as printed; None for no number.
 

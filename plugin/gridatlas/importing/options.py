@@ -13,6 +13,21 @@ ROWS = "rows"
 
 
 @dataclass(frozen=True, slots=True)
+class SpreadAsked:
+    """What the user says of what is printed beside values.
+
+    Attributes:
+        column: Its column; empty for none, None where it isn't said.
+        kind: `sd`, `se` or `ci95`; None where it isn't said.
+        n: How many repeats a value is the mean of; None where it isn't said.
+    """
+
+    column: str | None = None
+    kind: str | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ImportOptions:
     """What the user says; what isn't said is proposed."""
 
@@ -27,6 +42,7 @@ class ImportOptions:
     mark: DecimalMark | None = None
     fill: str | None = None
     about: MetricAsked = field(default_factory=MetricAsked)
+    spread: SpreadAsked = field(default_factory=SpreadAsked)
 
     @property
     def complete(self) -> bool:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gridatlas.importing.choose_metric import choose_metric, spread_of, unclear_outcome
+from gridatlas.importing.choose_metric import (
+    choose_metric,
+    kind_of_spread,
+    spread_of,
+    unclear_outcome,
+)
 from gridatlas.importing.columns import Column, words
 from gridatlas.importing.counts import better_in_files, choose_counts, taken_columns
 from gridatlas.importing.factors import explain_rest, notes_of_levels, why_factor
@@ -20,7 +25,7 @@ from gridatlas.importing.filters import (
 from gridatlas.importing.kinds import KindOfColumn, kinds_of
 from gridatlas.importing.metric import MetricFound, metric_of
 from gridatlas.importing.numerals import DecimalMark
-from gridatlas.importing.options import ROWS, ImportOptions, Role
+from gridatlas.importing.options import ROWS, ImportOptions, Role, SpreadAsked
 from gridatlas.importing.roles import (
     JOINED,
     FactorSet,
@@ -51,7 +56,9 @@ class Proposal:
         notes: What is worth a word.
         kinds: What each column may be.
         state: Column that says which runs failed.
-        spread: Column with the spread of the metric, and its kind: sd, se.
+        spread: Column with the spread of the metric, which is the metric's own where it stands
+            after a ±, and its kind: sd, se, ci95, or empty where that isn't said.
+        spread_n: How many repeats a value is the mean of; None where it isn't said.
         cells: Different cells that the rows are of.
         possible: Cells of all panels that have any.
         collisions: Rows beyond the first of one cell and repeat.
@@ -76,6 +83,7 @@ class Proposal:
     kinds: Mapping[str, KindOfColumn] = field(default_factory=dict)
     state: str = ""
     spread: tuple[str, str] = ("", "")
+    spread_n: int | None = None
     cells: int = 0
     possible: int = 0
     collisions: int = 0
@@ -162,6 +170,8 @@ class _Proposing:
             give("only", name, f"rows with {level}")
         for name in asked.ignore:
             give("not read", name, "as asked")
+        if asked.spread.column:
+            give("spread", asked.spread.column, "as asked")
         metric, why = self._metric(kinds, roles)
         columns[metric] = columns[metric].as_outcomes()
         give("metric", metric, why)
@@ -180,7 +190,7 @@ class _Proposing:
         facts, found = self._factors(facts, notes)
         x, y, facets = self._axes(facts, found)
         roles |= self._roles_of_factors(facts, found, x, y, facets)
-        state, spread = _beside(facts, metric, roles, counts)
+        state, spread = _beside(facts, metric, roles, counts, asked.spread)
         explain_rest(facts.columns, facts.kinds, roles, (x, y, *facets))
         for name, reason in table.left_out:
             roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
@@ -204,10 +214,11 @@ class _Proposing:
             about,
             self.mark,
             _ranked(roles.values()),
-            tuple(dict.fromkeys((*notes, *_notes(facts, metric, (x, y, *facets))))),
+            tuple(dict.fromkeys((*notes, *_notes(facts, metric, spread, (x, y, *facets))))),
             facts.kinds,
             state,
             spread,
+            asked.spread.n,
             cells,
             possible,
             facts.collisions((x, y, *facets), found.repeats),
@@ -324,7 +335,11 @@ def _distinct(columns: Mapping[str, Column], name: str) -> Sequence[str]:
 
 
 def _beside(
-    facts: Facts, metric: str, roles: dict[str, Role], counts: Mapping[str, str]
+    facts: Facts,
+    metric: str,
+    roles: dict[str, Role],
+    counts: Mapping[str, str],
+    asked: SpreadAsked,
 ) -> tuple[str, tuple[str, str]]:
     """The columns that say which runs failed and how values spread; they get their roles."""
     columns, kinds = facts.columns, facts.kinds
@@ -333,22 +348,37 @@ def _beside(
     )
     if state and len(columns[state].distinct) > 1:
         roles[state] = Role("state", state, columns[state].summary, "says how runs ended")
-    spread = ("", "") if "stderr" in counts else spread_of(columns, metric)
-    if spread[0] in roles:
+    spread = _spread(columns, metric, asked, counts)
+    if spread[0] in roles and spread[0] not in (asked.column, metric):
         spread = ("", "")
-    if spread[0]:
-        why = f"the {spread[1]} of {metric}: its name"
+    if spread[0] and spread[0] != metric:
+        why = f"the {spread[1] or 'spread'} of {metric}: its name"
+        why = "as asked" if spread[0] == asked.column else why
         roles[spread[0]] = Role("spread", spread[0], columns[spread[0]].summary, why)
     return state, spread
 
 
-def _notes(facts: Facts, metric: str, factors: Sequence[str]) -> list[str]:
+def _spread(
+    columns: Mapping[str, Column], metric: str, asked: SpreadAsked, counts: Mapping[str, str]
+) -> tuple[str, str]:
+    """Where the spread stands, in a column or within the metric's, and its kind."""
+    if asked.column is not None:
+        found = (asked.column, kind_of_spread(asked.column)) if asked.column else ("", "")
+    elif columns[metric].margins:
+        found = (metric, kind_of_spread(metric))
+    else:
+        found = ("", "") if "stderr" in counts else spread_of(columns, metric)
+    return found[0], (asked.kind or found[1]) if found[0] else ""
+
+
+def _notes(facts: Facts, metric: str, spread: tuple[str, str], factors: Sequence[str]) -> list[str]:
     """What is worth a word of levels and margins."""
     notes = [note for name in factors for note in notes_of_levels(facts.columns[name])]
-    if facts.columns[metric].margins:
+    if spread == (metric, ""):
         notes.append(
-            f"{metric}: what stands after ± isn't read, since it may be a standard error or a "
-            "standard deviation; it is kept as a note of the cell"
+            f"{metric}: what stands after ± may be a standard deviation, a standard error or half "
+            "of a 95 % interval; it is shown, and used where you say which: --spread-kind sd "
+            "--spread-n 5, se or ci95"
         )
     return notes
 

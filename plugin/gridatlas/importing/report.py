@@ -82,6 +82,16 @@ def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
         yield f"  {what}: {printable(why)}: {join_names(places, _SHOWN)}"
 
 
+def spread_options(proposal: Proposal, asked: ImportOptions) -> list[str]:
+    """The options that say what stands beside values."""
+    if asked.spread.column == "":
+        return ["--spread", ""]
+    column, kind = proposal.spread
+    words = ["--spread", column] if column and column != proposal.metric else []
+    words += ["--spread-kind", kind] if kind else []
+    return words + (["--spread-n", str(proposal.spread_n)] if column and proposal.spread_n else [])
+
+
 def accepting_command(
     given: Sequence[str], proposal: Proposal, asked: ImportOptions, study: str, title: str
 ) -> str:
@@ -103,6 +113,7 @@ def accepting_command(
         words += [f"--{kind}", name]
     for kind, name in asked.counts.items():
         words += [] if name else [f"--{kind}", ""]
+    words += spread_options(proposal, asked)
     for name in asked.ignore:
         words += ["--ignore", name]
     words += ["--unit", about.unit]

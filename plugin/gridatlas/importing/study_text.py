@@ -64,6 +64,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         "",
         "# What was measured. A value outside of range is a problem; better: higher or lower.",
         f"metric: {{{', '.join(parts)}}}",
+        *_spread(imported, proposal),
         "# The axes, and what else was varied: columns of cells.csv.",
         f"x: {scalar(x.id)}",
         f"y: {scalar(y.id)}",
@@ -104,6 +105,22 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         *_claim(imported),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _spread(imported: Imported, proposal: Proposal) -> list[str]:
+    """What stands beside values, or nothing."""
+    if not imported.spread:
+        return []
+    kind, n = proposal.spread[1], proposal.spread_n
+    parts = [f"column: {text_scalar(imported.spread)}"]
+    parts += [f"kind: {kind}"] if kind else []
+    parts += [f"n: {n}"] if n is not None else []
+    more = "# What stands beside each value."
+    if not kind:
+        more += " With kind: sd (and n: repeats), se or ci95 values get intervals."
+    elif kind == "sd" and n is None:
+        more += " With n, the number of repeats, values get intervals."
+    return [more, f"spread: {{{', '.join(parts)}}}"]
 
 
 def _comparing(imported: Imported) -> list[str]:

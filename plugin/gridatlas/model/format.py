@@ -53,6 +53,7 @@ def cell_text(study: Study, cell: Cell) -> str:
     text = printed(study, cell)
     if text is None:
         return STATE_LABELS[cell.state]
+    text = f"{text} {beside(cell)}".rstrip()
     return f"{text} (disputed)" if cell.state == "disputed" else text
 
 
@@ -63,6 +64,30 @@ def printed(study: Study, cell: Cell) -> str | None:
     decimals = study.metric.decimals or 0
     own = places_of(cell.value)
     return format_value(cell.value, max(decimals, min(own, 6) if cell.reading else 0))
+
+
+SPREADS = {
+    "sd": "standard deviation",
+    "se": "standard error",
+    "ci95": "half of the 95 % interval",
+    None: "not said what",
+}
+"""What stands after a ±, by the kind of a study's `spread`."""
+
+
+def beside(cell: Cell) -> str:
+    """What is printed beside a cell's value, `± 0.4`; empty where nothing is."""
+    return "" if cell.spread is None or cell.value is None else f"± {cell.spread:f}"
+
+
+def spread_words(study: Study) -> str:
+    """What stands after the ± of a study's values: `standard deviation of 5 repeats`."""
+    if study.spread is None:
+        return ""
+    words = SPREADS[study.spread.kind]
+    if study.spread.n is None:
+        return words
+    return f"{words}{' of' if study.spread.kind == 'sd' else ', over'} {study.spread.n} repeats"
 
 
 def between(low: float, high: float, study: Study) -> str:

@@ -146,6 +146,21 @@ class Metric(Entry):
     """Decimals in the pictures; without it, the most that any value has, at most 4."""
 
 
+class SpreadEntry(Entry):
+    """What is printed beside each value, after a ± or in a column of its own."""
+
+    column: Name
+    """The tables' column with it, in the metric's unit."""
+    kind: Literal["sd", "se", "ci95"] | None = None
+    """Standard deviation of the repeats, standard error of the value, or half of its 95 %
+    interval; without it, it is shown and nothing is computed from it.
+    """
+    n: int | None = Field(default=None, ge=2, le=MOST_TRIALS)
+    """How many repeats each value is the mean of. A standard deviation takes it to give a standard
+    error.
+    """
+
+
 class Aggregate(Entry):
     """A level that sums up the other levels of its facet."""
 
@@ -370,6 +385,8 @@ class StudyFile(Entry):
     """
     metric: Metric
     """What was measured."""
+    spread: SpreadEntry | None = None
+    """What is printed [beside each value](#spread)."""
     x: Name
     """The horizontal axis: the name of a column."""
     y: Name

@@ -17,6 +17,7 @@ from gridatlas.model.schema import (
     ReproduceEntry,
     SeeAlso,
     Source,
+    SpreadEntry,
     Trials,
 )
 
@@ -95,6 +96,7 @@ class Cell(NamedTuple):
         repeats: Rows whose mean the value is.
         ends: The lowest and the highest value of these; None of a single row.
         line: Line (CSV) or row (Parquet) of the file.
+        spread: What is printed beside the value, as the study's `spread` has it.
     """
 
     value: Decimal | None
@@ -109,6 +111,7 @@ class Cell(NamedTuple):
     line: int | None = None
     repeats: int = 1
     ends: tuple[Decimal, Decimal] | None = None
+    spread: Decimal | None = None
 
 
 MISSING = Cell(None, "missing")
@@ -209,6 +212,7 @@ class Study:
         axes: Whether the axes are a choice, or conditions such as difficulty.
         colour: What the colours of heatmaps beside each other stand for.
         alike: The largest difference of two levels that doesn't matter, in the metric's unit.
+        spread: What cells' `spread` is; None where nothing is printed beside values.
         license: Of the data: an SPDX identifier or an address; empty where unknown.
         former: Names that it had before.
         see_also: Other studies that its page links to.
@@ -245,6 +249,7 @@ class Study:
     axes: Literal["settings", "conditions"] = "settings"
     colour: Literal["evidence", "value"] = "evidence"
     alike: Decimal | None = None
+    spread: SpreadEntry | None = None
     former: tuple[str, ...] = ()
     former_lines: tuple[int, ...] = ()
     agreement: tuple[AgreementEntry, ...] = ()

@@ -149,6 +149,10 @@ def _scopes(tables: Tables) -> tuple[Scope, Scope]:
     if tables.kind == "seeds":
         return "other seeds", ""
     tests = tables.uncertainty(tables.lead)
+    if tables.study.spread and not any(
+        cell.trials_low is not None for cell in tests.cells.values()
+    ):
+        return "", ""  # a table rarely says what its spread is over
     if any(cell.items_low is not None for cell in tests.cells.values()) or tables.study.trials:
         return "these questions", "questions of the kind"
     return "", ""

@@ -39,12 +39,14 @@ def to_csv(grid: Grid) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = [study.x.id, study.y.id, study.metric.column]
-    head = [*facets, *columns, "state", "n", *_MORE, "reading"]
+    spread = [study.spread.column] if study.spread and study.spread.column != "stderr" else []
+    head = [*facets, *columns, *spread, "state", "n", *_MORE, "reading"]
     writer.writerow(map(guarded, head))
     for x, y, cell in grid.points():
         n = trials(grid, cell)
         value = "" if cell.value is None else f"{cell.value:f}"
-        row = [*grid.levels, x.key, y.key, value, cell.state, "" if n is None else n]
+        beside = ["" if cell.spread is None else f"{cell.spread:f}"] if spread else []
+        row = [*grid.levels, x.key, y.key, value, *beside, cell.state, "" if n is None else n]
         more = ["" if (given := getattr(cell, name)) is None else given for name in _MORE]
         writer.writerow([guarded(str(entry)) for entry in (*row, *more, cell.reading)])
     return text.getvalue()
@@ -87,6 +89,7 @@ def to_json(cells: GridCells) -> str:
             "better": metric.better,
             "decimals": metric.decimals or 0,
         },
+        **({"spread": {"kind": study.spread.kind, "n": study.spread.n}} if study.spread else {}),
         "x": {"id": study.x.id, "label": study.x.label, "unit": study.x.unit},
         "y": {"id": study.y.id, "label": study.y.label, "unit": study.y.unit},
         "computed": grid.computed,
@@ -224,6 +227,7 @@ def _cell(view: CellView) -> dict[str, Any]:
         "n": view.n,
         "successes": cell.successes,
         "stderr": None if cell.stderr is None else float(cell.stderr),
+        "spread": None if cell.spread is None else float(cell.spread),
         "note": cell.note,
         "reading": cell.reading,
         "place": cell.place,

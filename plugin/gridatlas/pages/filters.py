@@ -27,6 +27,7 @@ from gridatlas.model.format import (
     format_value,
     is_are,
     many,
+    spread_words,
     value_with_unit,
 )
 from gridatlas.model.problems import join_names
@@ -327,6 +328,7 @@ GLOBALS: Mapping[str, Any] = {
     "figure_anchor": figure_anchor,
     "point_anchor": _point_anchor,
     "cell_text": cell_text,
+    "spread_words": spread_words,
     "verdicts": in_words,
     "verdicts_of": _verdicts_of,
     "all_verdicts": VERDICTS,

@@ -15,12 +15,14 @@ from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.format import (
+    beside,
     between,
     cell_text,
     difference_ends,
     format_difference,
     is_are,
     printed,
+    spread_words,
     value_with_unit,
 )
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
@@ -36,7 +38,8 @@ CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""
 
 COLUMNS = (
-    "value", "state", "interval", "range", "n", "successes", "tell", "note", "from", "agree",
+    "value", "state", "spread", "interval", "range", "n", "successes", "tell", "note", "from",
+    "agree",
 )  # fmt: skip
 """What each cell has a say in; the rest is the heatmap's."""
 
@@ -151,6 +154,8 @@ def _of_grid(cells: GridCells, points: Points) -> dict[str, Any]:
         "state": [
             None if view.cell.state == "ok" else STATE_LABELS[view.cell.state] for view in views
         ],
+        "spread": [beside(view.cell) or None for view in views],
+        "spread_is": spread_words(study),
         "interval": [
             between(view.interval.low, view.interval.high, study) if view.interval else None
             for view in views

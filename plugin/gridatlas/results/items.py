@@ -103,7 +103,9 @@ def clusters(study: Study, levels: Levels, point: Point, cell: Cell) -> int | No
         return cell.repeats
     run = study.runs.get(cell.run)
     if run is None or (levels, point) not in run.cells:
-        return None
+        # A printed 95 % interval is taken as it is, whatever it was computed from.
+        printed = study.spread if cell.spread is not None else None
+        return printed.n if printed and printed.kind in ("sd", "se") else None
     if run.stderr_over == "units":
         return run.cells[levels, point].of
     outcomes = run.outcomes.get((levels, point))

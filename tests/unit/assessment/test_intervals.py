@@ -8,7 +8,7 @@ from math import sqrt
 from statistics import mean, stdev
 
 import pytest
-from builders import REPOSITORY, MakeStudy, table
+from builders import HEAD, REPOSITORY, Checked, MakeStudy, table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment
@@ -22,7 +22,7 @@ from gridatlas.checks import check_study
 from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import match_studies
 from gridatlas.model.study import Grid
-from gridatlas.pages.exports import to_json
+from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
 from gridatlas.pages.tooltips import card_data
@@ -449,3 +449,66 @@ def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) ->
     interval = profiles(grid, uncertainty).y[0].interval
     assert interval is not None
     assert interval[0] < min(100 * trials.low, shown - 1.98 * errors) + 0.02
+
+
+# --- what is printed beside the values ----------------------------------------------------------
+
+T4 = 2.7764451051977987
+"""The 97.5 % point of Student's t with 4 degrees of freedom."""
+
+
+@pytest.mark.parametrize(
+    ("spread", "reach"),
+    [
+        ("kind: se", 1.959963984540054 * 2),
+        ("kind: se, n: 5", T4 * 2),
+        ("kind: sd, n: 5", T4 * 2 / sqrt(5)),
+        ("kind: ci95", 2),
+        ("kind: ci95, n: 5", 2),
+        ("kind: sd, n: 2", None),  # too few for an interval
+        ("kind: sd", None),
+        ("n: 5", None),
+    ],
+)
+def test_the_spread_gives_the_interval_that_its_kind_says(
+    make_study: MakeStudy, spread: str, reach: float | None
+) -> None:
+    study = HEAD + f"spread: {{column: beside, {spread}}}\n"
+    results = analyse(make_study(study, table("rate,depth,value,beside", "1,1,55.5,2", "2,1,3,")))
+    grid, uncertainty = uncertainty_of(results)
+    found = {point: (cell.low, cell.high) for point, cell in uncertainty.cells.items()}
+    expected = {} if reach is None else {("1", "1"): (55.5 - reach, 55.5 + reach)}
+    assert found == {point: pytest.approx(ends) for point, ends in expected.items()}
+    figure = Figure(draw_grid(grid), grid, uncertainty=uncertainty)
+    ((_, texts),) = data_table(figure).rows
+    assert [cell.text for cell in texts] == ["55.5 ± 2", "3.0"]
+
+
+def test_the_spread_is_told_everywhere(make_study: MakeStudy) -> None:
+    study = HEAD + "spread: {column: beside, kind: sd, n: 5}\n"
+    results = analyse(make_study(study, table("rate,depth,value,beside", "1,1,55.5,2.0", "2,1,3,")))
+    grid, uncertainty = uncertainty_of(results)
+    card = json.loads(card_data(Figure(draw_grid(grid), grid, uncertainty=uncertainty)))
+    assert card["spread"] == ["± 2.0", None]
+    assert card["spread_is"] == "standard deviation of 5 repeats"
+    content = json.loads(to_json(GridCells(grid, uncertainty)))
+    assert content["spread"] == {"kind": "sd", "n": 5}
+    assert [cell.get("spread") for cell in content["cells"]] == [2.0, None]
+    assert to_csv(grid).splitlines()[:2] == [
+        "rate,depth,value,beside,state,n,successes,stderr,note,place,run,reading",
+        "1,1,55.5,2.0,ok,,,0.8944271909999158785636694674,,,,cells",
+    ]
+    assert columns(results.study, [GridCells(grid, uncertainty)])["spread"] == [2.0, None]
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("spred", "found:    the columns rate, depth, value, spread"),
+        ("value", 'found:    "value"'),
+    ],
+)
+def test_the_spread_has_a_column_of_its_own(checked: Checked, column: str, message: str) -> None:
+    study = HEAD + f"spread: {{column: {column}, kind: se}}\n"
+    _, problems = checked(study, table("rate,depth,value,spread", "1,1,1,1"))
+    assert any(message in str(problem) for problem in problems), [*map(str, problems)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shlex
 import tempfile
 from decimal import Decimal
@@ -930,14 +931,52 @@ def test_names_that_the_format_doesnt_take_are_changed_with_a_label(here: Path) 
     ) in (here / "data/t/study.yml").read_text("utf-8")
 
 
-def test_what_stands_after_a_margin_is_kept_as_a_note(here: Path) -> None:
-    put(here, "t.csv", "x,y,acc\n1,1,71.2 ± 0.5\n2,1,70.0±0.4\n")
+def test_what_stands_after_a_margin_is_the_spread_of_a_kind_that_isnt_known(here: Path) -> None:
+    put(here, "t.csv", "x,y,acc\n1,1,71.2 ± 0.5%\n2,1,70.0±0.4\n3,1,69.0 ± k\n")
     result = run("t.csv", "--yes")
     assert (
-        "note: acc: what stands after ± isn't read, since it may be a standard error or a "
-        "standard deviation; it is kept as a note of the cell\n"
+        "note: acc: what stands after ± may be a standard deviation, a standard error or half of "
+        "a 95 % interval; it is shown, and used where you say which: --spread-kind sd "
+        "--spread-n 5, se or ci95\n"
     ) in result.output
-    assert written(here, "t")[1] == ["1", "1", "71.2", "± 0.5 in the source", "t.csv:2"]
+    assert [row[2:5] for row in written(here, "t")] == [
+        ["acc", "spread", "note"],
+        ["71.2", "0.5", ""],
+        ["70.0", "0.4", ""],
+        ["69.0", "", "± k in the source"],
+    ]
+    text = (here / "data/t/study.yml").read_text("utf-8")
+    assert (
+        "# What stands beside each value. With kind: sd (and n: repeats), se or ci95 values get "
+        "intervals.\nspread: {column: spread}\n"
+    ) in text
+
+
+@pytest.mark.parametrize(
+    ("options", "spread"),
+    [
+        ((), "{column: spread, kind: sd}"),
+        (("--spread-n", "5"), "{column: spread, kind: sd, n: 5}"),
+        (("--spread", "acc_std", "--spread-kind", "se"), "{column: spread, kind: se}"),
+        (("--spread", ""), None),
+    ],
+)
+def test_the_spread_is_as_asked_or_as_its_name_says(
+    here: Path, options: tuple[str, ...], spread: str | None
+) -> None:
+    put(here, "t.csv", "x,y,acc,acc_std\n1,1,0.5,0.1\n2,1,0.6,0.2\n1,2,0.3,0.1\n2,2,0.1,0.2\n")
+    result = run("t.csv", *options, "--yes")
+    assert result.exit_code == 0, result.output
+    text = (here / "data/t/study.yml").read_text("utf-8")
+    assert [line for line in text.splitlines() if line.startswith("spread:")] == (
+        [f"spread: {spread}"] if spread else []
+    )
+    asked = run("t.csv", *options, "--study", "u")
+    (command,) = re.findall("gridatlas (import t.csv.*)", asked.output)
+    again = CliRunner().invoke(main, shlex.split(command))
+    assert again.exit_code == 0, again.output
+    assert (here / "data/u/cells.csv").read_text() == (here / "data/t/cells.csv").read_text()
+    assert text.splitlines()[4:] == (here / "data/u/study.yml").read_text("utf-8").splitlines()[4:]
 
 
 def test_texts_in_place_of_values(here: Path) -> None:
@@ -981,7 +1020,7 @@ def test_how_runs_ended_is_the_state_of_cells_without_a_value(here: Path) -> Non
     ]
 
 
-def test_a_deviation_in_a_column_beside_is_kept_as_a_note(here: Path) -> None:
+def test_a_deviation_in_a_column_beside_is_the_spread(here: Path) -> None:
     put(
         here,
         "t.csv",
@@ -990,13 +1029,7 @@ def test_a_deviation_in_a_column_beside_is_kept_as_a_note(here: Path) -> None:
     result = run("t.csv", "--yes")
     assert result.exit_code == 0, result.output
     assert "the sd of acc_mean: its name" in result.output
-    assert [row[3] for row in written(here, "t")] == [
-        "note",
-        "sd 0.5 in the source",
-        "sd 0.4 in the source",
-        "sd 0.3 in the source",
-        "",
-    ]
+    assert [row[3] for row in written(here, "t")] == ["spread", "0.5", "0.4", "0.3", ""]
 
 
 # --- rows that are wrong --------------------------------------------------------------------------

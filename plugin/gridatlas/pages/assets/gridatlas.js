@@ -226,6 +226,7 @@
     });
     if (value != null && say("state")) make("span", big, ` ${say("state")}`);
     const trials = [
+      say("spread") && `${say("spread")}${data.unit || ""} (${data.spread_is})`,
       say("interval") && `95 % interval: ${say("interval")}${data.unit || ""}` +
         (data.basis ? ` (${data.basis})` : ""),
       say("range") && `Range of its repeats: ${say("range")}${data.unit || ""}`,
@@ -445,6 +446,7 @@
     const unit = of.map.data.unit || "";
     const parts = [
       say("state") && say("value") != null ? say("state") : "",
+      say("spread") ? `${say("spread")}${unit}, ${of.map.data.spread_is}` : "",
       say("interval") ? `95 % interval ${say("interval")}${unit}` : "",
       say("n") ? `n = ${say("n")}` : "",
     ].filter(Boolean);
