@@ -59,7 +59,7 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     own = [name for name in (asked.y, *asked.facets) if name and name in table.columns]
     if wide:
         return Choice((_wide(table, named_form(table, own), asked),), True)
-    if wide is False or _is_long(table, asked):
+    if wide is False or table.logs or _is_long(table, asked):
         return Choice((propose(table, asked),), False)
     form = wide_form(table, own)
     if form is not None and own and not set(own) <= set(form.rows):

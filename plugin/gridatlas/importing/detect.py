@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gridatlas.data.tables import read_table
+from gridatlas.importing.harness import harness_table
+from gridatlas.importing.logs.inspect_files import ENDING as EVAL
+from gridatlas.importing.logs.inspect_files import is_inspect
+from gridatlas.importing.logs.inspect_logs import inspect_table
+from gridatlas.importing.logs.lm_eval_logs import SAMPLES
 from gridatlas.importing.paths import matched, path_columns
-from gridatlas.importing.readers import lm_eval, mteb
+from gridatlas.importing.readers import mteb
 from gridatlas.importing.readers.delimited import decode, read_delimited
 from gridatlas.importing.readers.json_values import (
     is_rows_by_key,
@@ -24,12 +28,13 @@ from gridatlas.importing.readers.json_values import (
 )
 from gridatlas.importing.readers.latex import read_latex
 from gridatlas.importing.readers.markdown_tables import read_markdown
-from gridatlas.importing.rows import CannotImport, RawTable, Reported, unique_names
+from gridatlas.importing.rows import CannotImport, RawTable, unique_names
 from gridatlas.importing.run_folders import RunFolder, run_folders, settings_of
 from gridatlas.model.problems import join_names
 
 ENDINGS = (
     ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown", ".tex",
+    EVAL,
 )  # fmt: skip
 GZIP = ".gz"
 
@@ -40,6 +45,8 @@ def detect(
     encoding: str | None = None,
     table: int | None = None,
     pattern: str | None = None,
+    metric: str | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> RawTable:
     """All rows of files, or of the files in folders.
 
@@ -47,6 +54,8 @@ def detect(
         encoding: Of text tables that aren't UTF-8.
         table: Which of several tables of a Markdown page, from 1.
         pattern: Names of the parts of the files' paths: `{model}/{seed}.json`.
+        metric: The score that is asked for: logs have several.
+        progress: Says how far it is, where that takes a while.
 
     Raises:
         CannotImport: For what can't be read.
@@ -60,13 +69,21 @@ def detect(
             "a file that is named twice", "each file once", "name it once", usage=True
         )
     names = _names(files)
+    if any(ending_of(file) == EVAL for file in files):
+        read = _reading(encoding)
+        return inspect_table([*zip(files, names, strict=True)], read, metric, progress)
     trees = {
         file: parse_json(_text(file, name, encoding)[0], name)
         for file, name in zip(files, names, strict=True)
         if ending_of(file) == ".json"
     }
+    if trees and any(map(is_inspect, trees.values())):
+        read = _reading(encoding)
+        return inspect_table([*zip(files, names, strict=True)], read, metric, progress)
     if trees and len(trees) == len(files):
-        found = _harness(trees, names, pattern) or _cells(trees, names, pattern)
+        read = _reading(encoding)
+        found = harness_table(trees, names, pattern, read, progress)
+        found = found or _cells(trees, names, pattern)
         if found:
             return found
     tables = []
@@ -97,6 +114,12 @@ def _files(path: Path) -> list[Path]:
             and not any(part.startswith(".") for part in file.relative_to(path).parts)
             and file.name != mteb.META
         )
+        if any(ending_of(file) == ".json" for file in found):
+            # Documents are read with the results that they lie beside.
+            found = [file for file in found if not SAMPLES.fullmatch(file.name)]
+        if any(ending_of(file) == EVAL for file in found):
+            # Beside logs lie a list of them, and notes; logs in JSON are told by what they say.
+            return [file for file in found if ending_of(file) in (EVAL, ".json")]
         endings = sorted({ending_of(file) for file in found})
         if not found:
             raise CannotImport(
@@ -146,6 +169,10 @@ def _table(file: Path, name: str, encoding: str | None, number: int | None) -> R
     if ending == ".tex":
         return read_latex(text, name)
     return read_delimited(text, name, encoding_note)
+
+
+def _reading(encoding: str | None) -> Callable[[Path, str], str]:
+    return lambda file, name: _text(file, name, encoding)[0]
 
 
 def _text(file: Path, name: str, encoding: str | None) -> tuple[str, str]:
@@ -255,86 +282,6 @@ def _of_runs(runs: Sequence[RunFolder], encoding: str | None) -> RawTable:
 
 
 # --- JSON files that are no tables ----------------------------------------------------------------
-
-
-def _harness(
-    trees: Mapping[Path, Any], names: Sequence[str], pattern: str | None
-) -> RawTable | None:
-    """A table of results of lm-evaluation-harness or MTEB; None where no file is one.
-
-    What `--path` names is a column, and counts for more than what the files say: they call a model
-    by the folder that it was read from.
-    """
-    for form, mine in ((lm_eval.FORM, lm_eval.is_lm_eval), (mteb.FORM, mteb.is_mteb)):
-        if not any(map(mine, trees.values())):
-            continue
-        records: list[tuple[str, Any]] = []
-        others = []
-        instead: dict[str, None] = {}
-        for (file, tree), name in zip(trees.items(), names, strict=True):
-            if not mine(tree):
-                others.append(Reported(name, f"a file that isn't {form}"))
-                continue
-            found = (
-                lm_eval.records(tree, name)
-                if form == lm_eval.FORM
-                else mteb.records(tree, name, file.resolve(), _meta(file))
-            )
-            parts = matched(name, pattern) if pattern else {}
-            for place, record in found:
-                instead |= {key: None for key in parts if key in record}
-                records.append((place, {**record, **parts}))
-        if not records:
-            raise CannotImport(f"{form} without a score", "at least one", "run it again")
-        table = table_of(records, form)
-        if not pattern:
-            table = _with_paths(table, names)
-        keep = lm_eval.KEEP if form == lm_eval.FORM else {}
-        reported = (*table.reported, *others)
-        replaced = (
-            [f"{join_names(instead)}: as --path says, not as the files do"] if instead else []
-        )
-        notes = (*replaced, *table.notes)
-        return replace(table, reported=reported, notes=notes, keep=keep)
-    return None
-
-
-def _meta(file: Path) -> str:
-    """The model's name as the file beside MTEB's results says it; empty where there is none."""
-    path = file.parent / mteb.META
-    if not path.is_file():
-        return ""
-    tree = parse_json(_text(path, path.name, None)[0], path.name)
-    return str(tree.get("name") or "") if isinstance(tree, Mapping) else ""
-
-
-def _with_paths(table: RawTable, names: Sequence[str]) -> RawTable:
-    """A table of records with columns of their paths, which count where nothing else does."""
-    place_of = {name: at for at, name in enumerate(names)}
-    rows = [place_of.get(_file_of(place, place_of), 0) for place in table.places]
-    own = {
-        name: [texts[row] for row in rows] for name, texts in path_columns(names).columns.items()
-    }
-    models = table.columns.get("model", ())
-    if len(set(models)) == 1 and len(names) > 1 and len({*table.columns.get("task", ())}) == 1:
-        # The folder is the task's: the model stands in the name of the file.
-        stems = [_model_of(names[row]) for row in rows]
-        return replace(table, columns={**table.columns, "model": stems})
-    own = {name: texts for name, texts in own.items() if name not in table.columns}
-    return replace(table, columns={**table.columns, **own}, origins=tuple(own))
-
-
-def _file_of(place: str, names: Mapping[str, int]) -> str:
-    while place and place not in names:
-        place = place.rpartition(":")[0]
-    return place
-
-
-def _model_of(name: str) -> str:
-    """The model in a file's name: `org__model__revision.json` is `org/model`."""
-    parts = Path(name).stem.split("__")
-    named = [part for part in parts if not re.fullmatch(r"[0-9a-f]{7,40}|\d+|external|no_.*", part)]
-    return "/".join(named or parts)
 
 
 def _cells(trees: Mapping[Path, Any], names: Sequence[str], pattern: str | None) -> RawTable | None:

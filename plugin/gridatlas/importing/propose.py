@@ -161,6 +161,9 @@ class _Proposing:
         asked, columns, table = self.asked, self.columns, self.rows.table
         notes = list(table.notes)
         kinds = kinds_of(columns)
+        for name in table.settings:
+            if name in kinds and kinds[name].kind not in ("repeat", "empty"):
+                kinds[name] = KindOfColumn("factor", "a setting, as the logs say")
         roles: dict[str, Role] = {}
 
         def give(role: str, name: str, why: str) -> None:
@@ -310,6 +313,7 @@ class _Proposing:
         free.sort(
             key=lambda name: (
                 name not in ("x", "y"),
+                name == "filter" and self.rows.table.logs is not None,
                 not facts.columns[name].as_numbers or facts.kind(name) == "repeat",
                 -len(facts.columns[name].distinct),
                 order.index(name),

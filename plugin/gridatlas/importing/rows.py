@@ -48,6 +48,42 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemOutcomes:
+    """What a log says of each item of a cell.
+
+    Attributes:
+        ids: What the items are called.
+        checks: Digests of what was asked, so that equal ids are known to be equal items.
+        samples: Graded samples of each item.
+        correct: Those that are right.
+    """
+
+    ids: tuple[str, ...]
+    checks: tuple[str, ...]
+    samples: tuple[int, ...]
+    correct: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogFiles:
+    """What logs say besides the rows of their table.
+
+    Attributes:
+        tool: Which program wrote them, with its version where they say it.
+        started: When the first began, as it says; empty where none does.
+        packages: Versions of packages that they name.
+        outcomes: By the place of a row.
+        files: By the place of a row, the log's path and that of its samples.
+    """
+
+    tool: str
+    started: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, ItemOutcomes] = field(default_factory=dict)
+    files: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class RawTable:
     """All rows of all files, by columns.
 
@@ -65,6 +101,8 @@ class RawTable:
         wide: Headings that became levels, where the table was wide.
         metric: What all its headings say was measured.
         left_out: Columns that were left out when it became long, each with the reason.
+        settings: Columns that are known to be settings, whatever they are called.
+        logs: What the logs say besides, where the rows are from logs.
     """
 
     form: str
@@ -80,6 +118,8 @@ class RawTable:
     wide: tuple[str, ...] = ()
     metric: str = ""
     left_out: tuple[tuple[str, str], ...] = ()
+    settings: tuple[str, ...] = ()
+    logs: LogFiles | None = None
 
     def with_rows(self, rows: Sequence[int]) -> RawTable:
         """The table with some of its rows."""

@@ -11,6 +11,7 @@ from gridatlas.importing.answer import choice_json, refusal_json
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.choose import Choice, choose
 from gridatlas.importing.detect import detect, sources
+from gridatlas.importing.logs.run_files import with_run
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import Proposal, collision
 from gridatlas.importing.report import (
@@ -94,7 +95,12 @@ def _choice(
 ) -> Choice:
     """What is proposed for files."""
     table = detect(
-        files, encoding=options["encoding"], table=options["table"], pattern=options["pattern"]
+        files,
+        encoding=options["encoding"],
+        table=options["table"],
+        pattern=options["pattern"],
+        metric=asked.metric,
+        progress=progress,
     )
     if len(table.places) > MANY_ROWS:
         progress(f"looking at {len(table.places):,} rows")
@@ -168,7 +174,10 @@ def _import(
         if not answer:
             return 2
     about = About(title, sources(files), options["url"])
+    measured = with_run(imported, proposal.table.logs, study)
+    imported = measured.imported
     texts = dict(zip(FILES, (study_text(imported, proposal, about), imported.csv()), strict=True))
+    texts |= measured.texts
     if len(proposal.table.places) > MANY_ROWS:
         progress("checking the study, as gridatlas check does")
     return _write(texts, data, study, dry=options["dry"], echo=echo)

@@ -13,7 +13,9 @@ from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
+from gridatlas.data.runs import FOLDER as RUNS
 from gridatlas.files.staging import StagingDir, abandoned, exchange
+from gridatlas.importing.logs.run_files import PREFIX as RUN_PREFIX
 from gridatlas.importing.rows import CannotImport
 from gridatlas.model.problems import Problem, join_names, only_problems
 
@@ -63,7 +65,7 @@ def check_place(data: Path, study: str, *, replace: bool) -> None:
             "name another study with --study",
             usage=True,
         )
-    others = sorted(path.name for path in folder.iterdir() if path.name not in FILES)
+    others = sorted(path.name for path in folder.iterdir() if not _is_written(path))
     if others:
         raise CannotImport(
             f"{folder} with other files: {join_names(others)}",
@@ -71,6 +73,13 @@ def check_place(data: Path, study: str, *, replace: bool) -> None:
             "move them away, or name another study with --study",
             usage=True,
         )
+
+
+def _is_written(path: Path) -> bool:
+    """Whether an import writes such a file, or a folder with nothing but such files."""
+    if path.name == RUNS and path.is_dir() and not path.is_symlink():
+        return all(file.name.startswith(RUN_PREFIX) for file in path.iterdir())
+    return path.name in FILES
 
 
 @contextlib.contextmanager
@@ -90,7 +99,9 @@ def staged(data: Path, study: str, texts: Mapping[str, str], *, dry: bool) -> It
         with StagingDir(Path(tempfile.gettempdir()) if dry else data, PREFIX) as stage:
             (stage / study).mkdir()
             for name, text in texts.items():
-                (stage / study / name).write_bytes(text.encode())
+                file = stage / study / name
+                file.parent.mkdir(exist_ok=True)
+                file.write_bytes(text.encode())
             yield stage
     except OSError as error:
         raise _not_written(data, error) from error

@@ -68,10 +68,10 @@ def _groups(tree: Mapping[str, Any]) -> set[str]:
 def _model(tree: Mapping[str, Any]) -> str:
     """The model's name; in older files it stands among the arguments."""
     config = _mapping(tree, "config")
-    named = tree.get("model_name") or tree.get("model_name_sanitized")
-    if isinstance(named, str):
-        return named
     arguments = config.get("model_args")
+    named = tree.get("model_name") or tree.get("model_name_sanitized")
+    if isinstance(named, str) and not (_is_invented(arguments) and config.get("model")):
+        return named
     if isinstance(arguments, Mapping):
         return str(arguments.get("pretrained", config.get("model", "")))
     for part in str(arguments or "").split(","):
@@ -79,6 +79,15 @@ def _model(tree: Mapping[str, Any]) -> str:
         if key.strip() == "pretrained":
             return value.strip()
     return str(config.get("model") or "")
+
+
+def _is_invented(arguments: Any) -> bool:
+    """Whether nothing names the model, so that the harness made up a random name."""
+    if arguments is None:
+        return False
+    texts = arguments if isinstance(arguments, Mapping) else str(arguments).split(",")
+    keys = {str(text).partition("=")[0].strip() for text in texts}
+    return not keys & {"pretrained", "model", "path", "engine", "peft", "delta"}
 
 
 def _revision(tree: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Logs of evaluation tools and of sweeps: cells with the outcomes of their items."""

@@ -1,0 +1,506 @@
+"""`gridatlas import` of evaluation logs: which cells they are, and the outcomes of their items."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from log_samples import header, packed, put_eval, put_lm_eval, put_members, results, samples
+
+from gridatlas.cli.main import main
+
+Cells = dict[tuple[str, ...], tuple[str, ...]]
+SCORES = {"q1": "CC", "q2": "CI", "q3": "II", "q4": "CC"}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["import", *arguments])
+
+
+def cells(folder: Path, names: str, study: str = "logs") -> Cells:
+    """The rows by x and y, with some of their columns."""
+    with open(folder / "data" / study / "cells.csv", encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    found = [dict(zip(head, row, strict=True)) for row in rows]
+    at = names.split()
+    return {
+        tuple(row[name] for name in head[:2]): tuple(row.get(name, "") for name in at)
+        for row in found
+    }
+
+
+def paired(folder: Path, study: str = "logs") -> dict[str, Any]:
+    """The outcomes of the one run, as written."""
+    (file,) = (folder / "data" / study / "runs").glob("*.outcomes.json")
+    return dict(json.loads(file.read_text("utf-8")))
+
+
+def sweep(folder: Path, **last: Any) -> None:
+    """Four logs by temperature and shots; `last` is of the last, besides or instead."""
+    for number, (warm, shots) in enumerate([("0.0", 0), ("0.5", 0), ("0.0", 2), ("0.5", 2)], 1):
+        given: dict[str, Any] = {
+            "number": number,
+            "task_args": {"fewshot": shots},
+            "plan": {"steps": [], "config": {"temperature": float(warm), "max_tokens": 64}},
+            "config": {"epochs": 2},
+        }
+        scores = last.get("scores", SCORES) if number == 4 else SCORES
+        more = {key: value for key, value in last.items() if key != "scores"}
+        put_eval(folder / f"{number}.eval", scores, **given | (more if number == 4 else {}))
+
+
+# --- Inspect --------------------------------------------------------------------------------------
+
+
+def test_logs_of_inspect_are_cells_with_outcomes_per_item(here: Path) -> None:
+    sweep(here / "logs")
+    result = run("logs", "--yes")
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("logs: 4 rows; 4 logs of Inspect\n")
+    run_id = paired(here)["run"]
+    # Of item means 1, 0.5, 0 and 1: the standard error is over four items, not eight samples.
+    assert cells(here, "match n successes stderr place run") == {
+        (shots, warm): ("0.625", "8", "5", "0.2393567769", f"{at}.eval", run_id)
+        for at, (warm, shots) in enumerate(
+            [("0.0", "0"), ("0.5", "0"), ("0.0", "2"), ("0.5", "2")], 1
+        )
+    }
+    assert paired(here) == {
+        "run": run_id,
+        "items": [["q1", "q2", "q3", "q4"]],
+        "cells": [
+            {
+                "cell": {"fewshot": shots, "temperature": warm},
+                "items": 0,
+                "samples": 2,
+                "correct": [2, 1, 0, 2],
+            }
+            for warm, shots in [("0", "0"), ("0.5", "0"), ("0", "2"), ("0.5", "2")]
+        ],
+    }
+    manifest = json.loads((here / f"data/logs/runs/{run_id}.json").read_text("utf-8"))
+    assert {key: manifest[key] for key in ("script", "started", "packages", "stderr_over")} == {
+        "script": "logs of Inspect 0.3.285, read by gridatlas import",
+        "started": "2026-03-01T10:01:00+00:00",
+        "packages": {"inspect_ai": "0.3.285"},
+        "stderr_over": "items",
+    }
+    assert run("logs", "--yes", "--replace").exit_code == 0
+
+
+LAST = ("2", "0.5")
+"""The shots and the temperature of the last log of a sweep."""
+
+
+@pytest.mark.parametrize(
+    ("last", "cell", "output"),
+    [
+        pytest.param(
+            {"scores": {**SCORES, "q3": [None, None]}},
+            ("0.8333333333", "6", "5", "", "3 of 4 items were scored"),
+            "not all logs have the same items",
+            id="failed samples: n is what was scored",
+        ),
+        pytest.param(
+            {"status": "cancelled"},
+            ("", "", "", "failed", "cancelled"),
+            "1 row without a value",
+            id="a cancelled run has a value, which isn't one",
+        ),
+        pytest.param(
+            {"status": "error", "error": "CUDA out of memory"},
+            ("", "", "", "oom", "error; CUDA out of memory"),
+            "1 row without a value",
+            id="out of memory",
+        ),
+        pytest.param(
+            {"scores": dict.fromkeys(SCORES, "II"), "limit": "token"},
+            ("0", "8", "0", "", "8 of 8 samples ended at a token limit"),
+            "",
+            id="a limit is scored as wrong, and it is said",
+        ),
+        pytest.param(
+            {"scores": {**SCORES, "q3": "PP"}},
+            ("0.75", "", "", "", "8 scored samples"),
+            "logs with partial credit, or without samples, aren't compared item by item",
+            id="partial credit counts no successes",
+        ),
+        pytest.param(
+            {"scores": {"q1": ["C", float("nan")], "q2": "CI", "q3": "II", "q4": "CC"}},
+            ("0.625", "", "", "", "7 scored samples"),
+            "",
+            id="a score that isn't a number is none, and items stay equal in weight",
+        ),
+        pytest.param(
+            {"scores": {"q4": "CC", "q2": "CI", "q3": "II", "q1": "CC"}},
+            ("0.625", "8", "5", "", ""),
+            "",
+            id="another order of the items",
+        ),
+    ],
+)
+def test_what_a_log_says_decides_what_its_cell_is(
+    here: Path, last: dict[str, Any], cell: tuple[str, ...], output: str
+) -> None:
+    sweep(here / "logs", **last)
+    result = run("logs", "--yes")
+    assert result.exit_code == 0, result.output
+    assert cells(here, "match n successes state note")[LAST] == cell
+    assert output in result.output
+
+
+def test_an_id_with_unequal_targets_pairs_nothing(here: Path) -> None:
+    sweep(here / "logs", targets={"q1": "26", "q2": "62", "q3": "44", "q4": "80"})
+    result = run("logs", "--yes")
+    assert (
+        "note: 2 ids with unequal targets, such as q2: the ids number the items of each run anew, "
+        "so they pair nothing\n"
+    ) in result.output
+    lists = paired(here)["items"]
+    assert [[name.partition(" ")[0] for name in items] for items in lists] == [[*SCORES]] * 2
+    assert {name for name in lists[0] if name in lists[1]} == {"q1", "q4"}
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [
+        pytest.param({"model_generate_config": {"temperature": 0.7}}, "0.7", id="get_model"),
+        pytest.param(
+            {"plan": {"steps": [{"solver": "generate", "params": {"temperature": 0.7}}]}},
+            "0.7",
+            id="solver",
+        ),
+        pytest.param({"task_args": {"temperature": 0.7, "fewshot": 2}}, "0.7", id="task parameter"),
+    ],
+)
+def test_a_setting_is_a_factor_wherever_the_tool_puts_it(
+    here: Path, given: dict[str, Any], level: str
+) -> None:
+    sweep(here / "logs", **{"plan": {"steps": [], "config": {}}, **given, "task_args": {
+        "fewshot": 2, **given.get("task_args", {})}})  # fmt: skip
+    result = run("logs", "--x", "temperature", "--y", "fewshot", "--metric", "match")
+    assert result.exit_code == 0, result.output
+    assert ("2", level) in cells(here, "match")
+
+
+def test_of_a_setting_that_stands_twice_the_inner_counts_and_both_are_said(here: Path) -> None:
+    steps = [{"solver": "generate", "params": {"temperature": 0.7}}]
+    sweep(here / "logs", plan={"steps": steps, "config": {"temperature": 0.5}})
+    result = run("logs", "--yes")
+    assert ("2", "0.7") in cells(here, "match")
+    assert (
+        "note: temperature: plan.generate counts, not plan.config, which says otherwise (4.eval)\n"
+    ) in result.output
+
+
+@pytest.mark.parametrize(
+    ("extra", "reported"),
+    [
+        pytest.param(
+            {"number": 4}, "a copy of 4.eval: the same eval_id: 5.eval", id="a copy of a log"
+        ),
+        pytest.param(
+            {"number": 5, "task_id": "task-4"},
+            "tried again: 5.eval is newer, with the same task_id: 4.eval",
+            id="a retry",
+        ),
+        pytest.param(
+            {"number": 5, "status": "error", "error": "lost"},
+            "error; 4.eval has the same settings, and ended well: 5.eval",
+            id="a failure that was made good",
+        ),
+    ],
+)
+def test_of_logs_of_one_cell_one_counts(here: Path, extra: dict[str, Any], reported: str) -> None:
+    sweep(here / "logs")
+    plan = {"steps": [], "config": {"temperature": 0.5, "max_tokens": 64}}
+    own = {"task_args": {"fewshot": 2}, "plan": plan, "config": {"epochs": 2}}
+    put_eval(here / "logs/5.eval", SCORES, **{**own, **extra})
+    result = run("logs", "--yes")
+    assert result.exit_code == 0, result.output
+    assert (
+        f"5 rows read\n  = 4 cells\n  + 0 repeats of these cells\n  + 1 reported\n  {reported}"
+        in (result.output.replace("left out: ", ""))
+    )
+
+
+def test_a_run_that_has_not_ended_is_a_missing_cell(here: Path) -> None:
+    sweep(here / "logs")
+    (here / "logs/4.eval").unlink()
+    plan = {"config": {"temperature": 0.5, "max_tokens": 64}}
+    start = header(number=4, task_args={"fewshot": 2}, plan=plan)
+    del start["status"]
+    journal = {"_journal/summaries/1.json": samples({"q1": "C", "q2": "I"})}
+    put_members(here / "logs/4.eval", {"_journal/start.json": start, **journal})
+    assert run("logs", "--yes").exit_code == 0
+    assert cells(here, "match state note")[LAST] == (
+        "", "", "started; it hasn't ended: 2 samples in the log, of 4 items",
+    )  # fmt: skip
+
+
+def test_scores_and_reducers_are_chosen(here: Path) -> None:
+    for number in (1, 2, 3, 4):
+        scores = [
+            {**results(0.5)["scores"][0], "reducer": "mean"},
+            {**results(0.75)["scores"][0], "reducer": "max"},
+            results(0.25, name="form")["scores"][0],
+        ]
+        every = {"scores": scores, "headline": results(0.5)["headline"]}
+        put_members(
+            here / f"logs/{number}.eval",
+            {
+                "header.json": header(
+                    number=number,
+                    results=every,
+                    task_args={"a": number % 2, "b": number // 3},
+                    config={"epochs": 2},
+                ),
+                "summaries.json": samples({"q1": "CI", "q2": "CI", "q3": "CI", "q4": "CI"}),
+                "reductions.json": [
+                    {
+                        "scorer": "match",
+                        "reducer": "max",
+                        "samples": [
+                            {"sample_id": f"q{at}", "value": value}
+                            for at, value in enumerate("CCCI", 1)
+                        ],
+                    }
+                ],
+            },
+        )
+    first = run("logs", "--yes")
+    assert "note: other scores of these logs: form (--metric form)\n" in first.output
+    assert "note: reducers: max, mean (--only reducer=max)\n" in first.output
+    assert set(cells(here, "match n successes").values()) == {("0.5", "8", "4")}
+    assert run("logs", "--yes", "--study", "m", "--only", "reducer=max").exit_code == 0
+    assert set(cells(here, "match n successes", "m").values()) == {("0.75", "4", "3")}
+    assert run("logs", "--yes", "--study", "form", "--metric", "form").exit_code == 0
+    assert set(cells(here, "form n", "form").values()) == {("0.25", "")}
+    wrong = run("logs", "--yes", "--study", "x", "--metric", "from")
+    assert (wrong.exit_code, wrong.output) == (
+        2,
+        "Error: nothing was imported\n"
+        "  found:    --metric from\n"
+        "  expected: a score of these logs: form, match\n"
+        "  fix:      write --metric form\n",
+    )
+
+
+def test_logs_in_json_are_read_too(here: Path) -> None:
+    sweep(here / "logs")
+    with zipfile.ZipFile(here / "logs/1.eval"):
+        pass
+    for number in (1, 2, 3, 4):
+        given = {"task_args": {"a": number % 2, "b": number // 3}, "results": results(0.5)}
+        scores = {"q1": "C", "q2": "I", "q3": [float("nan")]}
+        tree = header(number=number, **given) | {"samples": samples(scores)}
+        (here / f"json/{number}.json").parent.mkdir(exist_ok=True)
+        (here / f"json/{number}.json").write_text(json.dumps(tree), "utf-8")
+    result = run("json", "--yes", "--study", "logs")
+    assert result.exit_code == 0, result.output
+    assert set(cells(here, "match n successes note").values()) == {
+        ("0.5", "2", "1", "2 of 3 items were scored")
+    }
+
+
+def bomb() -> bytes:
+    return packed({"header.json": b"0" * 5_000_000}, size=1000)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        pytest.param(b"no log", "4.eval: file is not a zip file", id="foreign"),
+        pytest.param(
+            packed({"header.json": json.dumps(header()).encode()})[:-30],
+            "4.eval: file is not a zip file",
+            id="truncated",
+        ),
+        pytest.param(
+            packed({"a.txt": b"a"}),
+            "4.eval: a ZIP file without header.json and _journal/start.json",
+            id="another ZIP file",
+        ),
+        pytest.param(bomb(), "4.eval:header.json: ", id="more than it says"),
+        pytest.param(
+            packed({"header.json": b"{}"}, size=3_000_000_000),
+            "4.eval:header.json: 3,000,000,000 bytes or more",
+            id="absurd size",
+        ),
+        pytest.param(
+            packed({"../../header.json": b"{}"}),
+            '4.eval: a member called "../../header.json"',
+            id="path in a name",
+        ),
+        pytest.param(
+            packed({"header.json": b'{"version": 2'}),
+            "4.eval:header.json:1: Expecting ',' delimiter at column 14",
+            id="half a member",
+        ),
+        pytest.param(
+            packed({"header.json": b"[" * 100_000}),
+            "4.eval:header.json: values nested too deeply",
+            id="nested",
+        ),
+        pytest.param(
+            packed({"header.json": b'{"version": 3, "status": "success", "eval": {}}'}),
+            '4.eval: version "3" of Inspect\'s logs',
+            id="unknown version",
+        ),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_named(here: Path, content: bytes, found: str) -> None:
+    sweep(here / "logs")
+    (here / "logs/4.eval").write_bytes(content)
+    result = run("logs", "--yes")
+    assert result.exit_code == 1, result.output
+    assert result.output.startswith(f"Error: nothing was imported\n  found:    {found}")
+    assert not (here / "data").exists()
+
+
+# --- lm-evaluation-harness ------------------------------------------------------------------------
+
+SHOTS = (0, 4)
+
+
+def lm_sweep(folder: Path, **given: Any) -> None:
+    for model in ("org/small", "org/large"):
+        for shots in SHOTS:
+            put_lm_eval(
+                folder / model.replace("/", "__"),
+                f"2026-03-01T10-0{shots}-00.5",
+                {"sums": {"strict": [1, 0, 0, 1], "flexible": [1, 1, 0, 1]}},
+                model_name=model,
+                shots=shots,
+                **given,
+            )
+
+
+def test_documents_are_read_beside_results_once_per_filter(here: Path) -> None:
+    lm_sweep(here / "logs")
+    result = run("logs", "--yes", "--only", "filter=strict")
+    assert result.exit_code == 0, result.output
+    rows = cells(here, "value n successes stderr")
+    assert rows == {
+        (model, str(shots)): ("0.5", "4", "2", "0.2886751346")
+        for model in ("org/small", "org/large")
+        for shots in SHOTS
+    }
+    assert paired(here)["items"] == [["0", "1", "2", "3"]]
+    assert {tuple(cell["correct"]) for cell in paired(here)["cells"]} == {(1, 0, 0, 1)}
+
+
+def test_filters_are_a_facet_rather_than_an_axis(here: Path) -> None:
+    lm_sweep(here / "logs")
+    result = run("logs", "--dry-run", "--format", "json")
+    proposal = json.loads(result.output)
+    assert {key: proposal[key] for key in ("x", "y", "facets")} == {
+        "x": "num_fewshot", "y": "model", "facets": ["filter"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "levels"),
+    [
+        pytest.param(
+            {"model_args": {"pretrained": "org/small", "dtype": "float16"}},
+            {"unset", "float16"},
+            id="runs that differ in dtype",
+        ),
+        pytest.param(
+            {"model_args": "pretrained=org/small,dtype=float16"},
+            {"unset", "float16"},
+            id="arguments as a text",
+        ),
+    ],
+)
+def test_what_differs_in_arguments_is_a_factor(
+    here: Path, change: dict[str, Any], levels: set[str]
+) -> None:
+    for shots in SHOTS:
+        for number, given in enumerate(({}, change)):
+            time = f"2026-03-01T10-{shots}{number}-00"
+            put_lm_eval(
+                here / "logs/small", time, {"sums": {"none": [1, 0, 1]}}, shots=shots, **given
+            )
+    result = run("logs", "--yes")
+    assert result.exit_code == 0, result.output
+    assert {key[0] for key in cells(here, "value")} == levels
+
+
+def test_of_runs_with_equal_settings_the_newest_counts(here: Path) -> None:
+    lm_sweep(here / "logs")
+    again = {"sums": {"strict": [1, 1, 1, 1], "flexible": [1, 1, 1, 1]}}
+    put_lm_eval(here / "logs/org__small", "2026-03-02T10-00-00", again, date=2.0)
+    result = run("logs", "--yes", "--only", "filter=strict")
+    assert result.exit_code == 0, result.output
+    assert cells(here, "value")["org/small", "0"] == ("1",)
+    assert (
+        "run again: org__small/results_2026-03-02T10-00-00.json is newer, with its settings: "
+        "org__small/results_2026-03-01T10-00-00.5.json:results.sums.acc,strict"
+    ) in result.output
+
+
+def test_a_name_that_the_harness_made_up_is_none(here: Path) -> None:
+    for shots, name in zip(SHOTS, ("qdpv68r5", "x81kfp2a"), strict=True):
+        for model in ("dummy", "other"):
+            put_lm_eval(
+                here / "logs" / f"{name}{model}",
+                f"2026-03-01T10-0{shots}-00",
+                {"sums": {"none": [1, 0]}},
+                model_name=f"{name}{model}",
+                model=model,
+                model_args={},
+                shots=shots,
+            )
+    assert run("logs", "--yes").exit_code == 0
+    assert {key[0] for key in cells(here, "value")} == {"dummy", "other"}
+
+
+def test_a_doc_id_of_another_document_pairs_nothing(here: Path) -> None:
+    lm_sweep(here / "logs")
+    put_lm_eval(
+        here / "logs/org__small",
+        "2026-03-01T10-04-00.5",
+        {"sums": {"strict": [1, 0, 0, 1], "flexible": [1, 1, 0, 1]}},
+        shots=4,
+        hashes=["hash-1", "hash-0", "hash-2", "hash-3"],
+    )
+    result = run("logs", "--yes", "--only", "filter=strict")
+    assert "note: 2 doc_ids with other documents in some files, such as 0" in result.output
+    assert len(paired(here)["items"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param('{"doc_id": 0', "Expecting ',' delimiter at column 13", id="truncated"),
+        pytest.param("no JSON", "Expecting value at column 1", id="foreign"),
+    ],
+)
+def test_documents_that_cannot_be_read_are_named(here: Path, text: str, found: str) -> None:
+    lm_sweep(here / "logs")
+    name = "org__small/samples_sums_2026-03-01T10-04-00.5.jsonl"
+    (here / "logs" / name).write_text(text, "utf-8")
+    result = run("logs", "--yes")
+    assert result.exit_code == 1
+    assert result.output.startswith(f"Error: nothing was imported\n  found:    {name}:1: {found}\n")
+
+
+def test_it_says_how_far_it_is(here: Path) -> None:
+    for number in range(1, 46):
+        given = {"number": number, "task_args": {"a": number % 5, "b": number // 5}}
+        put_eval(here / f"logs/{number}.eval", {"q1": "C", "q2": "I"}, **given)
+    result = run("logs", "--dry-run")
+    assert result.stderr == "20 of 45 logs read …\n40 of 45 logs read …\n"
