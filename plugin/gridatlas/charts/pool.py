@@ -238,7 +238,7 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
 
 
 _SOURCES = (
-    *("render", "pictures", "vegalite", "line", "templates", "labels", "palette"),
+    *("render", "shorten", "pictures", "vegalite", "line", "templates", "labels", "palette"),
     *("plotting", "dots", "profile", "forest", "card", "badges"),
 )
 """Our modules that a drawing depends on."""

@@ -26,6 +26,7 @@ from gridatlas.charts.pictures import (
     expected_marks,
     specification_of,
 )
+from gridatlas.charts.shorten import shorter
 from gridatlas.files.cache import cache_key, open_cache
 
 PNG_SCALE = 2
@@ -86,7 +87,7 @@ def draw_one(picture: Drawable) -> Drawing:
         r"(<svg[^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', svg, count=1
     ).replace('="currentColor"', f'="{INK}"')
     png = recompress_png(_vl_convert().svg_to_png(on_white, scale=PNG_SCALE))
-    return Drawing(_shorter(svg), png, _json(spec))
+    return Drawing(shorter(svg), png, _json(spec))
 
 
 def _draw_card(card: SocialCard) -> Drawing:
@@ -154,33 +155,6 @@ def _plain(svg: str, picture: Picture) -> str:
 def _is_image(picture: Picture) -> bool:
     """Whether a screen reader has no parts of it to go through."""
     return isinstance(picture, Plot) and not isinstance(picture, DotPlot)
-
-
-_MARK = re.compile(r'<(?:path|text|line)(?: [\w-]+="[^"]*")+')
-_DEFAULT = re.compile(
-    r' opacity="1"| font-family="sans-serif"|(?: stroke="[^"]*")? stroke-width="0"'
-)
-_PLACES = re.compile(r' (?:d|transform|[xy]2)="[^"]*"')
-_RGB = re.compile(r'(?<=fill|roke)="rgb\((\d+), (\d+), (\d+)\)"')
-_LONG = re.compile(r"-?\d+\.\d{3,}")
-
-
-def _shorter(svg: str) -> str:
-    """The SVG without attributes that change nothing, colours and places in fewer letters.
-
-    A page has several drawings: this is a tenth of what a reader loads.
-    """
-
-    def short(mark: re.Match[str]) -> str:
-        return _RGB.sub(hexadecimal, _PLACES.sub(rounded, _DEFAULT.sub("", mark[0])))
-
-    def rounded(places: re.Match[str]) -> str:
-        return _LONG.sub(lambda number: f"{float(number[0]):.2f}", places[0])
-
-    def hexadecimal(rgb: re.Match[str]) -> str:
-        return '="#' + "".join(f"{int(part):02x}" for part in rgb.groups()) + '"'
-
-    return _MARK.sub(short, svg).replace("<svg ", '<svg font-family="sans-serif" ', 1)
 
 
 def _stable(svg: str, picture: Picture) -> str:

@@ -72,9 +72,7 @@ def _pairs(svg: str) -> list[tuple[str, str, str, str]]:
     groups = [g for g in root.iter(f"{SVG}g") if "values_marks" in g.get("class", "")]
     assert len(groups) == 1
     for text in groups[0].iter(f"{SVG}text"):
-        moved = re.fullmatch(r"translate\(([\d.]+),([\d.]+)\)", text.attrib["transform"])
-        assert moved is not None
-        x, y = map(float, moved.groups())
+        x, y = float(text.attrib["x"]), float(text.attrib["y"])
         under = [
             path
             for (left, top, right, bottom), path in rects.items()

@@ -114,23 +114,6 @@ def test_another_vl_convert_makes_another_bundle(
 # --- a drawing ----------------------------------------------------------------------------------
 
 
-def test_what_changes_nothing_is_left_out_but_of_texts() -> None:
-    harmless = 'fill="rgb(1, 2, 3)" opacity="1" &lt;text d="1.23456"'
-    label = "a &gt; b opacity=1 d= 1.23456"
-    svg = (
-        '<svg class="marks"><text font-family="sans-serif" fill="rgb(1, 2, 3)" opacity="1" '
-        f'transform="translate(1.23456,-0.5)" aria-label="{label}">{harmless}</text>'
-        f'<path d="M0.3333333,1" stroke="#000" stroke-width="0" fill="none"/>'
-        '<path stroke="rgb(255, 0, 10)" stroke-width="0.5" opacity="0.5"/></svg>'
-    )
-    assert render._shorter(svg) == (
-        '<svg font-family="sans-serif" class="marks"><text fill="#010203" '
-        f'transform="translate(1.23,-0.5)" aria-label="{label}">{harmless}</text>'
-        '<path d="M0.33,1" fill="none"/>'
-        '<path stroke="#ff000a" stroke-width="0.5" opacity="0.5"/></svg>'
-    )
-
-
 def test_a_drawing_is_named_for_a_screen_reader() -> None:
     picture = replace(ONE, description='<"One"> & more')
     root = ET.fromstring(draw_one(picture).svg)
