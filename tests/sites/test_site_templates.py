@@ -67,7 +67,9 @@ def test_a_template_takes_the_place_of_ours_with_its_name(project: Project) -> N
     assert [text_of(element) for element in page.find_all("h2")] == ["Learning rate and batch size"]
     labels = [str(svg["aria-label"]).partition(":")[0] for svg in page.select(".ours > svg")]
     assert labels == ["Small", "Large"]
-    assert heading(site, "studies/tiny/") == "2 cases; nothing is shown or can be tested"
+    assert (
+        heading(site, "studies/tiny/") == "Which setting is best can't be tested in any of 2 cases"
+    )
 
 
 CLAIM = """

@@ -14,6 +14,7 @@ import pytest
 from gridatlas.assessment.answers.answer import Answer, grade_of
 from gridatlas.assessment.answers.several import overview_answer, revision_answer
 from gridatlas.assessment.answers.study import answers_of, grid_answers
+from gridatlas.assessment.answers.together import told_once
 from gridatlas.checks import check_study
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
@@ -1019,6 +1020,21 @@ def test_studies_are_counted_by_their_grades(grades: tuple[str, ...], sentence: 
     answer = overview_answer(graded(*grades))
     assert (answer.grade, answer.sentence) == ("described", sentence)
     assert len(answer.evidence) == len(grades)
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        (["After GRPO, at 1.25", "After GRPO, at 1.0"], "After GRPO, at 1.25 and 1.0"),
+        (["a 1", "a 2", "b 3"], "a 1, a 2 and b 3"),
+        (["a", "a 2"], "a and a 2"),  # of the first nothing would be left
+        (["warm-up 1", "warm-up 1"], "warm-up 1 and 1"),
+        (["warm", "warmer"], "warm and warmer"),  # words, not letters
+        (["a 1"], "a 1"),
+    ],
+)
+def test_words_that_labels_begin_with_are_told_once(labels: list[str], text: str) -> None:
+    assert told_once(labels) == text
 
 
 REVISIONS: dict[str, tuple[Files, Files, str, list[str]]] = {

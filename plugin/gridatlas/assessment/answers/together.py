@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -92,10 +93,17 @@ def _of_settings(part: Part, labelled: Sequence[tuple[str, Answer]]) -> Iterator
     if asserted:
         yield from _in_cases(part, asserted, len(answers))
         return
-    if all(answer.grade == "not-shown" for answer in answers):
+    number = Counter(answer.grade for answer in answers)
+    if number["not-shown"] == len(answers):
         text = f"no setting shown to be better in any of {len(answers)} cases"
+    elif number["reading-dependent"]:
+        text = f"what is best depends on the reading in {number['reading-dependent']}"
+        text += f" of {len(answers)} cases"
+    elif number["not-shown"]:
+        text = f"no setting shown to be better in {number['not-shown']} of {len(answers)} cases"
+        text += "; the others can't be tested"
     else:
-        text = f"{len(answers)} cases; nothing is shown or can be tested"
+        text = f"which setting is best can't be tested in any of {len(answers)} cases"
     yield f"{part.topic}: {text}" if part.topic else capital(text)
 
 
@@ -135,6 +143,8 @@ def _of_gaps(label: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
                 for level, mean in levels.values()
             ]
             yield f"{prefix}{metric} {joined(means)}; can't be tested"
+            if name == "label":
+                yield from _means_together(f"{prefix}{metric}", judged)
         yield f"{prefix}{metric} at {len(levels)} levels; can't be tested"
         return
     signs = {gap.value > 0 for gap in judged}
@@ -146,8 +156,8 @@ def _of_gaps(label: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
         word = "higher" if judged[0].value > 0 else "lower"
         better = (judged[0].value > 0) != lower
         note = (" (better)" if better else " (worse)") if lower else ""
-        for name in ("label", "key"):
-            firsts = joined([getattr(gap.gap.first, name) for gap in judged])
+        for name, names in (("label", joined), ("label", told_once), ("key", joined)):
+            firsts = names([getattr(gap.gap.first, name) for gap in judged])
             second = getattr(judged[0].gap.second, name)
             yield f"{prefix}{firsts} {adverb} score {word}{note} than {second}, by {by}"
             yield f"{prefix}{firsts} {adverb} score {word}{note}, by {by}"
@@ -168,6 +178,33 @@ def _of_gaps(label: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
         yield from _pairs(prefix, shown)
         text = f"{len(shown)} of {len(judged)} pairs of levels differ"
     yield f"{prefix}{text}" if prefix else capital(text)
+
+
+def _means_together(topic: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
+    """The means of levels whose labels begin alike, beside that of the one they are compared with.
+
+    Without such labels, or where they are compared with several, there is nothing to say shorter.
+    """
+    study = judged[0].gap.study
+    labels = [gap.gap.first.label for gap in judged]
+    if len({gap.gap.second.key for gap in judged}) > 1 or told_once(labels) == joined(labels):
+        return
+    base = judged[0].gap
+    means = joined([mean_text(study, gap.gap.means[0]) for gap in judged])
+    yield (
+        f"{topic} {mean_text(study, base.means[1])} {inline(base.second.label)}, "
+        f"{means} {inline(told_once(labels))}; can't be tested"
+    )
+
+
+def told_once(labels: Sequence[str]) -> str:
+    """Labels as a list, with the words that all of them begin with once: `at 1.25 and 1.0`."""
+    words = [label.split(" ") for label in labels]
+    common = 0
+    while all(len(of) > common + 1 and of[: common + 1] == words[0][: common + 1] for of in words):
+        common += 1
+    rest = joined([" ".join(of[common:]) for of in words])
+    return " ".join([*words[0][:common], rest])
 
 
 def _against_one(prefix: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
