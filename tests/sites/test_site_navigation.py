@@ -106,6 +106,36 @@ def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("page", "below"),
+    [
+        (
+            f"studies/{DYNTS}/model/r1-qwen/",
+            ["DynTS: local window size and retention ratio", "Model", "R1-Llama", "R1-Qwen"],
+        ),
+        (
+            "studies/",
+            [
+                "Digits before and after GRPO, sampled at temperature 0.6: our own runs",
+                "Digits before and after GRPO, with greedy decoding: our own runs",
+                "DynTS: local window size and retention ratio",
+                "GRPO on two-operand digit tasks",
+            ],
+        ),
+    ],
+)
+def test_a_pruned_navigation_has_the_pages_own_study(
+    atlas: Build, page: str, below: list[str]
+) -> None:
+    """With `prune_nav`: the study that the page is of, or a link to each outside of them."""
+    text = [item.get_text(" ", strip=True) for item in atlas.page(page).select(SIDEBAR)]
+    assert text[: len(below) + 2] == ["Results", "Studies", *below]
+    assert any(title.startswith("GRPO on") for title in text) == (page == "studies/")
+
+
+SIDEBAR = ".md-nav--primary .md-nav__item--active a.md-nav__link .md-ellipsis"
+
+
 def pages_of(build: Build) -> list[str]:
     """The addresses of a site's pages."""
     return sorted(

@@ -181,8 +181,11 @@ def test_an_option_of_the_wrong_type(
         ("datas", "did you mean data?"),
         ("comparee-to", "did you mean compare_to?"),
         ("data_", "did you mean data?"),
-        (5, "the options are data, into, templates, cache, strict, csp, compare_to"),
-        ("zebra", "the options are data, into, templates, cache, strict, csp, compare_to"),
+        (5, "the options are data, into, templates, cache, strict, csp, prune_nav, compare_to"),
+        (
+            "zebra",
+            "the options are data, into, templates, cache, strict, csp, prune_nav, compare_to",
+        ),
     ],
 )
 def test_an_option_that_there_is_not(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from copy import copy
 from html import escape
 from itertools import pairwise
 from pathlib import Path
 from shutil import rmtree
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
@@ -132,6 +134,40 @@ def add_to_nav(
     nav.pages[end:end] = added
     for before, after in pairwise(nav.pages):
         before.next_page, after.previous_page = after, before
+
+
+def pruned(nav: Navigation, page: HostPage, homes: Collection[str]) -> Navigation:
+    """The navigation of one page: of the studies only its own, or a link to each outside of them.
+
+    Args:
+        homes: Paths of the studies' own pages.
+    """
+    inside = any(_home(section, homes) for section in page.ancestors)
+
+    def filtered(items: Iterable[StructureItem]) -> list[StructureItem]:
+        found: list[StructureItem] = []
+        for item in items:
+            home = _home(item, homes)
+            if home and item not in page.ancestors:
+                found += [] if inside else [home]
+            elif home or not isinstance(item, Section):
+                found.append(item)
+            else:
+                section = copy(item)
+                section.children = filtered(item.children)
+                found.append(section)
+        return found
+
+    of_page = copy(nav)
+    of_page.items = filtered(nav.items)
+    return of_page
+
+
+def _home(item: StructureItem, homes: Collection[str]) -> HostPage | None:
+    """The page of the study whose section this is; None for any other part of the navigation."""
+    children = item.children if isinstance(item, Section) else None
+    pages = (child for child in children or [] if isinstance(child, HostPage))
+    return next((page for page in pages if page.file.src_uri in homes), None)
 
 
 def with_braces(pages: Iterable[HostPage]) -> None:

@@ -49,6 +49,9 @@ class GridAtlasConfig(Config):
     csp = c.Type(bool, default=False)
     """Whether each page gets a Content-Security-Policy that allows its scripts by their hashes."""
 
+    prune_nav = c.Type(bool, default=False)
+    """Whether a page's navigation has the pages of its own study alone, and no other study's."""
+
     compare_to = c.Optional(c.Type(str))
     """Git revision, or folder with studies, that a page tells the changes since."""
 

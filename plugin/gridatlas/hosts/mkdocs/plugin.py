@@ -20,6 +20,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
+from mkdocs.utils.templates import TemplateContext
 
 from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.site import Site, build
@@ -40,7 +41,7 @@ from gridatlas.hosts.markdown import (
     put_in,
     with_numbers,
 )
-from gridatlas.hosts.mkdocs.files import SiteFile, Waiting, add_to_nav, with_braces
+from gridatlas.hosts.mkdocs.files import SiteFile, Waiting, add_to_nav, pruned, with_braces
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.mkdocs.watching import Watching
 from gridatlas.hosts.reporting import is_of_disk, not_written, throttled
@@ -250,6 +251,19 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         """Give titles their braces back, now that no plugin renders them any more."""
         found = (files.get_file_from_path(path) for path in self.pages)
         with_braces(file.page for file in found if file and file.page)
+
+    def on_page_context(
+        self, context: TemplateContext, *, page: HostPage, config: MkDocsConfig, nav: Navigation
+    ) -> TemplateContext:
+        """Leave other studies out of a page's navigation, where that is asked for."""
+        if self.config.prune_nav:
+            homes = {
+                path
+                for path, ours in self.pages.items()
+                if len(ours.plan.trail) == 2 and ours.plan.is_index
+            }
+            context["nav"] = pruned(nav, page, homes)
+        return context
 
     # Before others change the placeholders: a minifier takes their quotes.
     @event_priority(100)
