@@ -28,8 +28,8 @@ from gridatlas.charts.plotting import (
 )
 from gridatlas.charts.templates import with_look
 
-STEP, NARROWEST, WIDEST = 36, 150, 300
-"""Pixels from one level to the next, and of the axis of levels."""
+STEP, NARROWEST, WIDEST = 24, 120, 300
+"""Pixels from one level to the next, and of the axis of levels: two stand beside a dot plot."""
 HEIGHT, NAME = 160, 14
 """Pixels of the axis of values at least, and of a line's name from top to bottom."""
 

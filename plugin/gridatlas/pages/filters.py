@@ -155,12 +155,13 @@ def _verdict_text(verdict: Outcome) -> str:
     return f"{text} on the {given:,} of {of:,} cells that it gives"
 
 
-CONTRADICTED = ("Wrong expression", "Doesn't hold")
+TO_LOOK_AT = ("Wrong expression", "Doesn't hold", "Undecidable")
+"""Outcomes of claims that pages list first, and levels' pages alone; first the worst."""
 
 
 def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]]:
     """Claims by their source; first the source of most that don't hold, in it first these."""
-    order = [*CONTRADICTED, "Undecidable", WITHIN_NOISE, "Holds", "Not checkable"]
+    order = [*TO_LOOK_AT, WITHIN_NOISE, "Holds", "Not checkable"]
     groups: dict[str, list[Judged]] = {}
     for claim in claims:
         groups.setdefault(claim.entry.source or "", []).append(claim)
@@ -172,11 +173,11 @@ def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]
 
 
 def _by_contradiction(claims: Iterable[Judged]) -> tuple[list[Judged], list[Judged]]:
-    """Claims that don't hold or can't be read, and the others."""
+    """Claims that don't hold, can't be decided or can't be read, and the others."""
     wrong: list[Judged] = []
     others: list[Judged] = []
     for claim in claims:
-        (wrong if claim_outcome(claim) in CONTRADICTED else others).append(claim)
+        (wrong if claim_outcome(claim) in TO_LOOK_AT else others).append(claim)
     return wrong, others
 
 

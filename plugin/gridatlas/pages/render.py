@@ -150,9 +150,6 @@ Plan = TypeVar("Plan", PagePlan, EmbedPlan)
 Written = TypeVar("Written")
 
 
-# --- rendering ----------------------------------------------------------------------------------
-
-
 class Writer:
     """Writes the pages of one build, with the user's templates where they work.
 
@@ -245,6 +242,8 @@ class Templates:
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context["files_of"] = partial(downloads, page=plan.path)
+        first = figure_anchor(plan.main_grid) if plan.main_grid else ""
+        context["first_heatmap"] = first if first in seen else ""
 
         def figure(key: str) -> Markup:
             if key not in figures and key in PARTS:

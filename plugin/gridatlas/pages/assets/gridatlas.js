@@ -389,9 +389,14 @@
 
   /* --- permalinks ----------------------------------------------------------------------------- */
 
-  /** Unfold all that an element is folded in. */
+  /** Unfold an element and all that it is folded in; false where nothing was folded. */
   const unfold = (element) => {
-    for (let fold = element; (fold = fold.parentElement?.closest("details")); ) fold.open = true;
+    let any = false;
+    for (let fold = element.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+      any ||= !fold.open;
+      fold.open = true;
+    }
+    return any;
   };
   /** Go to the page of a grid that this one only lists: its table links to it. */
   const elsewhere = (id) => {
@@ -412,9 +417,12 @@
     }
     const cell = id && document.getElementById(id);
     if (id && !cell) elsewhere(id);
-    if (cell && document.querySelector(OURS)) unfold(cell);
+    const opened = cell && document.querySelector(OURS) && unfold(cell);
     for (const one of document.querySelectorAll(".ga-target")) one.classList.remove("ga-target");
-    if (!cell || !cell.matches(LINKED)) return;
+    if (!cell || !cell.matches(LINKED)) {
+      if (opened) cell.scrollIntoView();
+      return;
+    }
     cell.classList.add("ga-target");
     // Search found this cell: it is what the reader came for.
     if (new URLSearchParams(location.search).has("h") && cell.matches(CELL)) pin(cell, false);
@@ -527,10 +535,14 @@
       }
       if (!labels.size) continue;
       const line = make("p", gallery, "Values: ", { class: "ga-readings" });
-      gallery.querySelector(":scope > .ga-actions")?.before(line);
+      const legend = gallery.querySelector(":scope > .ga-legend");
+      if (legend) legend.append(line);
       for (const label of ["", ...labels]) {
-        const of = button(line, label || "as shown", "reading");
+        // The name of an only one, which may be long, is told where it is pointed at.
+        const text = label && legend && labels.size === 1 ? "second reading" : label;
+        const of = button(line, text || "as shown", "reading");
         of.dataset.reading = label;
+        if (label) of.title = label;
         of.classList.add("ga-button");
         of.setAttribute("aria-pressed", label === "");
       }
@@ -684,6 +696,7 @@
       if (to.origin !== location.origin) return;
       const here = to.pathname === location.pathname && to.search === location.search;
       if (here && to.hash && document.querySelector(".ga-figure")) event.stopPropagation();
+      if (here && to.hash && to.hash === location.hash) setTimeout(target); // it was folded again
     },
     true,
   );
