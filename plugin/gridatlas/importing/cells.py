@@ -31,7 +31,7 @@ from gridatlas.importing.numerals import (
 from gridatlas.importing.options import ROWS
 from gridatlas.importing.propose import Proposal
 from gridatlas.importing.rows import Reported
-from gridatlas.importing.vocabulary import FAILED_STATES
+from gridatlas.importing.vocabulary import FAILED_STATES, RUNNING_STATES
 from gridatlas.model.problems import quote
 from gridatlas.model.schema import RESERVED_FACETS, level_key
 from gridatlas.model.study import State
@@ -148,7 +148,15 @@ class _Rows:
         """The value of each row."""
         column = self.proposal.columns[self.proposal.metric]
         value_of = {text: _value(column, text) for text in column.counts}
-        return [*map(value_of.__getitem__, column.texts)]
+        values = [*map(value_of.__getitem__, column.texts)]
+        ended = self.proposal.columns.get(self.proposal.state)
+        if ended is None:
+            return values
+        stopped = {text for text in ended.counts if _ended(text) or _is_running(text)}
+        return [
+            _without_value(value, text) if text in stopped and value.number else value
+            for value, text in zip(values, ended.texts, strict=True)
+        ]
 
     @cached_property
     def states(self) -> Sequence[str]:
@@ -325,6 +333,16 @@ def _ended(text: str) -> str:
     if "memory" in lower or lower == "oom":
         return "oom"
     return "failed" if lower in FAILED_STATES or "error" in lower else ""
+
+
+def _is_running(text: str) -> bool:
+    """Whether a run hasn't ended yet."""
+    return plain(text).lower() in RUNNING_STATES
+
+
+def _without_value(value: _Value, text: str) -> _Value:
+    """What a run that stopped early had by then: an intermediate number is no result."""
+    return _Value("", value.state, f"{value.number} when it was {plain(text).lower()}", "")
 
 
 _KINDS = ("n", "successes", "stderr")

@@ -16,6 +16,7 @@ from gridatlas.importing.logs.inspect_files import ENDING as EVAL
 from gridatlas.importing.logs.inspect_files import is_inspect
 from gridatlas.importing.logs.inspect_logs import inspect_table
 from gridatlas.importing.logs.lm_eval_logs import SAMPLES
+from gridatlas.importing.logs.sweeps import sweep_table
 from gridatlas.importing.paths import matched, path_columns
 from gridatlas.importing.readers import mteb
 from gridatlas.importing.readers.delimited import decode, read_delimited
@@ -29,7 +30,7 @@ from gridatlas.importing.readers.json_values import (
 from gridatlas.importing.readers.latex import read_latex
 from gridatlas.importing.readers.markdown_tables import read_markdown
 from gridatlas.importing.rows import CannotImport, RawTable, unique_names
-from gridatlas.importing.run_folders import RunFolder, run_folders, settings_of
+from gridatlas.importing.run_folders import RunFolder, lost_runs, run_folders, settings_of
 from gridatlas.model.problems import join_names
 
 ENDINGS = (
@@ -60,6 +61,10 @@ def detect(
     Raises:
         CannotImport: For what can't be read.
     """
+    if len(paths) == 1 and paths[0].is_dir() and not pattern:
+        trials = sweep_table(paths[0], _reading(encoding))
+        if trials is not None:
+            return trials
     runs = [run for path in paths if path.is_dir() for run in run_folders(path)]
     if runs and not pattern:
         return _of_runs(runs, encoding)
@@ -250,7 +255,7 @@ def _without_gz(name: str) -> str:
 def _of_runs(runs: Sequence[RunFolder], encoding: str | None) -> RawTable:
     """The results of runs, with their settings and what their folders are called."""
     names = _names([run.results for run in runs])
-    tables = []
+    tables: list[RawTable] = []
     for run, name in zip(runs, names, strict=True):
         where = f"{run.config.parent.name}/{run.config.name}"
         settings = settings_of(run, _text(run.config, where, encoding)[0], where)
@@ -266,6 +271,11 @@ def _of_runs(runs: Sequence[RunFolder], encoding: str | None) -> RawTable:
             if table.columns.get(key) != [text] * len(table.places)
         }
         tables.append(replace(table, columns={**table.columns, **added}))
+    lost = lost_runs(runs)
+    if lost:
+        tables = [_finished(table) for table in tables]
+        tables += [_lost(run, tables[0], encoding) for run in lost]
+        runs = [*runs, *lost]
     found = _together(tables, [f"{run.folder.as_posix()}.run" for run in runs], by_path=False)
     own = path_columns([f"{name}.run" for name in _names([run.folder / "run" for run in runs])])
     times = [len(table.places) for table in tables]
@@ -279,6 +289,23 @@ def _of_runs(runs: Sequence[RunFolder], encoding: str | None) -> RawTable:
             origins.append(name)
     form = f"{len(runs)} run folders: {runs[0].results.name} and {runs[0].config.name}"
     return replace(found, form=form, columns=columns, origins=tuple(origins))
+
+
+def _finished(table: RawTable) -> RawTable:
+    """A table that says that its run ended well, where it doesn't say how."""
+    number = len(table.places)
+    added = {"status": ["finished"] * number, "note": [""] * number}
+    return replace(table, columns={**added, **table.columns})
+
+
+def _lost(run: RunFolder, others: RawTable, encoding: str | None) -> RawTable:
+    """A row for a run that left settings and no results."""
+    where = f"{run.folder.name}/{run.config.parent.name}/{run.config.name}"
+    settings = settings_of(run, _text(run.config, where, encoding)[0], where)
+    columns = {name: [""] for name in others.columns}
+    columns |= {name: [text] for name, text in settings.items()}
+    columns |= {"status": ["failed"], "note": ["no results beside its settings"]}
+    return RawTable(others.form, columns, [where])
 
 
 # --- JSON files that are no tables ----------------------------------------------------------------

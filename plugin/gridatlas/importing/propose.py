@@ -37,7 +37,7 @@ from gridatlas.importing.roles import (
 )
 from gridatlas.importing.rows import CannotImport, RawTable, Reported, SeveralProblems
 from gridatlas.importing.shape import direction_of
-from gridatlas.importing.vocabulary import ENTITIES
+from gridatlas.importing.vocabulary import CONFIG_NAMESPACE, ENTITIES
 from gridatlas.model.problems import join_names
 
 ENTITIES_OR_TASKS = ENTITIES | {"task", "tasks", "dataset", "benchmark"}
@@ -325,7 +325,15 @@ class _Proposing:
         if len(free) < missing:
             raise _too_few(facts, (*filter(None, (x, asked.y)), *free))
         chosen = free[:missing]
-        chosen.sort(key=lambda name: (not facts.columns[name].as_numbers, order.index(name)))
+        # Programs that track settings sort them by name: their order means nothing.
+        by_size = all(map(CONFIG_NAMESPACE.fullmatch, chosen))
+        chosen.sort(
+            key=lambda name: (
+                not facts.columns[name].as_numbers,
+                -len(facts.columns[name].distinct) if by_size else 0,
+                order.index(name),
+            )
+        )
         x = x or chosen.pop(0)
         y = asked.y or chosen.pop(0)
         if asked.facets:

@@ -15,7 +15,8 @@ from gridatlas.importing.rows import CannotImport
 from gridatlas.importing.vocabulary import CONFIG_FILES, RESULT_FILES
 
 RESULT_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
-_HIDDEN = (".hydra",)
+HYDRA = ".hydra"
+"""Folder in which Hydra keeps a run's settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,21 @@ def run_folders(folder: Path) -> list[RunFolder]:
         if results and (len(results) == 1 or RESULT_FILES.fullmatch(results[0].stem)):
             found.append(RunFolder(parent, results[0], config))
     return found if len(found) >= 2 else []
+
+
+def lost_runs(runs: Sequence[RunFolder]) -> list[RunFolder]:
+    """The runs of Hydra that left settings and no results, beside those that left some.
+
+    Hydra keeps no state, and what a program returns isn't written: their scores are lost.
+    """
+    found = {run.folder for run in runs}
+    beside = {run.folder.parent for run in runs if run.config.parent.name == HYDRA}
+    lost = []
+    for folder in sorted(path for parent in beside for path in parent.iterdir()):
+        config = folder / HYDRA / "config.yaml"
+        if folder not in found and config.is_file():
+            lost.append(RunFolder(folder, config, config))
+    return lost
 
 
 def settings_of(run: RunFolder, text: str, name: str) -> dict[str, str]:

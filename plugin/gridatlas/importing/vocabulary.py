@@ -266,16 +266,18 @@ RUN_STATES = words_of(
     """
     finished complete completed success succeeded ok done running crashed failed killed error
     pruned timeout timed_out aborted cancelled canceled preempted oom terminated fail scheduled
-    diverged
+    diverged started waiting pending
     """
 )
 """Levels of columns that say how runs ended."""
 FAILED_STATES = words_of(
     """
     crashed failed killed error timeout timed_out aborted cancelled canceled preempted fail oom
-    diverged
+    diverged pruned
     """
 )
+RUNNING_STATES = words_of("running started waiting pending scheduled queued")
+"""Of these, the states of runs that haven't ended: what they have isn't their result."""
 TRUE_WORDS = words_of("true pass passed yes correct success solved ✓ ✔ ✅ right t")
 FALSE_WORDS = words_of("false fail failed no incorrect failure unsolved ✗ ✘ ❌ × wrong f")
 """Texts that are 1 and 0 where they are outcomes."""

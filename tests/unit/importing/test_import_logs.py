@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -160,12 +161,19 @@ def test_what_a_log_says_decides_what_its_cell_is(
     assert output in result.output
 
 
+def test_items_of_other_data_pair_nothing(here: Path) -> None:
+    sweep(here / "logs", dataset={"name": "other", "samples": 4})
+    assert run("logs", "--yes").exit_code == 0
+    first, second = (set(items) for items in paired(here)["items"])
+    assert not first & second
+
+
 def test_an_id_with_unequal_targets_pairs_nothing(here: Path) -> None:
     sweep(here / "logs", targets={"q1": "26", "q2": "62", "q3": "44", "q4": "80"})
     result = run("logs", "--yes")
     assert (
-        "note: 2 ids with unequal targets, such as q2: the ids number the items of each run anew, "
-        "so they pair nothing\n"
+        "note: 2 ids with unequal targets, such as q2: it is another item in each log, so nothing "
+        "is paired by it\n"
     ) in result.output
     lists = paired(here)["items"]
     assert [[name.partition(" ")[0] for name in items] for items in lists] == [[*SCORES]] * 2
@@ -504,3 +512,171 @@ def test_it_says_how_far_it_is(here: Path) -> None:
         put_eval(here / f"logs/{number}.eval", {"q1": "C", "q2": "I"}, **given)
     result = run("logs", "--dry-run")
     assert result.stderr == "20 of 45 logs read …\n40 of 45 logs read …\n"
+
+
+# --- sweeps ---------------------------------------------------------------------------------------
+
+Trial = tuple[str, str, str, str, str]
+TRIALS: list[Trial] = [
+    # lr, batch_size, seed, score; how it ended
+    ("0.1", "16", "0", "0.7", "finished"),
+    ("0.1", "16", "1", "0.8", "finished"),
+    ("0.01", "16", "0", "0.6", "finished"),
+    ("0.01", "16", "1", "0.5", "failed"),
+    ("0.001", "16", "0", "0.6", "finished"),
+    ("0.001", "16", "1", "", "failed"),
+    ("0.1", "64", "0", "0.7", "finished"),
+    ("0.1", "64", "1", "0.9", "finished"),
+    ("0.01", "64", "0", "0.6", "finished"),
+    ("0.01", "64", "1", "0.6", "finished"),
+    ("0.001", "64", "0", "", "failed"),
+    ("0.001", "64", "1", "", "failed"),
+]
+"""A sweep that is written as each program writes it; the scores are made up."""
+
+
+def as_optuna(folder: Path) -> None:
+    states = {"finished": "COMPLETE"}
+    lines = ["number,value,duration,params_batch_size,params_lr,params_seed,state"]
+    for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
+        state = states.get(end, "PRUNED" if score else "FAIL")
+        lines.append(f"{at},{score},0 days 00:00:00.{at}1,{batch},{lr},{seed},{state}")
+    put(folder / "trials.csv", lines)
+
+
+def as_optuna_json(folder: Path) -> None:
+    trees = [
+        {
+            "number": at,
+            "value": float(score) if score else None,
+            "params": {"batch_size": int(batch), "lr": float(lr), "seed": int(seed)},
+            "state": "COMPLETE" if end == "finished" else "PRUNED" if score else "FAIL",
+        }
+        for at, (lr, batch, seed, score, end) in enumerate(TRIALS)
+    ]
+    put(folder / "trials.json", [json.dumps(trees)])
+
+
+def as_mlflow_table(folder: Path) -> None:
+    lines = ["run_id,experiment_id,status,metrics.acc,params.batch_size,params.lr,params.seed"]
+    for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
+        status = {"finished": "FINISHED"}.get(end, "KILLED" if score else "FAILED")
+        lines.append(f"{at:032x},1,{status},{score},{batch},{lr},{seed}")
+    put(folder / "runs.csv", lines)
+
+
+def as_wandb(folder: Path) -> None:
+    trees = [
+        {
+            "name": f"run-{at}",
+            "state": "finished" if end == "finished" else "crashed",
+            "config": {"batch_size": int(batch), "lr": float(lr), "seed": int(seed)},
+            "summary": {"acc": float(score) if score else None, "_step": 100},
+        }
+        for at, (lr, batch, seed, score, end) in enumerate(TRIALS)
+    ]
+    put(folder / "runs.json", [json.dumps(trees)])
+
+
+def as_mlflow(folder: Path) -> None:
+    put(folder / "7/meta.yaml", ["name: tuning"])
+    for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
+        run_folder = folder / f"7/{at:032x}"
+        status = 3 if end == "finished" else 4
+        meta = ["experiment_id: '7'", "lifecycle_stage: active", f"status: {status}"]
+        put(run_folder / "meta.yaml", meta)
+        for name, text in (("lr", lr), ("batch_size", batch), ("seed", seed)):
+            (run_folder / "params").mkdir(exist_ok=True)
+            (run_folder / "params" / name).write_text(text, "utf-8")
+        if score:
+            # The last step isn't the last line.
+            put(run_folder / "metrics/acc", [f"1772359200002 {score} 1", "1772359200001 0.1 0"])
+        put(run_folder / "tags/mlflow.user", ["somebody"])
+
+
+def as_ray(folder: Path) -> None:
+    for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
+        trial = folder / f"train_{at:05d}_lr={float(lr):.1f}"
+        config = {"batch_size": int(batch), "lr": float(lr), "seed": int(seed)}
+        put(trial / "params.json", [json.dumps(config)])
+        report = {"acc": 0.1, "pid": 7, "hostname": "h", "node_ip": "127.0.0.1", "config": config}
+        last = {**report, "acc": float(score or 0)}
+        put(trial / "result.json", [json.dumps(report), json.dumps(last)] if score else [])
+        if end == "finished":
+            put(trial / "progress.csv", ["acc", score])
+        else:
+            put(trial / "error.txt", ["Traceback", "ValueError: lost"])
+
+
+def as_hydra(folder: Path) -> None:
+    for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
+        job = folder / f"2026-03-01/10-00-00/{at}"
+        put(job / ".hydra/config.yaml", [f"lr: {lr}", f"batch_size: {batch}", f"seed: {seed}"])
+        if end == "finished":
+            put(job / "metrics.json", [json.dumps({"acc": float(score)})])
+
+
+def put(file: Path, lines: list[str]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [as_optuna, as_optuna_json, as_mlflow_table, as_mlflow, as_ray, as_hydra, as_wandb],
+)
+def test_a_sweep_keeps_its_failed_trials_without_their_values(
+    here: Path, write: Callable[[Path], None]
+) -> None:
+    write(here / "logs")
+    result = run("logs", "--yes")
+    assert result.exit_code == 0, result.output
+    with open(here / "data/logs/cells.csv", encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    metric = next(name for name in head if name.endswith(("acc", "value")))
+    keys = [next(name for name in head if name.endswith(end)) for end in ("lr", "batch_size")]
+    found = sorted(
+        (*(row[head.index(key)] for key in keys), row[head.index(metric)], row[head.index("state")])
+        for row in rows
+    )
+    assert found == sorted(
+        (lr, batch, score if end == "finished" else "", "" if end == "finished" else "failed")
+        for lr, batch, _, score, end in TRIALS
+    )
+    study = (here / "data/logs/study.yml").read_text("utf-8")
+    assert (f"\nx: {keys[0]}\ny: {keys[1]}\n" in study, "repeats: mean" in study) == (True, True)
+    for private in ("127.0.0.1", "hostname", "somebody"):
+        assert private not in (here / "data/logs/cells.csv").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("write", "file", "found"),
+    [
+        pytest.param(
+            as_ray,
+            "train_00000_lr=0.1/result.json",
+            "train_00000_lr=0.1/result.json:1: Expecting value at column 1",
+            id="ray",
+        ),
+        pytest.param(
+            as_mlflow,
+            f"7/{0:032x}/metrics/acc",
+            f'7/{0:032x}/metrics/acc:1: "half a line"',
+            id="mlflow",
+        ),
+        pytest.param(
+            as_hydra,
+            "2026-03-01/10-00-00/0/metrics.json",
+            "0/metrics.json:1: Expecting value at column 1",
+            id="hydra",
+        ),
+    ],
+)
+def test_a_file_of_a_sweep_that_cannot_be_read_is_named(
+    here: Path, write: Callable[[Path], None], file: str, found: str
+) -> None:
+    write(here / "logs")
+    (here / "logs" / file).write_text("half a line\n", "utf-8")
+    result = run("logs", "--yes")
+    assert result.exit_code == 1
+    assert result.output.startswith(f"Error: nothing was imported\n  found:    {found}\n")

@@ -96,8 +96,7 @@ def inspect_table(
     columns = {name: texts for name, texts in columns.items() if any(texts)}
     places = _places(rows)
     found = {place: row.items for place, row in zip(places, rows, strict=True) if row.items}
-    tasks = dict(zip(places, columns["task"], strict=True))
-    paired, several = told_apart(found, tasks)
+    paired, several = told_apart(found)
     notes = [*settings.notes, *_notes(rows, several, chosen, score)]
     work = [name for name in settings.columns if name in _WORK]
     title = score.label if called in (score.name, score.metric) else called
@@ -368,8 +367,8 @@ def _notes(
         yield f"reducers: {join_names(reducers)} (--only reducer={other})"
     if several:
         yield (
-            f"{many(len(several), 'id')} with unequal targets, such as {several[0]}: the ids "
-            "number the items of each run anew, so they pair nothing"
+            f"{many(len(several), 'id')} with unequal targets, such as {several[0]}: it is "
+            "another item in each log, so nothing is paired by it"
         )
     lists = {row.items.ids for row in rows if row.items}
     if len(lists) > 1:

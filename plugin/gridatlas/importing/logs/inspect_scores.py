@@ -82,7 +82,8 @@ def _is_spread(metric: str) -> bool:
 
 def items_of(log: InspectLog, score: Score) -> list[Item]:
     """What each item got, where its log says so; items without a score are left out."""
-    checks = {str(sample.get("id")): digest(sample.get("target")) for sample in log.samples}
+    data = mapping(log.eval.get("dataset")).get("name")
+    checks = {str(sample.get("id")): digest([data, sample.get("target")]) for sample in log.samples}
     by_item: dict[str, list[Fraction]] = {}
     if log.samples and score.reducer == MEAN:
         for sample in log.samples:

@@ -129,31 +129,27 @@ def natural(text: str) -> tuple[tuple[int, int | str], ...]:
 
 
 def told_apart(
-    found: Mapping[str, ItemOutcomes], groups: Mapping[str, str]
+    found: Mapping[str, ItemOutcomes],
 ) -> tuple[dict[str, ItemOutcomes], list[str]]:
     """Outcomes whose equal ids are equal items, and the ids that were several.
 
-    Tools number items anew in each run; the same number can be another question. Such an id gets
-    the digest of its target, so that nothing pairs by it.
+    Tools number items anew in each run and task; the same number can be another question. Such an
+    id gets the digest of what was asked, so that nothing pairs by it.
 
     Args:
         found: By the place of a cell.
-        groups: The task of each place: ids mean something within a task.
     """
-    checks: dict[tuple[str, str], set[str]] = {}
-    for place, cell in found.items():
+    checks: dict[str, set[str]] = {}
+    for cell in found.values():
         for name, check in zip(cell.ids, cell.checks, strict=True):
-            checks.setdefault((groups[place], name), set()).add(check)
-    several = {key for key, values in checks.items() if len(values) > 1}
+            checks.setdefault(name, set()).add(check)
+    several = {name for name, values in checks.items() if len(values) > 1}
     if not several:
         return dict(found), []
-    apart = {
-        place: replace(cell, ids=tuple(_ids(cell, groups[place], several)))
-        for place, cell in found.items()
-    }
-    return apart, sorted({name for _, name in several}, key=natural)
+    apart = {place: replace(cell, ids=tuple(_ids(cell, several))) for place, cell in found.items()}
+    return apart, sorted(several, key=natural)
 
 
-def _ids(cell: ItemOutcomes, group: str, several: set[tuple[str, str]]) -> Iterable[str]:
+def _ids(cell: ItemOutcomes, several: set[str]) -> Iterable[str]:
     for name, check in zip(cell.ids, cell.checks, strict=True):
-        yield f"{name} ({check})" if (group, name) in several else name
+        yield f"{name} ({check})" if name in several else name

@@ -105,7 +105,6 @@ def from_logs(
     current, reported = _newest(files, records)
     found: list[Record] = []
     items: dict[str, ItemOutcomes] = {}
-    tasks: dict[str, str] = {}
     where: dict[str, tuple[str, str]] = {}
     for at, (file, given) in enumerate(zip(files, current, strict=True)):
         if at and at % MANY_LOGS == 0:
@@ -118,15 +117,14 @@ def from_logs(
             found.append((place, {**record, **added, **cell}))
             samples = documents.name(str(record["task"]))
             where[place] = (file.name, samples)
-            tasks[place] = str(record["task"])
             if paired is not None:
                 items[place] = paired
-    paired_items, several = told_apart(items, tasks)
+    paired_items, several = told_apart(items)
     notes = [*settings.notes]
     if several:
         notes.append(
             f"{many(len(several), 'doc_id')} with other documents in some files, such as "
-            f"{several[0]}: they pair nothing"
+            f"{several[0]}: nothing is paired by it"
         )
     return FromLogs(
         tuple(found),
