@@ -103,8 +103,10 @@ def test_a_study_that_cannot_be_read_has_a_page_that_says_why(tiny: Callable[...
     links = {str(link["href"]): text_of(link) for link in overview.select("a")}
     assert links["tiny/"] == "tiny"
     # The other study is not held up by it.
-    assert links["whole/"] == "Learning rate and batch size"
-    assert len(site_builds.figures(build.page("studies/whole/model/"))) == 2
+    assert "whole/" in links
+    assert "Learning rate and batch size" in text_of(overview)
+    pages = [build.page(f"studies/whole/model/{level}/") for level in ("small", "large")]
+    assert [len(site_builds.figures(page)) for page in pages] == [1, 1]
     studies = next(item for item in navigation(build.page("")) if item[0] == "Studies")
     assert ["tiny", "studies/tiny/", []] in studies[2]
     strict = project.build("--strict")

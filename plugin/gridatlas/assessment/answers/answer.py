@@ -146,11 +146,13 @@ def grade_of(p: float, error: float = 0.0, *, at_most_likely: bool = False) -> G
 
 
 def headline(*candidates: str) -> str:
-    """The first that is short enough; of none the last, cut at its end."""
+    """The first that is short enough; of none the last, cut after a word: half a number misleads."""
     for text in candidates:
         if len(text) <= LONGEST:
             return text
-    return candidates[-1][: LONGEST - 1].rstrip() + "…"
+    start = candidates[-1][: LONGEST - 1]
+    words = start if candidates[-1][LONGEST - 1].isspace() else start.rpartition(" ")[0]
+    return f"{(words or start).rstrip()} …" if words else f"{start}…"
 
 
 def in_p(p: float) -> str:

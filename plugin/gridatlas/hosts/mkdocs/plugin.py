@@ -291,7 +291,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     on_post_page = CombinedEvent(_put_figures_in, _add_tags)
 
-    @event_priority(-100)
+    @event_priority(-200)  # A plugin for languages builds the others, and the search anew, at -100.
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Put more into the search, and the policy into all pages, which nobody changes now."""
         self._add_to_search(Path(config.site_dir, INDEX), config)
