@@ -63,6 +63,7 @@
   const heatmap = (svg) => ({
     label: svg.getAttribute("aria-label"),
     grid: svg.closest("figure").id,
+    thumbnail: svg.closest(".ga-thumbnails") !== null,
     box: rectangle(svg),
     background: background(svg),
     cells: [...svg.querySelectorAll(":is(.cells_marks, .absent_marks) > path")].map(cell),

@@ -42,10 +42,10 @@ PAGES = {
     "measured greedily": "studies/digits-grpo-ours-greedy/",
 }
 HEATMAPS = {
-    "overview": 11, "study": 2, "study without aggregates": 3, "models": 15, "model": 5,
-    "benchmarks": 10, "benchmark": 3, "average": 3, "settings": 5, "before": 1, "disputed": 3,
-    "after": 3,
-    "checks": 3, "measured": 5, "measured greedily": 3,
+    "overview": 14, "study": 10, "study without aggregates": 3, "models": 15, "model": 5,
+    "benchmarks": 20, "benchmark": 3, "average": 3, "settings": 5, "before": 1, "disputed": 2,
+    "after": 2,
+    "checks": 3, "measured": 5, "measured greedily": 10,
 }  # fmt: skip
 """Grids, differences and comparisons of readings on each page."""
 VIEWS = list(product(PAGES, (PHONE, WIDE), ("light", "dark")))
@@ -129,12 +129,17 @@ def test_every_heatmap_has_as_many_marks_as_its_grid_has_cells(
 @every_view
 def test_each_value_is_printed_on_its_own_cell(view: View) -> None:
     for heatmap in view.heatmaps:
+        if heatmap["thumbnail"]:  # Its page has the values.
+            assert heatmap["texts"] == []
+            continue
         texts = [text for text in heatmap["texts"] if text["part"] == "value"]
         assert len(texts) == sum(cell["kind"] == "rect mark" for cell in heatmap["cells"])
+        inked = any(text["text"] == "·" for text in texts)
         for text in texts:
             cell = cell_at(heatmap, centre(text["corners"]))
             value = cell["label"].rpartition(": ")[2].removesuffix(", best").split(" ")[0]
-            assert value == text["text"]
+            significant = cell["label"].endswith(", significant")
+            assert text["text"] == ("·" if inked and not significant else value)
             assert beyond(text["corners"], cell["box"]) <= 1, (named(heatmap), text["text"])
 
 
@@ -179,7 +184,7 @@ def test_texts_around_the_cells_follow_the_palette(
     for heatmap in view.heatmaps:
         behind = colour(heatmap["background"], 1, WHITE)
         texts = [text for text in heatmap["texts"] if text["part"] == "frame"]
-        assert len(texts) > 8
+        assert len(texts) > 8 or heatmap["thumbnail"]
         for text in texts:
             ink = colour(text["colour"], text["opacity"], behind)
             assert contrast(ink, behind) >= 4.5, (named(heatmap), text["text"])
