@@ -146,7 +146,7 @@ def grade_of(p: float, error: float = 0.0, *, at_most_likely: bool = False) -> G
 
 
 def headline(*candidates: str) -> str:
-    """The first that is short enough; of none the last, cut after a word: half a number misleads."""
+    """The first short enough; of none the last, cut after a word: half a number misleads."""
     for text in candidates:
         if len(text) <= LONGEST:
             return text
