@@ -79,6 +79,7 @@ def _whole(folder: Path) -> Plan:
         index += _starter("index-example.md")
     # mkdocs.yml last: where it is, nothing of the rest is missing.
     files |= {".gitignore": _starter("gitignore"), "docs/index.md": index}
+    files |= {f"docs/assets/{name}": _starter(name) for name in ("logo.svg", "site.css")}
     files[CONFIG] = _starter(CONFIG)
     left = tuple(path for path in files if (folder / path).exists())
     return Plan({path: text for path, text in files.items() if path not in left}, left=left)

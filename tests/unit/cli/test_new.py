@@ -13,6 +13,9 @@ from click.testing import CliRunner, Result
 
 from gridatlas.cli.main import main
 from gridatlas.cli.mkdocs_config import CannotAdd, with_plugin
+from gridatlas.cli.new import STARTER
+
+DOCS = Path(__file__).parents[3] / "docs" / "assets"
 
 
 @pytest.fixture
@@ -57,7 +60,9 @@ def test_a_whole_site_that_builds_strictly(here: Path) -> None:
     assert result.exit_code == 0
     assert result.output == (
         EXAMPLE.format("mine/")
-        + "written: mine/.gitignore\nwritten: mine/docs/index.md\nwritten: mine/mkdocs.yml\n"
+        + "written: mine/.gitignore\nwritten: mine/docs/index.md\n"
+        + "written: mine/docs/assets/logo.svg\nwritten: mine/docs/assets/site.css\n"
+        + "written: mine/mkdocs.yml\n"
         + NEXT
     )
     checked = CliRunner().invoke(main, ["check", "mine/data"])
@@ -85,17 +90,25 @@ def test_a_second_run_finds_nothing_to_do(here: Path) -> None:
 
 
 def test_no_file_is_written_over(here: Path) -> None:
-    for name in ("docs/index.md", ".gitignore"):
-        (here / name).parent.mkdir(exist_ok=True)
+    theirs = ("docs/index.md", ".gitignore", "docs/assets/logo.svg", "docs/assets/site.css")
+    for name in theirs:
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).write_text("mine", "utf-8")
     (here / "data").mkdir()
     result = run()
     assert result.exit_code == 0
     assert result.output.startswith(
-        "left as it is: .gitignore\nleft as it is: docs/index.md\nwritten: mkdocs.yml\n\nNext:\n"
+        "left as it is: .gitignore\nleft as it is: docs/index.md\n"
+        "left as it is: docs/assets/logo.svg\nleft as it is: docs/assets/site.css\n"
+        "written: mkdocs.yml\n\nNext:\n"
     )
-    assert set(files(here)) == {"docs/index.md", ".gitignore", "mkdocs.yml"}
-    assert (here / "docs/index.md").read_text("utf-8") == "mine"
+    assert set(files(here)) == {*theirs, "mkdocs.yml"}
+    assert {(here / name).read_text("utf-8") for name in theirs} == {"mine"}
+
+
+def test_a_new_site_looks_like_the_one_of_this_repository() -> None:
+    for name in ("logo.svg", "site.css"):
+        assert (STARTER / name).read_bytes() == (DOCS / name).read_bytes()
 
 
 PROJECT = """\
