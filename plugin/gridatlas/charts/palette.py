@@ -94,11 +94,11 @@ def stylesheet() -> str:
             f'{dark} [fill="{colour}"] {{ fill: var(--ga-{name[0]}{number}); }}'
             for number, colour in enumerate(colours)
         ]
+    # What all of a group share stands at the group.
     for here, other in (("#000", "#fff"), ("#fff", "#000")):
-        lines += [
-            f'{dark} .values_marks [fill="{here}"] {{ fill: {other}; }}',
-            f'{dark} .best_marks [stroke="{here}"] {{ stroke: {other}; }}',
-        ]
+        for group, paint in ((".values_marks", "fill"), (".best_marks", "stroke")):
+            has = f'[{paint}="{here}"]'
+            lines.append(f"{dark} :is({group}{has}, {group} {has}) {{ {paint}: {other}; }}")
     plain = plain.replace(".ga-multiples", dark)
     lines += [f"{plain} .ga-v{number} {{ fill: var(--ga-s{number}); }}" for number in range(STEPS)]
     lines += [f"{plain} .values_marks text {{ fill: #fff; }}"]

@@ -58,6 +58,9 @@ def test_the_stylesheet_has_a_dark_colour_for_each_light_one() -> None:
         for number, colour in enumerate(colours):
             assert f'[fill="{colour}"] {{ fill: var(--ga-{name[0]}{number}); }}' in rules
             assert f"--ga-{name[0]}{number}: {DARK[name][number]};" in rules
+    # What all cells share is told once, at their group.
+    assert ':is(.values_marks[fill="#000"], .values_marks [fill="#000"]) { fill: #fff; }' in rules
+    assert ':is(.best_marks[stroke="#fff"], .best_marks [stroke="#fff"]) { stroke: #000; }' in rules
 
 
 @pytest.mark.parametrize(
