@@ -149,6 +149,8 @@ def _scopes(tables: Tables) -> tuple[Scope, Scope]:
     if tables.kind == "seeds":
         return "other seeds", ""
     tests = tables.uncertainty(tables.lead)
+    if tests.basis == "repeats":
+        return "", ""  # repeats may be seeds, runs or annotators: no questions are known
     if tables.study.spread and not any(
         cell.trials_low is not None for cell in tests.cells.values()
     ):
