@@ -282,6 +282,23 @@ def test_delta_is_from_the_baseline(folder: Path, more: tuple[str, ...]) -> None
     assert data_table(figure)[1] == {"16": ["+10.0", "–"], "8": ["+10.0", "+10.0"]}
 
 
+@pytest.mark.parametrize(
+    ("lines", "titles"),
+    [([], ["Plain", "Tuning"]), (["tune", "plain"], ["Tuning", "Plain"]), (["tune"], ["Tuning"])],
+)
+def test_a_list_has_each_studys_answer(folder: Path, lines: list[str], titles: list[str]) -> None:
+    text = "\n".join(["```grid", *lines, "as: studies", "```"])
+    entries = _html(folder, text, downloads=True).select("article.ga-level")
+    assert [text_of(entry.p) for entry in entries] == titles
+    addresses = [f"studies/{'plain' if title == 'Plain' else 'tune'}/" for title in titles]
+    for entry, address in zip(entries, addresses, strict=True):
+        links = [str(link["href"]).partition("#")[0] for link in entry.select("a")]
+        assert links[0] == address  # of the answer
+        assert {link[: len(address)] for link in links} == {address}
+        assert entry.select(".ga-chips li, .ga-thumbnails svg.marks")
+        assert entry.select("[id]:not([id^=ga-])") == []  # permalinks lead to the study's pages
+
+
 def test_title_and_caption_are_text(folder: Path) -> None:
     text = 'Before & <b>after</b> "it"'
     [figure] = _figures(folder, "tune/small/after", f"title: {text}", f"caption: {text}")
@@ -424,7 +441,21 @@ ERRORS = {
         "remove the line, or write a fence for each metric",
     ),
     "unknown plot": (
-        ["plain", "as: dot"], 2, "as: dot", "dots, profile, forest or delta", "write `as: dots`",
+        ["plain", "as: dot"], 2, "as: dot", "dots, profile, forest, delta or studies",
+        "write `as: dots`",
+    ),
+    "list with another option": (
+        ["as: studies", "title: Ours"], 2, "title with as: studies",
+        "as: studies with studies' ids, or with nothing else", "remove the line title",
+    ),
+    "list of an unknown study": (
+        ["tun", "as: studies"], 1, 'no study "tun"; did you mean tune?',
+        "one of the studies plain, tune", "write tune in its place",
+    ),
+    "list without pages": (
+        ["as: studies"], 1, "as: studies, where the site has no pages of studies",
+        "a site with pages to lead to",
+        "write them with `gridatlas build`, and set `downloads: true` for the extension",
     ),
     "plot with a shared scale": (
         ["plain", "scale: shared", "as: dots"], 2, "scale with as: dots", "scale with no `as`",

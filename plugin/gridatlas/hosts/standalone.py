@@ -39,6 +39,7 @@ from gridatlas.hosts.markdown import (
 from gridatlas.model.problems import only_problems, truncate_list
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fence_figures import Fences
+from gridatlas.pages.fence_studies import StudyPages
 from gridatlas.results.grids import Results
 
 log = logging.getLogger("gridatlas")
@@ -184,4 +185,6 @@ def _load(folder: Path, signatures: FileSignatures, cache: Path | None, download
     assessments = load_data(folder, cache=cache)
     for problem in truncate_list(only_problems(assessments.problems)):
         log.warning("%s", problem)
-    return _Loaded(Fences(assessments, cache, files=downloads), (signatures, cache, downloads))
+    pages = StudyPages("studies") if downloads else None  # gridatlas build has written both
+    fences = Fences(assessments, cache, files=downloads, pages=pages)
+    return _Loaded(fences, (signatures, cache, downloads))

@@ -9,10 +9,10 @@ from html import escape
 
 from gridatlas.model.problems import join_names, nearest, printable, quote
 
-KINDS = ("dots", "profile", "forest", "delta")
+KINDS = ("dots", "profile", "forest", "delta", "studies")
 """What a fence shows in the place of heatmaps of values."""
 OPTIONS: Mapping[str, str] = {
-    "as": "dots, profile, forest or delta",
+    "as": "dots, profile, forest, delta or studies",
     "scale": "own or shared",
     "colour": "evidence or value",
     "delta": "a level, or the address of another grid of the study",
@@ -80,7 +80,7 @@ def parse(body: str) -> Fence:
 
     Raises:
         FenceError: For an option that there isn't or that is given twice, and for a fence
-            without an address.
+            without an address that isn't a list of studies.
     """
     addresses = []
     options: dict[str, Entry] = {}
@@ -116,7 +116,7 @@ def parse(body: str) -> Fence:
                 number,
             )
         options[name] = Entry(value, number)
-    if not addresses:
+    if not addresses and not ("as" in options and options["as"].text == "studies"):
         raise FenceError(
             "no address",
             "the address of a grid in the first line, such as study/level/level",

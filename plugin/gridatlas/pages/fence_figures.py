@@ -18,6 +18,7 @@ from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.pages.environment import IN_TEMPLATES, template_problem
 from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, parse
 from gridatlas.pages.fence_plots import plots
+from gridatlas.pages.fence_studies import StudyPages, listed, studies_html
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
 from gridatlas.pages.multiples import multiples
@@ -373,6 +374,7 @@ class Fences:
         templates: The user's own templates.
         broken: Names of those that can't be used.
         files: Whether the site has the grids' files, in `grids/`.
+        pages: Where the site has the studies' pages; None where it has none.
     """
 
     def __init__(
@@ -382,9 +384,10 @@ class Fences:
         templates: Path | None = None,
         broken: frozenset[str] = frozenset(),
         files: bool = True,
+        pages: StudyPages | None = None,
     ) -> None:
         self.assessments, self.cache, self.files = assessments, cache, files
-        self.templates = templates
+        self.templates, self.broken, self.pages = templates, broken, pages
         self._written = Templates(templates, broken, (), SiteAddress())
 
     def html(self, body: str, page: str, seen: set[str]) -> str:
@@ -398,9 +401,12 @@ class Fences:
         Raises:
             FenceError: For a fence that can't be shown, or a template of the user's that fails.
         """
-        row = figures(parse(body), self.assessments)
-        drawings = draw([figure.chart for figure in row.figures], self.cache)
+        fence = parse(body)
         try:
+            if fence.option("as") == "studies":
+                return self._studies(fence, page)
+            row = figures(fence, self.assessments)
+            drawings = draw([figure.chart for figure in row.figures], self.cache)
             return self._written.fence(row, page, drawings, seen, self.files)
         except IN_TEMPLATES as error:
             if self.templates is None:
@@ -409,3 +415,14 @@ class Fences:
             raise FenceError(
                 f"{problem.place}: {problem.found}", problem.expected, "correct the template"
             ) from error
+
+    def _studies(self, fence: Fence, page: str) -> str:
+        chosen = listed(fence, self.assessments)
+        if self.pages is None:
+            raise fence.error(
+                "as",
+                "as: studies, where the site has no pages of studies",
+                "write them with `gridatlas build`, and set `downloads: true` for the extension",
+                "a site with pages to lead to",
+            )
+        return studies_html(chosen, self.pages, page, self.cache, (self.templates, self.broken))

@@ -51,6 +51,7 @@ from gridatlas.model.problems import join_names, only_problems, truncate_list
 from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.fence import FenceError, error_box
 from gridatlas.pages.fence_figures import Fences
+from gridatlas.pages.fence_studies import StudyPages
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.render import Page, fill, page_links
 from gridatlas.pages.search import INDEX, cell_entries, source_entries, with_entries
@@ -153,6 +154,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             self._path(config, self.config.cache),
             self._templates(config),
             self.site.broken,
+            pages=StudyPages(self.config.into, _ending(config)),
         )
         # Superfences draws code in another way than Markdown's own extension: a site that has
         # neither it nor a fence of ours keeps its code blocks.
