@@ -229,8 +229,8 @@ def test_without_javascript_every_value_interval_and_source_can_be_opened(
         assert len(head) == len(body[0])
         assert bare(texts, grid) == cell_texts(grid)
         # Where the values come from: of each source, how many cells.
-        counted = [int(re.search(r"(\d+) cells?$", item)[1]) for item in figure["items"]]
-        assert sum(counted) == len(shown(grid))
+        counted = re.findall(r": (\d+) cells?(?=;|$)", "\n".join(figure["items"]), re.MULTILINE)
+        assert sum(map(int, counted)) == len(shown(grid))
     page.close()
 
 

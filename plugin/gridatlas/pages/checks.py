@@ -53,6 +53,11 @@ class CheckCounts:
     minor: int
     accepted: int
 
+    @property
+    def problem_findings(self) -> int:
+        """Findings that are neither minor nor accepted."""
+        return self.findings - self.minor - self.accepted
+
 
 @dataclass(frozen=True, slots=True)
 class CheckMark:
@@ -89,7 +94,7 @@ class Tally:
 
 
 FIRST_CELLS, FIRST_FINDINGS = 10, 5
-"""Cells and findings that the page shows unfolded."""
+"""Cells, and findings that are problems, that the page shows unfolded."""
 
 
 def checks_context(assessment: Assessment) -> dict[str, Any]:
@@ -112,7 +117,8 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
         "ranked": ranked_disagreements(comparison.disagreements),
         "ranked_findings": ranked_findings(checks.results),
         "first_cells": FIRST_CELLS,
-        "first_findings": FIRST_FINDINGS,
+        "first_findings": min(FIRST_FINDINGS, counts.problem_findings),
+        "more_problems": counts.problem_findings > FIRST_FINDINGS,
         "given": [reading for reading in study.accounts if reading.id in differ],
         "numbers": {reading.id: place for place, reading in enumerate(study.accounts, 1)},
         "by_reading": by_reading,

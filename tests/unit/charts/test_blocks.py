@@ -304,9 +304,7 @@ def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None
     template = own_environments()[1].get_template("figure.html.jinja")
     html = template.render(figure=replace(figure, table=values))
     assert "<p>40 more notes are in the downloads.</p>" in html
-    assert (
-        "Cells of the study, other places and runs, which the downloads name: 40 cells</li>" in html
-    )
+    assert "; other places and runs, which the downloads name: 40 cells</li>" in html
 
 
 def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> None:
