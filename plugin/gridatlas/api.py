@@ -216,7 +216,7 @@ def from_frame(
         frame: Of pandas, or anything with `__dataframe__` or Arrow's `__arrow_c_stream__`.
         x: Column of the horizontal axis. Roles that are left out are proposed as `gridatlas import`
             does, and printed with their reasons.
-        y: Column of the vertical axis.
+        y: Column of the vertical axis; "" for none.
         metric: Column of the values.
         facets: Columns of what else was varied.
         repeats: Columns that number the repeats of a cell; `rows` where nothing numbers them.

@@ -436,7 +436,7 @@ def test_frames_of_other_libraries_and_named_indexes_are_taken() -> None:
         (
             ["lr", "acc"],
             {},
-            r"only one factor varies, lr; fix: .*, or name both axes with x= and y=$",
+            r"only one factor varies, lr; fix: .*, or take lr alone: x=lr y=''$",
         ),
         (["lr", "model", "acc"], {"x": "rate"}, r"^x=rate; fix: "),
         (

@@ -280,15 +280,18 @@ def _axis_changes(study: Study, reading: Reading) -> list[_Change]:
     values = _values(reading)
     right, up = (dict(zip(axis.keys, reversed([*axis.keys]), strict=True)) for axis in (x, y))
     names = inline(x.label), inline(y.label)
+    across = _Change(
+        "axis-reversed",
+        f"{names[0]} looks reversed",
+        f"reversing {names[0]}",
+        {(levels, (right[a], b)): value for (levels, (a, b)), value in values.items()},
+    )
+    if not study.second:
+        return [across]
     both = " and ".join(names)
     return [
         _Change("axes-swapped", "axes look swapped", f"swapping {both}", _swapped(study, reading)),
-        _Change(
-            "axis-reversed",
-            f"{names[0]} looks reversed",
-            f"reversing {names[0]}",
-            {(levels, (right[a], b)): value for (levels, (a, b)), value in values.items()},
-        ),
+        across,
         _Change(
             "axis-reversed",
             f"{names[1]} looks reversed",

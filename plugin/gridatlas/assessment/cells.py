@@ -167,7 +167,7 @@ def columns(study: Study, grids: Iterable[GridCells]) -> dict[str, list[Any]]:
 
     A level is a number where all levels of its factor are; else it is the level's id.
     """
-    factors = (*study.facets, study.x, study.y)
+    factors = (*study.facets, *study.varied)
     keys = [_keys(factor) for factor in factors]
     found: dict[str, list[Any]] = {
         name: []
@@ -181,7 +181,7 @@ def columns(study: Study, grids: Iterable[GridCells]) -> dict[str, list[Any]]:
     for view in (view for cells in grids for view in cells.views()):
         cell, interval = view.cell, view.interval
         row = [
-            *(of[key] for of, key in zip(keys, (*view.levels, *view.point), strict=True)),
+            *(of[key] for of, key in zip(keys, (*view.levels, *view.point), strict=False)),
             *(None if cell.value is None else float(cell.value), cell.state),
             *(view.n, cell.successes),
             None if cell.stderr is None else float(cell.stderr),

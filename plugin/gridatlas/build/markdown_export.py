@@ -211,7 +211,7 @@ def _plots(row: FigureRow, path: str, places: Mapping[Picture, str]) -> str:
 
 def _table(table: DataTable) -> str:
     """The values of a heatmap as a Markdown table."""
-    head = [f"{table.y.title} \\ {table.x.title}", *(level.label for level in table.x.levels)]
+    head = [table.corner, *(level.label for level in table.x.levels)]
     rows = [
         [
             f"**{_cell(level.label)}**",

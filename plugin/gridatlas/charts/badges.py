@@ -7,7 +7,7 @@ from html import escape
 
 from gridatlas.assessment.reruns import Reproduction, in_words
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.description import best_at
+from gridatlas.charts.description import best_at, cell_labels
 from gridatlas.model.format import many
 from gridatlas.model.study import Grid
 from gridatlas.results.summary import summarise
@@ -45,9 +45,7 @@ def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
     label = f"{extreme} {metric.name}"
     if summary is None:
         return _badge(grid, label, "no value", NOTHING)
-    message, _, undisputed = best_at(
-        summary, grid.study, lambda x, y: f"{x.label} × {y.label}", 1
-    ).partition("; ")
+    message, _, undisputed = best_at(summary, grid.study, cell_labels, 1).partition("; ")
     # A badge has no room for doubt; its title has.
     doubt = f"; {undisputed}" if undisputed else ""
     if uncertainty.best_set_size:

@@ -18,7 +18,7 @@ from gridatlas.charts.heatmap import (
     rows_from_top,
 )
 from gridatlas.model.format import many
-from gridatlas.model.study import Factor, Level, Point, Study
+from gridatlas.model.study import Factor, Level, Point, Study, point_slug
 
 CELLS_BELOW = 10_000
 """Cells of a grid from which on blocks are drawn in their place: a page of more would weigh 1 MB
@@ -153,7 +153,7 @@ def mark_key(study: Study, x: Level, y: Level) -> str:
     if of is not None:
         column, row = block_at(study, of, (x.key, y.key))
         x, y = study.x.levels[of.x[column].start], study.y.levels[of.y[row].start]
-    return f"{x.slug},{y.slug}"
+    return point_slug(x, y)
 
 
 def block_at(study: Study, of: Layout, point: Point) -> tuple[int, int]:
@@ -217,7 +217,7 @@ def _block_mark(
     words = _block_words(block, subject) + (", has the best" if best else "")
     reasons = [reason for reason, _ in block.absent]
     return CellMark(
-        f"{x.slug},{y.slug}",
+        point_slug(x, y),
         column,
         row,
         None if block.mean is None else float(block.mean),

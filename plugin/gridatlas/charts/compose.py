@@ -29,7 +29,7 @@ from gridatlas.charts.heatmap import (
     rows_from_top,
 )
 from gridatlas.model.format import format_difference, format_value, many, value_with_unit
-from gridatlas.model.study import Cell, Grid, Level, Point, State, Study
+from gridatlas.model.study import Cell, Grid, Level, Point, State, Study, point_slug
 from gridatlas.results.differences import Difference
 from gridatlas.results.summary import summarise
 
@@ -186,7 +186,7 @@ def _draw_cells(subject: Subject, entries: Iterable[Sequence[Entry]]) -> Heatmap
         words = _absence(absent) if value is None else value_with_unit(text, subject.unit)
         marks.append(
             CellMark(
-                f"{x.slug},{y.slug}",
+                point_slug(x, y),
                 x.label,
                 y.label,
                 None if value is None else float(value),

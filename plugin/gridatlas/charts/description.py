@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from gridatlas.model.format import format_difference, format_value, many, value_with_unit
 from gridatlas.model.schema import Metric
-from gridatlas.model.study import Grid, Level, Point, Study
+from gridatlas.model.study import Grid, Level, Point, Study, inline
 from gridatlas.results.differences import Difference
 from gridatlas.results.summary import Extreme, Summary, summarise
 
@@ -16,7 +16,18 @@ IN_DISPUTE = " (disputed)"
 
 def cell_name(study: Study, x: Level, y: Level) -> str:
     """`Ratio 0.4, Local window size 2000`."""
-    return f"{study.x.label} {x.label}, {study.y.label} {y.label}"
+    first = f"{study.x.label} {x.label}"
+    return f"{first}, {study.y.label} {y.label}" if study.second else first
+
+
+def cell_labels(x: Level, y: Level) -> str:
+    """`0.4 × 2000`; of a study with one axis `0.4`."""
+    return f"{x.label} × {y.label}" if y.label else x.label
+
+
+def over(study: Study) -> str:
+    """`ratio and local window size`: the axes, for the middle of a sentence."""
+    return " and ".join(inline(axis.label) for axis in study.varied)
 
 
 def describe_grid(grid: Grid, best_set: frozenset[Point] = frozenset()) -> str:
@@ -43,8 +54,8 @@ def describe_grid(grid: Grid, best_set: frozenset[Point] = frozenset()) -> str:
     absent = summary.of - summary.count
     disputed = len(summary.disputed)
     return (
-        f"{grid.label}: {metric.name} from {low} to {high} over {grid.study.x.label} and "
-        f"{grid.study.y.label}. {extreme.capitalize()}: {best}."
+        f"{grid.label}: {metric.name} from {low} to {high} over "
+        f"{' and '.join(axis.label for axis in grid.study.varied)}. {extreme.capitalize()}: {best}."
         + (
             f" May be the {extreme}: {len(best_set)} of {many(summary.count, 'cell')}."
             if best_set

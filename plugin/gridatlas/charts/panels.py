@@ -11,7 +11,7 @@ from gridatlas.charts.binning import layout_of
 from gridatlas.charts.compose import difference_domain, draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import CellMark, Heatmap, edges, rows_from_top
 from gridatlas.charts.palette import LIGHT, Palette, step
-from gridatlas.model.study import Grid, Point, Study
+from gridatlas.model.study import Grid, Point, Study, point_slug
 from gridatlas.results.differences import Difference
 from gridatlas.results.summary import summarise
 
@@ -126,7 +126,7 @@ def mark_keys(study: Study, points: Iterable[Point]) -> frozenset[str]:
     """The keys of the marks of some cells; of blocks, none: their colours are means."""
     if layout_of(study) is not None:
         return frozenset()
-    return frozenset(f"{study.x.level(x).slug},{study.y.level(y).slug}" for x, y in points)
+    return frozenset(point_slug(study.x.level(x), study.y.level(y)) for x, y in points)
 
 
 def differences_scale(differences: Iterable[Difference]) -> PanelScale:

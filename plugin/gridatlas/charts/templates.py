@@ -321,7 +321,8 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
     import altair as alt
 
     rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-    across, down = (list(dict.fromkeys(table[axis.id])) for axis in (study.x, study.y))
+    across, *rows_of = (list(dict.fromkeys(table[axis.id])) for axis in study.varied)
+    down = rows_of[0] if rows_of else []
     if study.y.direction == "up":
         down.reverse()
     unit = f" ({study.metric.unit})" if study.metric.unit else ""
@@ -330,9 +331,9 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
         "type": "quantitative",
         "title": f"{study.metric.name}{unit}",
     }
-    x, y = (
+    x, *y = (
         dict[str, Any](field=_field(axis.id), type="ordinal", title=axis.title)
-        for axis in (study.x, study.y)
+        for axis in study.varied
     )
     level = all(len(str(key)) <= LEVEL_LETTERS for key in across)
     chart: Chart = (
@@ -346,9 +347,9 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
                 scale=alt.Scale(domain=across),
                 axis=alt.Axis(labelAngle=0 if level else -40),
             ),
-            y=alt.Y(**y, sort=down, scale=alt.Scale(domain=down)),
+            **({"y": alt.Y(**y[0], sort=down, scale=alt.Scale(domain=down))} if y else {}),
             color=alt.Color(**value, scale=alt.Scale(scheme="yellowgreenblue")),
-            tooltip=[alt.Tooltip(**field) for field in (x, y, value)],
+            tooltip=[alt.Tooltip(**field) for field in (x, *y, value)],
         )
     )
     return chart

@@ -58,6 +58,7 @@ def check_runs(view: ReadingView) -> list[CheckResult]:
             along, across = (view.study.x, at_level(view.study.y, y))
             if axis == "column":
                 along, across = (view.study.y, at_level(view.study.x, x))
+            where = f"{across}, " if view.study.second else ""
             by_second = (
                 f"neighbours in a {axis} are equal as often as elsewhere in it "
                 f"({times_text(*seen)})"
@@ -68,7 +69,7 @@ def check_runs(view: ReadingView) -> list[CheckResult]:
                     "constant-run",
                     sheet.levels,
                     (point for point, _ in run),
-                    f"{plain(value)} in {len(run)} neighbouring cells: {across}, "
+                    f"{plain(value)} in {len(run)} neighbouring cells: {where}"
                     f"{at_level(along, first)} to {along.level(last).label}",
                     CONSTANT if saturated else CARRIED_ON,
                     how_sure("such a run", (shuffled, alike), by_second, limit),

@@ -36,9 +36,15 @@ def at_level(factor: Factor, key: str) -> str:
     return f"{inline(factor.label)} {factor.level(key).label}"
 
 
+def at_point(study: Study, point: Point) -> str:
+    """`ratio 0.1, local window size 500`; of a study with one axis `ratio 0.1`."""
+    names = (at_level(axis, key) for axis, key in zip(study.varied, point, strict=False))
+    return ", ".join(names)
+
+
 def cells_text(study: Study, cells: Sequence[tuple[Point, str]], limit: int = 6) -> str:
     """`47.3 at ratio 0.1, local window size 500; …`, and how many more there are."""
-    texts = [f"{text} at {at_level(study.x, x)}, {at_level(study.y, y)}" for (x, y), text in cells]
+    texts = [f"{text} at {at_point(study, point)}" for point, text in cells]
     more = len(texts) - limit
     return "; ".join(texts[:limit]) + (f"; and {more} more" if more > 0 else "")
 

@@ -82,15 +82,15 @@ class Lookup:
         values = self._values(results, levels, reading)
         higher = study.metric.better == "higher"
         name = self._name(study, levels, reading if named else None)
-        sources = (Source(study.id, levels, name, study.x, study.y, values, higher),)
+        sources = (Source(study.id, levels, name, study.x, study.second, values, higher),)
         given = self.scope.given
         if given is None:
-            return Numbers(study.x, study.y, values, sources, higher=higher)
+            return Numbers(study.x, study.second, values, sources, higher=higher)
         judged = {
             point: value if point in given.points else None for point, value in values.items()
         }
         absent: Absent = "left out" if given.is_block else "needed in parts"
-        return Numbers(study.x, study.y, judged, sources, absent=absent, higher=higher)
+        return Numbers(study.x, study.second, judged, sources, absent=absent, higher=higher)
 
     def _values(
         self, results: Results, levels: Levels, reading: Reading | None

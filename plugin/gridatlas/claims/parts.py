@@ -145,6 +145,9 @@ class Cells(Generic[V]):
 
     def _line(self, axis: Factor | None, key: str) -> Self:
         if axis is None or len(self.axes) < 2:
+            if axis is None and self.whole:
+                expected = "a study with two axes"
+                raise Fault("this study has one axis", expected, ".at(ratio=0.1)")
             expected = "a whole grid before the dot"
             raise Fault("this is a row or a column already", expected, ".where(ratio=0.1)")
         inside = self.chosen({keyword(axis.id): (key,)})

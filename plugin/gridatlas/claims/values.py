@@ -58,7 +58,7 @@ class Source:
     levels: Levels
     name: str
     x: Factor = field(compare=False)
-    y: Factor = field(compare=False)
+    y: Factor | None = field(compare=False)
     values: Mapping[Point, Decimal | None] = field(compare=False, repr=False)
     higher: bool = field(compare=False)
     fixed: Point = ("", "")

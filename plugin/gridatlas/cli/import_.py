@@ -56,7 +56,7 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
 @click.option("--title", metavar="TEXT", help="Name of the study on the pages.")
 @click.option("--url", metavar="URL", default="", help="Where the source can be looked at.")
 @click.option("--x", metavar="COLUMN", help="The horizontal axis.")
-@click.option("--y", metavar="COLUMN", help="The vertical axis.")
+@click.option("--y", metavar="COLUMN", help="The vertical axis; '' for none.")
 @click.option("--metric", metavar="COLUMN", help="The values.")
 @click.option(
     "--facet",

@@ -16,7 +16,8 @@ OPTIONAL_COLUMNS = ("n", "successes", "stderr", "state", "note", "place", "run")
 
 def factor_ids(source: StudySource) -> tuple[str, ...]:
     """The ids of x, y and the facets: the columns that each table needs, and the metric's."""
-    return (source.file.x, source.file.y, *source.file.facets)
+    file = source.file
+    return (file.x, *filter(None, (file.y,)), *file.facets)
 
 
 def spread_columns(source: StudySource) -> tuple[str, ...]:
@@ -141,7 +142,8 @@ def _named(source: StudySource) -> Iterator[tuple[KeyPath, str]]:
     """The columns that `study.yml` names; the metric's, where it isn't the one by default."""
     file = source.file
     yield ("x",), file.x
-    yield ("y",), file.y
+    if file.y is not None:
+        yield ("y",), file.y
     for at, facet in enumerate(file.facets):
         yield ("facets", at), facet
     if ("metric", "column") in source.lines:

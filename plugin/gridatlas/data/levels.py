@@ -231,13 +231,14 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
     for index, region in enumerate(file.regions):
         for number, box in enumerate(region.boxes):
             path = ("regions", index, "boxes", number)
-            if set(box) != {file.x, file.y}:
+            axes = [name for name in (file.x, file.y) if name]
+            if set(box) != {*axes}:
                 problems.append(
                     here.problem(
                         "wrong-value",
                         path,
                         f"the keys {join_names(box)}",
-                        f"the keys {file.x} and {file.y}",
+                        f"the key{'s' if file.y else ''} {' and '.join(axes)}",
                         "list the levels that the box covers",
                     )
                 )
@@ -250,7 +251,7 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
                     for key in keys
                     if key not in levels
                 ]
-    for facet in (file.x, file.y):
+    for facet in filter(None, (file.x, file.y)):
         for index, level in enumerate(factors[facet].levels):
             if level.aggregate:
                 problems.append(

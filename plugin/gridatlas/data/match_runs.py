@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from gridatlas.data.columns import factor_ids
 from gridatlas.data.reader import StudySource
 from gridatlas.data.runs import COLLECT, FOLDER, CellOutcomes, RunFile, levels_text
 from gridatlas.model.problems import Problem, join_names, nearest, quote, visible
@@ -48,7 +49,10 @@ def match_runs(
 
 def _at(levels: Mapping[str, str], source: StudySource) -> At:
     file = source.file
-    return tuple(levels[facet] for facet in file.facets), (levels[file.x], levels[file.y])
+    return tuple(levels[facet] for facet in file.facets), (
+        levels[file.x],
+        levels[file.y] if file.y else "",
+    )
 
 
 def _run(file: RunFile, cells: Mapping[At, Progress], outcomes: Mapping[At, Outcomes]) -> Run:
@@ -195,7 +199,7 @@ def _outcomes(
     lists = file.outcomes.items
     found: dict[At, Outcomes] = {}
     problems: list[Problem] = []
-    wanted = {source.file.x, source.file.y, *source.file.facets}
+    wanted = {*factor_ids(source)}
     for index, cell in enumerate(file.outcomes.cells):
         wrong = ""
         at = _at(cell.cell, source) if cell.cell.keys() == wanted else None

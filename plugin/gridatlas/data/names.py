@@ -228,7 +228,7 @@ def _check_arguments(source: StudySource) -> list[Problem]:
             "the levels of both axes, which tell cells apart",
             f"add {{{axis}}} where the script takes it",
         )
-        for axis in (source.file.x, source.file.y)
+        for axis in filter(None, (source.file.x, source.file.y))
         if axis not in named
     ]
     return problems + _check_margin(source)

@@ -128,7 +128,7 @@ class _Rows:
         left_out = self.outside.union(self.problems)
         facets = [self.keys[facet] for facet in file.facets]
         levels = zip(*facets, strict=True) if facets else repeat(())
-        points = zip(self.keys[file.x], self.keys[file.y], strict=True)
+        points = zip(self.keys[file.x], self.keys[file.y] if file.y else repeat(""), strict=False)
         first_rows: dict[tuple[Levels, Point], int] = {}
         repeats: dict[tuple[Levels, Point], list[int]] = {}
         for row, at in enumerate(zip(levels, points, strict=False)):
@@ -317,7 +317,8 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
             cells[at] = _mean(cells[at], [rows.measured[row] for row in same_cell])
             continue
         levels, point = at
-        keys = dict(zip((*file.facets, file.x, file.y), (*levels, *point), strict=True))
+        names = (*file.facets, file.x, file.y)
+        keys = {name: key for name, key in zip(names, (*levels, *point), strict=True) if name}
         where = ", ".join(f"{name} = {key}" for name, key in keys.items())
         problems += [
             Problem.of(

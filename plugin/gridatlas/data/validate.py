@@ -14,7 +14,7 @@ from gridatlas.data.rows import read_readings
 from gridatlas.data.tables import Table
 from gridatlas.model.format import places_of
 from gridatlas.model.problems import Problem
-from gridatlas.model.study import Factor, Point, Reading, Region, Study
+from gridatlas.model.study import NO_AXIS, Factor, Point, Reading, Region, Study
 
 MOST_POINTS, MOST_POINTS_PER_ROW = 1_000_000, 100
 """Points of all grids of a study: x × y of a table whose rows are hardly any of them."""
@@ -64,7 +64,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         source=file.source,
         metric=file.metric.model_copy(update={"decimals": _decimals(file.metric, readings)}),
         x=factors[file.x],
-        y=factors[file.y],
+        y=factors[file.y] if file.y else NO_AXIS,
         facets=tuple(factors[facet] for facet in file.facets),
         baseline=file.baseline,
         compare=file.compare,
@@ -113,7 +113,8 @@ def _check_points(
 ) -> Problem | None:
     """Axes of which a table has hardly any point, such as numbers of rows or times."""
     file = source.file
-    nx, ny = len(factors[file.x].levels), len(factors[file.y].levels)
+    nx = len(factors[file.x].levels)
+    ny = len(factors[file.y].levels) if file.y else 1
     grids = len({levels for reading in readings for levels, _ in reading.cells})
     rows = sum(len(table.lines) for table in tables.values())
     if grids * nx * ny <= max(MOST_POINTS, rows * MOST_POINTS_PER_ROW):
@@ -131,7 +132,8 @@ def _points(
     source: StudySource, factors: Mapping[str, Factor], boxes: Iterable[Mapping[str, Iterable[str]]]
 ) -> Iterable[Point]:
     for box in boxes:
-        yield from product(*(dict.fromkeys(box[axis]) for axis in (source.file.x, source.file.y)))
+        axes = (source.file.x, source.file.y)
+        yield from product(*(dict.fromkeys(box[axis]) if axis else ("",) for axis in axes))
 
 
 def _decimals(metric: object, readings: Iterable[Reading]) -> int:

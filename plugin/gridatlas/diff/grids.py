@@ -374,13 +374,12 @@ def _cells_table(change: GridChange, cells: Iterable[CellChange]) -> Table:
     """Changed cells of one grid, before and after."""
     study = change.new.study
     columns = (
-        inline(study.x.label), inline(study.y.label), "before", "after", "difference",
+        *(inline(axis.label) for axis in study.varied), "before", "after", "difference",
         "told apart from noise?",
     )  # fmt: skip
     rows = (
         (
-            study.x.level(cell.point[0]).label,
-            study.y.level(cell.point[1]).label,
+            *(axis.level(key).label for axis, key in zip(study.varied, cell.point, strict=False)),
             _cell_text(change.old, cell.old, cell.old_interval, cell.kind),
             _cell_text(change.new, cell.new, cell.new_interval, cell.kind),
             _difference_text(study, cell),

@@ -148,7 +148,7 @@ def grid_name(study: Study, levels: Levels) -> str:
 
 def place_name(study: Study, point: Point) -> str:
     """`ratio 0.4, local window size 2000`."""
-    return cell_name((study.x, study.y), point)
+    return cell_name((study.x, study.second), point)
 
 
 def reading_name(study: Study, reading: str) -> str:

@@ -19,7 +19,7 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
         x = "columns"  # whatever they are called on the pages
     return {
         "x": x,
-        "y": proposal.y,
+        "y": proposal.y or None,
         "metric": proposal.metric,
         "better": proposal.about.better,
         "facets": [*proposal.facets],

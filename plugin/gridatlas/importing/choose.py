@@ -51,7 +51,7 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     Raises:
         CannotImport: Where nothing can be proposed, with the reason.
     """
-    named = {asked.x, asked.y, *asked.facets, *asked.repeats} - {None, ROWS}
+    named = {asked.x, asked.y, *asked.facets, *asked.repeats} - {None, ROWS, ""}
     if not named <= table.columns.keys():
         split = split_names(table)
         if split is not None and named <= split.columns.keys():
@@ -108,8 +108,8 @@ def _weighed(candidates: Sequence[Proposal], wide: bool, asked: ImportOptions) -
     sparse = proposal.density < MIN_DENSITY and proposal.possible >= MANY_CELLS
     if not asked.complete and _is_guessed(proposal, asked):
         raise CannotImport(
-            f"rows that may be repeats of cells or single observations, by {proposal.x} and "
-            f"{proposal.y}: no name says what was varied or measured",
+            f"rows that may be repeats of cells or single observations, by "
+            f"{join_names(reversed(proposal.factors))}: no name says what was varied or measured",
             "a setting or a subject per axis, and a result",
             "name them with --x, --y and --metric",
             usage=True,

@@ -27,7 +27,7 @@ def _named(asked: ImportOptions) -> Iterator[tuple[str, str]]:
     """Options that name columns, with the names."""
     named = [
         ("--x", asked.x),
-        ("--y", asked.y),
+        ("--y", asked.y or None),
         ("--metric", asked.metric),
         *(("--facet", name) for name in asked.facets),
         *(("--repeats", name) for name in asked.repeats if name != ROWS),
@@ -77,7 +77,7 @@ def without_unknown(table: RawTable, asked: ImportOptions) -> ImportOptions:
     return replace(
         asked,
         x=present(asked.x),
-        y=present(asked.y),
+        y="" if asked.y == "" else present(asked.y),
         metric=present(asked.metric),
         facets=tuple(filter(present, asked.facets)),
         repeats=tuple(name for name in asked.repeats if name == ROWS or name in columns),

@@ -28,6 +28,7 @@ from gridatlas.importing.vocabulary import (
     RUN_STATES,
     SPREADS,
     STOPPED,
+    SUBJECTS,
     TRUE_WORDS,
     WEAK_FACTORS,
     Kind,
@@ -141,6 +142,8 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
         return KindOfColumn("factor", "its name")
     if STOPPED.search(name):
         return KindOfColumn("cost", "where a run stopped")
+    if SUBJECTS & set(parts) and column.as_numbers and not column.is_fractional:
+        return KindOfColumn("repeat", "it numbers people or items")
     if REPEATS & set(parts) and not (METRICS & set(parts) and column.is_fractional):
         return KindOfColumn("repeat", "it numbers repeats")
     if _is_spread(parts, name) and column.is_metric_like:
@@ -153,7 +156,11 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
 def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn | None:
     matters = [part for part in parts if part not in MODIFIERS and part]
     for part in reversed(matters):
-        if part in COSTS and (column.is_metric_like or name == "time") and part not in PERFORMANCE:
+        if (
+            part in COSTS
+            and (column.is_metric_like or _is_clock(column, name))
+            and part not in PERFORMANCE
+        ):
             if part in ("s", "ms", "sec") and PERFORMANCE & set(parts):
                 return KindOfColumn("performance", "its name")
             return KindOfColumn("cost", "time, size or cost")
@@ -172,6 +179,11 @@ def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn |
     if not matters and GENERIC & set(parts) and column.is_metric_like:
         return KindOfColumn("generic", "its name")
     return None
+
+
+def _is_clock(column: Column, name: str) -> bool:
+    """Whether texts are times of day or dates, not phases such as before and after."""
+    return name == "time" and any(map(str.isdigit, "".join(column.counts)))
 
 
 SHARED_WORDS = frozenset({"precision", "kernel", "ratio", "compression"}) & METRICS

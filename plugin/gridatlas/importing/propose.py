@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -49,6 +50,7 @@ class Proposal:
     """What the columns are.
 
     Attributes:
+        y: Empty where there is one axis.
         repeats: Columns that number repeats; `rows` where they have no number.
         counts: Columns with n, successes and standard errors.
         keep: Levels that rows must have; the others are reported.
@@ -92,7 +94,7 @@ class Proposal:
     @property
     def factors(self) -> tuple[str, ...]:
         """Facets, y and x: the columns that a cell is known by."""
-        return (*self.facets, self.y, self.x)
+        return (*self.facets, *filter(None, (self.y,)), self.x)
 
     @property
     def density(self) -> float:
@@ -194,7 +196,8 @@ class _Proposing:
         x, y, facets = self._axes(facts, found)
         roles |= self._roles_of_factors(facts, found, x, y, facets)
         state, spread = _beside(facts, metric, roles, counts, asked.spread)
-        explain_rest(facts.columns, facts.kinds, roles, (x, y, *facets))
+        factors = (x, *filter(None, (y,)), *facets)
+        explain_rest(facts.columns, facts.kinds, roles, factors)
         for name, reason in table.left_out:
             roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
         valued = [number is not None for number in columns[metric].numbers]
@@ -217,14 +220,14 @@ class _Proposing:
             about,
             self.mark,
             _ranked(roles.values()),
-            tuple(dict.fromkeys((*notes, *_notes(facts, metric, spread, (x, y, *facets))))),
+            tuple(dict.fromkeys((*notes, *_notes(facts, metric, spread, factors)))),
             facts.kinds,
             state,
             spread,
             asked.spread.n,
             cells,
             possible,
-            facts.collisions((x, y, *facets), found.repeats),
+            facts.collisions(factors, found.repeats),
             self.headings,
         )
 
@@ -235,7 +238,8 @@ class _Proposing:
         asked = self.asked
         given = (asked.x, asked.y, *asked.facets)
         roles: dict[str, Role] = {}
-        for name, role in ((x, "x"), (y, "y"), *((facet, "facet") for facet in facets)):
+        axes = [(name, role) for name, role in ((x, "x"), (y, "y")) if name]
+        for name, role in (*axes, *((facet, "facet") for facet in facets)):
             column = facts.columns[name]
             why = why_factor(column, role, facts.kinds[name], name in given)
             if role == "facet" and name in facts.origins and name not in asked.facets:
@@ -289,10 +293,12 @@ class _Proposing:
         asked = self.asked
         settled = {name for name in asked.repeats if name != ROWS}
         facts = replace(facts, used=facts.used | settled)
-        if asked.facets and asked.x and asked.y:
-            found = FactorSet((asked.x, asked.y, *asked.facets), asked.repeats)
-        elif asked.x and asked.y:
-            found = fitting_set(facts, (asked.x, asked.y), asked.repeats)
+        axes = tuple(filter(None, (asked.x, asked.y)))
+        settled_axes = asked.x is not None and asked.y is not None
+        if asked.facets and settled_axes:
+            found = FactorSet((*axes, *asked.facets), asked.repeats)
+        elif settled_axes:
+            found = fitting_set(facts, axes, asked.repeats)
         else:
             facts, found = factor_set(facts)
         if asked.repeats:
@@ -322,6 +328,12 @@ class _Proposing:
         missing = (x is None) + (asked.y is None)
         if len(free) < missing:
             free += _constant(facts, asked, (*free, x, asked.y))
+        if (
+            len(free) == missing - 1
+            and asked.y is None
+            and _is_sweep(facts, x or free[0], asked, found.repeats)
+        ):
+            return x or free[0], "", asked.facets
         if len(free) < missing:
             raise _too_few(facts, (*filter(None, (x, asked.y)), *free))
         chosen = free[:missing]
@@ -335,11 +347,27 @@ class _Proposing:
             )
         )
         x = x or chosen.pop(0)
-        y = asked.y or chosen.pop(0)
+        y = chosen.pop(0) if asked.y is None else asked.y
         if asked.facets:
             return x, y, asked.facets
         rest = sorted(free[missing:], key=order.index)
         return x, y, tuple(rest)
+
+
+SWEEP_FROM = 3
+"""Levels of a number from which it alone is worth a line."""
+
+
+def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[str]) -> bool:
+    """Whether one factor is enough: a number that alone tells rows apart, or what is named as x.
+
+    A list of models, each with its result, says nothing that a grid shows better.
+    """
+    column = facts.columns[name]
+    if asked.x == name:
+        return True
+    several = column.as_numbers and len(column.distinct) >= SWEEP_FROM
+    return several and not facts.collisions((name, *asked.facets), repeats)
 
 
 def _distinct(columns: Mapping[str, Column], name: str) -> Sequence[str]:
@@ -426,8 +454,8 @@ def _too_few(facts: Facts, found: Sequence[str]) -> CannotImport:
     fix = "name them with --x and --y; where each column is a level of x, add --wide"
     if found:
         fix = (
-            "import it together with results in which something else varies too, or name both axes "
-            "with --x and --y; where each column is a level of x, add --wide"
+            "import it together with results in which something else varies too, name the other "
+            f"axis with --y, or take {found[0]} alone: --x {shlex.quote(found[0])} --y ''"
         )
     return CannotImport(what, "two columns with levels, for x and y", fix, usage=True)
 

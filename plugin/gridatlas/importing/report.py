@@ -47,7 +47,7 @@ def candidate_lines(choice: Choice, commands: Sequence[str], sources: str) -> It
         facets = f"; facets {join_names(candidate.facets)}" if candidate.facets else ""
         yield ""
         yield printable(
-            f"x {candidate.x}, y {candidate.y}, metric {candidate.metric}{facets}: "
+            f"x {candidate.x}, y {candidate.y or 'none'}, metric {candidate.metric}{facets}: "
             f"{candidate.cells:,} of {candidate.possible:,} cells ({candidate.density:.0%})"
         )
         yield f"  {command}"

@@ -79,10 +79,12 @@ def density(
     facts: Facts, x: str, y: str, facets: Sequence[str], valued: Sequence[bool]
 ) -> tuple[int, int]:
     """Cells that have a value, and cells that there could be in the panels that have any."""
-    columns = [facts.columns[name] for name in (*facets, y, x)]
+    axes = tuple(filter(None, (y, x)))
+    columns = [facts.columns[name] for name in (*facets, *axes)]
     keys = {key for key, has in zip(joint_levels(columns), valued, strict=True) if has}
-    panels = len({key[:-2] for key in keys})
-    return len(keys), len({key[-1] for key in keys}) * len({key[-2] for key in keys}) * panels
+    panels = len({key[: len(facets)] for key in keys})
+    sizes = (len({key[-at] for key in keys}) for at in range(1, len(axes) + 1))
+    return len(keys), math.prod(sizes) * panels
 
 
 def spread_out(facts: Facts, factors: Sequence[str]) -> float:
@@ -244,7 +246,7 @@ def _extended(
     return found, repeats
 
 
-def fitting_set(facts: Facts, axes: tuple[str, str], repeats: tuple[str, ...]) -> FactorSet:
+def fitting_set(facts: Facts, axes: tuple[str, ...], repeats: tuple[str, ...]) -> FactorSet:
     """The axes that are asked for, with the facets without which rows can't be told apart."""
     found = [*axes]
     numbered = repeats or choose_repeats(facts, found)
@@ -262,7 +264,7 @@ def fitting_set(facts: Facts, axes: tuple[str, str], repeats: tuple[str, ...]) -
         found.append(best)
         able.remove(best)
     numbered = repeats or choose_repeats(facts, found)
-    facets = sorted(found[2:], key=[*facts.columns].index)
+    facets = sorted(found[len(axes) :], key=[*facts.columns].index)
     return FactorSet((*axes, *facets), numbered)
 
 

@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gridatlas.importing.cells import Imported
+from gridatlas.importing.cells import FactorColumn, Imported
 from gridatlas.importing.propose import Proposal
 from gridatlas.model.schema import level_number
+from gridatlas.model.study import keyword
 
 MAX_LISTED = 60
 """Levels of a factor up to which they are listed."""
@@ -40,7 +41,7 @@ def text_scalar(text: str) -> str:
 
 def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
     """The text of `study.yml`."""
-    *facets, y, x = imported.factors
+    facets, (*y, x) = _facets_and_axes(imported, proposal)
     metric = proposal.about
     parts = [f"name: {text_scalar(metric.name)}"]
     if imported.metric != "value":
@@ -67,11 +68,11 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         *_spread(imported, proposal),
         "# The axes, and what else was varied: columns of cells.csv.",
         f"x: {scalar(x.id)}",
-        f"y: {scalar(y.id)}",
+        *(f"y: {scalar(axis.id)}" for axis in y),
     ]
     if facets:
         lines.append(f"facets: [{', '.join(scalar(facet.id) for facet in facets)}]")
-        lines += _comparing(imported)
+        lines += _comparing(imported, facets)
     if imported.repeats or proposal.repeats:
         lines += [
             "# Several rows of a cell are repeats; their mean is shown, with its standard error.",
@@ -102,7 +103,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
     lines += [
         "",
         "# Sentences about the results, judged at every build. An example to adapt:",
-        *_claim(imported),
+        *_claim(imported, facets, x, y),
     ]
     return "\n".join(lines) + "\n"
 
@@ -123,9 +124,16 @@ def _spread(imported: Imported, proposal: Proposal) -> list[str]:
     return [more, f"spread: {{{', '.join(parts)}}}"]
 
 
-def _comparing(imported: Imported) -> list[str]:
+def _facets_and_axes(
+    imported: Imported, proposal: Proposal
+) -> tuple[Sequence[FactorColumn], Sequence[FactorColumn]]:
+    number = len(proposal.facets)
+    return imported.factors[:number], imported.factors[number:]
+
+
+def _comparing(imported: Imported, facets: Sequence[FactorColumn]) -> list[str]:
     """A facet of few levels is compared, or can be."""
-    for factor in imported.factors[:-2]:
+    for factor in facets:
         levels = imported.levels(factor)
         if 2 <= len(levels) <= 4:
             return [
@@ -155,15 +163,23 @@ def _factor(name: str, label: str, unit: str, levels: Sequence[str]) -> list[str
     return lines
 
 
-def _claim(imported: Imported) -> list[str]:
-    *facets, _, x = imported.factors
+def _claim(
+    imported: Imported,
+    facets: Sequence[FactorColumn],
+    x: FactorColumn,
+    y: Sequence[FactorColumn],
+) -> list[str]:
     arguments = ", ".join(f"{facet.id}={json.dumps(imported.levels(facet)[0])}" for facet in facets)
     if any(not facet.id.isidentifier() for facet in facets):
         arguments = "…"
     level = imported.levels(x)[-1]
     level = level if level_number(level) is not None else json.dumps(level)
+    grid = f"grid({arguments})"
+    check = f"({grid}.column({level}) >= {grid}.best.value).any"
+    if not y:
+        check = f"{grid}.at({keyword(x.id)}={level}) >= {grid}.best.value"
     return [
         "# claims:",
         f"#   - text: The best cell lies at {x.id.replace('_', ' ')} {level}.",
-        f"#     check: (grid({arguments}).column({level}) >= grid({arguments}).best.value).any",
+        f"#     check: {check}",
     ]

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from gridatlas.importing.columns import plain_name
 from gridatlas.importing.numerals import looks_like_number
 from gridatlas.importing.readers.markup import without_latex
 from gridatlas.importing.rows import CannotImport, RawTable
 from gridatlas.importing.shape import WideForm, setting_of, wide_form
+from gridatlas.importing.vocabulary import REPEATS
 from gridatlas.model.problems import join_names
 
 VALUE = "value"
@@ -80,7 +82,10 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
     corner = re.fullmatch(r"(.+?)\s*[\\/↓→|]\s*(.+?)", names[0])
     if corner:
         names[0] = corner[1]
-    called = x or (corner[2] if corner else setting_of(levels) or COLUMN)
+    numbered = _numbers_of_repeats(table, form) if x is None and not corner else ""
+    if numbered:
+        names[0] = "row"
+    called = x or numbered or (corner[2] if corner else setting_of(levels) or COLUMN)
     note = "each column is taken for a level of x; if each row is a cell, say --long"
     number = len(table.places)
     columns: dict[str, Sequence[str]] = {
@@ -108,7 +113,19 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
         metric=form.metric,
         left_out=form.left_out,
     )
-    return LongTable(long_table, headings)
+    return LongTable(long_table, () if numbered else headings)
+
+
+def _numbers_of_repeats(table: RawTable, form: WideForm) -> str:
+    """What the first heading calls the other ones, where these number repeats; else empty.
+
+    In `Resamples,0,1,2` the first heading is about its own line, not about the names below it.
+    """
+    name = form.rows[0].strip().rstrip(":")
+    if not REPEATS & set(plain_name(name).split("_")) or table.headings:
+        return ""
+    numbers = all(level.isdigit() for level in form.levels)
+    return name if numbers and not all(map(looks_like_number, table.columns[form.rows[0]])) else ""
 
 
 def _level_texts(levels: Sequence[str]) -> list[str]:

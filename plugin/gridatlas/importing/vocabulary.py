@@ -111,9 +111,12 @@ ENTITIES = words_of(
 """Words of columns that name what each row of a leaderboard is about."""
 REPEATS = words_of(
     """
-    seed seeds repeat repeats repetition rep replicate replica trial run fold bootstrap rng
+    seed seeds repeat repeats repetition rep replicate replica trial run fold bootstrap rng resample
+    resamples
     """
 )
+SUBJECTS = words_of("subject subj participant respondent patient")
+"""Who was measured: with numbers below them, columns that number repeats; names are levels."""
 ITEMS = re.compile(
     r"(^|_)(doc|item|question|example|sample|instance|prompt|query|problem|image)_(id|idx|index|no)$"
 )

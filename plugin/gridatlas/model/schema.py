@@ -389,8 +389,8 @@ class StudyFile(Entry):
     """What is printed [beside each value](#spread)."""
     x: Name
     """The horizontal axis: the name of a column."""
-    y: Name
-    """The vertical axis: the name of a column."""
+    y: Name | None = None
+    """The vertical axis: the name of a column; without it, the study has [one axis](#one-axis)."""
     facets: tuple[Identifier, ...] = ()
     """What else was varied: names of columns, which are ids (see [levels](#levels)), and not
     `cells.csv`, `changes`, `checks`, `croissant.json`, `reproduction`, `index.html`, `index.md` or

@@ -85,6 +85,10 @@ class Factor:
         return self._places[key]
 
 
+NO_AXIS = Factor("", "", "", (Level("", "", ""),))
+"""Stands for y in a study with one axis: one level without a name."""
+
+
 class Cell(NamedTuple):
     """One point of a grid as one reading gives it; a tuple, since a study may have a million.
 
@@ -269,6 +273,16 @@ class Study:
         object.__setattr__(self, "reruns", reruns)
 
     @property
+    def second(self) -> Factor | None:
+        """The y axis; None in a study with one axis."""
+        return self.y if self.y.id else None
+
+    @property
+    def varied(self) -> tuple[Factor, ...]:
+        """The axes: x and y, or x alone."""
+        return (self.x, self.y) if self.y.id else (self.x,)
+
+    @property
     def extreme(self) -> str:
         """What the best value is called: of conditions, which nobody chooses, the highest."""
         if self.axes == "settings":
@@ -357,12 +371,18 @@ class Grid:
             UnknownName: For an axis or level that isn't there or is missing; the message names the
                 nearest.
         """
-        axes = keys_by_name((self.study.x, self.study.y))
-        return self.cell(*one_cell(axes, {keyword(name): key for name, key in levels.items()}))
+        axes = keys_by_name(self.study.varied)
+        x, *y = one_cell(axes, {keyword(name): key for name, key in levels.items()})
+        return self.cell(x, y[0] if y else "")
 
     def cell(self, x: str, y: str) -> Cell:
         """The cell at the level keys of x and y; KeyError where there is none."""
         return self.cells[self.study.y.place(y)][self.study.x.place(x)]
+
+
+def point_slug(x: Level, y: Level) -> str:
+    """The address of a cell within its grid: `<x>,<y>`, or `<x>` of a study with one axis."""
+    return f"{x.slug},{y.slug}".removesuffix(",")
 
 
 def renamed(studies: Iterable[Study]) -> dict[str, str]:

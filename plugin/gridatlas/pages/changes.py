@@ -17,7 +17,7 @@ from gridatlas.diff.grids import changed_grids
 from gridatlas.diff.report import Report
 from gridatlas.diff.report import Section as ReportSection
 from gridatlas.model.format import many
-from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, Study
+from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, Study, point_slug
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.plan import PagePlan
@@ -186,7 +186,7 @@ def _signs(change: GridChange) -> tuple[Mapping[str, str], tuple[str, ...]]:
                 "≠ told apart from noise" if cell.is_significant else "? not told apart from noise"
             )
             x, y = study.x.level(cell.point[0]), study.y.level(cell.point[1])
-            signs[f"{x.slug},{y.slug}"] = sign
+            signs[point_slug(x, y)] = sign
     return signs, tuple(sorted(set(signs.values())))
 
 

@@ -10,7 +10,7 @@ from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertai
 from gridatlas.charts.dots import SHOWN, DotPlot, DotRow
 from gridatlas.charts.plotting import Scope
 from gridatlas.model.format import value_with_unit
-from gridatlas.model.study import Factor, Grid, Point, Study
+from gridatlas.model.study import Factor, Grid, Point, Study, point_slug
 from gridatlas.pages.plot_tables import Tables, tables_of, titled
 from gridatlas.statistics.interval import Interval, mean_interval
 
@@ -91,7 +91,7 @@ def _means(tables: Tables) -> tuple[list[DotRow], int]:
             )
             low, high = narrow or (None, None)
             wide_low, wide_high = wide or (None, None)
-            key = f"{x.slug},{y.slug}"
+            key = point_slug(x, y)
             found.append(DotRow(key, name, value, low, high, wide_low, wide_high, "", ""))
     return found, missing
 

@@ -38,7 +38,7 @@ def to_csv(grid: Grid) -> str:
     facets = [facet.id for facet in study.facets]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    columns = [study.x.id, study.y.id, study.metric.column]
+    columns = [*(axis.id for axis in study.varied), study.metric.column]
     spread = [study.spread.column] if study.spread and study.spread.column != "stderr" else []
     head = [*facets, *columns, *spread, "state", "n", *_MORE, "reading"]
     writer.writerow(map(guarded, head))
@@ -46,7 +46,14 @@ def to_csv(grid: Grid) -> str:
         n = trials(grid, cell)
         value = "" if cell.value is None else f"{cell.value:f}"
         beside = ["" if cell.spread is None else f"{cell.spread:f}"] if spread else []
-        row = [*grid.levels, x.key, y.key, value, *beside, cell.state, "" if n is None else n]
+        row = [
+            *grid.levels,
+            *(x.key, y.key)[: len(study.varied)],
+            value,
+            *beside,
+            cell.state,
+            "" if n is None else n,
+        ]
         more = ["" if (given := getattr(cell, name)) is None else given for name in _MORE]
         writer.writerow([guarded(str(entry)) for entry in (*row, *more, cell.reading)])
     return text.getvalue()
@@ -55,7 +62,7 @@ def to_csv(grid: Grid) -> str:
 def answers_json(assessment: Assessment, into: str) -> str:
     """The answers of all pages of a study: a list, with the page of each."""
     study = assessment.study
-    factors = [factor.id for factor in (*study.facets, study.x, study.y)]
+    factors = [factor.id for factor in (*study.facets, *study.varied)]
     content = [
         {
             "page": posixpath.join(into, study.id, page, ""),
@@ -65,7 +72,8 @@ def answers_json(assessment: Assessment, into: str) -> str:
             "test": answer.test or None,
             "p": answer.p,
             "cells": [
-                dict(zip(factors, (*levels, *point), strict=True)) for levels, point in answer.cells
+                dict(zip(factors, (*levels, *point), strict=False))
+                for levels, point in answer.cells
             ],
         }
         for page, answer in assessment.answers.items()
@@ -91,7 +99,9 @@ def to_json(cells: GridCells) -> str:
         },
         **({"spread": {"kind": study.spread.kind, "n": study.spread.n}} if study.spread else {}),
         "x": {"id": study.x.id, "label": study.x.label, "unit": study.x.unit},
-        "y": {"id": study.y.id, "label": study.y.label, "unit": study.y.unit},
+        "y": {"id": study.y.id, "label": study.y.label, "unit": study.y.unit}
+        if study.second
+        else None,
         "computed": grid.computed,
         "not_testable": uncertainty.reason or None,
         "intervals": cell_method(uncertainty) or None,
@@ -99,15 +109,15 @@ def to_json(cells: GridCells) -> str:
         "profiles": {
             "interval": means.method or None,
             "x": [_mean(mean) for mean in means.x],
-            "y": [_mean(mean) for mean in means.y],
+            "y": [_mean(mean) for mean in means.y] if study.second else [],
         },
     }
-    levels = {level.key: _level(level.key) for level in (*study.x.levels, *study.y.levels)}
+    levels = {level.key: _level(level.key) for axis in study.varied for level in axis.levels}
     several = len(study.accounts) > 1
     # Levels have a key of their own, so that a factor may have any name; beside the other keys they
     # stand for those who read them there, unless one of these has the factor's name.
     entries = (
-        (at := {study.x.id: levels[view.x.key], study.y.id: levels[view.y.key]})
+        (at := {axis.id: levels[key] for axis, key in zip(study.varied, view.point, strict=False)})
         | {"levels": at}
         | _cell(view)
         | _interval(view.interval)

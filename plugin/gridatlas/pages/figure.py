@@ -112,6 +112,11 @@ class DataTable:
     readings: ReadingsTable | None = None
     origins: tuple[Origin, ...] = ()
 
+    @property
+    def corner(self) -> str:
+        """The heading above the rows: what they are, and what the columns are."""
+        return f"{self.y.title} \\ {self.x.title}" if self.y.id else self.x.title
+
 
 @dataclass(frozen=True, slots=True)
 class Share:

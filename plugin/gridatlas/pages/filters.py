@@ -16,7 +16,7 @@ from gridatlas.assessment.profiles import cell_method
 from gridatlas.assessment.reruns import VERDICTS, Reproduction, Verdict, in_words, summed
 from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty
 from gridatlas.charts.binning import mark_key
-from gridatlas.charts.description import cell_names, higher_lower, without_value
+from gridatlas.charts.description import cell_labels, cell_names, higher_lower, over, without_value
 from gridatlas.claims import Judged
 from gridatlas.claims import Verdict as Outcome
 from gridatlas.data.levels import slug
@@ -280,7 +280,7 @@ def _cells_at(cells: Sequence[tuple[Level, Level]], summary: Summary) -> str:
     """The cells of one value, `8 × 7; 1 more`; those in dispute are marked unless all are."""
     every = all((x.key, y.key) in summary.disputed for x, y in cells)
     disputed = frozenset[Point]() if every else summary.disputed
-    names = cell_names(cells[:CELLS_NAMED], disputed, lambda x, y: f"{x.label} × {y.label}")
+    names = cell_names(cells[:CELLS_NAMED], disputed, cell_labels)
     more = len(cells) - CELLS_NAMED
     return "; ".join([*names, f"{more:,} more"] if more > 0 else names)
 
@@ -328,6 +328,8 @@ GLOBALS: Mapping[str, Any] = {
     "levels_text": _levels_text,
     "figure_anchor": figure_anchor,
     "point_anchor": _point_anchor,
+    "cell_labels": cell_labels,
+    "over": over,
     "cell_text": cell_text,
     "spread_words": spread_words,
     "verdicts": in_words,

@@ -16,7 +16,7 @@ from gridatlas.charts.compose import (
     own_domain,
 )
 from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, with_overrides
-from gridatlas.model.study import Factor, Grid, Levels, Point
+from gridatlas.model.study import Factor, Grid, Levels, Point, point_slug
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.multiples import multiples
 from gridatlas.results.differences import Difference, subtract
@@ -95,7 +95,7 @@ def rerun_figures(assessment: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
     """What was published, what was measured again on the same scale, and the difference."""
     grid, again = rerun.grid, rerun.again
     difference = subtract(again, grid, None)
-    keys = {(x.key, y.key): f"{x.slug},{y.slug}" for x, y, _ in grid.points()}
+    keys = {(x.key, y.key): point_slug(x, y) for x, y, _ in grid.points()}
     reasons = {
         keys[point]: RUNNING if cell.verdict == "running" else NOT_RUN
         for point, cell in rerun.cells.items()

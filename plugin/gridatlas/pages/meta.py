@@ -188,7 +188,7 @@ def json_ld(study: Study, page: str, site: SiteAddress, csv: str) -> str:
                 "unitText": study.metric.unit,
             }
         ),
-        *(_property(factor) for factor in (study.x, study.y, *study.facets)),
+        *(_property(factor) for factor in (*study.varied, *study.facets)),
     ]
     at = f"{page.rpartition('/')[0]}/{CELLS}"
     entry["distribution"] = [
@@ -231,9 +231,7 @@ def croissant(
             name = f"{grid.address}.{ending}"
             path = f"{grid_path(grid)}.{ending}"
             entry["distribution"].append(_file(name, path, kind, here, site, files))
-    fields = [
-        (factor.id, _type(factor), factor.title) for factor in (*study.facets, study.x, study.y)
-    ]
+    fields = [(factor.id, _type(factor), factor.title) for factor in (*study.facets, *study.varied)]
     unit = f" ({study.metric.unit})" if study.metric.unit else ""
     fields.append((study.metric.column, "sc:Float", f"{study.metric.name}{unit}"))
     fields += [(name, kind, text) for name, (kind, text) in _COLUMNS.items()]
@@ -244,7 +242,7 @@ def croissant(
             "@id": "cells",
             "name": "cells",
             "description": "One record per cell, also of those without a value.",
-            "key": [{"@id": field_id} for field_id in ids[: len(study.facets) + 2]],
+            "key": [{"@id": field_id} for field_id in ids[: len(study.facets) + len(study.varied)]],
             "field": [
                 {
                     "@type": "cr:Field",
@@ -268,7 +266,7 @@ def _id(column: str, place: int) -> str:
 
 def _about(study: Study, page: str, site: SiteAddress) -> dict[str, Any]:
     """What both forms say of the study itself."""
-    measured = f"{study.metric.name} over {study.x.label} and {study.y.label}"
+    measured = f"{study.metric.name} over {' and '.join(axis.label for axis in study.varied)}"
     return _without_empty(
         {
             "name": study.title,

@@ -55,7 +55,8 @@ def grid_text(grid: Grid) -> str:
         for row in rows
     ]
     note = f"; * {study.extreme}" if best else ""
-    lines.append(f"across: {study.x.title}; down: {study.y.title}{note}")
+    down = f"; down: {study.y.title}" if study.second else ""
+    lines.append(f"across: {study.x.title}{down}{note}")
     return "\n".join(lines)
 
 
@@ -75,7 +76,8 @@ def best_text(grid: Grid, limit: int = 3) -> str:
 
 
 def _at(study: Study, x: Level, y: Level) -> str:
-    return f"{study.x.id} {x.label} × {study.y.id} {y.label}"
+    first = f"{study.x.id} {x.label}"
+    return f"{first} × {study.y.id} {y.label}" if study.second else first
 
 
 # --- a study ------------------------------------------------------------------------------------
@@ -117,7 +119,7 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
     study = results.study
     unit = f" ({study.metric.unit})" if study.metric.unit else ""
     yield "metric", f"{study.metric.name}{unit}, {study.metric.better} is better"
-    for name, axis in (("x", study.x), ("y", study.y)):
+    for name, axis in zip(("x", "y"), study.varied, strict=False):
         yield name, f"{axis.title}: {join_names((level.label for level in axis.levels), 10)}"
     for facet in study.facets:
         yield f"facet {facet.id}", join_names(level.key for level in facet.levels)

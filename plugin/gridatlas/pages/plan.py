@@ -12,6 +12,7 @@ from typing import Any
 from gridatlas.assessment.answers.several import overview_answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
+from gridatlas.charts.description import over
 from gridatlas.charts.pictures import Picture
 from gridatlas.claims import Judged
 from gridatlas.data.levels import slug
@@ -197,7 +198,7 @@ def plan_unreadable(folder: str, problems: tuple[Problem, ...], into: str) -> Pa
 
 
 def _over(study: Study) -> str:
-    return f"{study.metric.name} over {inline(study.x.label)} and {inline(study.y.label)}"
+    return f"{study.metric.name} over {over(study)}"
 
 
 def _study_page(assessment: Assessment, into: str) -> PagePlan:

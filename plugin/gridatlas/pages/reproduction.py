@@ -227,6 +227,8 @@ def grid_command(grid: Grid, rows: Sequence[Level]) -> str:
     run = " ".join(_looped(word, levels, loops) for word in words)
     xs = " ".join(shlex.quote(level.key) for level in study.x.levels)
     ys = " ".join(shlex.quote(level.key) for level in rows)
+    if not study.second:
+        return f"for x in {xs}; do {run}; done"
     return f"for y in {ys}; do for x in {xs}; do {run}; done; done"
 
 

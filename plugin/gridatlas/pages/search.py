@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.charts.description import cell_name
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import cell_text
 from gridatlas.model.study import Grid, Study
@@ -77,7 +78,7 @@ def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterab
         anchor = cell_anchor(grid, (x, y))
         if cell.value is None or anchor not in places:
             continue
-        levels = f"{study.x.label} {x.label}, {study.y.label} {y.label}"
+        levels = cell_name(study, x, y)
         yield {
             "location": site.relative(places[anchor], "index.md", anchor),
             "title": f"{grid.label.replace(' | ', ', ')}: {levels}",

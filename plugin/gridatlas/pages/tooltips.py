@@ -104,7 +104,7 @@ def _of_blocks(figure: Figure) -> dict[str, Any]:
     """The cards of blocks of cells; the permalink of one is that of its first cell."""
     study = figure.study
     heatmap = figure.heatmap
-    slugs = [mark.key.split(",") for mark in heatmap.marks]
+    slugs = [mark.key.partition(",")[::2] for mark in heatmap.marks]
     columns = dict(zip([mark.x for mark in heatmap.marks], [x for x, _ in slugs], strict=True))
     rows = dict(zip([mark.y for mark in heatmap.marks], [y for _, y in slugs], strict=True))
     content = {

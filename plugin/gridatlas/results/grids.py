@@ -60,10 +60,11 @@ class Results:
             UnknownName: For a factor or level that isn't there or is missing.
         """
         study = self.study
-        factors = keys_by_name((*study.facets, study.x, study.y))
+        factors = keys_by_name((*study.facets, *study.varied))
         given = {keyword(name): level for name, level in levels.items()}
-        *facets, x, y = one_cell(factors, given, "factor")
-        return self._grid_at(tuple(facets)).cell(x, y)
+        keys = one_cell(factors, given, "factor")
+        facets, (x, *y) = keys[: len(study.facets)], keys[len(study.facets) :]
+        return self._grid_at(facets).cell(x, y[0] if y else "")
 
     def _grid_at(self, levels: Levels) -> Grid:
         if levels not in self.grids:
@@ -109,7 +110,7 @@ def find_facet_levels(study: Study, given: Mapping[str, object]) -> Levels:
     """
     facets = keys_by_name(study.facets)
     for name in given:
-        if name in keys_by_name((study.x, study.y)):
+        if name in keys_by_name(study.varied):
             message = f"{name} is an axis, not a facet: .at(...) picks a cell of a grid"
             raise UnknownName(message, one_of(facets), name)
         if name not in facets:

@@ -235,6 +235,24 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
          " & Ours & 75.0 & \\underline{82.2} \\\\\n\\bottomrule\n\\end{tabular}\n"},
         {"columns": ["k=1", "k=5"], "x": "columns"},
     ),
+    "phases, and people who are numbered": (
+        crossed({"Time": ("Pre", "Post"), "Group": ("a", "b", "c"), "Subject": (1, 2, 3)},
+                "Scores"),
+        {"x": "Time", "y": "Group", "metric": "Scores", "repeats": ["Subject"]},
+    ),
+    "subjects with names are levels": (
+        crossed({"subject": ("law", "physics"), "model": ("a", "b", "c")}, "acc"),
+        {"x": "subject", "y": "model", "repeats": []},
+    ),
+    "a wide table whose headings number repeats": (
+        {"svm.csv": "Resamples:,0,1,2\niris,0.9,0.8,0.7\nwine,0.5,0.6,0.4\n",
+         "knn.csv": "Resamples:,0,1,2\niris,0.8,0.7,0.7\nwine,0.5,0.5,0.4\n"},
+        {"x": "row", "y": "model", "metric": "value", "repeats": ["Resamples"], "facets": []},
+    ),
+    "a sweep over one setting": (
+        crossed({"layers": (1, 2, 4, 8, 16), "seed": (1, 2)}, "acc"),
+        {"x": "layers", "y": None, "metric": "acc", "facets": [], "repeats": ["seed"]},
+    ),
 }  # fmt: skip
 
 
@@ -268,7 +286,13 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
         crossed({"Model": ("a", "b", "c", "d")}, "Params (M)", "FLOPs (G)", "Accuracy", "F1"),
         "only one factor varies",
     ),
-    "a sweep over one setting": (crossed({"layers": (1, 2, 4, 8, 16)}, "acc"), "layers"),
+    "a sweep whose rows differ in what isn't known": (
+        "dose,low,high\n" + "".join(f"{d},{d},{d + at}.5\n" for d in (1, 2, 3) for at in range(4)),
+        "no two columns to be the axes",
+    ),
+    "a list of models, each with its seeds": (
+        crossed({"model": ("a", "b", "c"), "seed": (1, 2)}, "acc"), "only one factor varies, model"
+    ),
     "quantities of several sizes": (
         "Model,Arena Elo,MT-bench,MMLU\n"
         + "".join(f"m{at},{1000 + at * 31},{7 + at / 10},0.{at}1\n" for at in range(6)),
@@ -297,6 +321,14 @@ def test_what_is_no_grid_is_refused_with_the_reason(tmp_path: Path, case: str) -
     assert [*answer] == ["refused"]
     assert reason in answer["refused"]
     assert "; fix: " in answer["refused"]
+
+
+def test_one_factor_that_isnt_a_number_is_an_axis_where_it_is_named(tmp_path: Path) -> None:
+    source, _ = REFUSED["a list of models, each with its seeds"]
+    status, answer = propose(tmp_path, source)
+    assert "take model alone: --x model --y ''" in answer["refused"]
+    status, answer = propose(tmp_path, source, "--x", "model", "--y", "")
+    assert (status, answer["x"], answer["y"], answer["repeats"]) == (0, "model", None, ["seed"])
 
 
 QUANTITIES = "Date,Closing,Noon,Opening\n2004-01-05,17.4,18.4,17.1\n2004-01-06,16.7,17.6,16.1\n"

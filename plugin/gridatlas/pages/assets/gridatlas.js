@@ -119,7 +119,9 @@
       row.classList.toggle("ga-on", row.dataset.cell === key);
     }
   };
-  const keyOf = ({ map, column, row }) => `${map.data.x.ids[column]},${map.data.y.ids[row]}`;
+  // A study with one axis has one row, without a name.
+  const keyOf = ({ map, column, row }) =>
+    [map.data.x.ids[column], map.data.y.ids[row]].filter(Boolean).join(",");
 
   /** Mark a cell's row and column, and the same cell in all heatmaps of its study. */
   const cross = (cell) => {
@@ -164,7 +166,7 @@
   const saying = (of, name) => entry(of.map.data[name], of.at);
   const nameOf = ({ map: { data }, column, row }, full) => {
     const level = (axis, at) => `${axis.label} ${axis.labels[at]} ${axis.unit}`.trim();
-    const cell = `${level(data.x, column)}, ${level(data.y, row)}`;
+    const cell = [level(data.x, column), level(data.y, row)].filter(Boolean).join(", ");
     return full ? `${data.title}, ${cell}` : cell;
   };
   const valueOf = (of) => {
@@ -579,7 +581,7 @@
     point(at && at.dataset.cell);
     for (const map of heatmaps()) {
       clear(map, ["linked"]);
-      const [x, y] = at ? at.dataset.cell.split(",") : [];
+      const [x, y = ""] = at ? at.dataset.cell.split(",") : [];
       const [column, line] = [map.data.x.ids.indexOf(x), map.data.y.ids.indexOf(y)];
       if (column >= 0 && line >= 0) ring(map, "linked", column, line, 1, 1);
     }

@@ -52,7 +52,8 @@ class _Target:
     @property
     def factors(self) -> tuple[str, ...]:
         """All factors: facets, x and y."""
-        return (*self.source.file.facets, self.source.file.x, self.source.file.y)
+        file = self.source.file
+        return (*file.facets, file.x, *filter(None, (file.y,)))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -259,7 +260,8 @@ def _line(tally: Tally, run: str, target: _Target, scale: int) -> Line:
 def _order(cell: Cell, target: _Target) -> list[tuple[int, Decimal, str]]:
     """Facets as listed, then rows of y, then x: by their place, else their number, else text."""
     levels = dict(cell)
-    factors = (*target.source.file.facets, target.source.file.y, target.source.file.x)
+    file = target.source.file
+    factors = (*file.facets, *filter(None, (file.y,)), file.x)
     keys = []
     for factor in factors:
         level, order = levels[factor], _levels(target, factor)
