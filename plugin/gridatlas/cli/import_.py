@@ -47,6 +47,15 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     return value
 
 
+def _link(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value and not re.fullmatch(r"https?://[^\s{}]*\{file\}[^\s{}]*", value):
+        raise click.BadParameter(
+            "an address with {file} in the place of the log's path, such as "
+            "https://example.org/logs/{file}"
+        )
+    return value
+
+
 @click.command("import")
 @click.argument(
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
@@ -55,6 +64,13 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
 @click.option("--study", metavar="ID", callback=_id, help="Name of the study's folder.")
 @click.option("--title", metavar="TEXT", help="Name of the study on the pages.")
 @click.option("--url", metavar="URL", default="", help="Where the source can be looked at.")
+@click.option(
+    "--link",
+    metavar="URL",
+    default="",
+    callback=_link,
+    help="Where each cell's log can be looked at: 'https://example.org/logs/{file}'.",
+)
 @click.option("--x", metavar="COLUMN", help="The horizontal axis.")
 @click.option("--y", metavar="COLUMN", help="The vertical axis; '' for none.")
 @click.option("--metric", metavar="COLUMN", help="The values.")
@@ -137,8 +153,9 @@ def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
 def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     """Make a study of tables or result files.
 
-    FILE is a CSV, TSV, JSON, JSON lines, Parquet or Markdown table, a result file of
-    lm-evaluation-harness or MTEB, or a folder of such files, or of JSON files with one cell each.
+    FILE is a CSV, TSV, JSON, JSON lines, Parquet or Markdown table, a log of Inspect, a result
+    file of lm-evaluation-harness or MTEB, or a folder of such files, of a sweep, or of JSON files
+    with one cell each.
     What its columns are is proposed, with reasons, and asked; each option that you give settles
     its part. With --x, --y and --metric nothing is asked.
 
@@ -154,6 +171,7 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
       gridatlas import results.csv --dry-run       show what would be written
       gridatlas import results.csv --x lr --y batch_size --metric acc --facet model --repeats seed
       gridatlas import ablation.md --wide --x heads --y layers --metric value
+      gridatlas import logs/ --link 'https://example.org/logs/{file}'
       gridatlas import runs/ --path '{model}/lr{lr}.json'
       gridatlas import lm-eval/*/results_*.json --metric value --only metric=acc_norm
     """  # noqa: D301

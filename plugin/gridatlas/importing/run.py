@@ -173,7 +173,7 @@ def _import(
             echo("Nothing was imported. gridatlas import --help tells how to say it otherwise.")
         if not answer:
             return 2
-    about = About(title, sources(files), options["url"])
+    about = About(title, sources(files), options["url"], options["link"])
     measured = with_run(imported, proposal.table.logs, study)
     imported = measured.imported
     texts = dict(zip(FILES, (study_text(imported, proposal, about), imported.csv()), strict=True))
@@ -261,7 +261,7 @@ def _given(files: Sequence[Path], data: Path, options: Mapping[str, Any], wide: 
     if data != Path("data"):
         words += ["--data", str(data)]
     for name, option in (("encoding", "--encoding"), ("table", "--table"), ("pattern", "--path"),
-                         ("fill", "--fill"), ("url", "--url")):  # fmt: skip
+                         ("fill", "--fill"), ("url", "--url"), ("link", "--link")):  # fmt: skip
         if options[name] not in (None, ""):
             words += [option, str(options[name])]
     words += [f"--{name}" for name in ("skip", "replace") if options[name]]

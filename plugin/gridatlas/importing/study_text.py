@@ -25,6 +25,7 @@ class About:
     title: str
     source: str
     url: str = ""
+    link: str = ""
 
 
 def scalar(text: str) -> str:
@@ -100,6 +101,8 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
     ]
     if about.url:
         lines.append(f"    url: {text_scalar(about.url)}")
+    if about.link:
+        lines.append(f"    link: {text_scalar(about.link)}")
     lines += [
         "",
         "# Sentences about the results, judged at every build. An example to adapt:",

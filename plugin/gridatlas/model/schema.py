@@ -241,6 +241,10 @@ class ReadingEntry(Entry):
     """How pages call it: the figure and who read it; without it, the id."""
     url: str | None = Field(default=None, pattern=r"^https?://")
     """Where it can be looked at."""
+    link: str | None = Field(default=None, pattern=r"^https?://[^\s{}]*\{file\}[^\s{}]*$")
+    """Where the log of a cell can be looked at: `{file}` stands for the file that its `place`
+    begins with. The card of each cell links there.
+    """
     note: str | None = None
     """What a reader must know about it."""
     derived_from: Identifier | None = None

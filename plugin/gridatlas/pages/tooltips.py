@@ -7,9 +7,11 @@ same is that one value.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.reruns import CellRerun, Rerun
@@ -39,7 +41,7 @@ CARDS_UP_TO = 10_000
 
 COLUMNS = (
     "value", "state", "spread", "interval", "range", "n", "successes", "tell", "note", "from",
-    "agree",
+    "log", "agree",
 )  # fmt: skip
 """What each cell has a say in; the rest is the heatmap's."""
 
@@ -169,6 +171,7 @@ def _of_grid(cells: GridCells, points: Points) -> dict[str, Any]:
         ],
         "note": [view.cell.note or None for view in views],
         "from": [_origin(study, view.cell) for view in views],
+        "log": [_log(study, view.cell) for view in views],
         **_readings(cells.grid, points),
     }
 
@@ -336,11 +339,24 @@ def _significance(cells: GridCells, view: CellView) -> str:
 
 
 def _origin(study: Study, cell: Cell) -> str | None:
-    if cell.value is None:
+    if cell.value is None and not (cell.place and cell.state in ("failed", "oom")):
         return None
     labels = {reading.id: reading.label for reading in study.readings}
     parts = [labels.get(cell.reading, "Computed here"), cell.place]
     return ", ".join([part for part in parts if part] + ([f"run {cell.run}"] if cell.run else []))
+
+
+_FILE = re.compile(r"(.+?\.\w+)(?=$|:| \(|, )")
+"""The file that a place begins with, before a line, a part or a repeat."""
+
+
+def _log(study: Study, cell: Cell) -> str | None:
+    """Where the log that a cell is from can be looked at, as its reading says."""
+    patterns = {reading.id: reading.entry.link for reading in study.readings}
+    pattern, file = patterns.get(cell.reading), _FILE.match(cell.place)
+    if pattern is None or file is None:
+        return None
+    return pattern.replace("{file}", quote(file[1], safe="/"))
 
 
 def _small(column: Column) -> Any:

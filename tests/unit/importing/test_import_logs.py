@@ -100,6 +100,20 @@ def test_logs_of_inspect_are_cells_with_outcomes_per_item(here: Path) -> None:
     assert run("logs", "--yes", "--replace").exit_code == 0
 
 
+def test_the_study_leads_to_its_logs(here: Path) -> None:
+    sweep(here / "logs")
+    pattern = "https://example.org/logs/{file}"
+    result = run("logs", "--link", pattern)
+    assert f"--link '{pattern}'" in result.output
+    assert run("logs", "--yes", "--link", pattern).exit_code == 0
+    study = (here / "data/logs/study.yml").read_text("utf-8")
+    assert f'    label: logs\n    link: "{pattern}"\n' in study
+    for wrong in ("logs/{file}", "https://example.org/", "https://example.org/{file}{x}"):
+        result = run("logs", "--link", wrong)
+        assert result.exit_code == 2
+        assert "an address with {file} in the place of the log's path" in result.output
+
+
 LAST = ("2", "0.5")
 """The shots and the temperature of the last log of a sweep."""
 
@@ -405,6 +419,10 @@ def test_documents_are_read_beside_results_once_per_filter(here: Path) -> None:
         for model in ("org/small", "org/large")
         for shots in SHOTS
     }
+    assert cells(here, "place")["org/small", "0"] == (
+        "org__small/results_2026-03-01T10-00-00.5.json:results.sums.acc,strict, "
+        "org__small/samples_sums_2026-03-01T10-00-00.5.jsonl",
+    )
     assert paired(here)["items"] == [["0", "1", "2", "3"]]
     assert {tuple(cell["correct"]) for cell in paired(here)["cells"]} == {(1, 0, 0, 1)}
 

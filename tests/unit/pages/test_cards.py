@@ -68,7 +68,7 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
     assert [entry(data["note"], at) for at in (0, 2)] == ["read twice", None]
     sources = [entry(data["from"], at) for at in range(4)]
     assert [source and source.rpartition(", ")[2] for source in sources] == [
-        "row 2", None, "row 1", "row 1"
+        "row 2", "row 2", "row 1", "row 1"
     ]  # fmt: skip
     assert [entry(data["tell"], at) for at in range(4)] == [
         "May be the best: no other cell beats it on the counts alone (95 % set).",
@@ -76,6 +76,27 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
         "Best value. On the counts alone 1 other cell may be the best as well.",
         "Not the best: another cell beats it on the counts alone (95 % set).",
     ]
+
+
+@pytest.mark.parametrize(
+    ("place", "log"),
+    [
+        ("a/b c.eval", "https://example.org/#/a/b%20c.eval"),
+        ("a.eval:max", "https://example.org/#/a.eval"),
+        ("r_10-00-00.5.json:results.t.acc (seed 1)", "https://example.org/#/r_10-00-00.5.json"),
+        ("<'&\">.json", "https://example.org/#/%3C%27%26%22%3E.json"),
+        ("Table 3", None),
+        ("", None),
+    ],
+)
+def test_a_card_leads_to_the_log_that_its_cell_is_from(
+    make_study: MakeStudy, place: str, log: str | None
+) -> None:
+    link = 'readings: [{id: a, file: cells.csv, link: "https://example.org/#/{file}"}]\n'
+    quoted = '"' + place.replace('"', '""') + '"'
+    results = _results(make_study, COUNTED + link, f"1,1,9,,,,{quoted}", f"2,1,,,failed,,{quoted}")
+    data = _data(results)
+    assert [entry(data.get("log"), at) for at in (0, 1)] == [log, log]
 
 
 @pytest.mark.parametrize(

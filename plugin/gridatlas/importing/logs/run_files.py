@@ -56,7 +56,14 @@ def with_run(imported: Imported, logs: LogFiles | None, study: str) -> WithRun:
         f"{FOLDER}/{run}{OUTCOMES}": _compact({"run": run, **content}) + "\n",
     }
     columns = {**imported.columns, "run": [run if value else "" for value in values]}
+    columns["place"] = [_place(place, logs) for place in columns["place"]]
     return WithRun(replace(imported, columns=columns), texts, len(found))
+
+
+def _place(place: str, logs: LogFiles) -> str:
+    """Where a cell stands, with the file of its samples where that is another one."""
+    log, samples = logs.files.get(place, ("", ""))
+    return f"{place}, {samples}" if samples and samples != log else place
 
 
 def _levels(imported: Imported) -> list[list[tuple[str, str]]]:

@@ -259,6 +259,7 @@
     };
     const links = data.links || {};
     if (say("from")) more(`From: ${say("from")}`, links.readings, "All readings");
+    if (open && say("log")) make("a", make("p", inner), "Its log", { href: say("log") });
     if (data.command) {
       more("Measure it again:", links.rerun, "How to install");
       make("code", inner, command(of), { tabindex: "0" });
