@@ -58,7 +58,7 @@ def test_a_template_takes_the_place_of_ours_with_its_name(project: Project) -> N
         '{{ figure("lead-" ~ one.study.id) }}\n{% endfor %}\n',
     )
     project.write(
-        "overrides/gallery.html.jinja",
+        "overrides/thumbnails.html.jinja",
         '<div class="ours">{% for figure in row.figures %}{{ figure.svg }}{% endfor %}</div>\n',
     )
     site = project.built("--strict")
@@ -211,8 +211,8 @@ def test_a_broken_piece_of_pages_is_named_once_and_itself(
     project: Project, pages: Callable[[], Site], line: str, found: str
 ) -> None:
     """Not the template of each page that it is a piece of: the user may have none of those."""
-    project.write("overrides/gallery.html.jinja", f"<div>\n{line}\n</div>\n")
-    assert_one_problem(pages(), "overrides/gallery.html.jinja:2", found)
+    project.write("overrides/multiples.html.jinja", f"<div>\n{line}\n</div>\n")
+    assert_one_problem(pages(), "overrides/multiples.html.jinja:2", found)
 
 
 def test_a_broken_page_for_frames_is_named_and_written_with_ours(

@@ -39,4 +39,4 @@ def test_a_page_loads_one_script_of_ours_and_no_picture(atlas: Build, page: str)
     assert [our.rpartition("/")[2] for our in ours] == ["gridatlas.js"]
     theirs = [script for script in scripts if script not in ours]
     assert all("/assets/javascripts/" in their for their in theirs), theirs
-    assert soup.select('link[rel~="preload"], link[rel~="modulepreload"], img[src]') == []
+    assert soup.select('link[rel~="preload"], link[rel~="modulepreload"], article img[src]') == []
