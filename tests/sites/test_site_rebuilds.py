@@ -142,7 +142,7 @@ def test_what_is_damaged_in_the_cache_is_made_again(
     assert file.read_bytes() != content
     assert_same(first.files(), project.built("--strict").files())
     assert_same(first.files(), project.built("--strict").files())
-    assert list(entries(project).values()).count(DRAWING) == 4
+    assert list(entries(project).values()).count(DRAWING) == 14
 
 
 def test_only_what_changed_is_drawn_again(cached: tuple[Project, Build]) -> None:
@@ -154,9 +154,10 @@ def test_only_what_changed_is_drawn_again(cached: tuple[Project, Build]) -> None
     project.built("--strict")
     after = entries(project)
     assert before.items() <= after.items()
-    # Two grids, each with a colour scale of its own and with one that both share.
-    assert list(before.values()).count(DRAWING) == 4
+    # Of each of two grids: alone, among others, on its level's page, in small, in a frame; and two
+    # profiles.
+    assert list(before.values()).count(DRAWING) == 14
     new = [parts for key, parts in after.items() if key not in before]
-    assert new.count(DRAWING) == 2
+    assert new.count(DRAWING) == 7
     # The study's pages, and the overview.
     assert sum("index" in parts for parts in new) == 2
