@@ -21,6 +21,7 @@ SOURCE = "source"
 """Id of what a study's page says of its source."""
 CELLS_UP_TO, OF_STUDY = 6_000, 2_000
 """Cells that the search finds, of all studies and of one; a study with more has none in it."""
+_LEADING = ("level.md.jinja", "study.md.jinja")
 
 
 def cell_entries(
@@ -32,10 +33,10 @@ def cell_entries(
         pages: The site's, each with the ids that are on it.
     """
     places: dict[str, str] = {}
-    for page in pages:
-        # Of a grid the page of its level, and of a study without facets its own.
-        if page.plan.template in ("level.md.jinja", "study.md.jinja"):
-            places |= {anchor: page.plan.path for anchor in page.anchors if anchor not in places}
+    # Of a grid the page of its level, where it has cards; of a study without facets its own.
+    leading = [page for page in pages if page.plan.template in _LEADING]
+    for page in sorted(leading, key=lambda page: _LEADING.index(page.plan.template)):
+        places |= {anchor: page.plan.path for anchor in page.anchors if anchor not in places}
     entries: list[dict[str, str]] = []
     for assessment in assessments:
         grids = assessment.results.grids.values()
