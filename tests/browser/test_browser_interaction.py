@@ -37,14 +37,19 @@ def cell(page: Page, key: str) -> Locator:
     return page.locator(f'[id="{key}"]')
 
 
-@pytest.mark.parametrize("by", ["shift", "key"])
+@pytest.mark.parametrize("by", ["shift", "key", "keys alone"])
 def test_two_cells_are_compared(page: Page, home: str, by: str) -> None:
     page.goto(home + MODEL)
-    cell(page, BEST).click()
-    until(page, OPEN)
+    if by == "keys alone":
+        cell(page, BEST).focus()
+        for key in ("c", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft", "ArrowLeft", "c"):
+            page.keyboard.press(key)
+    else:
+        cell(page, BEST).click()
+        until(page, OPEN)
     if by == "shift":
         cell(page, LOW).click(modifiers=["Shift"])
-    else:
+    elif by == "key":
         page.get_by_role("button", name="Compare").click()
         page.keyboard.press("Escape")
         cell(page, LOW).focus()

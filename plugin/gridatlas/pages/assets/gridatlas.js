@@ -207,9 +207,12 @@
   };
   /** Hold a cell, or show another one compared with it. */
   const compare = (cell, keyed) => {
+    const first = !held?.isConnected;
     if (held === cell) hold(null);
-    else if (!held || !held.isConnected) hold(cell);
-    pin(cell, keyed);
+    else if (first) hold(cell);
+    // By key the focus stays: the next key goes to the other cell.
+    if (first && keyed) draw();
+    else pin(cell, keyed);
   };
 
   const fill = (of, open) => {
