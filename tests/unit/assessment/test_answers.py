@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gridatlas.assessment.answers.answer import Answer, grade_of
+from gridatlas.assessment.answers.answer import Answer, grade_of, told_once
 from gridatlas.assessment.answers.several import overview_answer, revision_answer
 from gridatlas.assessment.answers.study import answers_of, grid_answers
-from gridatlas.assessment.answers.together import told_once
 from gridatlas.checks import check_study
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
@@ -846,7 +845,7 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
         [
             "85.3 % against 53.1 %: +32.2 (+21.6 to +42.8) for questions of the kind, if items "
             "are independent (p < 0.001).",
-            "(+25.3 to +38.7) for these questions, if cells were sampled separately (p < 0.001).",
+            "+25.3 to +38.7 for these questions, if cells were sampled separately (p < 0.001).",
         ],
     ),
     "two seeds": (
@@ -895,7 +894,7 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
         [
             "57.9 % against 49.9 % over 2 benchmarks: +8.0 (+7.7 to +8.3) for other seeds, if "
             "seeds are independent (p < 0.001).",
-            "(+7.0 to +9.1) for these questions, if cells were sampled separately (p < 0.001).",
+            "+7.0 to +9.1 for these questions, if cells were sampled separately (p < 0.001).",
         ],
     ),
     "the same items in three methods are no more items": (
@@ -1031,6 +1030,8 @@ def test_studies_are_counted_by_their_grades(grades: tuple[str, ...], sentence: 
         (["warm-up 1", "warm-up 1"], "warm-up 1 and 1"),
         (["warm", "warmer"], "warm and warmer"),  # words, not letters
         (["a 1"], "a 1"),
+        (["number of x's digits", "number of y's digits"], "number of x's and y's digits"),
+        (["a b", "b"], "a b and b"),
     ],
 )
 def test_words_that_labels_begin_with_are_told_once(labels: list[str], text: str) -> None:

@@ -180,6 +180,22 @@ def joined(names: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+def told_once(names: Sequence[str]) -> str:
+    """As `joined`, with the words that all begin or end with once: `at 1.25 and 1.0`."""
+    words = [name.split(" ") for name in names]
+    before = after = 0
+    while _alike([of[before] for of in words if len(of) > before + 1], len(words)):
+        before += 1
+    while _alike([of[-1 - after] for of in words if len(of) > before + after + 1], len(words)):
+        after += 1
+    rest = joined([" ".join(of[before : len(of) - after]) for of in words])
+    return " ".join([*words[0][:before], rest, *words[0][len(words[0]) - after :]])
+
+
+def _alike(words: Sequence[str], number: int) -> bool:
+    return len(words) == number and len(set(words)) == 1
+
+
 def capital(sentence: str) -> str:
     """A sentence with its first letter in upper case."""
     return sentence[:1].upper() + sentence[1:]

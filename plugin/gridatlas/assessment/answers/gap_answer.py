@@ -90,8 +90,9 @@ class GapAnswer:
             p = self.judged.p if index == 0 else test.difference.p
             head = f"{means[0]} against {means[1]}{self._over()}: " if index == 0 else ""
             assumes = f", if {' and '.join(test.assumes)}" if test.assumes else ""
-            value = number_text(gap.study, self.judged.value, sign=True) if index == 0 else ""
-            text = f"{head}{value}{' ' if value else ''}({ends}) for {test.scope}{assumes}"
+            if index == 0:
+                ends = f"{number_text(gap.study, self.judged.value, sign=True)} ({ends})"
+            text = f"{head}{ends} for {test.scope}{assumes}"
             found.append(
                 Evidence(
                     f"{text} ({in_p(p)})." if p is not None else f"{text}.",

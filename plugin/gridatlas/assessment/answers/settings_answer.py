@@ -19,6 +19,7 @@ from gridatlas.assessment.answers.answer import (
     in_p,
     joined,
     mean_text,
+    told_once,
 )
 from gridatlas.assessment.answers.blocks import Block, Blocks
 from gridatlas.assessment.answers.settings import AXES, Axis, Judged, Question
@@ -171,6 +172,7 @@ class SettingsAnswer:
         if self.judged.grades.get("best") in ADVERBS and "best" in self.judged.ps:
             evidence.append(self._best_evidence())
         named = joined([self._name(axis) for axis in axes])
+        short = told_once([self._name(axis) for axis in axes])
         ids = joined([self.figures.factor(axis).id for axis in axes])
         verb = "matter" if len(axes) > 1 else "matters"
         ways = {self.figures.monotone(axis) for axis in axes}
@@ -179,11 +181,16 @@ class SettingsAnswer:
         named_level = self._named_level(axes[0]) if len(axes) == 1 else ""
         texts = [
             f"{name} {adverb} {verb}{level}"
-            for name, level in ((named, named_level), (ids, named_level), (ids, ""))
+            for name, level in (
+                (named, named_level),
+                (short, named_level),
+                (ids, named_level),
+                (ids, ""),
+            )
         ]
         if len(ways) == 1 and None not in ways:
             way = ways.pop()
-            texts = [f"{metric} {adverb} {way} with {name}" for name in (named, ids)] + texts
+            texts = [f"{metric} {adverb} {way} with {name}" for name in (named, short, ids)] + texts
         if narrow:
             texts = [f"{where} {text}" for text in texts]
         level = self.figures.level_named(axes[0]) if len(axes) == 1 else None

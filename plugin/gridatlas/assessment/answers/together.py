@@ -17,6 +17,7 @@ from gridatlas.assessment.answers.answer import (
     joined,
     mean_text,
     number_text,
+    told_once,
 )
 from gridatlas.assessment.answers.blocks import Blocks
 from gridatlas.assessment.answers.gaps import JudgedGap
@@ -195,16 +196,6 @@ def _means_together(topic: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
         f"{topic} {mean_text(study, base.means[1])} {inline(base.second.label)}, "
         f"{means} {inline(told_once(labels))}; can't be tested"
     )
-
-
-def told_once(labels: Sequence[str]) -> str:
-    """Labels as a list, with the words that all of them begin with once: `at 1.25 and 1.0`."""
-    words = [label.split(" ") for label in labels]
-    common = 0
-    while all(len(of) > common + 1 and of[: common + 1] == words[0][: common + 1] for of in words):
-        common += 1
-    rest = joined([" ".join(of[common:]) for of in words])
-    return " ".join([*words[0][:common], rest])
 
 
 def _against_one(prefix: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
