@@ -903,7 +903,7 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
         [
             "57.9 % against 49.9 % over 2 benchmarks and 3 levels of method: +8.0 (+7.0 to +9.1) "
             "for these questions, if cells were sampled separately (p < 0.001).",
-            "(\u22129.2 to +24.3) for questions of the kind (p = 0.38).",
+            "\u22129.2 to +24.3 for questions of the kind (p = 0.38).",
         ],
     ),
     "printed values, some disputed": (
