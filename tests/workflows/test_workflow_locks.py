@@ -131,5 +131,5 @@ def test_dependencies_are_those_of_the_package_and_its_extras() -> None:
     assert requirements_of().stdout.splitlines() == project["dependencies"]
     assert (
         requirements_of("nothing").stderr
-        == "no extra nothing (there are mkdocs, parquet, reproduce)\n"
+        == "no extra nothing (there are mkdocs, excel, logs, notebooks, parquet, reproduce)\n"
     )

@@ -255,7 +255,7 @@ HASHED = f"pip==26.3 \\\n    --hash=sha256:{'0' * 64}\n    # via gridatlas\nothe
             {"requirements": "r.txt", "constraints": "h.txt"},
             "--requirement r.txt --constraint h.txt",
         ),
-        ({"constraints": "c d.txt"}, f"{ROOT}[mkdocs,parquet] --constraint c d.txt"),
+        ({"constraints": "c d.txt"}, f"{ROOT}[mkdocs,notebooks,parquet] --constraint c d.txt"),
     ],
 )
 def test_grid_atlas_is_installed_as_asked(
@@ -304,7 +304,7 @@ case "$*" in *pip.txt) cat "${@: -1}" >&2 ;; esac
             f"    --hash=sha256:{'0' * 64}",
             f"{pip} --only-binary :all: --constraint h.txt --requirement TMP/needed.txt",
             f"{pip} --only-binary :all: --constraint h.txt --group {ROOT}/pyproject.toml:install",
-            f"{pip} --no-index --no-build-isolation {ROOT}[mkdocs,parquet]",
+            f"{pip} --no-index --no-build-isolation {ROOT}[mkdocs,notebooks,parquet]",
         ],
     )
 

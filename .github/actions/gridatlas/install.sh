@@ -5,7 +5,7 @@
 # hashes hold too, if it has them. Both files may be absent ("").
 set -euo pipefail
 
-extras="mkdocs,parquet"
+extras="mkdocs,notebooks,parquet"
 if [ -n "$REQUIREMENTS" ]; then
   wanted=(--requirement "$REQUIREMENTS")
 else

@@ -153,9 +153,9 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     """Make a study of tables or result files.
 
-    FILE is a CSV, TSV, JSON, JSON lines, Parquet or Markdown table, a log of Inspect, a result
-    file of lm-evaluation-harness or MTEB, or a folder of such files, of a sweep, or of JSON files
-    with one cell each.
+    FILE is a CSV, TSV, JSON, JSON lines, Parquet, Excel or Markdown table, a log of Inspect, a
+    result file of lm-evaluation-harness or MTEB, or a folder of such files, of a sweep, or of JSON
+    files with one cell each.
     What its columns are is proposed, with reasons, and asked; each option that you give settles
     its part. With --x, --y and --metric nothing is asked.
 

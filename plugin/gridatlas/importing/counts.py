@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gridatlas.importing.choose_metric import kind_of_spread, spread_of
 from gridatlas.importing.columns import Column, kind_of_count, words
 from gridatlas.importing.metric import MetricFound
-from gridatlas.importing.options import ImportOptions, Role
+from gridatlas.importing.options import ImportOptions, Role, SpreadAsked
+from gridatlas.importing.roles import Facts
 from gridatlas.importing.vocabulary import COUNTS, DIRECTION_COLUMNS
 
 
@@ -74,3 +76,40 @@ def taken_columns(
     """Columns of the data format that are taken as they are."""
     used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles}
     return tuple(name for name in ("note",) if name in columns and name not in used)
+
+
+def columns_beside(
+    facts: Facts,
+    metric: str,
+    roles: dict[str, Role],
+    counts: Mapping[str, str],
+    asked: SpreadAsked,
+) -> tuple[str, tuple[str, str]]:
+    """The columns that say which runs failed and how values spread; they get their roles."""
+    columns, kinds = facts.columns, facts.kinds
+    state = next(
+        (name for name, kind in kinds.items() if kind.kind == "state" and name not in roles), ""
+    )
+    if state and len(columns[state].distinct) > 1:
+        roles[state] = Role("state", state, columns[state].summary, "says how runs ended")
+    spread = _spread(columns, metric, asked, counts)
+    if spread[0] in roles and spread[0] not in (asked.column, metric):
+        spread = ("", "")
+    if spread[0] and spread[0] != metric:
+        why = f"the {spread[1] or 'spread'} of {metric}: its name"
+        why = "as asked" if spread[0] == asked.column else why
+        roles[spread[0]] = Role("spread", spread[0], columns[spread[0]].summary, why)
+    return state, spread
+
+
+def _spread(
+    columns: Mapping[str, Column], metric: str, asked: SpreadAsked, counts: Mapping[str, str]
+) -> tuple[str, str]:
+    """Where the spread stands, in a column or within the metric's, and its kind."""
+    if asked.column is not None:
+        found = (asked.column, kind_of_spread(asked.column)) if asked.column else ("", "")
+    elif columns[metric].margins:
+        found = (metric, kind_of_spread(metric))
+    else:
+        found = ("", "") if "stderr" in counts else spread_of(columns, metric)
+    return found[0], (asked.kind or found[1]) if found[0] else ""

@@ -20,6 +20,7 @@ from gridatlas.importing.logs.sweeps import sweep_table
 from gridatlas.importing.paths import matched, path_columns
 from gridatlas.importing.readers import mteb
 from gridatlas.importing.readers.delimited import decode, read_delimited
+from gridatlas.importing.readers.excel import read_excel
 from gridatlas.importing.readers.json_values import (
     is_rows_by_key,
     parse_json,
@@ -33,9 +34,10 @@ from gridatlas.importing.rows import CannotImport, RawTable, unique_names
 from gridatlas.importing.run_folders import RunFolder, lost_runs, run_folders, settings_of
 from gridatlas.model.problems import join_names
 
+EXCEL = ".xlsx"
 ENDINGS = (
     ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown", ".tex",
-    EVAL,
+    EXCEL, EVAL,
 )  # fmt: skip
 GZIP = ".gz"
 
@@ -166,6 +168,8 @@ def _table(file: Path, name: str, encoding: str | None, number: int | None) -> R
         texts = dict(zip(columns, found.texts, strict=True))
         places = [f"{name}:{line}" for line in found.lines]
         return RawTable("Parquet", texts, places, notes=tuple(notes))
+    if ending == EXCEL:
+        return read_excel(_bytes(file, name), name, number)
     text, encoding_note = _text(file, name, encoding)
     if ending in (".md", ".markdown"):
         return read_markdown(text, name, number)
@@ -181,17 +185,19 @@ def _reading(encoding: str | None) -> Callable[[Path, str], str]:
 
 
 def _text(file: Path, name: str, encoding: str | None) -> tuple[str, str]:
+    return decode(_bytes(file, name), name, encoding)
+
+
+def _bytes(file: Path, name: str) -> bytes:
     try:
         data = file.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (EOFError, zlib.error) as error:
         raise CannotImport(f"{name}: {error}", "a whole gzip file", "compress it again") from None
     except OSError as error:
         raise CannotImport(
             f"{name}: {error.strerror or error}", "a file that can be read", "check its permissions"
         ) from None
-    return decode(data, name, encoding)
 
 
 def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from gridatlas.importing.choose_metric import (
     choose_metric,
-    kind_of_spread,
-    spread_of,
     unclear_outcome,
 )
 from gridatlas.importing.columns import Column, words
-from gridatlas.importing.counts import better_in_files, choose_counts, taken_columns
+from gridatlas.importing.counts import (
+    better_in_files,
+    choose_counts,
+    columns_beside,
+    taken_columns,
+)
 from gridatlas.importing.factors import explain_rest, notes_of_levels, why_factor
 from gridatlas.importing.filters import (
     Filtered,
@@ -26,7 +29,7 @@ from gridatlas.importing.filters import (
 from gridatlas.importing.kinds import KindOfColumn, kinds_of
 from gridatlas.importing.metric import MetricFound, metric_of
 from gridatlas.importing.numerals import DecimalMark
-from gridatlas.importing.options import ROWS, ImportOptions, Role, SpreadAsked
+from gridatlas.importing.options import ROWS, ImportOptions, Role
 from gridatlas.importing.roles import (
     JOINED,
     FactorSet,
@@ -195,7 +198,7 @@ class _Proposing:
         facts, found = self._factors(facts, notes)
         x, y, facets = self._axes(facts, found)
         roles |= self._roles_of_factors(facts, found, x, y, facets)
-        state, spread = _beside(facts, metric, roles, counts, asked.spread)
+        state, spread = columns_beside(facts, metric, roles, counts, asked.spread)
         factors = (x, *filter(None, (y,)), *facets)
         explain_rest(facts.columns, facts.kinds, roles, factors)
         for name, reason in table.left_out:
@@ -372,43 +375,6 @@ def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[s
 
 def _distinct(columns: Mapping[str, Column], name: str) -> Sequence[str]:
     return columns[name].distinct if name in columns else ()
-
-
-def _beside(
-    facts: Facts,
-    metric: str,
-    roles: dict[str, Role],
-    counts: Mapping[str, str],
-    asked: SpreadAsked,
-) -> tuple[str, tuple[str, str]]:
-    """The columns that say which runs failed and how values spread; they get their roles."""
-    columns, kinds = facts.columns, facts.kinds
-    state = next(
-        (name for name, kind in kinds.items() if kind.kind == "state" and name not in roles), ""
-    )
-    if state and len(columns[state].distinct) > 1:
-        roles[state] = Role("state", state, columns[state].summary, "says how runs ended")
-    spread = _spread(columns, metric, asked, counts)
-    if spread[0] in roles and spread[0] not in (asked.column, metric):
-        spread = ("", "")
-    if spread[0] and spread[0] != metric:
-        why = f"the {spread[1] or 'spread'} of {metric}: its name"
-        why = "as asked" if spread[0] == asked.column else why
-        roles[spread[0]] = Role("spread", spread[0], columns[spread[0]].summary, why)
-    return state, spread
-
-
-def _spread(
-    columns: Mapping[str, Column], metric: str, asked: SpreadAsked, counts: Mapping[str, str]
-) -> tuple[str, str]:
-    """Where the spread stands, in a column or within the metric's, and its kind."""
-    if asked.column is not None:
-        found = (asked.column, kind_of_spread(asked.column)) if asked.column else ("", "")
-    elif columns[metric].margins:
-        found = (metric, kind_of_spread(metric))
-    else:
-        found = ("", "") if "stderr" in counts else spread_of(columns, metric)
-    return found[0], (asked.kind or found[1]) if found[0] else ""
 
 
 def _notes(facts: Facts, metric: str, spread: tuple[str, str], factors: Sequence[str]) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
 import shlex
+import sys
 import tempfile
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 
@@ -1219,3 +1222,107 @@ def _is_what_was_read(made: Imported, rows: list[tuple[str, ...]]) -> None:
         if value:
             assert source.replace("−", "-").split(" ")[0].removesuffix("%") == value
             Decimal(value)
+
+
+# --- workbooks ------------------------------------------------------------------------------------
+
+
+def workbook(**sheets: str) -> bytes:
+    """An Excel workbook of tables in CSV, by the names of their sheets."""
+    office = "http://schemas.openxmlformats.org"
+    main_ns, rel_ns = (
+        f"{office}/spreadsheetml/2006/main",
+        f"{office}/officeDocument/2006/relationships",
+    )
+    files = io.BytesIO()
+    with zipfile.ZipFile(files, "w") as archive:
+        listed = related = ""
+        for at, (name, text) in enumerate(sheets.items(), 1):
+            listed += f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>'
+            related += (
+                f'<Relationship Id="r{at}" Type="{rel_ns}/worksheet" Target="sheet{at}.xml"/>'
+            )
+            rows = "".join(
+                f"<row>{''.join(map(_cell, row))}</row>" for row in csv.reader([*text.splitlines()])
+            )
+            archive.writestr(
+                f"xl/sheet{at}.xml",
+                f'<worksheet xmlns="{main_ns}"><sheetData>{rows}</sheetData></worksheet>',
+            )
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship Id="r0" '
+            f'Type="{rel_ns}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "[Content_Types].xml", f'<Types xmlns="{office}/package/2006/content-types"/>'
+        )
+        archive.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{main_ns}" xmlns:r="{rel_ns}"><sheets>{listed}</sheets></workbook>',
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{office}/package/2006/relationships">{related}</Relationships>',
+        )
+    return files.getvalue()
+
+
+def _cell(text: str) -> str:
+    if re.fullmatch(r"-?[\d.]+", text):
+        return f"<c><v>{text}</v></c>"
+    return f'<c t="inlineStr"><is><t>{text}</t></is></c>' if text else "<c/>"
+
+
+SHEET = "lr,batch,acc\n0.1,16,71.2\n0.1,32,70\n0.2,16,69.55\n0.2,32,\n"
+
+
+@pytest.mark.parametrize(
+    ("sheets", "options"),
+    [
+        ({"Runs": SHEET}, ()),
+        ({"Notes": "", "Runs": SHEET}, ()),
+        ({"Other": "a,b\n1,2\n", "Runs": SHEET}, ("--table", "2")),
+    ],
+)
+def test_a_sheet_of_a_workbook(
+    here: Path, sheets: dict[str, str], options: tuple[str, ...]
+) -> None:
+    (here / "t.xlsx").write_bytes(workbook(**sheets))
+    result = run("t.xlsx", *options, "--yes")
+    assert result.exit_code == 0, result.output
+    place = "t.xlsx, Runs" if options else "t.xlsx"
+    assert written(here, "t") == [
+        ["batch", "lr", "acc", "place"],
+        ["16", "0.1", "71.2", f"{place}:2"],
+        ["32", "0.1", "70", f"{place}:3"],
+        ["16", "0.2", "69.55", f"{place}:4"],
+        ["32", "0.2", "", f"{place}:5"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (workbook(A="a,b\n1,2\n", B=SHEET), (), "t.xlsx with 2 sheets: 1 (A), 2 (B)"),
+        (workbook(A="a,b\n1,2\n"), ("--table", "3"), "1 to 1, the sheets of t.xlsx"),
+        (workbook(A=""), (), "t.xlsx, in which there is nothing"),
+        (b"PK\x03\x04 no workbook", (), "an Excel workbook (.xlsx)"),
+    ],
+)
+def test_a_workbook_that_isnt_clear(
+    here: Path, data: bytes, options: tuple[str, ...], message: str
+) -> None:
+    (here / "t.xlsx").write_bytes(data)
+    result = run("t.xlsx", *options, "--yes")
+    assert result.exit_code in (1, 2)
+    assert message in result.output
+    assert not (here / "data").exists()
+
+
+def test_a_workbook_without_the_library(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    (here / "t.xlsx").write_bytes(workbook(A=SHEET))
+    result = run("t.xlsx", "--yes")
+    assert result.exit_code == 1
+    assert 'fix:      pip install "/path/to/grid-atlas[excel]"' in result.output
