@@ -1,5 +1,6 @@
 """Every block of the documents is run, built or read: what they print is what happens."""
 
+import json
 import re
 import shlex
 import shutil
@@ -7,12 +8,14 @@ import sys
 import tomllib
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
 import pytest
 import yaml
 from documents import DOCS, PAGES, ROOT, Block, blocks, follow, run
+from log_samples import put_eval, put_lm_eval
 from mkdocs.config import load_config
 from packaging.requirements import Requirement
 
@@ -71,6 +74,66 @@ def test_import_page_works(tmp_path: Path) -> None:
         "results",
         "runs",
     ]
+
+
+def inspect_stand_in(folder: Path) -> dict[str, Any]:
+    """The modules that the page's script imports, with logs of the same form as Inspect's."""
+    logs = iter(range(1, 60))
+
+    def evaluate(task: Any, model: Any, temperature: float) -> None:
+        scores, config = {}, SimpleNamespace(temperature=temperature)
+        for item in task.items:
+            message = SimpleNamespace(text=item.input)
+            output = model.custom_outputs([message], [], None, config)
+            scores[item.id] = "C" if output.text == item.target else "I"
+        number = next(logs)
+        put_eval(
+            folder / f"logs/{number}.eval",
+            scores,
+            number=number,
+            model=model.name,
+            plan={"steps": [], "config": {"temperature": temperature}},
+            targets={item.id: item.target for item in task.items},
+        )
+
+    def content(name: str, text: str) -> SimpleNamespace:
+        return SimpleNamespace(name=name, text=text)
+
+    names: dict[str, Any] = {
+        "Task": lambda items, **given: SimpleNamespace(items=items, **given),
+        "eval": evaluate,
+        "Sample": SimpleNamespace,
+        "ModelOutput": SimpleNamespace(from_content=content),
+        "ModelUsage": SimpleNamespace,
+        "get_model": lambda name, **given: SimpleNamespace(name=name, **given),
+        "match": SimpleNamespace,
+    }
+    modules = ("inspect_ai", "inspect_ai.dataset", "inspect_ai.model", "inspect_ai.scorer")
+    return dict.fromkeys(modules, SimpleNamespace(**names))
+
+
+def test_logs_page_leads_to_answers_that_are_paired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = DOCS / "evaluation-logs.md"
+    for name, module in inspect_stand_in(tmp_path).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    [script] = [block.text for block in blocks(page) if block.language == "python"]
+    exec(compile(script, "sweep.py", "exec"), {})
+    [task] = [yaml.safe_load(block.text) for block in blocks(page) if block.language == "yaml"]
+    for shots in (0, 2, 4):
+        scores = {task["task"]: {"none": [float((n + shots) % 3 > 0) for n in range(40)]}}
+        put_lm_eval(tmp_path / "lm/x", f"2026-03-01T10-0{shots}-00", scores, shots=shots)
+    done = [line for line in command_lines(page.name) if line.startswith("gridatlas import")]
+    assert len(done) == 3
+    for line in done:
+        result = run(line, tmp_path)
+        assert result.returncode == 0, result.stdout + result.stderr
+    assert run("gridatlas build --into site", tmp_path).returncode == 0
+    answers = json.loads((tmp_path / "site/grids/doubles/answers.json").read_text("utf-8"))
+    assert answers[0]["test"] == "sign-flip permutation test, exact over items"
+    assert "McNemar's exact test" in str(answers[0]["evidence"])
+    assert all(test in page.read_text("utf-8") for test in (answers[0]["test"], "McNemar's exact"))
 
 
 def test_hosts_page_leads_to_a_site_and_to_plain_pages(tmp_path: Path) -> None:
@@ -435,6 +498,9 @@ HERE = {
     ("docs/data-format.md", "sh"): "test_printed_commands_of_the_data_format_run",
     ("docs/data-format.md", "text"): "test_full_example_of_the_data_format_is_fine",
     ("docs/data-format.md", "yaml"): "test_snippets_of_study_yml_are_valid",
+    ("docs/evaluation-logs.md", "python"): "test_logs_page_leads_to_answers_that_are_paired",
+    ("docs/evaluation-logs.md", "sh"): "test_logs_page_leads_to_answers_that_are_paired",
+    ("docs/evaluation-logs.md", "yaml"): "test_logs_page_leads_to_answers_that_are_paired",
     ("docs/fence.md", "md"): "test_examples_of_the_fence_page_stand_on_it_as_they_are_written",
     ("docs/fence.md", "python"): "test_python_of_the_fence_page_runs",
     ("docs/fence.md", "text"): "test_wrong_fence_is_told_as_the_page_says",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gridatlas.importing.logs.lm_eval_logs import ResultFile, from_logs
+from gridatlas.importing.logs.lm_eval_logs import TIME, ResultFile, from_logs
 from gridatlas.importing.paths import matched, path_columns
 from gridatlas.importing.readers import lm_eval, mteb
 from gridatlas.importing.readers.json_values import parse_json, table_of
@@ -123,7 +123,8 @@ def _with_paths(table: RawTable, names: Sequence[str]) -> RawTable:
         name: [texts[row] for row in rows] for name, texts in path_columns(names).columns.items()
     }
     models = table.columns.get("model", ())
-    if len(set(models)) == 1 and len(names) > 1 and len({*table.columns.get("task", ())}) == 1:
+    alone = len(set(models)) == 1 and len({*table.columns.get("task", ())}) == 1
+    if alone and len(names) > 1 and not all(TIME.fullmatch(Path(name).name) for name in names):
         # The folder is the task's: the model stands in the name of the file.
         stems = [_model_of(names[row]) for row in rows]
         return replace(table, columns={**table.columns, "model": stems})

@@ -494,6 +494,17 @@ def test_a_name_that_the_harness_made_up_is_none(here: Path) -> None:
     assert {key[0] for key in cells(here, "value")} == {"dummy", "other"}
 
 
+def test_one_model_at_one_task_is_not_called_by_the_time_of_its_files(here: Path) -> None:
+    for shots in (0, 2, 4):
+        time = f"2026-03-01T10-0{shots}-00"
+        put_lm_eval(here / "logs/x", time, {"sums": {"none": [1, 0]}}, shots=shots)
+    result = run("logs", "--dry-run", "--format", "json")
+    proposal = json.loads(result.output)
+    assert {key: proposal[key] for key in ("x", "y", "facets")} == {
+        "x": "num_fewshot", "y": None, "facets": [],
+    }  # fmt: skip
+
+
 def test_a_doc_id_of_another_document_pairs_nothing(here: Path) -> None:
     lm_sweep(here / "logs")
     put_lm_eval(

@@ -16,7 +16,8 @@ from gridatlas.importing.readers.json_values import parse_json
 from gridatlas.importing.rows import ItemOutcomes, LogFiles, Reported
 from gridatlas.model.format import many
 
-_TIME = re.compile(r"(?:.*_)?(\d{4}-\d\d-\d\dT[\d.:-]+)\.json")
+TIME = re.compile(r"(?:.*_)?(\d{4}-\d\d-\d\dT[\d.:-]+)\.json")
+"""Names of files with results: with a time, and nothing else that varies."""
 SAMPLES = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")
 """Files that lie beside results with `--log_samples`."""
 _REST = (
@@ -53,7 +54,7 @@ class ResultFile:
 
     def samples(self, task: str) -> Path | None:
         """The file with the documents of a task; None where there is none of the same time."""
-        time = _TIME.fullmatch(self.path.name)
+        time = TIME.fullmatch(self.path.name)
         path = self.path.parent / f"samples_{task}_{time[1]}.jsonl" if time else None
         return path if path is not None and path.is_file() else None
 
@@ -263,7 +264,7 @@ def _about(
 ) -> LogFiles:
     versions = sorted({str(file.tree["lm_eval_version"]) for file in files
                        if file.tree.get("lm_eval_version")})  # fmt: skip
-    times = sorted(time[1] for file in files if (time := _TIME.fullmatch(file.path.name)))
+    times = sorted(time[1] for file in files if (time := TIME.fullmatch(file.path.name)))
     packages = {"lm_eval": ", ".join(versions)} if versions else {}
     tool = " ".join(("lm-evaluation-harness", *versions[:1]))
     return LogFiles(tool, times[0] if times else "", packages, items, where)
