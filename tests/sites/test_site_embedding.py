@@ -96,6 +96,11 @@ def test_a_page_for_frames_is_whole(atlas: Build, study: str, grid: str) -> None
     for link in page.select("a:not([download])"):
         assert link["target"] == "_top"
     assert not page.select(".ga-share")
+    # What the page says that the title leads to.
+    [link] = page.select("h1 a")
+    place = Path(str(link["href"]).partition("#")[0].removeprefix(SITE_URL).lstrip("./"))
+    led_to = article(atlas.page(place.as_posix().removesuffix("index.html")))
+    assert text_of(page.select_one(".ga-answer")) == text_of(led_to.h1)
 
 
 @every_grid

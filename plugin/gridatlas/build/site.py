@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -316,6 +317,8 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     vega = bundle(cache)
     files[f"{ASSETS}/{vega.name}"] = vega.script
     explore = (folder / "explore.js").read_text("utf-8")
-    files[STYLESHEET] = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
+    rules = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
+    # Why a rule is there, its readers needn't load.
+    files[STYLESHEET] = re.sub(r"\s*/\*.*?\*/", "", rules, flags=re.DOTALL).lstrip()
     files[EXPLORE] = explore.replace('"vega.js"', f'"{vega.name}"')
     return files

@@ -88,7 +88,7 @@ def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
     notes = dict.fromkeys(cell.note for _, _, cell in grid.points() if cell.note)
     source = grid.study.source.title if grid.study.source else grid.study.title
     sure = "x" * 130 if embed.figure.uncertainty else ""
-    small = [caption(embed.figure), sure, source, *list(notes)[:3]]
+    small = [embed.answer, caption(embed.figure), sure, source, *list(notes)[:3]]
     letters = (width - BESIDE) / 7
     lines = math.ceil(len(embed.title) / (letters * 0.8))
     lines += sum(math.ceil(len(text) / letters) for text in small)

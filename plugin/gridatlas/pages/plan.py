@@ -92,12 +92,14 @@ class EmbedPlan:
     Attributes:
         title: Its name, and what is shown over what.
         page: Path of the page that shows it among others.
+        answer: What that page leads with; empty where it asks nothing.
     """
 
     grid: Grid
     figure: Figure
     title: str
     page: str
+    answer: str
 
 
 def plan_overview(
@@ -169,9 +171,18 @@ def plan_embeds(assessment: Assessment, into: str) -> list[EmbedPlan]:
             grid_figures(assessment, (grid,), shared=False)[0],
             f"{grid.label}: {_over(study)}" if study.facets else f"{study.title}: {_over(study)}",
             pages[levels],
+            _answer_of(assessment, grid),
         )
         for levels, grid in assessment.results.grids.items()
     ]
+
+
+def _answer_of(assessment: Assessment, grid: Grid) -> str:
+    """What the page of a grid's first level says, or that of a study without facets."""
+    facets = zip(grid.study.facets, grid.names, strict=True)
+    page = next((f"{facet.id}/{level.slug}" for facet, level in facets), "")
+    answer = assessment.answers.get(page)
+    return answer.sentence if answer else ""
 
 
 def unreadable_page(folder: str, into: str) -> str:

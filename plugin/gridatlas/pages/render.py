@@ -406,6 +406,7 @@ class Templates:
         return self._html.get_template(EMBED).render(
             figure=replace(figure, share=None, table=table),
             title=plan.title,
+            answer=plan.answer,
             study=plan.grid.study,
             page=self.site.relative(plan.page, path, figure_anchor(plan.grid)),
             canonical=self.site.of(plan.page, path) if self.address else "",
