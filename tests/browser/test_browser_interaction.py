@@ -106,6 +106,47 @@ def test_a_heatmap_shows_another_reading(page: Page, home: str) -> None:
     assert page.url == home + MODEL
 
 
+@pytest.mark.parametrize(
+    ("address", "folds"),
+    [
+        (f"{MODEL}#statistics", ["statistics"]),
+        (f"{MODEL}#statements-average", ["statements"]),
+        (f"{STUDY}checks/#statements", []),
+        (f"{STUDY}checks/#no-such-place", []),
+    ],
+)
+def test_an_address_opens_what_it_is_folded_in(
+    page: Page, home: str, address: str, folds: list[str]
+) -> None:
+    """Where the page is loaded, and where a link leads to it without loading."""
+    page.goto(home + address, wait_until="load")
+    opened = (
+        "() => [...document.querySelectorAll('details.ga-fold[open][id]')].map((one) => one.id)"
+    )
+    assert page.evaluate(opened) == folds
+    page.goto(home + STUDY, wait_until="networkidle")
+    page.evaluate("(to) => { document.querySelector('.ga-chips a').href = to; }", home + address)
+    page.locator(".ga-chips a").first.click()
+    place = address.partition("#")[2]
+    until(page, f"() => location.hash === '#{place}' && document.readyState === 'complete'")
+    if folds:
+        until(page, f"() => document.getElementById('{folds[0]}')?.open")
+    assert page.evaluate(opened) == folds
+
+
+def test_a_link_for_the_keyboard_skips_to_the_first_heatmap(page: Page, home: str) -> None:
+    page.goto(home + MODEL, wait_until="networkidle")
+    skip = page.locator("a.ga-skip")
+    assert skip.bounding_box()["width"] <= 1  # type: ignore[index]
+    skip.focus()
+    assert skip.bounding_box()["width"] > 100  # type: ignore[index]
+    page.keyboard.press("Enter")
+    until(page, "() => location.hash.startsWith('#grid/')")
+    page.keyboard.press("Tab")
+    first = page.locator("figure.ga-figure").first
+    assert first.locator(":focus").get_attribute("role") == "button"
+
+
 def test_statements_are_filtered_and_tables_sorted(page: Page, home: str) -> None:
     page.goto(f"{home}{STUDY}checks/")
     until(page, "() => !!document.querySelector('.ga-filter')")
