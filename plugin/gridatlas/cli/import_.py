@@ -150,6 +150,11 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     help="With --dry-run: the proposal for people, or as JSON.",
 )
 @click.option("--yes", "-y", is_flag=True, help="Don't ask; take what is proposed.")
+@click.option(
+    "--site/--no-site",
+    default=None,
+    help="Make a website here as gridatlas new does, where there is none; or don't offer it.",
+)
 def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     """Make a study of tables or result files.
 
@@ -168,6 +173,7 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     Examples:
       gridatlas import results.csv                 look at it, propose, ask
       gridatlas import results.csv --yes           take what is proposed
+      gridatlas import results.csv --yes --site    … and make a website of an empty folder
       gridatlas import results.csv --dry-run       show what would be written
       gridatlas import results.csv --x lr --y batch_size --metric acc --facet model --repeats seed
       gridatlas import ablation.md --wide --x heads --y layers --metric value
@@ -193,6 +199,10 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     except CannotImport as error:
         click.echo(f"Error: nothing was imported\n{error}", err=True)
         sys.exit(2 if error.usage else 1)
+    if not options["dry"] and status != 2 and data == Path("data"):
+        from gridatlas.cli.new import offer_site
+
+        offer_site(Path(), options["site"])
     sys.exit(status)
 
 

@@ -139,6 +139,40 @@ def _below(path: str, folder: str) -> bool:
     return Path(path).is_relative_to(folder)
 
 
+OTHER_HOSTS = ("mkdocs.yaml", "properdocs.yml", "properdocs.yaml", "zensical.toml", "conf.py")
+"""Files of websites that `gridatlas new` doesn't change."""
+
+
+def offer_site(folder: Path, wanted: bool | None) -> None:
+    """Make a website of a folder into which a study was imported, or say how to.
+
+    Args:
+        wanted: Whether to make it; None asks, and where nobody is there to answer only tells.
+    """
+    if wanted is False or any((folder / name).exists() for name in OTHER_HOSTS):
+        return
+    try:
+        plan = plan_new(folder)
+    except CannotAdd:
+        return  # `gridatlas new` tells what is in the way
+    if plan.before and plan.before == plan.after:
+        return
+    what = f"add Grid Atlas to {CONFIG}" if plan.before else "make a website to show it"
+    if wanted is None:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            click.echo(f"\nNext: gridatlas new, to {what} (import --site does both)", err=True)
+            return
+        click.echo(f"\n{plan.diff()}", nl=False)
+        if not click.confirm(f"Shall I {what}?", default=True):
+            return
+    carry_out(folder, plan)
+    for path in plan.files:
+        click.echo(f"written: {path}")
+    if plan.before != plan.after and plan.before:
+        click.echo(f"changed: {CONFIG}")
+    click.echo("\nNext: mkdocs serve, then open http://127.0.0.1:8000/studies/")
+
+
 @click.command("new")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option("--yes", "-y", is_flag=True, help="Change mkdocs.yml without asking.")

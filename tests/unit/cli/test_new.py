@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from gridatlas.cli.main import main
 from gridatlas.cli.mkdocs_config import CannotAdd, with_plugin
-from gridatlas.cli.new import STARTER
+from gridatlas.cli.new import STARTER, offer_site
 
 DOCS = Path(__file__).parents[3] / "docs" / "assets"
 
@@ -272,3 +272,47 @@ def test_a_refusal_says_what_to_write(here: Path) -> None:
         "  expected: a list of plugins in mkdocs.yml\n"
         "  fix:      add the line - gridatlas to the plugins in base.yml\n",
     )
+
+
+# --- offered by an import -------------------------------------------------------------------------
+
+TABLE = "lr,batch,acc\n0.1,16,71.2\n0.1,32,70.0\n0.2,16,69.5\n0.2,32,68.0\n"
+PLUGIN = "site_name: Lab\nplugins: [search, gridatlas]\n"
+
+
+@pytest.mark.parametrize(
+    ("config", "option", "said", "made"),
+    [
+        ("", "", "Next: gridatlas new, to make a website to show it", False),
+        ("", "--site", "written: mkdocs.yml", True),
+        ("", "--no-site", "", False),
+        ("site_name: Lab\n", "", "Next: gridatlas new, to add Grid Atlas to mkdocs.yml", False),
+        ("site_name: Lab\n", "--site", "changed: mkdocs.yml", True),
+        (PLUGIN, "--site", "", True),
+    ],
+)
+def test_an_import_offers_the_website(
+    here: Path, config: str, option: str, said: str, made: bool
+) -> None:
+    (here / "t.csv").write_text(TABLE)
+    if config:
+        (here / "mkdocs.yml").write_text(config)
+    result = CliRunner().invoke(main, ["import", "t.csv", "--yes", *filter(None, [option])])
+    assert result.exit_code == 0, result.output
+    tail = result.output.partition("0 problems\n")[2]
+    assert said in tail
+    assert bool(said) == bool(tail)
+    text = (here / "mkdocs.yml").read_text() if config or made else ""
+    assert ("gridatlas" in text) == made
+    assert not (here / "data/example").exists()
+
+
+@pytest.mark.parametrize(("answer", "made"), [(True, True), (False, False)])
+def test_at_a_terminal_an_import_asks(
+    here: Path, monkeypatch: pytest.MonkeyPatch, answer: bool, made: bool
+) -> None:
+    monkeypatch.setattr("click.confirm", lambda *_, **__: answer)
+    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda self: True})())
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    offer_site(here, None)
+    assert (here / "mkdocs.yml").exists() == made

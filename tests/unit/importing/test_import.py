@@ -87,7 +87,9 @@ ACCEPT = (
     "--facet model --repeats seed --stderr stderr --unit '' --range 0 1 --better higher "
     "--decimals 3 --yes"
 )
-WRITTEN = """
+NEXT = "\nNext: gridatlas new, to make a website to show it (import --site does both)\n"
+WRITTEN = (
+    """
 written: data/results/study.yml
 written: data/results/cells.csv
 
@@ -95,6 +97,8 @@ gridatlas check says of it:
 results: 2 grids, 3 values, 1 reading
 0 problems
 """
+    + NEXT
+)
 CELLS = """\
 model,batch,lr,acc,stderr,place
 a,16,0.1,0.712,0.01,results.csv:2 (seed 1)
@@ -1172,7 +1176,7 @@ def test_findings_are_told_and_the_study_is_written(here: Path) -> None:
     assert "problem [k-of-n]" in result.output
     assert result.output.endswith(
         "1 problem\nThe study is as its source is; these are findings about it. Fix the source, "
-        "or accept what is known.\n"
+        f"or accept what is known.\n{NEXT}"
     )
     assert (here / "data/t/study.yml").exists()
 
