@@ -148,7 +148,7 @@ def _zstandard(place: str) -> Any:
         raise CannotImport(
             f"{place}, packed with Zstandard",
             "the package zstandard, which Python before 3.14 needs to unpack it",
-            "pip install 'gridatlas[logs]'",
+            'pip install "/path/to/grid-atlas[logs]"',
             usage=True,
         ) from None
     return zstandard
