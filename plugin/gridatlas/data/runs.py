@@ -10,12 +10,14 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from gridatlas.data.run_tables import read_outcomes_table
 from gridatlas.data.text import found_and_expected, outside, read_text, unprintable
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import LevelKey
 
 FOLDER = "runs"
 OUTCOMES = ".outcomes.json"
+PARQUET = ".outcomes.parquet"
 FORMAT = 1
 COLLECT = "write it again with gridatlas collect"
 Count = Annotated[int, Field(ge=0, strict=True)]
@@ -108,18 +110,20 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
     here = folder / FOLDER
     files: list[Path] = []
     problems: list[Problem] = []
-    for file in sorted(here.glob("*.json")):
+    for file in sorted((*here.glob("*.json"), *here.glob(f"*{PARQUET}"))):
         run_name = f"{name}/{FOLDER}/{file.name}"
         problem = outside(file, folder.parent, run_name) or _named(file.name, run_name)
         if problem:
             problems.append(problem)
         else:
             files.append(file)
-    manifests = [file for file in files if not file.name.endswith(OUTCOMES)]
+    manifests = [file for file in files if not file.name.endswith((OUTCOMES, PARQUET))]
     runs: list[RunFile] = []
     for file in manifests:
         run_name = f"{name}/{FOLDER}/{file.name}"
-        outcomes_name = f"{name}/{FOLDER}/{file.stem}{OUTCOMES}"
+        path = here / f"{file.stem}{OUTCOMES}"
+        path = path if path in files else here / f"{file.stem}{PARQUET}"
+        outcomes_name = f"{name}/{FOLDER}/{path.name}"
         tree, found = _read_json(file, run_name)
         problems += found
         manifest = _typed(Manifest, tree, run_name, problems)
@@ -129,9 +133,11 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
             problems.append(_other_name(run_name, manifest.run, file.stem))
             continue
         outcomes = None
-        path = here / f"{file.stem}{OUTCOMES}"
         if path in files:
-            content, found = _read_json(path, outcomes_name)
+            if path.name.endswith(PARQUET):
+                content, found = read_outcomes_table(path, outcomes_name, file.stem, COLLECT)
+            else:
+                content, found = _read_json(path, outcomes_name)
             problems += found
             outcomes = _typed(OutcomesContent, content, outcomes_name, problems)
             if outcomes is not None and outcomes.run != manifest.run:
@@ -147,8 +153,8 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
             f"{COLLECT}, or remove the file",
         )
         for file in files
-        if file.name.endswith(OUTCOMES)
-        for run in [file.name.removesuffix(OUTCOMES)]
+        if file.name.endswith((OUTCOMES, PARQUET))
+        for run in [file.name.removesuffix(OUTCOMES).removesuffix(PARQUET)]
         if not (here / f"{run}.json").exists()
     ]
     return RunFiles(tuple(runs), frozenset(file.stem for file in manifests)), problems

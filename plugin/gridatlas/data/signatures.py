@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.runs import FOLDER as RUNS
+from gridatlas.data.runs import PARQUET
 from gridatlas.files.cache import cache_key
 from gridatlas.model.study import Study
 
@@ -40,7 +41,8 @@ def files_digest(folder: Path, study: Study, before: FileSignatures) -> str | No
     paths = {folder / STUDY_FILE, *(folder / reading.entry.file for reading in study.readings)}
     paths |= {folder / reading.entry.text for reading in study.readings if reading.entry.text}
     parts: list[bytes] = []
-    for path in sorted(paths | set((folder / RUNS).glob("*.json"))):
+    runs = {path for ending in (".json", PARQUET) for path in (folder / RUNS).glob(f"*{ending}")}
+    for path in sorted(paths | runs):
         try:
             content = path.read_bytes()
         except OSError:

@@ -176,7 +176,8 @@ def _import(
     about = About(title, sources(files), options["url"], options["link"])
     measured = with_run(imported, proposal.table.logs, study)
     imported = measured.imported
-    texts = dict(zip(FILES, (study_text(imported, proposal, about), imported.csv()), strict=True))
+    written = study_text(imported, proposal, about), imported.csv()
+    texts: dict[str, str | bytes] = dict(zip(FILES, written, strict=True))
     texts |= measured.texts
     if len(proposal.table.places) > MANY_ROWS:
         progress("checking the study, as gridatlas check does")
@@ -206,7 +207,12 @@ def _stop_at_wrong_rows(imported: Imported, proposal: Proposal, *, skip: bool) -
 
 
 def _write(
-    texts: Mapping[str, str], data: Path, study: str, *, dry: bool, echo: Callable[[str], None]
+    texts: Mapping[str, str | bytes],
+    data: Path,
+    study: str,
+    *,
+    dry: bool,
+    echo: Callable[[str], None],
 ) -> int:
     """Check the study, write it if it can be shown, and say both."""
     target = f"{data.as_posix()}/{study}"
@@ -214,7 +220,8 @@ def _write(
         checked = check_staged(stage, data)
         if dry:
             for name, text in texts.items():
-                echo(f"\n--- {target}/{name}\n{_beginning(text)}")
+                shown = _beginning(text) if isinstance(text, str) and name in FILES else ""
+                echo(f"\n--- {target}/{name}" + (f"\n{shown}" if shown else ""))
         elif checked.usable:
             put(stage, data, study)
             echo("")

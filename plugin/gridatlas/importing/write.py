@@ -83,7 +83,9 @@ def _is_written(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def staged(data: Path, study: str, texts: Mapping[str, str], *, dry: bool) -> Iterator[Path]:
+def staged(
+    data: Path, study: str, texts: Mapping[str, str | bytes], *, dry: bool
+) -> Iterator[Path]:
     """The study in a temporary folder, beside where it shall be.
 
     Args:
@@ -101,7 +103,7 @@ def staged(data: Path, study: str, texts: Mapping[str, str], *, dry: bool) -> It
             for name, text in texts.items():
                 file = stage / study / name
                 file.parent.mkdir(exist_ok=True)
-                file.write_bytes(text.encode())
+                file.write_bytes(text.encode() if isinstance(text, str) else text)
             yield stage
     except OSError as error:
         raise _not_written(data, error) from error

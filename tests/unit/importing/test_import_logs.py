@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 from log_samples import header, packed, put_eval, put_lm_eval, put_members, results, samples
 
+from gridatlas import load
 from gridatlas.cli.main import main
+from gridatlas.importing.logs import run_files
 
 Cells = dict[tuple[str, ...], tuple[str, ...]]
 SCORES = {"q1": "CC", "q2": "CI", "q3": "II", "q4": "CC"}
@@ -112,6 +114,26 @@ def test_the_study_leads_to_its_logs(here: Path) -> None:
         result = run("logs", "--link", wrong)
         assert result.exit_code == 2
         assert "an address with {file} in the place of the log's path" in result.output
+
+
+def test_many_outcomes_are_a_parquet_table_and_mean_the_same(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep(here / "logs", scores={**SCORES, "q3": ["I"]})
+    assert run("logs", "--yes", "--study", "small").exit_code == 0
+    monkeypatch.setattr(run_files, "LARGE", 3)
+    result = run("logs", "--yes")
+    assert result.exit_code == 0, result.output
+    (name,) = [path.name for path in (here / "data/logs/runs").glob("*.parquet")]
+    assert f"written: data/logs/runs/{name}\n" in result.output
+    small, large = (load("data")[study].assessment.study for study in ("small", "logs"))
+    assert {id: run.outcomes for id, run in small.runs.items()} == {
+        id: run.outcomes for id, run in large.runs.items()
+    }
+    assert len(next(iter(large.runs.values())).outcomes) == 4
+    (here / "data/logs/runs" / name).write_bytes(b"PAR1")
+    checked = CliRunner().invoke(main, ["check"])
+    assert (checked.exit_code, f"data/logs/runs/{name}: problem [" in checked.output) == (1, True)
 
 
 LAST = ("2", "0.5")
