@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from site_builds import ROOT, Build
+from site_builds import ROOT, Build, text_of
 
 from gridatlas.assessment.pipeline import load_data
 
@@ -109,7 +109,8 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
         )  # fmt: skip
         if outcome == "Doesn't hold":
             refuted += 1
-            assert item.select_one("details").has_attr("open")
+        # What doesn't hold is read without a click, and what speaks against it with one.
+        assert (item.find_parent("details") is None) == (outcome == "Doesn't hold")
     assert refuted == sum(claim.holds is False for claim in results.study.claims)
     linked = [
         item
@@ -117,6 +118,25 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
         if "Counterexamples:" in item.get_text() and item.select("p a[href]")
     ]
     assert len(linked) > refuted // 2
+
+
+def test_a_levels_page_has_what_does_not_hold_and_leads_to_the_others(atlas: Build) -> None:
+    level, checks = atlas.page(f"{DYNTS}/model/r1-qwen/"), atlas.page(f"{DYNTS}/checks/")
+    statements = level.select("#statements li.ga-claim")
+    assert {item["data-verdict"] for item in statements} == {"Doesn't hold"}
+    links = {
+        str(link["href"]).partition("#")[2]: text_of(link.parent)
+        for link in level.select('#statements .ga-claims > div > p > a[href^="../../checks/#"]')
+    }
+    assert links == {
+        "statements-r1-qwen-second": "The others: 11 hold.",
+        "statements-average": "The others: 12 hold.",
+        "statements-r1-qwen": "The others: 21 hold, 4 hold as printed, within noise.",
+    }
+    everything = {text_of(item.summary) for item in checks.select("li.ga-claim")}
+    assert {text_of(item.summary) for item in statements} < everything
+    for anchor in links:
+        assert checks.find(id=anchor).select("details.ga-rest li.ga-claim")
 
 
 def test_statements_are_those_of_machine_made_descriptions_and_not_the_papers(
