@@ -193,7 +193,10 @@ def put_lm_eval(
         "results": found,
         "configs": {},
         "n-shot": dict.fromkeys(scores, shots),
-        "n-samples": {task: {"original": 9, "effective": 9} for task in scores},
+        "n-samples": {
+            task: {"original": 99, "effective": len(next(iter(ways.values())))}
+            for task, ways in scores.items()
+        },
         "higher_is_better": {task: {"acc": True} for task in scores},
         "config": config | given,
         "date": date,

@@ -52,9 +52,7 @@ def harness_table(
         if not mine(tree)
     ]
     if form == lm_eval.FORM:
-        extra = from_logs(
-            files, [[*lm_eval.records(f.tree, f.name)] for f in files], read, progress
-        )
+        extra = from_logs(files, [[*lm_eval.records(f.tree, f.name)] for f in files], progress)
         given = extra.records
         parts = RawTable(
             "", {}, (), extra.reported, extra.notes, lm_eval.KEEP, origins=extra.origins,

@@ -16,6 +16,8 @@ from log_samples import header, packed, put_eval, put_lm_eval, put_members, resu
 from gridatlas import load
 from gridatlas.cli.main import main
 from gridatlas.importing.logs import run_files
+from gridatlas.results.items import all_paired, shares_by_item
+from gridatlas.statistics.paired import paired_p
 
 Cells = dict[tuple[str, ...], tuple[str, ...]]
 SCORES = {"q1": "CC", "q2": "CI", "q3": "II", "q4": "CC"}
@@ -195,6 +197,18 @@ def test_what_a_log_says_decides_what_its_cell_is(
     assert result.exit_code == 0, result.output
     assert cells(here, "match n successes state note")[LAST] == cell
     assert output in result.output
+
+
+def test_cells_of_one_import_are_compared_item_by_item(here: Path) -> None:
+    sweep(here / "logs", scores={**SCORES, "q1": "II", "q4": "II"})
+    assert run("logs", "--yes").exit_code == 0
+    grid = load("data")["logs"].assessment.results.grid()
+    shares = shares_by_item(grid)
+    assert (len(shares), all_paired([*shares.values()])) == (4, True)
+    first, last = (shares[at] for at in (("0", "0"), ("0.5", "2")))
+    test = paired_p(first.values, last.values)
+    # Both items that differ have the same sign: two of four patterns are as extreme.
+    assert (round(test.p, 9), test.test) == (0.5, "sign-flip permutation test, exact")
 
 
 def test_items_of_other_data_pair_nothing(here: Path) -> None:
@@ -546,15 +560,35 @@ def test_a_doc_id_of_another_document_pairs_nothing(here: Path) -> None:
     [
         pytest.param('{"doc_id": 0', "Expecting ',' delimiter at column 13", id="truncated"),
         pytest.param("no JSON", "Expecting value at column 1", id="foreign"),
+        pytest.param("\udcff", "bytes that aren't UTF-8", id="encoding"),
     ],
 )
 def test_documents_that_cannot_be_read_are_named(here: Path, text: str, found: str) -> None:
     lm_sweep(here / "logs")
     name = "org__small/samples_sums_2026-03-01T10-04-00.5.jsonl"
-    (here / "logs" / name).write_text(text, "utf-8")
+    (here / "logs" / name).write_text(text, "utf-8", errors="surrogateescape")
     result = run("logs", "--yes")
     assert result.exit_code == 1
     assert result.output.startswith(f"Error: nothing was imported\n  found:    {name}:1: {found}\n")
+
+
+@pytest.mark.parametrize("task", ["../../sums", "a/b", "n\u2028ew", "x" * 300])
+def test_the_name_of_a_task_is_no_path(here: Path, task: str) -> None:
+    lm_sweep(here / "logs")
+    for file in (here / "logs").glob("*/results_*.json"):
+        file.write_text(file.read_text("utf-8").replace('"sums"', json.dumps(task)), "utf-8")
+    result = run("logs", "--dry-run", "--only", "filter=strict")
+    assert result.exit_code == 0, result.output
+    assert "successes" not in result.output
+
+
+def test_lines_end_where_json_has_its_lines_end(here: Path) -> None:
+    lm_sweep(here / "logs")
+    for file in (here / "logs").glob("*/samples_*.jsonl"):
+        text = file.read_text("utf-8").replace('"filter"', '"doc": "a\u2028b\x85c", "filter"')
+        file.write_text(text, "utf-8")
+    assert run("logs", "--yes", "--only", "filter=strict").exit_code == 0
+    assert paired(here)["items"] == [["0", "1", "2", "3"]]
 
 
 def test_it_says_how_far_it_is(here: Path) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gridatlas.importing.logs.items import Item, digest, outcomes, score_of, tally, told_apart
 from gridatlas.importing.logs.settings import Group, group, varied
 from gridatlas.importing.readers.json_values import parse_json
-from gridatlas.importing.rows import ItemOutcomes, LogFiles, Reported
+from gridatlas.importing.rows import CannotImport, ItemOutcomes, LogFiles, Reported
 from gridatlas.model.format import many
 
 TIME = re.compile(r"(?:.*_)?(\d{4}-\d\d-\d\dT[\d.:-]+)\.json")
@@ -29,7 +30,7 @@ MANY_LOGS = 20
 Record = tuple[str, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ResultFile:
     """A file of results: its path, its name in messages, and what it says."""
 
@@ -55,8 +56,15 @@ class ResultFile:
     def samples(self, task: str) -> Path | None:
         """The file with the documents of a task; None where there is none of the same time."""
         time = TIME.fullmatch(self.path.name)
-        path = self.path.parent / f"samples_{task}_{time[1]}.jsonl" if time else None
-        return path if path is not None and path.is_file() else None
+        if time is None:
+            return None
+        name = f"samples_{task}_{time[1]}.jsonl"
+        return next((path for path in self.beside if path.name == name), None)
+
+    @cached_property
+    def beside(self) -> tuple[Path, ...]:
+        """The files with documents in its folder: a task's name is data, and no path."""
+        return tuple(sorted(self.path.parent.glob("samples_*.jsonl")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +95,12 @@ def arguments(given: Any) -> Mapping[str, Any]:
 def from_logs(
     files: Sequence[ResultFile],
     records: Sequence[Sequence[Record]],
-    read: Callable[[Path, str], str],
     progress: Callable[[str], None],
 ) -> FromLogs:
     """Records with what their logs say besides.
 
     Args:
         records: Of each file.
-        read: Gives the text of a file.
 
     Raises:
         CannotImport: For files with documents that can't be read.
@@ -112,7 +118,7 @@ def from_logs(
             progress(f"{at} of {len(files)} results read")
         added = {name: levels[at] for name, levels in settings.columns.items()}
         added |= {name: others.columns[name][at] for name in origins}
-        documents = _Documents(file, read)
+        documents = _Documents(file)
         for place, record in given:
             cell, paired = documents.counted(record)
             found.append((place, {**record, **added, **cell}))
@@ -193,7 +199,6 @@ class _Documents:
     """The documents that a run was asked, where it logged them; read once per task."""
 
     file: ResultFile
-    read: Callable[[Path, str], str]
     _read: dict[str, Mapping[tuple[str, str], Sequence[Item]]] = field(default_factory=dict)
 
     def name(self, task: str) -> str:
@@ -245,11 +250,23 @@ class _Documents:
         }
 
     def _lines(self, path: Path, name: str) -> Iterator[Mapping[str, Any]]:
-        for at, line in enumerate(self.read(path, name).splitlines()):
-            if line.strip():
-                tree = parse_json(line, name, at)
-                if isinstance(tree, Mapping):
-                    yield tree
+        """The objects of a file with one on each line: it may be larger than the memory."""
+        try:
+            with open(path, "rb") as file:
+                for at, line in enumerate(file):
+                    tree = parse_json(line.decode("utf-8"), name, at) if line.strip() else None
+                    if isinstance(tree, Mapping):
+                        yield tree
+        except UnicodeDecodeError:
+            raise CannotImport(
+                f"{name}:{at + 1}: bytes that aren't UTF-8", "JSON in UTF-8", "write it again"
+            ) from None
+        except OSError as error:
+            raise CannotImport(
+                f"{name}: {error.strerror or error}",
+                "a file that can be read",
+                "check its permissions",
+            ) from None
 
 
 def _scored(line: Mapping[str, Any]) -> list[str]:

@@ -86,7 +86,7 @@ def _ray(folder: Path, trials: Sequence[Path], read: Read) -> RawTable:
 
 def _last_report(text: str, name: str) -> Mapping[str, Any]:
     """The metrics of the last object of a file with one on each line; empty where it has none."""
-    lines = [(at, line) for at, line in enumerate(text.splitlines()) if line.strip()]
+    lines = [(at, line) for at, line in enumerate(text.split("\n")) if line.strip()]
     if not lines:
         return {}
     tree = parse_json(lines[-1][1], name, lines[-1][0])
