@@ -281,7 +281,7 @@ PLUGIN = "site_name: Lab\nplugins: [search, gridatlas]\n"
 
 
 @pytest.mark.parametrize(
-    ("config", "option", "said", "made"),
+    ("config", "option", "message", "made"),
     [
         ("", "", "Next: gridatlas new, to make a website to show it", False),
         ("", "--site", "written: mkdocs.yml", True),
@@ -292,7 +292,7 @@ PLUGIN = "site_name: Lab\nplugins: [search, gridatlas]\n"
     ],
 )
 def test_an_import_offers_the_website(
-    here: Path, config: str, option: str, said: str, made: bool
+    here: Path, config: str, option: str, message: str, made: bool
 ) -> None:
     (here / "t.csv").write_text(TABLE)
     if config:
@@ -300,8 +300,8 @@ def test_an_import_offers_the_website(
     result = CliRunner().invoke(main, ["import", "t.csv", "--yes", *filter(None, [option])])
     assert result.exit_code == 0, result.output
     tail = result.output.partition("0 problems\n")[2]
-    assert said in tail
-    assert bool(said) == bool(tail)
+    assert message in tail
+    assert bool(message) == bool(tail)
     text = (here / "mkdocs.yml").read_text() if config or made else ""
     assert ("gridatlas" in text) == made
     assert not (here / "data/example").exists()
