@@ -48,3 +48,14 @@ def test_neither_errors_nor_old_output_get_onto_the_site() -> None:
     config = (ROOT / "mkdocs.yml").read_text("utf-8")
     assert "\n      allow_errors: false\n" in config
     assert "\n      cache: false" in config
+
+
+def test_a_frame_becomes_a_study_on_its_page(atlas: Build) -> None:
+    page = atlas.page("notebooks/frame/")
+    text = text_of(article(page))
+    assert "repeats seed 3 numbers, 1 to 3 it numbers repeats" in text
+    assert "across: X digits; * best" in text  # the sweep, which has no y
+    assert "cells.csv study.yml" in text
+    assert "Traceback" not in text
+    [drawing] = page.select(".ga-notebook svg")
+    assert str(drawing["aria-label"]).startswith("after_t125: Value from ")
