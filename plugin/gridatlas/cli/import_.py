@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +73,13 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 )
 @click.option("--x", metavar="COLUMN", help="The horizontal axis.")
 @click.option("--y", metavar="COLUMN", help="The vertical axis; '' for none.")
-@click.option("--metric", metavar="COLUMN", help="The values.")
+@click.option(
+    "--metric",
+    "metrics",
+    metavar="COLUMN",
+    multiple=True,
+    help="The values; given several times, each is a study, and these link to one another.",
+)
 @click.option(
     "--facet",
     "facets",
@@ -182,20 +188,11 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
       gridatlas import lm-eval/*/results_*.json --metric value --only metric=acc_norm
     """  # noqa: D301
     from gridatlas.importing.rows import CannotImport
-    from gridatlas.importing.run import run_import
 
     if options["form"] == "json" and not options["dry"]:
         raise click.UsageError("--format json is for --dry-run: it writes nothing")
     try:
-        status = run_import(
-            files,
-            data,
-            import_options(options),
-            options,
-            echo=click.echo,
-            confirm=_confirm,
-            progress=lambda text: click.echo(f"{text} …", err=True),
-        )
+        status = _import_each(files, data, options)
     except CannotImport as error:
         click.echo(f"Error: nothing was imported\n{error}", err=True)
         sys.exit(2 if error.usage else 1)
@@ -204,6 +201,39 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
 
         offer_site(Path(), options["site"])
     sys.exit(status)
+
+
+def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -> int:
+    """Import files as a study per metric, all of which have to be possible; the exit status."""
+    from gridatlas.importing.run import run_import, study_per_metric, with_links
+    from gridatlas.importing.write import check_place
+
+    metrics = dict.fromkeys(options.pop("metrics"))
+    if options["form"] == "json" and len(metrics) > 1:
+        raise click.UsageError("--format json takes one --metric")
+
+    def run(given: dict[str, Any], echo: Callable[[str], None]) -> int:
+        return run_import(
+            files,
+            data,
+            import_options(given),
+            given,
+            echo=echo,
+            confirm=_confirm,
+            progress=lambda text: click.echo(f"{text} …", err=True),
+        )
+
+    if len(metrics) < 2:
+        return run({**options, "metric": next(iter(metrics), None)}, click.echo)
+    each = study_per_metric(files, options, list(metrics))
+    for given in each:
+        if not options["dry"]:
+            check_place(data, given["study"], replace=options["replace"])
+        run({**given, "dry": True}, lambda _: None)
+    statuses = [run(given, click.echo) for given in each]
+    if not options["dry"] and 2 not in statuses:
+        with_links(data, {given["study"]: given["metric"] for given in each})
+    return max(statuses)
 
 
 def import_options(options: Mapping[str, Any]) -> ImportOptions:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.assessment.pipeline import gc_disabled
+from gridatlas.data.reader import STUDY_FILE
+from gridatlas.files.atomic import write_atomic
 from gridatlas.importing.answer import choice_json, refusal_json
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.choose import Choice, choose
@@ -21,10 +23,10 @@ from gridatlas.importing.report import (
     proposal_lines,
 )
 from gridatlas.importing.rows import CannotImport, SeveralProblems
-from gridatlas.importing.study_text import About, study_text
+from gridatlas.importing.study_text import MEASURED, About, study_text, text_scalar
 from gridatlas.importing.write import FILES, check_place, check_staged, put, put_back, staged
 from gridatlas.model.format import many
-from gridatlas.model.problems import truncate_list
+from gridatlas.model.problems import join_names, truncate_list
 
 MANY_ROWS = 10_000
 """Rows above which an import says what it is doing: it takes seconds."""
@@ -81,6 +83,53 @@ def run_import(
             return _ask_which(choice, files, data, asked, options, (study, title), echo)
         return _import(proposal, choice.wide, files, data, asked, options, (study, title), echo,
                        confirm, progress)  # fmt: skip
+
+
+def study_per_metric(
+    files: Sequence[Path], options: Mapping[str, Any], metrics: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The options of an import of each metric: a study and a title of its own.
+
+    Raises:
+        CannotImport: Where two would have the same name.
+    """
+    first = options["study"] or _study_id(files)
+    each = [
+        {
+            **options,
+            "metric": metric,
+            "study": f"{first}-{identifier(metric).replace('_', '-')}",
+            "title": f"{options['title'] or _title(first)}: {metric}",
+        }
+        for metric in metrics
+    ]
+    ids = [given["study"] for given in each]
+    if len(set(ids)) < len(ids):
+        raise CannotImport(
+            f"metrics with one name: {join_names(metrics)}",
+            "metrics that differ in letters or digits",
+            "import them one by one, each with a --study",
+            usage=True,
+        )
+    return each
+
+
+def with_links(data: Path, metrics: Mapping[str, str]) -> None:
+    """Have studies of one table link to one another.
+
+    Args:
+        metrics: What each study is of, by its id.
+    """
+    for study in metrics:
+        lines = [
+            f"  - {{study: {other}, text: {text_scalar(metric)}}}"
+            for other, metric in metrics.items()
+            if other != study
+        ]
+        file = data / study / STUDY_FILE
+        head = "# The same runs by another metric.\nsee_also:\n" + "\n".join(lines) + "\n\n"
+        text = file.read_text("utf-8").replace(f"\n{MEASURED}", f"\n{head}{MEASURED}", 1)
+        write_atomic(file, text.encode())
 
 
 def _every(error: CannotImport) -> tuple[CannotImport, ...]:

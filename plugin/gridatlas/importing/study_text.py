@@ -14,6 +14,8 @@ from gridatlas.model.study import keyword
 
 MAX_LISTED = 60
 """Levels of a factor up to which they are listed."""
+MEASURED = "# What was measured. A value outside of range is a problem; better: higher or lower."
+"""The line above the metric."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*")
 _WORDS = re.compile("true|false|null|yes|no|on|off|y|n", re.IGNORECASE)
 
@@ -64,7 +66,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         "# Where it was published; pages then say how to cite it.",
         '# source: {title: …, url: "https://…", authors: [A. Author], year: 2026}',
         "",
-        "# What was measured. A value outside of range is a problem; better: higher or lower.",
+        MEASURED,
         f"metric: {{{', '.join(parts)}}}",
         *_spread(imported, proposal),
         "# The axes, and what else was varied: columns of cells.csv.",

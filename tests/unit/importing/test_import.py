@@ -1330,3 +1330,42 @@ def test_a_workbook_without_the_library(here: Path, monkeypatch: pytest.MonkeyPa
     result = run("t.xlsx", "--yes")
     assert result.exit_code == 1
     assert 'fix:      pip install "/path/to/grid-atlas[excel]"' in result.output
+
+
+# --- several metrics ------------------------------------------------------------------------------
+
+TWO = "lr,batch,acc,loss\n0.1,16,71.2,0.5\n0.1,32,70.0,0.4\n0.2,16,69.5,0.7\n0.2,32,68.0,0.8\n"
+
+
+def test_each_of_several_metrics_is_a_study_that_links_to_the_others(here: Path) -> None:
+    put(here, "t.csv", TWO)
+    result = run("t.csv", "--metric", "acc", "--metric", "loss", "--yes")
+    assert result.exit_code == 0, result.output
+    assert [path.name for path in sorted((here / "data").iterdir())] == ["t-acc", "t-loss"]
+    studies = load(here / "data")
+    assert [(study.study.title, study.study.metric.better) for study in studies.values()] == [
+        ("T: acc", "higher"),
+        ("T: loss", "lower"),
+    ]
+    links = [[(link.study, link.text) for link in s.study.see_also] for s in studies.values()]
+    assert links == [[("t-loss", "loss")], [("t-acc", "acc")]]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "options", "message"),
+    [
+        (("acc", "nope"), (), "--metric nope"),
+        (("loss", "acc"), ("--study", "there"), "there-acc, which is there already"),
+        (("acc", "loss"), ("--dry-run", "--format", "json"), "takes one --metric"),
+    ],
+)
+def test_of_several_metrics_all_are_imported_or_none(
+    here: Path, metrics: tuple[str, ...], options: tuple[str, ...], message: str
+) -> None:
+    put(here, "t.csv", TWO)
+    (here / "data/there-acc").mkdir(parents=True)
+    named = [word for metric in metrics for word in ("--metric", metric)]
+    result = run("t.csv", *named, *options, "--yes")
+    assert result.exit_code == 2
+    assert message in result.output
+    assert [path.name for path in (here / "data").iterdir()] == ["there-acc"]
