@@ -591,6 +591,16 @@ def test_lines_end_where_json_has_its_lines_end(here: Path) -> None:
     assert paired(here)["items"] == [["0", "1", "2", "3"]]
 
 
+def test_names_that_are_no_texts_end_in_no_traceback(here: Path) -> None:
+    sweep(here / "logs", model=[[1]])
+    assert run("logs", "--dry-run").exit_code == 0
+    lm_sweep(here / "lm")
+    for file in (here / "lm").glob("*/samples_*.jsonl"):
+        file.write_text(file.read_text("utf-8").replace('["acc"]', '[{"a": 1}]'), "utf-8")
+    result = run("lm", "--dry-run", "--only", "filter=strict")
+    assert (result.exit_code, "successes" in result.output) == (0, False)
+
+
 def test_it_says_how_far_it_is(here: Path) -> None:
     for number in range(1, 46):
         given = {"number": number, "task_args": {"a": number % 5, "b": number // 5}}

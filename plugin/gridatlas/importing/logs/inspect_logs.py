@@ -184,7 +184,7 @@ def _without_failed(logs: Sequence[InspectLog], reported: list[Reported]) -> lis
 def _key(log: InspectLog) -> tuple[Any, ...]:
     parts = (*_groups(log), _limits(log))
     texts = tuple((part.place, tuple(sorted(part.values.items()))) for part in parts)
-    return log.eval.get("model"), log.eval.get("task"), texts
+    return str(log.eval.get("model")), str(log.eval.get("task")), texts
 
 
 def _groups(log: InspectLog) -> list[Group]:

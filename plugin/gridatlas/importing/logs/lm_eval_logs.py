@@ -239,7 +239,7 @@ class _Documents:
             item = (str(line.get("doc_id")), check[:12])
             way = str(line.get("filter") or "none")
             metrics = line.get("metrics")
-            for metric in metrics if isinstance(metrics, list) else _scored(line):
+            for metric in map(str, metrics) if isinstance(metrics, list) else _scored(line):
                 score = score_of(line.get(metric))
                 if score is not None:
                     below = scores.setdefault((way, metric), {})
