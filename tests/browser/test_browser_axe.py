@@ -22,6 +22,7 @@ ATLAS = {
     "model": f"studies/{DYNTS}/model/r1-qwen/",
     "disputed": f"studies/{GRPO}/setting/after_t125/",
     "checks": f"studies/{GRPO}/checks/",
+    "runs": f"studies/{DYNTS}/reproduction/",
     "missing": "no/such/page/",
 }
 FRAMES = {
@@ -103,7 +104,7 @@ def test_what_we_render_has_none_where_the_theme_is_as_it_comes(
     assert set(violations(page)[0]) - PANDAS == set()
 
 
-@pytest.mark.parametrize("name", ["study", "model", "disputed", "checks"])
+@pytest.mark.parametrize("name", ["facet", "model", "disputed", "checks"])
 def test_an_open_card_has_none(page: Page, home: str, name: str) -> None:
     page.goto(home + ATLAS[name], wait_until="networkidle")
     # The heatmaps of disagreements are folded.
