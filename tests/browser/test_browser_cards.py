@@ -428,6 +428,7 @@ def test_texts_from_data_are_text_in_a_card(
     with site_builds.serving(hostile(tmp_path_factory.getbasetemp()).site) as address:
         for study in ("script", "image", "end-of-title", "templates", "two-script"):
             page.goto(f"{address}studies/{study}/")
+            page.locator(".ga-thumbnails a").first.click()
             page.locator(".ga-live path[role=button]").first.click()
             card(page).wait_for()
             texts = Texts(study)
