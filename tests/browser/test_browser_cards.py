@@ -384,7 +384,7 @@ def test_instant_navigation_doubles_nothing(page: Page, instant: str) -> None:
         page.locator("article a", has_text="Learning rate and batch size").first.click()
         until(
             page,
-            "() => location.pathname.endsWith('/tiny/') && !!document.querySelector('.ga-live')",
+            "() => location.pathname.endsWith('/tiny/') && !!document.querySelector('.ga-levels')",
         )
         gone(page)
         page.locator("article a", has_text="Small").first.click()

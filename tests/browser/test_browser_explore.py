@@ -89,10 +89,16 @@ def _row(page: Page, grid: str) -> Locator:
     return page.locator(".ga-multiples").filter(has=_figure(page, grid))
 
 
+def _unfold(page: Page) -> None:
+    """Open what is folded: pages that compare have their heatmaps there."""
+    page.evaluate("() => document.querySelectorAll('.ga-fold').forEach((one) => (one.open = true))")
+
+
 def _explore(page: Page, url: str, grid: str) -> Locator:
     """Open the chart of a grid, and wait for it; the address tells which is open."""
     if page.url.partition("?")[0].partition("#")[0] != url.partition("?")[0].partition("#")[0]:
         page.goto(url, wait_until="load")
+    _unfold(page)
     row = _row(page, grid)
     panel = row.locator("section.ga-explore")
     if not panel.count():
@@ -431,6 +437,7 @@ def test_a_shared_scale_that_cannot_be_loaded_leaves_the_own(
 def test_by_keyboard_alone_with_two_charts_open(visit: Visit, home: str) -> None:
     page = visit.page
     page.goto(f"{home}studies/{DYNTS}/model/", wait_until="load")
+    _unfold(page)
     first, second = (_row(page, grid) for grid in (AIME24, f"{DYNTS}/r1-qwen/aime25"))
     for row in (first, second):
         row.get_by_role("button", name="Explore").focus()
@@ -528,6 +535,7 @@ def test_instant_navigation_ends_the_charts_of_the_page_before(
         links.first.click()
         until(page, "(path) => location.pathname.endsWith(path)", path)
         until(page, "() => !document.querySelector('.ga-explore')")
+        _unfold(page)
         page.get_by_role("button", name="Explore").first.wait_for()
         assert page.evaluate("() => window.sameDocument === true")
         assert _domains(page, home) == []

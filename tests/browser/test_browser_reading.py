@@ -420,9 +420,9 @@ def test_pages_can_be_read_from_a_disk(browser: Browser, tiny: Path) -> None:
     context = browser.new_context(viewport=WIDE)
     page = context.new_page()
     page.goto((tiny / "studies/index.html").as_uri(), wait_until="load")
-    for link in ("/tiny/index.html", "/large/index.html"):
+    for link in ("tiny/index.html", "large/index.html"):
         page.locator(f'article a[href$="{link}"]').first.click()
-        page.wait_for_url(f"**{link}")
+        page.wait_for_url(f"**/{link}")
     page.wait_for_load_state("load")
     assert page.url == (tiny / "studies/tiny/model/large/index.html").as_uri()
     page.locator("h1", has_text="large").wait_for()

@@ -167,7 +167,7 @@ def test_without_javascript_heatmaps_and_tables_can_be_read(
     for drawing in drawings.all():
         box = drawing.bounding_box()
         assert box is not None
-        assert min(box["width"], box["height"]) > 90
+        assert min(box["width"], box["height"]) > 60
         cell = drawing.locator('path[role="graphics-symbol"]').first
         assert cell.is_visible()
         cell_box = cell.bounding_box()

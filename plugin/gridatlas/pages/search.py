@@ -19,10 +19,6 @@ INDEX = "search/search_index.json"
 """Where MkDocs' and Material's search have what they find, in the built site."""
 SOURCE = "source"
 """Id of what a study's page says of its source."""
-Entry = dict[str, str | float]
-"""What the search knows of a place: its address, title and text, and its weight where it isn't 1."""
-OF_CELLS = 0.1
-"""The weight of a cell: a page comes before its cells, which share its words."""
 CELLS_UP_TO, OF_STUDY = 6_000, 2_000
 """Cells that the search finds, of all studies and of one; a study with more has none in it."""
 _LEADING = ("level.md.jinja", "study.md.jinja")
@@ -30,7 +26,7 @@ _LEADING = ("level.md.jinja", "study.md.jinja")
 
 def cell_entries(
     assessments: Iterable[Assessment], pages: Iterable[Page], site: SiteAddress
-) -> list[Entry]:
+) -> list[dict[str, str]]:
     """An entry per cell with a value, as MkDocs' search has them.
 
     Args:
@@ -41,7 +37,7 @@ def cell_entries(
     leading = [page for page in pages if page.plan.template in _LEADING]
     for page in sorted(leading, key=lambda page: _LEADING.index(page.plan.template)):
         places |= {anchor: page.plan.path for anchor in page.anchors if anchor not in places}
-    entries: list[Entry] = []
+    entries: list[dict[str, str]] = []
     for assessment in assessments:
         grids = assessment.results.grids.values()
         found = [entry for grid in grids for entry in _entries(grid, places, site)]
@@ -52,7 +48,7 @@ def cell_entries(
 
 def source_entries(
     assessments: Iterable[Assessment], pages: Iterable[Page], site: SiteAddress
-) -> list[Entry]:
+) -> list[dict[str, str]]:
     """An entry per study with what its values come from, which its page has folded."""
     homes = {
         page.plan.path.split("/")[-2]: page.plan.path
@@ -77,7 +73,7 @@ def _source_texts(study: Study) -> Iterable[str]:
         yield from filter(None, (reading.label, reading.entry.note))
 
 
-def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterable[Entry]:
+def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterable[dict[str, str]]:
     study = grid.study
     for x, y, cell in grid.points():
         anchor = cell_anchor(grid, (x, y))
@@ -88,11 +84,10 @@ def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterab
             "location": site.relative(places[anchor], "index.md", anchor),
             "title": f"{grid.label.replace(' | ', ', ')}: {levels}",
             "text": f"{study.metric.name} {cell_text(study, cell)}",
-            "boost": OF_CELLS,
         }
 
 
-def with_entries(index: str, entries: Iterable[Entry], escaping: bool) -> str:
+def with_entries(index: str, entries: Iterable[Mapping[str, str]], escaping: bool) -> str:
     """A search index with more entries; as it is where it is of another form.
 
     Args:
@@ -111,6 +106,6 @@ def with_entries(index: str, entries: Iterable[Entry], escaping: bool) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
-def _as_html(entry: Entry) -> Entry:
-    texts = {name: escape(str(entry[name]), quote=False) for name in ("title", "text")}
+def _as_html(entry: Mapping[str, str]) -> dict[str, str]:
+    texts = {name: escape(entry[name], quote=False) for name in ("title", "text")}
     return {**entry, **texts}
