@@ -146,7 +146,11 @@ def test_the_drawer_has_none(browser: Browser, home: str) -> None:
     page.goto(home + ATLAS["study"], wait_until="networkidle")
     page.locator("header label[for=__drawer]").click()
     until(page, AT_REST)
-    assert page.locator("nav.md-nav--primary").get_by_role("link", name="Model", exact=True).is_visible()
+    assert (
+        page.locator("nav.md-nav--primary")
+        .get_by_role("link", name="Model", exact=True)
+        .is_visible()
+    )
     ours, theme = violations(page)
     assert ours == []
     assert rules(theme) <= THEME, theme
