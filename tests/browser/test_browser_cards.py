@@ -399,7 +399,11 @@ def test_instant_navigation_doubles_nothing(page: Page, instant: str) -> None:
     page.mouse.move(5, 500)  # off what may lie there on the page before
     page.go_back()
     gone(page)
-    until(page, "() => !!document.querySelector('.ga-live')")
+    until(page, "() => !!document.querySelector('.ga-levels')")
+    page.go_forward()
+    shown(page, "12.5 %")  # the address tells which card was open
+    page.keyboard.press("Escape")
+    gone(page)
     cell(page, "small/0.1,16").first.hover()
     shown(page, "13.5 %")
 

@@ -168,7 +168,7 @@ def test_without_javascript_heatmaps_and_tables_can_be_read(
         box = drawing.bounding_box()
         assert box is not None
         assert min(box["width"], box["height"]) > 60
-        cell = drawing.locator('path[role="graphics-symbol"]').first
+        cell = drawing.locator(".cells_marks path").first
         assert cell.is_visible()
         cell_box = cell.bounding_box()
         assert cell_box is not None
