@@ -236,15 +236,15 @@ def test_heatmaps_in_tabs_and_notes_are_drawn_as_elsewhere(visit: Visit, rich: s
     assert other is not None
     assert (other["width"], other["height"]) == (size["width"], size["height"])
     page.goto(f"{rich}studies/tiny/model/large/", wait_until="networkidle")
-    note = page.locator(".admonition")
+    note = page.locator(".admonition").first
     figure = note.locator("figure.ga-figure")
     outer, inner = note.bounding_box(), figure.bounding_box()
     assert outer is not None
     assert inner is not None
     assert inner["x"] > outer["x"]
     assert inner["x"] + inner["width"] < outer["x"] + outer["width"]
-    figure.get_by_text("Data table").click()
-    assert figure.locator("table").first.is_visible()
+    note.get_by_text("Data table").click()
+    assert note.locator("table").first.is_visible()
     page.locator(".md-annotation__index").first.click(force=True)
     page.get_by_text("What the annotation says.").wait_for()
     assert visit.messages == []

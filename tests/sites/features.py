@@ -74,8 +74,7 @@ OTHER = """\
 STUDY = """\
 # {{ study.title }}
 
-{% for section in sections %}
-{% for row in section.rows %}
+{% for row in sections | map(attribute="rows") | sum(start=()) %}
 === "Heatmaps {{ loop.index }}"
 
     {{ figure(row.key) }}
@@ -84,8 +83,6 @@ STUDY = """\
 === "Words"
 
     No heatmap in this tab.
-
-{% endfor %}
 """
 
 LEVEL = """\
