@@ -1,11 +1,14 @@
 """The page about the fence, whose examples are live."""
 
+import json
+
 from site_builds import Build, article, figure_name, figures, text_of
 
 
 def test_examples_of_the_page_are_shown(atlas: Build) -> None:
     page = atlas.page("fence/")
-    assert [figure_name(figure) for figure in figures(page)] == [
+    drawn = [figure for figure in figures(page) if not figure.find_parent(class_="ga-thumbnails")]
+    assert [figure_name(figure) for figure in drawn] == [
         "R1-Qwen | AIME24",
         "R1-Qwen | AIME24",
         "R1-Llama | AIME24",
@@ -24,6 +27,19 @@ def test_examples_of_the_page_are_shown(atlas: Build) -> None:
     assert len(article(page).select(".tabbed-block figure.ga-figure")) == 3
     assert len(article(page).select(".admonition li figure.ga-figure")) == 1
     assert text_of(page.select_one("blockquote .ga-number")) == "52.0"
+
+
+def test_the_home_page_lists_the_studies(atlas: Build) -> None:
+    listed = {
+        str(link["href"]): text_of(link)
+        for link in article(atlas.page("")).select(".ga-level h2 a")
+    }
+    assert len(listed) == 4
+    for address, answer in listed.items():
+        study = address.rstrip("/").rpartition("/")[2]
+        answers = json.loads((atlas.site / f"grids/{study}/answers.json").read_text("utf-8"))
+        assert answers[0]["page"] == f"studies/{study}/"
+        assert answer == answers[0]["sentence"]
 
 
 def test_ids_of_the_page_are_unique(atlas: Build) -> None:

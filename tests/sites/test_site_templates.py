@@ -111,6 +111,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     fences = Fences(site.assessments, templates=project.folder / "overrides")
     texts.append(fences.html("tiny/small\nrow: 8", "index.html", set()))
     texts.append(fences.html("tiny/small\nas: profile", "index.html", set()))
+    texts.append(fences.html("as: studies", "index.html", set()))
     assert any("changed here" in text for text in texts)
 
 

@@ -20,7 +20,7 @@ from gridatlas.pages.svg import drawn_size
 
 NARROWEST = 340
 """Width of a frame, in pixels, below which its texts take too many lines."""
-BESIDE, LINE, OTHERS = 24, 19, 165
+BESIDE, LINE, OTHERS = 24, 19, 172
 """Pixels: around the heatmap, of a line of text, and what lies below the heatmap besides it."""
 
 
