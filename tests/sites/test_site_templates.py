@@ -14,6 +14,7 @@ from gridatlas.diff.snapshot import load_snapshot
 from gridatlas.model.problems import Problem
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fence_figures import Fences
+from gridatlas.pages.fence_studies import StudyPages
 
 TEMPLATES = Path(gridatlas.__file__).parent / "pages" / "templates"
 
@@ -108,7 +109,9 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     site = pages(load_snapshot("before", Path("data"), project.folder))
     assert [problem.kind for problem in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
-    fences = Fences(site.assessments, templates=project.folder / "overrides")
+    fences = Fences(
+        site.assessments, templates=project.folder / "overrides", pages=StudyPages("studies")
+    )
     texts.append(fences.html("tiny/small\nrow: 8", "index.html", set()))
     texts.append(fences.html("tiny/small\nas: profile", "index.html", set()))
     texts.append(fences.html("as: studies", "index.html", set()))

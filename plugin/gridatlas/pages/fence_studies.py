@@ -30,7 +30,6 @@ class StudyPages:
 
 
 _ID = re.compile(r' id="(?!ga-)[^"]*"')
-_KEY = "studies"
 
 
 def listed(fence: Fence, assessments: Mapping[str, Assessment]) -> tuple[Assessment, ...]:
@@ -89,5 +88,5 @@ def studies_html(
     written = Templates(*templates, embeds, SiteAddress("", pages.ending)).render(
         plan, draw(plan.pictures, cache)
     )
-    html = fill(written.figures[_KEY], written.figures)
+    html = fill(written.markdown, written.figures)
     return page_links(_ID.sub("", html), pages.ending)
