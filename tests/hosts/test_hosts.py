@@ -143,7 +143,7 @@ def _shown(build: Build, page: str) -> Shown:
     tables = [
         (figure_name(figure), tuple(" ".join(row) for row in data_table(figure)[1].values()))
         for figure in found
-        if figure.select("table")
+        if figure.select("table") or figure.find_parent(class_="ga-multiples")
     ]
     return Shown(
         tuple((figure_name(figure), len(drawn_cells(figure))) for figure in found), tuple(tables)
