@@ -307,6 +307,28 @@ def test_a_run_that_has_not_ended_is_a_missing_cell(here: Path) -> None:
     )  # fmt: skip
 
 
+def test_a_log_with_several_reducers_leaves_the_others_in(here: Path) -> None:
+    for number in (1, 2, 3, 4):
+        names = ("mean", "max") if number == 1 else (None,)
+        scores = [
+            {**results(0.5)["scores"][0], **({"reducer": name} if name else {})} for name in names
+        ]
+        put_members(
+            here / f"logs/{number}.eval",
+            {
+                "header.json": header(
+                    number=number,
+                    results={"scores": scores, "headline": results(0.5)["headline"]},
+                    task_args={"a": number % 2, "b": number // 3},
+                )
+            },
+        )
+    result = run("logs", "--yes")
+    assert result.exit_code == 0, result.output
+    assert len(cells(here, "match")) == 4
+    assert "left out: reducer is max, not mean: 1.eval:max" in result.output
+
+
 def test_scores_and_reducers_are_chosen(here: Path) -> None:
     for number in (1, 2, 3, 4):
         scores = [

@@ -94,6 +94,12 @@ def inspect_table(
         columns[name] = [row.cells.get(source, "") for row in rows]
     columns["status"] = [_status(row.log) for row in rows]
     columns = {name: texts for name, texts in columns.items() if any(texts)}
+    if "reducer" in columns:
+        # A log with one reducer, the default, doesn't name it; one that failed has none.
+        columns["reducer"] = [
+            row.cells.get("reducer") or (MEAN if row.cells.get("value") else score.reducer)
+            for row in rows
+        ]
     places = _places(rows)
     found = {place: row.items for place, row in zip(places, rows, strict=True) if row.items}
     paired, several = told_apart(found)
