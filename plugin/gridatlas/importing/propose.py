@@ -42,6 +42,7 @@ from gridatlas.importing.roles import (
 from gridatlas.importing.rows import CannotImport, RawTable, Reported, SeveralProblems
 from gridatlas.importing.shape import direction_of
 from gridatlas.importing.vocabulary import CONFIG_NAMESPACE, ENTITIES
+from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
 
 ENTITIES_OR_TASKS = ENTITIES | {"task", "tasks", "dataset", "benchmark"}
@@ -338,7 +339,7 @@ class _Proposing:
         ):
             return x or free[0], "", asked.facets
         if len(free) < missing:
-            raise _too_few(facts, (*filter(None, (x, asked.y)), *free))
+            raise _too_few(facts, (*filter(None, (x, asked.y)), *free), self.rows)
         chosen = free[:missing]
         # Programs that track settings sort them by name: their order means nothing.
         by_size = all(map(CONFIG_NAMESPACE.fullmatch, chosen))
@@ -400,9 +401,19 @@ def _constant(facts: Facts, asked: ImportOptions, taken: Sequence[str | None]) -
     ]
 
 
-def _too_few(facts: Facts, found: Sequence[str]) -> CannotImport:
+def _too_few(facts: Facts, found: Sequence[str], taken: Filtered) -> CannotImport:
     """What is said where no grid can be made: which factor there is, and what is missing."""
     names = join_names(facts.columns, 30)
+    if not found and taken.left:
+        chosen = join_names(f"{name}={level}" for name, level in taken.keep)
+        return CannotImport(
+            f"nothing that was varied in the {many(facts.rows, 'row')} with {chosen}; "
+            f"{many(len(taken.left), 'other')} left out",
+            "results of one experiment, in which two settings vary",
+            "import the files of one experiment, such as one folder; or choose other rows with "
+            "--only, and the axes with --x and --y",
+            usage=True,
+        )
     if not found:
         what = f"no two columns to be the axes, among {names}: nothing that was varied"
     else:

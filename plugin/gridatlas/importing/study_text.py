@@ -17,6 +17,7 @@ MAX_LISTED = 60
 MEASURED = "# What was measured. A value outside of range is a problem; better: higher or lower."
 """The line above the metric."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*")
+_SEED = re.compile(r"(?<![a-z])(seeds?|random_state)(?![a-z])", re.IGNORECASE)
 _WORDS = re.compile("true|false|null|yes|no|on|off|y|n", re.IGNORECASE)
 
 
@@ -81,6 +82,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
             "# Several rows of a cell are repeats; their mean is shown, with its standard error.",
             "repeats: mean",
         ]
+        lines += _runs(proposal)
     lines += [
         "",
         "# How pages call the axes and facets; with levels listed, a typing error is found.",
@@ -111,6 +113,16 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         *_claim(imported, facets, x, y),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _runs(proposal: Proposal) -> list[str]:
+    """Whether each cell is a run of its own: where repeats have seeds, and no trials are known."""
+    if proposal.counts or not any(_SEED.search(name) for name in proposal.repeats):
+        return []
+    return [
+        "# Each seed is a run of its own, so axes can be tested. Remove this line where it isn't.",
+        "cells: runs",
+    ]
 
 
 def _spread(imported: Imported, proposal: Proposal) -> list[str]:
