@@ -256,6 +256,7 @@ def test_full_example_uses_every_key() -> None:
         "of",
         "replicates",
         "same",
+        "same_runs",
         "see_also",
         "study",
     }

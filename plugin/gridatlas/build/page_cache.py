@@ -110,7 +110,7 @@ def _parts(pages: Iterable[Page], files: Mapping[str, Content]) -> dict[str, Con
 
 # --- what it is made from -----------------------------------------------------------------------
 
-_FROM_OUTSIDE = ("script_page", "changes_page", "changed", "since", "see_also")
+_FROM_OUTSIDE = ("script_page", "changes_page", "changed", "since", "see_also", "metrics")
 """Keys of a page's context that no file of its study decides."""
 
 

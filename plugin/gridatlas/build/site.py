@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -25,8 +25,10 @@ from gridatlas.files.cache import open_cache
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
+from gridatlas.model.study import Study
 from gridatlas.pages.cards import card_path, social_card
 from gridatlas.pages.changes import plan_changes, with_changes
+from gridatlas.pages.context import study_paths
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
 from gridatlas.pages.meta import CELLS, CROISSANT, croissant, json_ld, study_csv, tags
@@ -210,33 +212,37 @@ def _study_plans(
     progress: ProgressReporter,
 ) -> Iterator[StudyPlan]:
     """What is to be written of each study."""
-    homes = _homes(assessments, into)
     for study_id, assessment in assessments.items():
         study = assessment.study
         script = study.reproduce.script if study.reproduce else ""
         script_page = page_of(script) if script else ""
         # What the study links to may exist now, or no longer.
-        linked = tuple(link.study in homes for link in study.see_also)
-        plan = partial(_study_plan, assessment, into, script_page, homes)
+        others = _linked(study, assessments, into)
+        plan = partial(_study_plan, assessment, into, script_page, others)
         if serve_cache is None:
             yield plan()
         else:
-            options = (into, script_page, cache, linked)
+            options = (into, script_page, cache, tuple(others.items()))
             yield serve_cache.study_plan(assessment, options, plan)
         progress(f"assessed {study_id}")
 
 
 def _study_plan(
-    assessment: Assessment, into: str, script_page: str, homes: Mapping[str, str]
+    assessment: Assessment, into: str, script_page: str, others: Mapping[str, Sequence[str]]
 ) -> StudyPlan:
-    plans = plan_study(assessment, into, script_page, homes)
+    plans = plan_study(assessment, into, script_page, others)
     return StudyPlan(assessment, tuple(plans), tuple(plan_embeds(assessment, into)))
 
 
-def _homes(assessments: Assessments, into: str) -> dict[str, str]:
-    """The paths of the studies' pages, by their ids, also of those that can't be shown."""
-    shown = {study_id: f"{into}/{study_id}/index.md" for study_id in assessments}
-    return shown | {folder: unreadable_page(folder, into) for folder in assessments.unreadable}
+def _linked(study: Study, assessments: Assessments, into: str) -> dict[str, tuple[str, ...]]:
+    """Paths of the pages of the studies that one links to, by their ids, the study's own first."""
+    found: dict[str, tuple[str, ...]] = {}
+    for link in study.see_also:
+        if link.study in assessments:
+            found[link.study] = study_paths(assessments[link.study], into)
+        elif link.study in assessments.unreadable:
+            found[link.study] = (unreadable_page(link.study, into),)
+    return found
 
 
 def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[StudyPlan]:

@@ -232,7 +232,7 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
         run({**given, "dry": True}, lambda _: None)
     statuses = [run(given, click.echo) for given in each]
     if not options["dry"] and 2 not in statuses:
-        with_links(data, {given["study"]: given["metric"] for given in each})
+        with_links(data, [given["study"] for given in each])
     return max(statuses)
 
 

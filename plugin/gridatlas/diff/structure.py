@@ -117,7 +117,10 @@ def _regions(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _see_also(study: Study) -> list[str]:
-    return [f"{link.study} ({link.text})" for link in study.see_also]
+    return [
+        f"{link.study} ({link.text}{', of the same runs' if link.same_runs else ''})"
+        for link in study.see_also
+    ]
 
 
 def _fields(

@@ -8,6 +8,7 @@ from typing import Any
 
 from gridatlas.assessment.pipeline import gc_disabled
 from gridatlas.data.reader import STUDY_FILE
+from gridatlas.data.yaml import parse_yaml
 from gridatlas.files.atomic import write_atomic
 from gridatlas.importing.answer import choice_json, refusal_json
 from gridatlas.importing.cells import Imported, identifier, make_cells
@@ -114,22 +115,23 @@ def study_per_metric(
     return each
 
 
-def with_links(data: Path, metrics: Mapping[str, str]) -> None:
-    """Have studies of one table link to one another.
+def with_links(data: Path, studies: Sequence[str]) -> None:
+    """Have studies of one table link to one another, as a switch on their pages.
 
     Args:
-        metrics: What each study is of, by its id.
+        studies: The ids of studies that were just written.
     """
-    for study in metrics:
+    files = {study: data / study / STUDY_FILE for study in studies}
+    texts = {study: file.read_text("utf-8") for study, file in files.items()}
+    metrics = {study: parse_yaml(text, study)[0]["metric"]["name"] for study, text in texts.items()}
+    for study, text in texts.items():
         lines = [
-            f"  - {{study: {other}, text: {text_scalar(metric)}}}"
+            f"  - {{study: {other}, text: {text_scalar(metric)}, same_runs: true}}"
             for other, metric in metrics.items()
             if other != study
         ]
-        file = data / study / STUDY_FILE
         head = "# The same runs by another metric.\nsee_also:\n" + "\n".join(lines) + "\n\n"
-        text = file.read_text("utf-8").replace(f"\n{MEASURED}", f"\n{head}{MEASURED}", 1)
-        write_atomic(file, text.encode())
+        write_atomic(files[study], text.replace(f"\n{MEASURED}", f"\n{head}{MEASURED}", 1).encode())
 
 
 def _every(error: CannotImport) -> tuple[CannotImport, ...]:
@@ -321,4 +323,6 @@ def _given(files: Sequence[Path], data: Path, options: Mapping[str, Any], wide: 
         if options[name] not in (None, ""):
             words += [option, str(options[name])]
     words += [f"--{name}" for name in ("skip", "replace") if options[name]]
+    if options["site"] is not None:
+        words.append("--site" if options["site"] else "--no-site")
     return words + (["--wide"] if wide else ["--long"] if options["wide"] is False else [])

@@ -127,6 +127,10 @@ class SeeAlso(Entry):
     """Its id: the name of its folder."""
     text: Name
     """What readers find there: the words of the link."""
+    same_runs: bool = False
+    """Whether it holds another metric of the same runs. Then a switch leads from each page to the
+    same page there, and `text` is that metric's name.
+    """
 
 
 class Metric(Entry):

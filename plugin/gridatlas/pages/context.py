@@ -81,6 +81,12 @@ def grid_pages(assessment: Assessment, into: str, facet: Factor | None) -> dict[
     }
 
 
+def study_paths(assessment: Assessment, into: str) -> tuple[str, ...]:
+    """Paths of the pages that a switch between studies leads to, the study's own first."""
+    context = page_context(assessment, into)
+    return context["home"], *context["facet_pages"].values(), *context["level_pages"].values()
+
+
 def reproduction_path(assessment: Assessment, into: str) -> str:
     """Path of a study's page Reproduction; empty where it has none."""
     return f"{into}/{assessment.study.id}/reproduction/index.md" if assessment.reproduction else ""

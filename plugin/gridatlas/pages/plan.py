@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -140,13 +140,17 @@ def plan_overview(
 
 
 def plan_study(
-    assessment: Assessment, into: str, script_page: str = "", homes: Mapping[str, str] | None = None
+    assessment: Assessment,
+    into: str,
+    script_page: str = "",
+    others: Mapping[str, Sequence[str]] | None = None,
 ) -> list[PagePlan]:
     """All pages of one study: its own, one per facet, and one per level that has a grid.
 
     Args:
         script_page: Path of the page of the script that measures cells again; empty without.
-        homes: Paths of the pages of all studies, by their ids.
+        others: Paths of the pages of the studies that it links to, the study's own first, by
+            their ids.
     """
     pages = [_study_page(assessment, into)]
     for facet in assessment.study.facets:
@@ -156,8 +160,13 @@ def plan_study(
     pages.append(_checks_page(assessment, into))
     if assessment.reproduction is not None:
         pages.append(_reproduction_page(assessment, assessment.reproduction, into, script_page))
-    links = {"see_also": _see_also(assessment.study, homes or {})}
-    return [replace(page, context={**page.context, **links}) for page in pages]
+    return [
+        replace(
+            page,
+            context={**page.context, **_links(assessment.study, into, page.path, others or {})},
+        )
+        for page in pages
+    ]
 
 
 def plan_embeds(assessment: Assessment, into: str) -> list[EmbedPlan]:
@@ -239,13 +248,36 @@ def _study_page(assessment: Assessment, into: str) -> PagePlan:
     )
 
 
-def _see_also(study: Study, homes: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Text and path of each link to another study; one that isn't there is a problem elsewhere."""
-    return [
-        (entry.text, homes[entry.study])
-        for entry in study.see_also
-        if entry.study in homes and entry.study != study.id
+def _links(
+    study: Study, into: str, path: str, others: Mapping[str, Sequence[str]]
+) -> dict[str, list[tuple[str, str]]]:
+    """Text and path of a page's links to other studies; one that is missing is a problem.
+
+    A study of the same runs is linked at the same page, or at its own where it has no such page.
+    """
+    entries = [
+        entry for entry in study.see_also if entry.study in others and entry.study != study.id
     ]
+    within = path.removeprefix(f"{into}/{study.id}/")
+    metrics = {
+        entry.study: (entry.text, _counterpart(within, others[entry.study]))
+        for entry in entries
+        if entry.same_runs
+    }
+    if metrics:
+        metrics[study.id] = study.metric.name, path
+    return {
+        "see_also": [(e.text, others[e.study][0]) for e in entries if not e.same_runs],
+        # The same order on the pages of each of these studies.
+        "metrics": [metrics[study_id] for study_id in sorted(metrics)],
+    }
+
+
+def _counterpart(within: str, pages: Sequence[str]) -> str:
+    """The page at the same place within another study, or that study's own page."""
+    home = pages[0]
+    path = f"{home.removesuffix('index.md')}{within}"
+    return path if path in pages else home
 
 
 def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:

@@ -1,5 +1,6 @@
 """What a server knows of studies is given again only for the same files."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -95,6 +96,35 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
     assert links()[0] == 1
     shutil.rmtree(data / "three")
     assert links() == (0, changed)
+
+
+def test_a_switch_leads_to_the_same_page_of_the_same_runs(tmp_path: Path) -> None:
+    data, serve_cache = tmp_path / "data", ServeCache()
+    write(data, "one", "see_also: [{study: two, text: Loss, same_runs: true}]\n")
+
+    def switches(path: str) -> list[tuple[str, bool, str]]:
+        site = build(data, serve_cache=serve_cache)
+        same(site, build(data))
+        text = page_of(site.pages, path).whole()
+        assert "See also" not in text
+        found = re.search('<nav class="ga-switch" aria-label="Metric">(.*?)</nav>', text, re.DOTALL)
+        pattern = '<a href="([^"]*)"( aria-current="page")?>([^<]*)</a>'
+        return [
+            (href, bool(here), name)
+            for href, here, name in (re.findall(pattern, found[1]) if found else [])
+        ]
+
+    large = "studies/one/model/large/index.md"
+    assert switches(large) == []
+    write(data, "two")
+    assert switches("studies/one/index.md") == [
+        ("index.md", True, "Accuracy"),
+        ("../two/index.md", False, "Loss"),
+    ]
+    assert switches(large)[1] == ("../../../two/model/large/index.md", False, "Loss")
+    # Without such a page it is the study's own.
+    write(data, "two", cells=CELLS.replace("large", "huge"))
+    assert switches(large)[1] == ("../../../two/index.md", False, "Loss")
 
 
 @pytest.mark.parametrize("path", ["study.yml", "cells.csv"])

@@ -1332,6 +1332,42 @@ def test_a_workbook_without_the_library(here: Path, monkeypatch: pytest.MonkeyPa
     assert 'fix:      pip install "/path/to/grid-atlas[excel]"' in result.output
 
 
+@pytest.mark.parametrize(
+    ("head", "written"),
+    [
+        ("lr,batch,seed,acc", True),
+        ("lr,batch,random_state,acc", True),
+        ("lr,batch,fold,acc", False),
+        ("lr,batch,seed,acc,n", False),
+    ],
+)
+def test_cells_with_seeds_are_runs_of_their_own(here: Path, head: str, written: bool) -> None:
+    more = ",100" if head.endswith("n") else ""
+    settings = [(x, y, seed) for x in (1, 2) for y in (3, 4) for seed in (5, 6)]
+    rows = [f"{x},{y},{seed},5{x}.{y}{seed}{more}" for x, y, seed in settings]
+    put(here, "t.csv", "\n".join([head, *rows]) + "\n")
+    result = run("t.csv", "--yes")
+    assert result.exit_code == 0, result.output
+    assert ("\ncells: runs\n" in (here / "data/t/study.yml").read_text("utf-8")) is written
+
+
+def test_where_rows_were_left_out_the_refusal_says_so(here: Path) -> None:
+    put(here, "t.csv", "metric,lr,batch,value\nacc,0.1,16,3\nloss,0.2,32,4\n")
+    result = run("t.csv", "--yes")
+    assert result.exit_code == 2
+    assert "nothing that was varied in the 1 row with metric=acc; 1 other left out" in result.output
+
+
+@pytest.mark.parametrize("site", ["--site", "--no-site"])
+def test_what_accepts_a_proposal_makes_the_website_that_was_asked_for(
+    here: Path, site: str
+) -> None:
+    put(here, "results.csv", LONG)
+    command = run("results.csv", site).output.rpartition("To accept this:")[2]
+    assert site in shlex.split(command)
+    assert site not in run("results.csv").output
+
+
 # --- several metrics ------------------------------------------------------------------------------
 
 TWO = "lr,batch,acc,loss\n0.1,16,71.2,0.5\n0.1,32,70.0,0.4\n0.2,16,69.5,0.7\n0.2,32,68.0,0.8\n"
@@ -1347,8 +1383,11 @@ def test_each_of_several_metrics_is_a_study_that_links_to_the_others(here: Path)
         ("T: acc", "higher"),
         ("T: loss", "lower"),
     ]
-    links = [[(link.study, link.text) for link in s.study.see_also] for s in studies.values()]
-    assert links == [[("t-loss", "loss")], [("t-acc", "acc")]]
+    links = [
+        [(link.study, link.text, link.same_runs) for link in s.study.see_also]
+        for s in studies.values()
+    ]
+    assert links == [[("t-loss", "Loss", True)], [("t-acc", "Accuracy", True)]]
 
 
 @pytest.mark.parametrize(
