@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from costs import Costs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -21,6 +22,14 @@ sys.path.insert(0, str(Path(__file__).parent / "browser"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--costs", metavar="FILE", help="write what each test costs as CSV")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Costs(config))
 
 
 @pytest.fixture(scope="session")
