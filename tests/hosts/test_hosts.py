@@ -97,9 +97,8 @@ def _written(project: Project) -> None:
         ]
         if "gridatlas" in load
     ]
-    command = [sys.executable, "-c", "from gridatlas.cli import main; main()", "build"]
     cache = extension["gridatlas"]["cache"]
-    done = run([*command, "--into", "docs", "--cache", cache], project.folder)
+    done = run(["gridatlas", "build", "--into", "docs", "--cache", cache], project.folder)
     assert done.returncode == 0, done.stdout
 
 

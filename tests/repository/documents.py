@@ -2,10 +2,13 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import forked
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -13,6 +16,8 @@ PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
 
 NOT_RUN = re.compile(r"python3 -m venv|\. \.venv/|pip install|mkdocs serve|make ")
 """Commands of the documents that need a network, or don't end."""
+NOT_PLAIN = re.compile(r"[|&;<>()$`\\*?\[\]#~=%\n{}]")
+"""What a shell makes something else of."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "NO_MKDOCS_2_WARNING": "1",
         "DISABLE_MKDOCS_2_WARNING": "true",
     }
+    if not NOT_PLAIN.search(command) and command.split(maxsplit=1)[0] in forked.COMMANDS:
+        return forked.run(shlex.split(command), folder, environment, apart=True)
     return subprocess.run(
         ["bash", "-c", command],
         cwd=folder,

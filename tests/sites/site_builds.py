@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup, Tag
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for benchmarks, which run without pytest
 
+import forked
 from builders import write_study
 from once import common, once
 from static_host import SITE_HOST, serving  # noqa: F401 (tests find all here)
@@ -99,8 +100,11 @@ class Project:
         self, *arguments: str, into: str = "site", before: Sequence[str] = (), **environment: str
     ) -> Build:
         site = self.folder / into
-        command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(site), *arguments]
-        done = run([*before, *command], self.folder, environment)
+        command = ["mkdocs", "build", "--site-dir", str(site), *arguments]
+        if before or any(name.startswith("PYTHON") for name in environment):
+            # What only counts where Python starts.
+            command = [*before, sys.executable, "-m", *command]
+        done = run(command, self.folder, environment)
         return Build(done.returncode, done.stdout, site)
 
     def built(
@@ -115,7 +119,12 @@ class Project:
 def run(
     command: list[str], folder: Path, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder; all that it says is in `stdout`."""
+    """Run a command in a folder; all that it says is in `stdout`.
+
+    `mkdocs` and `gridatlas` are those of this Python, in a process that needn't import them.
+    """
+    if command[0] in forked.COMMANDS:
+        return forked.run(command, folder, environ(environment))
     return subprocess.run(
         command,
         cwd=folder,

@@ -1,0 +1,154 @@
+"""Runs commands in processes that have the libraries already: copies of one that waits.
+
+What a command does, says and returns is as where Python starts anew, without the second of the
+processor that it takes to import MkDocs, Material, Altair and ourselves. All copies have the same
+order of sets: what might depend on it is looked for with Python started anew.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+COMMANDS = ("mkdocs", "gridatlas")
+"""What can be run."""
+
+_LIBRARIES = (
+    "altair", "babel.dates", "gridatlas.assessment.answers.study", "gridatlas.cli.main",
+    "gridatlas.hosts.mkdocs.plugin", "gridatlas.importing.detect", "markdown.extensions.tables",
+    "markdown.extensions.toc", "material.plugins.search.plugin", "mkdocs.commands.build",
+    "mkdocs.config.defaults", "numpy", "pygments.formatters.html", "pymdownx.superfences",
+    "pymdownx.tabbed",
+)  # fmt: skip
+
+
+def run(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    apart: bool = False,
+    timeout: float = 600,
+) -> subprocess.CompletedProcess[str]:
+    """Run one of `COMMANDS` with its arguments, and read all that it says.
+
+    Args:
+        folder: Where it is run.
+        environment: All variables that it has.
+        apart: Whether errors are read apart from standard output; else all is in `stdout`.
+        timeout: Seconds after which it is killed.
+
+    Raises:
+        subprocess.TimeoutExpired: It was killed.
+    """
+    with tempfile.TemporaryDirectory(prefix="said-") as said:
+        out = Path(said, "out")
+        err = Path(said, "err") if apart else out
+        task = {"command": list(command), "folder": str(folder), "out": str(out), "err": str(err)}
+        status = _ask(task | {"environment": dict(environment)}, timeout)
+        if status is None:
+            raise subprocess.TimeoutExpired(list(command), timeout, out.read_bytes())
+        texts = [file.read_text("utf-8") for file in (out, err)]
+    return subprocess.CompletedProcess(list(command), status, texts[0], texts[1] if apart else None)
+
+
+def _ask(task: Mapping[str, Any], timeout: float) -> int | None:
+    """The exit status of a task; None where it had to be killed."""
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(task).encode() + b"\n")
+    server.stdin.flush()
+    number = int(server.stdout.readline())
+    # Until the task's end it says nothing more.
+    ended, _, _ = select.select([server.stdout], [], [], timeout)
+    if not ended:
+        os.kill(number, signal.SIGKILL)
+    status = int(server.stdout.readline())
+    return status if ended else None
+
+
+@functools.cache
+def _server() -> subprocess.Popen[bytes]:
+    """The process that others are copies of, for as long as this one lives."""
+    server = subprocess.Popen(
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    )
+
+    def end() -> None:
+        assert server.stdin is not None
+        server.stdin.close()
+        server.wait()
+
+    atexit.register(end)
+    return server
+
+
+# --- there ----------------------------------------------------------------------------------------
+
+
+def _serve() -> None:
+    """Run a task per line: write the number of its process, and its exit status when it ended."""
+    for library in _LIBRARIES:
+        importlib.import_module(library)
+    gc.freeze()
+    tasks, answers = os.fdopen(os.dup(0), "rb", buffering=0), os.dup(1)
+    while line := tasks.readline():
+        task = json.loads(line)
+        sys.stdout.flush()
+        number = os.fork()
+        if not number:
+            tasks.close()
+            os.close(answers)
+            _become(**task)
+            return  # And Python ends as it always does.
+        os.write(answers, b"%d\n" % number)
+        _, status = os.waitpid(number, 0)
+        os.write(answers, b"%d\n" % os.waitstatus_to_exitcode(status))
+
+
+def _become(
+    command: Sequence[str], folder: str, environment: Mapping[str, str], out: str, err: str
+) -> None:
+    """Do what the command does, as if Python had been started for it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    for place, opened in enumerate([os.open(os.devnull, os.O_RDONLY), os.open(out, flags)]):
+        os.dup2(opened, place)
+        os.close(opened)
+    if err == out:
+        os.dup2(1, 2)
+    else:
+        opened = os.open(err, flags)
+        os.dup2(opened, 2)
+        os.close(opened)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    os.chdir(folder)
+    name, *arguments = command
+    script = Path(sys.executable).with_name(name)
+    sys.argv = [str(script), *arguments]
+    if name == "gridatlas":
+        sys.path[0] = str(script.parent)
+        runpy.run_path(str(script), run_name="__main__")
+    else:
+        sys.path[0] = folder
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    _serve()

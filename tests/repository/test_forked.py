@@ -1,0 +1,90 @@
+"""What tests are run with: commands in copies of a process do as where Python starts anew."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import forked
+import pytest
+from builders import HEAD, write_study
+from costs import used
+
+QUIET = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
+COMMANDS = [
+    ("gridatlas", "check"),
+    ("gridatlas", "check", "--wrong"),
+    ("gridatlas", "check", "broken"),
+    ("mkdocs", "build", "--quiet"),
+    ("mkdocs", "build", "--strict", "--config-file", "none.yml"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_study(tmp_path / "data/demo", HEAD)
+    write_study(tmp_path / "broken/demo", HEAD.replace("format: 1", "format: one"))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text("# Home\n", "utf-8")
+    (tmp_path / "mkdocs.yml").write_text("site_name: Mine\nplugins: [missing]\n", "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_copy_says_and_returns_the_same(folder: Path, command: tuple[str, ...]) -> None:
+    environment = os.environ | QUIET
+    name, *arguments = command
+    start = (
+        ["-m", "mkdocs"] if name == "mkdocs" else [str(Path(sys.executable).with_name("gridatlas"))]
+    )
+    anew = subprocess.run(
+        [sys.executable, *start, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    copy = forked.run(command, folder, environment, apart=True)
+    assert (copy.returncode, copy.stdout, copy.stderr) == (
+        anew.returncode,
+        anew.stdout,
+        anew.stderr,
+    )
+    together = forked.run(command, folder, environment)
+    assert together.returncode == anew.returncode
+    assert sorted(together.stdout) == sorted(anew.stdout + anew.stderr)
+
+
+def test_a_copy_has_the_variables_and_the_folder_that_are_said(folder: Path) -> None:
+    (folder / "mkdocs.yml").write_text("site_name: !ENV NAME_OF_SITE\n", "utf-8")
+    name = {"NAME_OF_SITE": "From a variable"}
+    for environment, shown in ((QUIET | name, True), (QUIET, False)):
+        forked.run(("mkdocs", "build", "--quiet"), folder, os.environ | environment)
+        page = folder / "site/index.html"
+        assert (page.exists() and "From a variable" in page.read_text("utf-8")) == shown
+        page.unlink(missing_ok=True)
+
+
+def test_a_copy_that_does_not_end_is_killed(folder: Path) -> None:
+    os.mkfifo(folder / "waiting.yml")
+    command = ("mkdocs", "build", "--config-file", "waiting.yml")
+    with pytest.raises(subprocess.TimeoutExpired):
+        forked.run(command, folder, os.environ | QUIET, timeout=0.2)
+    assert forked.run(("gridatlas", "check"), folder, os.environ).returncode == 0
+
+
+def test_what_children_use_is_counted_while_they_run_and_afterwards() -> None:
+    before = used()
+    count = "x = 0\nwhile x < 3_000_000: x += 1\nprint(flush=True)\ninput()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", count], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    running = used()
+    child.communicate(b"\n")
+    assert running > before + 0.01
+    assert running - 0.05 <= used()
