@@ -220,6 +220,7 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
             given,
             echo=echo,
             confirm=_confirm,
+            which=_which,
             progress=lambda text: click.echo(f"{text} …", err=True),
         )
 
@@ -255,6 +256,14 @@ def import_options(options: Mapping[str, Any]) -> ImportOptions:
         MetricAsked(options["unit"], options["ends"], options["better"], options["decimals"]),
         SpreadAsked(options["spread"], options["spread_kind"], options["spread_n"]),
     )
+
+
+def _which(number: int) -> int | None:
+    """Which of some candidates a person at a terminal takes; None without one, and for none."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    question = f"\nWhich one? (1 to {number}, 0 for none)" if number > 1 else "\nTake it? (1, or 0)"
+    return click.prompt(question, type=click.IntRange(0, number)) or None
 
 
 def _confirm(question: str) -> bool | None:

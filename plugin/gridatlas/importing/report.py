@@ -42,13 +42,15 @@ def candidate_lines(choice: Choice, commands: Sequence[str], sources: str) -> It
     table = choice.candidates[0].table
     yield f"{sources}: {many(len(table.places), 'row')}; {table.form}"
     yield ""
-    yield f"Nothing was imported: {choice.question}."
-    for candidate, command in zip(choice.candidates, commands, strict=True):
+    yield f"This can be meant in several ways: {choice.question}."
+    each = zip(choice.candidates, commands, strict=True)
+    for number, (candidate, command) in enumerate(each, 1):
         facets = f"; facets {join_names(candidate.facets)}" if candidate.facets else ""
+        cells = f"{candidate.cells:,} of {candidate.possible:,} cells ({candidate.density:.0%})"
         yield ""
         yield printable(
-            f"x {candidate.x}, y {candidate.y or 'none'}, metric {candidate.metric}{facets}: "
-            f"{candidate.cells:,} of {candidate.possible:,} cells ({candidate.density:.0%})"
+            f"{number}. x {candidate.x}, y {candidate.y or 'none'}, metric {candidate.metric}"
+            f"{facets}: {cells}"
         )
         yield f"  {command}"
 

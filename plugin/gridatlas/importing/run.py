@@ -41,6 +41,7 @@ def run_import(
     *,
     echo: Callable[[str], None],
     confirm: Callable[[str], bool | None],
+    which: Callable[[int], int | None],
     progress: Callable[[str], None],
 ) -> int:
     """Import files as one study, and say all that is to be said.
@@ -48,6 +49,8 @@ def run_import(
     Args:
         options: Those of the command.
         confirm: Asks; None where nobody is there to answer.
+        which: Asks which of some candidates is meant, from 1; None where nobody is there, or none
+            of them is.
         progress: Says what is being done, where that takes a while.
 
     Returns:
@@ -81,7 +84,11 @@ def run_import(
                 raise SeveralProblems((taken, collision(proposal)))
             raise taken
         if proposal is None:
-            return _ask_which(choice, files, data, asked, options, (study, title), echo)
+            number = _ask_which(choice, files, data, asked, options, (study, title), echo, which)
+            if number is None:
+                echo("\nNothing was imported.")
+                return 0 if options["dry"] else 2
+            proposal = choice.candidates[number - 1]
         return _import(proposal, choice.wide, files, data, asked, options, (study, title), echo,
                        confirm, progress)  # fmt: skip
 
@@ -182,15 +189,16 @@ def _ask_which(
     options: Mapping[str, Any],
     names: tuple[str, str],
     echo: Callable[[str], None],
-) -> int:
-    """Say what may be meant, and how to say which; nothing is written."""
+    which: Callable[[int], int | None],
+) -> int | None:
+    """Say what may be meant and how to say which, and ask; the candidate's number, from 1."""
     given = _given(files, data, options, choice.wide)
     commands = [
         accepting_command(given, candidate, asked, *names) for candidate in choice.candidates
     ]
     for line in candidate_lines(choice, commands, sources(files)):
         echo(line)
-    return 0 if options["dry"] else 2
+    return None if options["dry"] or options["yes"] else which(len(commands))
 
 
 def _import(

@@ -194,6 +194,32 @@ def test_at_a_terminal_it_asks(
     assert (here / "data").exists() == exists
 
 
+RANDOM = "lr,depth,width,acc\n" + "".join(
+    f"{at * 7 % 11},{at * 5 % 13},{at * 3 % 7},0.{at + 10}\n" for at in range(40)
+)
+"""40 of 1,001 settings."""
+
+
+@pytest.mark.parametrize(("answer", "status"), [(2, 0), (None, 2)], ids=["second", "none"])
+def test_at_a_terminal_it_asks_which_of_several(
+    here: Path, monkeypatch: pytest.MonkeyPatch, answer: int | None, status: int
+) -> None:
+    asked = []
+    monkeypatch.setattr(import_, "_confirm", lambda question: True)
+    monkeypatch.setattr(import_, "_which", lambda number: asked.append(number) or answer)
+    put(here, "results.csv", RANDOM)
+    result = run("results.csv")
+    assert (result.exit_code, len(asked)) == (status, 1)
+    axes = re.findall(r"^\d\. x (\w+), y (\w+)", result.output, re.MULTILINE)
+    assert len(axes) == asked[0] > 2
+    if answer is None:
+        assert result.output.endswith("\nNothing was imported.\n")
+        assert not (here / "data").exists()
+    else:
+        study = load(here / "data")["results"].study
+        assert (study.x.id, study.y.id) == axes[answer - 1]
+
+
 def test_the_example_of_a_claim_can_be_judged(here: Path) -> None:
     put(here, "results.csv", "m,x,y,acc\na,1,1,0.5\na,2,1,0.6\nb,1,1,0.5\nb,2,1,0.7\n")
     run("results.csv", "--yes")

@@ -348,7 +348,7 @@ def test_what_may_be_meant_in_several_ways_is_asked_and_never_written(tmp_path: 
         main, ["import", str(tmp_path / "in/t.csv"), "--yes", "--data", str(data)]
     )
     assert result.exit_code == 2
-    assert "Nothing was imported: its headings may be levels" in result.output
+    assert "This can be meant in several ways: its headings may be levels" in result.output
     assert "x column, y Date, metric value: 6 of 6 cells (100%)\n" in result.output
     assert not data.exists()
 
