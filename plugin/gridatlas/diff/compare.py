@@ -16,7 +16,8 @@ from gridatlas.diff.checks import (
 )
 from gridatlas.diff.claims import claim_entries, compare_claims, other_claim_entries
 from gridatlas.diff.coverage import compare_coverage
-from gridatlas.diff.grids import best_entries, cell_entries, compare_grids, significance_counts
+from gridatlas.diff.grid_entries import best_entries, cell_entries, significance_counts
+from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import (
     Counterpart,
     Rename,

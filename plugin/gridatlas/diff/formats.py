@@ -11,15 +11,8 @@ from typing import Any
 from gridatlas.assessment.agreement import Disagreement
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.checks import Finding
-from gridatlas.diff.changes import (
-    CellChange,
-    Changes,
-    GridChange,
-    LostCheck,
-    RemovedReading,
-    StudyChanges,
-    outcome,
-)
+from gridatlas.diff.changes import Changes, LostCheck, RemovedReading, StudyChanges, outcome
+from gridatlas.diff.grid_changes import CellChange, GridChange
 from gridatlas.diff.matching import Rename
 from gridatlas.diff.report import Entry, Report, Section, Table, line
 from gridatlas.model.study import Cell

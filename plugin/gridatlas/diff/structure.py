@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from gridatlas.diff.changes import Changes, PropertyChange, StudyChanges
-from gridatlas.diff.grids import best_of_grids
+from gridatlas.diff.grid_entries import best_of_grids
 from gridatlas.diff.matching import Match, Rename, factors_of
 from gridatlas.diff.report import Entry, entry, grid_name, grids_text, now_and_before, values_of
 from gridatlas.model.format import many

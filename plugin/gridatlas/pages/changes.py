@@ -11,9 +11,10 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import with_overrides
-from gridatlas.diff.changes import Changes, GridChange, StudyChanges
+from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.compare import make_report
-from gridatlas.diff.grids import changed_grids
+from gridatlas.diff.grid_changes import GridChange
+from gridatlas.diff.grid_entries import changed_grids
 from gridatlas.diff.report import Report
 from gridatlas.diff.report import Section as ReportSection
 from gridatlas.model.format import many
