@@ -55,9 +55,9 @@ def run(
     Raises:
         subprocess.TimeoutExpired: It was killed.
     """
-    with tempfile.TemporaryDirectory(prefix="said-") as said:
-        out = Path(said, "out")
-        err = Path(said, "err") if apart else out
+    with tempfile.TemporaryDirectory(prefix="streams-") as streams:
+        out = Path(streams, "out")
+        err = Path(streams, "err") if apart else out
         task = {"command": list(command), "folder": str(folder), "out": str(out), "err": str(err)}
         status = _ask(task | {"environment": dict(environment)}, timeout)
         if status is None:

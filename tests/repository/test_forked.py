@@ -39,7 +39,7 @@ def test_a_copy_says_and_returns_the_same(folder: Path, command: tuple[str, ...]
     start = (
         ["-m", "mkdocs"] if name == "mkdocs" else [str(Path(sys.executable).with_name("gridatlas"))]
     )
-    anew = subprocess.run(
+    started = subprocess.run(
         [sys.executable, *start, *arguments],
         cwd=folder,
         env=environment,
@@ -49,13 +49,13 @@ def test_a_copy_says_and_returns_the_same(folder: Path, command: tuple[str, ...]
     )
     copy = forked.run(command, folder, environment, apart=True)
     assert (copy.returncode, copy.stdout, copy.stderr) == (
-        anew.returncode,
-        anew.stdout,
-        anew.stderr,
+        started.returncode,
+        started.stdout,
+        started.stderr,
     )
     together = forked.run(command, folder, environment)
-    assert together.returncode == anew.returncode
-    assert sorted(together.stdout) == sorted(anew.stdout + anew.stderr)
+    assert together.returncode == started.returncode
+    assert sorted(together.stdout) == sorted(started.stdout + started.stderr)
 
 
 def test_a_copy_has_the_variables_and_the_folder_that_are_said(folder: Path) -> None:
