@@ -22,7 +22,7 @@ EXAMPLES = """
 examples:
   python tests/measure_large.py                            all sizes: a few minutes
   python tests/measure_large.py --sizes 60 150             smaller grids only
-  python tests/measure_large.py --out docs/measured-large.md
+  python tests/measure_large.py --out benchmarks/large-grids.md
 """
 SIZES = (20, 60, 99, 100, 150, 400, 1000)
 TRIALS = 150

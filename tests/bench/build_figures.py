@@ -1,4 +1,4 @@
-"""What builds took, and how it is written: the tables of docs/build-speed.md.
+"""What builds took, and how it is written: the tables of benchmarks/builds.md.
 
 Plain functions; nothing here measures.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from figures import Goal, Parts, Setting, ratio, setting, table
 
-PAGE = Path(__file__).parents[2] / "docs" / "build-speed.md"
+PAGE = Path(__file__).parents[2] / "benchmarks" / "builds.md"
 
 BUILDS: Mapping[str, str] = {
     "bare": "MkDocs and the theme alone",

@@ -1,4 +1,4 @@
-"""What was measured, and how it is written: figures.json, and the tables of docs/page-speed.md.
+"""What was measured, and how it is written: figures.json, and the tables of benchmarks/pages.md.
 
 Plain functions; nothing here measures.
 """
@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 FIGURES = Path(__file__).with_name("figures.json")
-PAGE = Path(__file__).parents[2] / "docs" / "page-speed.md"
+PAGE = Path(__file__).parents[2] / "benchmarks" / "pages.md"
 
 TOOLS: Mapping[str, str] = {
     "atlas": "Grid Atlas",

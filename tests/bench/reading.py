@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
 from chromium import launch
 
 ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs" / "measured-reading.md"
+DOCS = ROOT / "benchmarks" / "reading.md"
 EARLIER = Path(__file__).with_name("reading-earlier.json")
 """The figures that a page's are shown beside: of an earlier state of the site."""
 WIDE, PHONE = (1280, 800), (390, 844)

@@ -12,7 +12,9 @@ import forked
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+RECORDS = [*(ROOT / "benchmarks").glob("*.md"), *(ROOT / "decisions").glob("*.md")]
+"""For who works on the project; the site doesn't have them."""
+PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *RECORDS]
 
 NOT_RUN = re.compile(r"python3 -m venv|\. \.venv/|pip install|mkdocs serve|make ")
 """Commands of the documents that need a network, or don't end."""

@@ -219,8 +219,8 @@ def test_links_between_documents_lead_somewhere(page: Path) -> None:
 
 
 def test_every_decision_is_in_the_list_and_short() -> None:
-    records = sorted((DOCS / "decisions").glob("0*.md"))
-    listed = re.findall(r"\((0[^)]+)\)", (DOCS / "decisions/index.md").read_text("utf-8"))
+    records = sorted((ROOT / "decisions").glob("0*.md"))
+    listed = re.findall(r"\((0[^)]+)\)", (ROOT / "decisions/README.md").read_text("utf-8"))
     assert [record.name for record in records] == listed
     for record in records:
         text = record.read_text("utf-8")

@@ -429,8 +429,8 @@ def test_every_page_names_only_targets_that_make_knows() -> None:
 
 MEASURES = [
     line
-    for page in ("build-speed.md", "page-speed.md")
-    for block in blocks(DOCS / page)
+    for page in ("builds.md", "pages.md")
+    for block in blocks(ROOT / "benchmarks" / page)
     for line in block.text.splitlines()
     if block.language == "sh"
 ]
@@ -517,7 +517,7 @@ HERE = {
     ("docs/options.md", "sh"): "test_commands_of_the_options_page_run",
     ("docs/options.md", "text"): "test_commands_of_the_options_page_run",
     ("docs/options.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
-    ("docs/page-speed.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
+    ("benchmarks/pages.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
     ("docs/publish.md", "text"): "test_action_and_requirement_of_the_pages_are_there",
     ("docs/publish.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
     ("docs/python.md", "python"): "test_python_page_runs_from_top_to_bottom",
@@ -529,7 +529,7 @@ HERE = {
     ("docs/start.md", "sh"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "text"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "yaml"): "test_start_page_leads_to_a_site",
-    ("docs/build-speed.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
+    ("benchmarks/builds.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
     ("docs/claims.md", "python"): "unit/claims/test_claims.py::test_example_of_the_page",
     ("docs/claims.md", "text"): "unit/claims/test_claims.py::test_error_of_the_page",
     (
