@@ -127,7 +127,7 @@ def edge(page: Page) -> list[int]:
 
 
 def until_ink(page: Page, frame: Frame, ink: str) -> None:
-    for _ in range(200):
+    for _ in range(6000):
         if set(frame.evaluate(COLOURS)) == {ink}:
             return
         page.wait_for_timeout(20)

@@ -224,7 +224,7 @@ def test_a_missing_browser_fails_the_tests_and_says_what_to_do(tmp_path: Path) -
         env={**os.environ, "CHROMIUM": str(tmp_path / "no-chromium")},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 1, done.stdout

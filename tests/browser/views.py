@@ -107,7 +107,7 @@ def look(context: BrowserContext, url: str, widths: Sequence[int]) -> dict[tuple
     return views
 
 
-def until(page: Page, condition: str, argument: object = None, patience: float = 10) -> None:
+def until(page: Page, condition: str, argument: object = None, patience: float = 120) -> None:
     """Wait for a condition; unlike `wait_for_function`, it needs no `eval` in the page."""
     end = time.monotonic() + patience
     while not page.evaluate(condition, argument):

@@ -24,6 +24,9 @@ DYING = Path(__file__).with_name("dying.py")
 SEED = int(os.environ.get("FAULTS_SEED", "20261"))
 """Another one gives other moments."""
 
+PATIENCE = 600
+"""Seconds after which what is waited for hangs, on however busy a machine."""
+
 Files = dict[str, bytes]
 
 
@@ -79,7 +82,7 @@ def _temporary(folder: Path) -> Path:
 def finish(case: Case, folder: Path) -> None:
     """The command in a folder, to its end."""
     process = start(case, folder)
-    assert process.wait(120) == 0, log_of(folder)
+    assert process.wait(PATIENCE) == 0, log_of(folder)
 
 
 def log_of(folder: Path) -> str:
@@ -118,7 +121,7 @@ def killed_and_done_again(case: Case, folder: Path, share: int = 2) -> None:
         if number % 2:
             at = chance.randrange(reference.changes) + 1
             description = f"killed before change {at} of {reference.changes}"
-            status = start(case, place, at).wait(120)
+            status = start(case, place, at).wait(PATIENCE)
             # The last ones may not be made each time.
             ended = status == 0 and at <= 0.9 * reference.changes
             assert not ended, f"{description}: it came to its end all the same"
@@ -145,7 +148,7 @@ def killed_and_done_again(case: Case, folder: Path, share: int = 2) -> None:
 def _killed(process: subprocess.Popen[bytes], moment: float, how: signal.Signals) -> int:
     time.sleep(moment)
     process.send_signal(how)
-    return process.wait(30)
+    return process.wait(PATIENCE)
 
 
 # --- what is looked at --------------------------------------------------------------------------

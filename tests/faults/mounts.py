@@ -104,7 +104,7 @@ chmod -R a+rwX {_quoted(out)}
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert run.returncode == 0, run.stdout

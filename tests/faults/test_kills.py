@@ -9,6 +9,7 @@ import pytest
 import site_builds
 from amount import amount
 from killing import (
+    PATIENCE,
     Case,
     Files,
     copied,
@@ -123,7 +124,7 @@ def test_a_third_state_after_a_killed_build(tmp_path: Path) -> None:
     for number in range(1, 1 + amount(1, 25)):
         place = tmp_path / f"third-{number}"
         copied(project.folder, place)
-        assert start(case, place, changes - 2 * number).wait(60) != 0
+        assert start(case, place, changes - 2 * number).wait(PATIENCE) != 0
         found.add(files(place / "docs") == known_before)
         Project(place).write("data/tiny/cells.csv", CHANGED.replace("13.0", "14.0"))
         finish(case, place)

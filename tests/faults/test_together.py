@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import site_builds
 from amount import amount
-from killing import Files, assert_same, files, whole_caches
+from killing import PATIENCE, Files, assert_same, files, whole_caches
 from site_builds import TINY_CELLS, Project
 
 from gridatlas.charts import pool
@@ -34,7 +34,7 @@ def _start(project: Project, into: str, **environment: str) -> subprocess.Popen[
 
 
 def _end(build: subprocess.Popen[str]) -> str:
-    output, _ = build.communicate(timeout=120)
+    output, _ = build.communicate(timeout=PATIENCE)
     assert build.returncode == 0, output
     return output
 

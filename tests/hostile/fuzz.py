@@ -83,7 +83,7 @@ def led(name: str, seconds: int) -> list[bytes]:
             "-print_final_stats=1",
         ]  # fmt: skip
         done = subprocess.run(
-            command, timeout=seconds + 120, check=False, capture_output=True, encoding="utf-8"
+            command, timeout=seconds + 600, check=False, capture_output=True, encoding="utf-8"
         )
         found = [file.read_bytes() for file in sorted(here.glob("found-*"))]
         times = re.search(r"stat::number_of_executed_units: (\d+)", done.stderr)

@@ -135,7 +135,7 @@ def crawl(home: str, *more: str, missing: Collection[str] = ()) -> Crawl:
     expected = {urljoin(home, path): 404 for path in missing}
     more = (*more, *missing)
     host = urlsplit(home).netloc
-    connection = HTTPConnection(host, timeout=10)
+    connection = HTTPConnection(host, timeout=120)
     waiting = [(home, "start"), *((urljoin(home, path), "start") for path in more)]
     seen = {url for url, _ in waiting}
     fragments: list[tuple[str, str, str]] = []

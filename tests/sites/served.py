@@ -15,8 +15,8 @@ import site_builds
 from bs4 import BeautifulSoup
 from site_builds import Project
 
-PATIENCE = 30
-"""Seconds until what was edited must be on the page."""
+PATIENCE = 300
+"""Seconds after which what was edited won't be on the page, on however busy a machine."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Served:
     def page(self, address: str) -> BeautifulSoup | None:
         """The page as it is now; None while there is no server."""
         try:
-            with urlopen(self.home + address, timeout=10) as answer:
+            with urlopen(self.home + address, timeout=60) as answer:
                 return BeautifulSoup(answer.read().decode("utf-8"), "html.parser")
         except OSError:  # Nobody answers, or not yet, or there is no such page.
             return None
@@ -78,4 +78,4 @@ def served(project: Project, log: Path) -> Iterator[Served]:
             yield running
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE)

@@ -118,7 +118,7 @@ def run_step(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
         check=False,
     )
     return Done(done.returncode, done.stdout, summary.read_text("utf-8"))

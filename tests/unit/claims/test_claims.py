@@ -819,9 +819,9 @@ BOMBS = {
 
 @pytest.mark.parametrize("expression", BOMBS)
 def test_bombs_are_refused_quickly(studies: dict[str, Results], expression: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     error = _error(studies, expression)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert error.message == BOMBS[expression]
     assert max(map(len, str(error).splitlines())) < 300
 
