@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +60,7 @@ class Shown:
 
 
 def _project(folder: Path, cache: Path, with_plugin: bool) -> Project:
-    """The same project for each host; where no plugin runs, the pages are written first."""
+    """The same project for each host; where nothing else does it, the pages are written first."""
     extensions = [*EXTENSIONS]
     more: Mapping[str, object] = {}
     if not with_plugin:
@@ -98,11 +98,25 @@ def _written(project: Project) -> None:
         if "gridatlas" in load
     ]
     cache = extension["gridatlas"]["cache"]
-    done = run(["gridatlas", "build", "--into", "docs", "--cache", cache], project.folder)
-    assert done.returncode == 0, done.stdout
+    done = _gridatlas(project, "build", "--into", "docs", "--cache", cache)
+    assert done.status == 0, done.log
 
 
-def _zensical(project: Project) -> Build:
+def _gridatlas(project: Project, *arguments: str) -> Build:
+    done = run(["gridatlas", *arguments], project.folder)
+    return Build(done.returncode, done.stdout, project.folder / "site")
+
+
+def _site_of(host: str) -> Callable[[Project], Build]:
+    def build(project: Project) -> Build:
+        built = _gridatlas(project, "build", "--site", "--strict", "--host", host)
+        assert built.status == 0, built.log
+        return built
+
+    return build
+
+
+def _zensical_alone(project: Project) -> Build:
     _written(project)
     done = run(_command("zensical", "build", "--clean", "--strict"), project.folder)
     assert done.returncode == 0, done.stdout
@@ -118,9 +132,13 @@ def _mkdocs_without_plugin(project: Project) -> Build:
 HOSTS = {
     "mkdocs": _mkdocs,
     "properdocs": _properdocs,
-    "zensical": _zensical,
+    "zensical": _site_of("zensical"),
+    "mkdocs by gridatlas": _site_of("mkdocs"),
+    "properdocs by gridatlas": _site_of("properdocs"),
+    "zensical alone": _zensical_alone,
     "mkdocs without the plugin": _mkdocs_without_plugin,
 }
+WRITTEN_FIRST = ("zensical alone", "mkdocs without the plugin")
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +148,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Build]:
     cache = site_builds.shared_cache(base)
     folder = tmp_path_factory.mktemp("hosts")
     return {
-        name: build(
-            _project(folder / name.replace(" ", "-"), cache, name in ("mkdocs", "properdocs"))
-        )
+        name: build(_project(folder / name.replace(" ", "-"), cache, name not in WRITTEN_FIRST))
         for name, build in HOSTS.items()
     }
 
@@ -201,8 +217,9 @@ def test_each_host_has_the_files_that_pages_lead_to(builds: Mapping[str, Build],
         assert missing == []
 
 
-def test_zensical_has_the_pages_in_its_navigation(builds: Mapping[str, Build]) -> None:
-    found = site_builds.navigation(builds["zensical"].page("studies/"))
+@pytest.mark.parametrize("host", ["zensical", "zensical alone"])
+def test_zensical_has_the_pages_in_its_navigation(builds: Mapping[str, Build], host: str) -> None:
+    found = site_builds.navigation(builds[host].page("studies/"))
     [studies] = [section for section in found if section[0] == "Studies"]
     [study] = [study for study in studies[2] if study[0] == "Learning rate and batch size"]
     assert [(title, address) for title, address, _ in study[2]] == [

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
+from gridatlas.cli.serve import build_site, config_option, host_option
 from gridatlas.cli.shared import NothingWritten, data_option
 from gridatlas.hosts.reporting import not_written, throttled
 from gridatlas.model.format import many
@@ -21,13 +23,22 @@ LISTED = 20
 
 
 @click.command()
+@click.pass_context
 @data_option
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
-    required=True,
     help="Folder to write to: the docs folder of a site, or any folder of a repository.",
 )
+@click.option(
+    "--site",
+    "whole",
+    is_flag=True,
+    help="Build the whole site of this folder with its host, as its configuration says.",
+)
+@host_option
+@config_option
+@click.option("--strict", is_flag=True, help="With --site: any problem or fault fails the build.")
 @click.option(
     "--format",
     "form",
@@ -58,8 +69,13 @@ LISTED = 20
     help="For a site with use_directory_urls: false, whose addresses end with index.html.",
 )
 def build(
+    context: click.Context,
     data: Path,
-    into: Path,
+    into: Path | None,
+    whole: bool,
+    host: str | None,
+    config_file: Path | None,
+    strict: bool,
     form: str,
     pages: str,
     templates: Path | None,
@@ -67,29 +83,35 @@ def build(
     url: str,
     no_directory_urls: bool,
 ) -> None:
-    """Write the pages of all studies into a folder, for hosts that run no plugin.
+    """Build the site with --site, or write the pages of all studies into a folder with --into.
 
-    Files that an earlier build wrote are changed or removed, all others stay: a file of yours in
-    the way is an error, and nothing is written then. The same data gives the same files.
+    Files of a folder that an earlier build wrote are changed or removed, all others stay: a file of
+    yours in the way is an error, and nothing is written then. The same data gives the same files.
 
     \b
-    Exit status: 0 fine, 1 problems in the data (they stand on the pages), 2 wrong usage.
+    Exit status: 0 fine, 1 problems in the data (they stand on the pages; with --site, 1 tells that
+    the site isn't built), 2 wrong usage.
 
     \b
     Examples:
+      gridatlas build --site
       gridatlas build --into docs
       gridatlas build --into results --format markdown
       gridatlas build --data my/data --into docs --url https://example.org/atlas/
     """  # noqa: D301
+    _refuse_mixed(context, whole)
+    if whole:
+        build_site(host, config_file, strict)
+    assert into is not None
     # The other commands don't wait for what only this one needs.
     from gridatlas.build.markdown_export import SameName, for_repository, for_wiki, markdown_files
-    from gridatlas.build.site import build as build_site
+    from gridatlas.build.site import build as build_pages
     from gridatlas.hosts.folder import FolderError, pages_with_figures, write
 
     _refuse(data, into, pages)
     ending = "index.html" if no_directory_urls else ""
     try:
-        site = build_site(
+        site = build_pages(
             data,
             into=pages,
             templates=templates,
@@ -115,6 +137,38 @@ def build(
     for line in _summary(changes, into, len(site.pages)):
         click.echo(line)
     sys.exit(1 if problems else 0)
+
+
+_OF_SITE = {"host": "--host", "config_file": "--config-file", "strict": "--strict"}
+_OF_FOLDER = {
+    "data": "--data", "form": "--format", "pages": "--pages", "templates": "--templates",
+    "cache": "--cache", "url": "--url", "no_directory_urls": "--no-directory-urls",
+    "into": "--into",
+}  # fmt: skip
+
+
+def _refuse_mixed(context: click.Context, whole: bool) -> None:
+    """Refuse options that mean nothing for what is built."""
+    given = {
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    if whole:
+        others = [option for name, option in _OF_FOLDER.items() if name in given]
+        if others:
+            raise click.UsageError(
+                f"--site takes no {join_names(others)}: the site's configuration says it"
+            )
+        return
+    others = [option for name, option in _OF_SITE.items() if name in given]
+    if others:
+        raise click.UsageError(f"{join_names(others)} goes with --site")
+    if "into" not in given:
+        raise click.UsageError(
+            "name what to build: --site for the site of this folder, or --into FOLDER for pages "
+            "in a folder, for example: gridatlas build --into docs"
+        )
 
 
 def _refuse(data: Path, into: Path, pages: str) -> None:

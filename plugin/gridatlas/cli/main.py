@@ -13,6 +13,7 @@ from gridatlas.cli.collect import collect
 from gridatlas.cli.diff import diff
 from gridatlas.cli.import_ import import_
 from gridatlas.cli.new import new
+from gridatlas.cli.serve import serve
 from gridatlas.model.json_schema import json_schema
 
 
@@ -27,7 +28,9 @@ def main() -> None:
       gridatlas import results.csv make a study of a table
       gridatlas check              check all studies in data/
       gridatlas check my/data      check all studies in my/data/
-      gridatlas build --into docs  write the pages, for a host that runs no plugin
+      gridatlas serve              show the site, and show changes at once
+      gridatlas build --site       build the site, with MkDocs, ProperDocs or Zensical
+      gridatlas build --into docs  write the pages into a folder
       gridatlas schema             print the JSON Schema of study.yml
       gridatlas diff main HEAD     tell what changed in the results
       gridatlas collect runs/kv --study dynts-window-ratio --reading ours
@@ -46,5 +49,5 @@ def schema() -> None:
     click.echo(json.dumps(json_schema(), indent=2))
 
 
-for command in (new, import_, check, build, collect, diff):
+for command in (new, import_, check, build, serve, collect, diff):
     main.add_command(command)

@@ -19,7 +19,7 @@ from gridatlas.hosts.reporting import not_written
 from gridatlas.model.problems import join_names
 from gridatlas.pages.filters import inert
 from gridatlas.pages.plan import PagePlan
-from gridatlas.pages.render import fill, page_links
+from gridatlas.pages.render import Page, fill, page_links
 
 MANIFEST = ".gridatlas.json"
 """The manifest; hosts leave out what begins with a dot."""
@@ -57,9 +57,14 @@ def pages_with_figures(site: Site, ending: str) -> dict[str, bytes]:
     """
     files = {path: _bytes(content) for path, content in site.files.items()}
     for page in site.pages:
-        figures = {key: inert(page_links(html, ending)) for key, html in page.figures.items()}
-        files[page.plan.path] = fill(page.markdown, figures).encode()
+        files[page.plan.path] = page_with_figures(page, ending).encode()
     return files | {path: text.encode() for path, text in nav_files(site).items()}
+
+
+def page_with_figures(page: Page, ending: str) -> str:
+    """The Markdown of a page that needs no plugin."""
+    figures = {key: inert(page_links(html, ending)) for key, html in page.figures.items()}
+    return fill(page.markdown, figures)
 
 
 def _bytes(content: str | bytes) -> bytes:
@@ -175,6 +180,17 @@ def _manifest(folder: Path) -> Digests:
             "are its own; restore it, or remove it together with the files of the last build"
         ) from error
     return found
+
+
+def left_by_build(folder: Path) -> frozenset[str]:
+    """The paths of what builds wrote into a folder, and is still as they wrote it.
+
+    Raises:
+        FolderError: Where the manifest isn't what a build wrote.
+    """
+    return frozenset(
+        path for path, digests in _manifest(folder).items() if _digest_of(folder / path) in digests
+    )
 
 
 def _is_below(path: str) -> bool:

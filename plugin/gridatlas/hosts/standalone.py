@@ -5,7 +5,10 @@ It reads the data where a page first asks for a grid or a number, and again when
 
 from __future__ import annotations
 
+import json
 import logging
+import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,12 +40,24 @@ from gridatlas.hosts.markdown import (
     register_fence,
 )
 from gridatlas.model.problems import only_problems, truncate_list
-from gridatlas.pages.fence import FenceError
+from gridatlas.pages.environment import check_templates
+from gridatlas.pages.fence import FenceError, error_box
 from gridatlas.pages.fence_figures import Fences
 from gridatlas.pages.fence_studies import StudyPages
 from gridatlas.results.grids import Results
 
 log = logging.getLogger("gridatlas")
+
+
+def data_line(digest: str) -> str:
+    """A last line of a page that says what it was made from; it isn't shown.
+
+    A host that keeps pages until they change makes the page anew with the data.
+    """
+    return f"\n\n<!-- gridatlas {digest} -->\n"
+
+
+_DATA_LINE = re.compile(r"\s*<!-- gridatlas [0-9a-f]+ -->\s*\Z")
 
 BELOW_MACROS = 34
 """Zensical's macros (35) read all braces of a page, as a preprocessor."""
@@ -56,28 +71,45 @@ class StandaloneExtension(Extension):
             "data": ["data", "Folder with one folder per study"],
             "cache": ["", "Folder of the cache; empty for none"],
             "downloads": [False, "Whether the site has the files of the grids, in grids/"],
+            "into": ["studies", "Folder of the pages, for links to them"],
+            "templates": ["", "Folder of templates that override ours by name; empty for none"],
+            "faults": ["", "File that faults are added to, for the command that runs the host"],
         }
         super().__init__(**options)
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Register the inline numbers, the fence and what fills it."""
         pending = PendingFences()
-        page = _Page(
-            md,
-            pending,
-            register_fence(md, pending),
-            Path(self.getConfig("data")),
-            self.getConfig("cache"),
-            bool(self.getConfig("downloads")),
-        )
+        page = _Page(md, pending, register_fence(md, pending), self._options())
         md.inlinePatterns.register(InlineNumber(md, page.number), "gridatlas", BELOW_CODE)
         hidden = HiddenNumbers()
         for name, change, priority in (
+            ("gridatlas-data", lambda text: _DATA_LINE.sub("", text), FIRST + 1),
             ("gridatlas-hide", hidden.hide, FIRST - 1),
             ("gridatlas-show", hidden.show, BELOW_MACROS),
         ):
             md.preprocessors.register(TextPreprocessor(md, change), name, priority)
         md.postprocessors.register(FencePostprocessor(md, page.finish), "gridatlas", LAST)
+
+    def _options(self) -> _Options:
+        return _Options(
+            Path(self.getConfig("data")),
+            self.getConfig("cache"),
+            bool(self.getConfig("downloads")),
+            self.getConfig("into"),
+            self.getConfig("templates"),
+            self.getConfig("faults"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    data: Path
+    cache: str
+    downloads: bool
+    into: str
+    templates: str
+    faults: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +119,7 @@ class _Page:
     md: Markdown
     pending: PendingFences
     preprocessor: FencePreprocessor
-    data: Path
-    cache: str
-    downloads: bool
+    options: _Options
 
     @property
     def _context(self) -> Any:
@@ -122,17 +152,16 @@ class _Page:
         return Path(self._context.config["root_dir"] if self._context else "") / path
 
     def number(self, expression: str) -> str:
-        """The text in the place of an expression.
+        """The text in the place of an expression; what is wrong with it, if it can't be given.
 
         Raises:
-            SuperFencesException: For an expression that is wrong, or whose value is absent. No
-                other error would end the build on every host.
+            SuperFencesException: In a strict build. No other error would end it on every host.
         """
         try:
             return number(expression, self._fences().studies)
         except ClaimError as error:
-            message = f"gridatlas: {self.name}: a number can't be given\n{error}"
-            raise SuperFencesException(message) from error
+            self._report(f"gridatlas: {self.name}: a number can't be given\n{error}", error)
+            return f"({error.message})"
 
     def finish(self, html: str) -> str:
         """The page with its figures."""
@@ -146,16 +175,60 @@ class _Page:
 
     def _failed(self, error: FenceError, fence: PendingFence, before: int) -> str:
         where = place(self.name, self._text, error, fence, before)
-        raise SuperFencesException(f"gridatlas: {error.message(where)}") from error
+        self._report(f"gridatlas: {error.message(where)}", error)
+        return error_box(error)
+
+    def _report(self, message: str, error: Exception) -> None:
+        """Tell of a fault: the command that runs the host, or whoever reads its messages."""
+        if self.options.faults:
+            with self._below(self.options.faults).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(message, ensure_ascii=False) + "\n")
+        elif self._is_strict:
+            raise SuperFencesException(message) from error
+        else:
+            log.warning("%s", message)
+
+    @property
+    def _is_strict(self) -> bool:
+        """Whether faults end the build. Python-Markdown alone has no messages for a reader."""
+        if self._context is None:
+            return True
+        # Zensical's own option comes from the command line, and tells Python nothing.
+        return bool(self._context.config["strict"] or {"--strict", "-s"} & {*sys.argv[1:]})
 
     def _fences(self) -> _Loaded:
-        folder = self._below(self.data)
-        cache = self._below(self.cache) if self.cache else None
-        inputs = (file_signatures(folder), cache, self.downloads)
+        options = self.options
+        folder = self._below(options.data)
+        cache = self._below(options.cache) if options.cache else None
+        templates = self._below(options.templates) if options.templates else None
+        directories = self._context is None or self._context.config["use_directory_urls"]
+        pages = StudyPages(options.into, "" if directories else "index.html")
+        inputs = _Inputs(
+            file_signatures(folder),
+            cache,
+            templates,
+            file_signatures(templates) if templates else {},
+            pages if options.downloads else None,
+        )
         loaded = _loaded.get(folder)
         if loaded is None or loaded.inputs != inputs:
-            loaded = _loaded[folder] = _load(folder, *inputs)
+            loaded = _loaded[folder] = _load(folder, inputs, quiet=bool(options.faults))
         return loaded
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """What figures and numbers are made from.
+
+    Attributes:
+        pages: Where `gridatlas build` has written pages, and files of the grids; None for nowhere.
+    """
+
+    data: FileSignatures
+    cache: Path | None
+    templates: Path | None
+    template_files: FileSignatures
+    pages: StudyPages | None
 
 
 @dataclass(frozen=True)
@@ -167,7 +240,7 @@ class _Loaded:
     """
 
     fences: Fences
-    inputs: tuple[FileSignatures, Path | None, bool]
+    inputs: _Inputs
 
     @cached_property
     def studies(self) -> Mapping[str, Results]:
@@ -181,10 +254,16 @@ _loaded: dict[Path, _Loaded] = {}
 """By data folder: hosts make a new extension for every page."""
 
 
-def _load(folder: Path, signatures: FileSignatures, cache: Path | None, downloads: bool) -> _Loaded:
-    assessments = load_data(folder, cache=cache)
-    for problem in truncate_list(only_problems(assessments.problems)):
+def _load(folder: Path, inputs: _Inputs, quiet: bool) -> _Loaded:
+    """The data and what fences are made with.
+
+    Args:
+        quiet: Whether somebody else tells what is wrong with the data.
+    """
+    assessments = load_data(folder, cache=inputs.cache)
+    for problem in truncate_list([] if quiet else only_problems(assessments.problems)):
         log.warning("%s", problem)
-    pages = StudyPages("studies") if downloads else None  # gridatlas build has written both
-    fences = Fences(assessments, cache, files=downloads, pages=pages)
-    return _Loaded(fences, (signatures, cache, downloads))
+    templates, pages = inputs.templates, inputs.pages
+    broken = check_templates(templates)[0] if templates else frozenset[str]()
+    fences = Fences(assessments, inputs.cache, templates, broken, pages is not None, pages)
+    return _Loaded(fences, inputs)

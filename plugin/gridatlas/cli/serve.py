@@ -1,0 +1,73 @@
+"""The command `gridatlas serve`, and the site of `gridatlas build --site`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from gridatlas.cli.shared import NothingWritten
+from gridatlas.hosts.sites.adapters import MODULES, adapter_of
+from gridatlas.hosts.sites.project import HostError, find_project
+
+host_option = click.option(
+    "--host",
+    type=click.Choice([*MODULES]),
+    help="What builds the site; without it, what the configuration is for. A mkdocs.yml goes to "
+    "the first of these that is installed.",
+)
+config_option = click.option(
+    "--config-file",
+    "-f",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The site's configuration; without it, the zensical.toml, properdocs.yml or mkdocs.yml "
+    "that is here.",
+)
+
+
+@click.command()
+@host_option
+@config_option
+@click.option(
+    "--address",
+    "-a",
+    default="127.0.0.1:8000",
+    show_default=True,
+    help="Where the site is shown.",
+)
+def serve(host: str | None, config_file: Path | None, address: str) -> None:
+    """Show the site of this folder in a browser, with all studies, until Ctrl-C.
+
+    A change of the data, of templates or of a page is on the site without a command. Faulty data
+    is told of here and on its page; the site stays.
+
+    \b
+    Exit status: 0 ended by Ctrl-C, 1 the host failed, 2 the site can't be shown.
+
+    \b
+    Examples:
+      gridatlas serve
+      gridatlas serve --address 127.0.0.1:8001
+      gridatlas serve --host zensical
+    """  # noqa: D301
+    try:
+        project = find_project(config_file, host)
+        status = adapter_of(project).serve(project, address, _report)
+    except HostError as error:
+        raise NothingWritten(str(error)) from error
+    sys.exit(1 if status else 0)
+
+
+def build_site(host: str | None, config_file: Path | None, strict: bool) -> None:
+    """Build the site of this folder; ends the process with the command's status."""
+    try:
+        project = find_project(config_file, host)
+        status = adapter_of(project).build(project, strict, _report)
+    except HostError as error:
+        raise NothingWritten(str(error)) from error
+    sys.exit(1 if status else 0)
+
+
+def _report(line: str) -> None:
+    click.echo(line, err=True)

@@ -1,0 +1,1 @@
+"""Whole sites: which host a project has, and the same two commands for each of them."""

@@ -1,0 +1,92 @@
+"""The project of a site: its configuration, and the host that it is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+CONFIGS = {
+    "zensical": ("zensical.toml", "mkdocs.yml", "mkdocs.yaml"),
+    "properdocs": ("properdocs.yml", "properdocs.yaml", "mkdocs.yml", "mkdocs.yaml"),
+    "mkdocs": ("mkdocs.yml", "mkdocs.yaml"),
+}
+"""The configurations that each host reads, by its name; the first that is there counts."""
+_PACKAGES = {
+    "zensical": "zensical watchdog",
+    "properdocs": "properdocs mkdocs-material",
+    "mkdocs": "mkdocs mkdocs-material",
+}
+
+
+class HostError(Exception):
+    """Why a site can't be built or shown: what was found, what was expected, and how to fix it."""
+
+    def __init__(self, found: str, expected: str = "", fix: str = "") -> None:
+        parts = {"expected: ": expected, "fix:      ": fix}
+        lines = [f"  {name}{text}" for name, text in parts.items() if text]
+        super().__init__("\n".join([found, *lines]))
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What is built.
+
+    Attributes:
+        config: The configuration, with its whole path.
+        host: Name of the host.
+    """
+
+    config: Path
+    host: str
+
+    @property
+    def folder(self) -> Path:
+        """The folder that paths of the configuration are relative to."""
+        return self.config.parent
+
+
+def find_project(config: Path | None, host: str | None, folder: Path = Path()) -> Project:
+    """The project in a folder.
+
+    Args:
+        config: Its configuration; None for the first one that is there.
+        host: Its host; None for the one that the configuration is for. A mkdocs.yml is for all
+            three, and goes to the first of MkDocs, ProperDocs and Zensical that is installed.
+
+    Raises:
+        HostError: Without a configuration, or a host that is installed.
+    """
+    if config is None:
+        names = CONFIGS[host] if host else [name for names in CONFIGS.values() for name in names]
+        config = next((folder / name for name in names if (folder / name).is_file()), None)
+        if config is None:
+            raise HostError(
+                f"no site in {folder.resolve()}",
+                "one of " + ", ".join(dict.fromkeys(names)),
+                "go to the folder of the site, or begin one: gridatlas new",
+            )
+    if not config.is_file():
+        raise HostError(
+            f"{config}: no such file",
+            "the configuration of a site",
+            "name a mkdocs.yml or zensical.toml",
+        )
+    chosen = host or _host_of(config)
+    if find_spec(chosen) is None:
+        raise HostError(
+            f"{config} is for {chosen}, which isn't installed",
+            chosen,
+            f"pip install {_PACKAGES[chosen]}",
+        )
+    return Project(config.resolve(), chosen)
+
+
+def _host_of(config: Path) -> str:
+    if config.suffix == ".toml":
+        return "zensical"
+    if config.stem == "properdocs":
+        return "properdocs"
+    return next(
+        (host for host in ("mkdocs", "properdocs", "zensical") if find_spec(host)), "mkdocs"
+    )

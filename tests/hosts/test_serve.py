@@ -1,0 +1,199 @@
+"""`gridatlas serve` with Zensical: what changes is on the site without a command."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import site_builds
+from site_builds import Project, run
+
+COMMAND = [sys.executable, "-c", "from gridatlas.cli import main; main()", "serve"]
+HOME = """\
+# Home
+
+The best is {{ grid(study="tiny", model="large").best.value }}.
+
+```grid
+tiny/small
+```
+"""
+WITHIN = 5.0
+"""Seconds in which a change is on the site."""
+STARTS_WITHIN = 60.0
+
+
+@dataclass
+class Server:
+    """A running `gridatlas serve`."""
+
+    project: Project
+    address: str
+    process: subprocess.Popen[str]
+    log: Path
+
+    def page(self, path: str = "") -> str:
+        """A page of the site; empty as long as there is none."""
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/{path}", timeout=5) as response:
+                return str(response.read().decode())
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return ""
+
+    def shows(self, what: str, path: str = "", within: float = WITHIN) -> None:
+        """Wait until a page has a text."""
+        _until(lambda: what in self.page(path), within, f"{what} on /{path}\n{self.messages()}")
+
+    def messages(self) -> str:
+        return self.log.read_text("utf-8")
+
+    def tells(self, what: str, within: float = WITHIN) -> None:
+        """Wait until a message has a text."""
+        _until(lambda: what in self.messages(), within, f"{what}\n{self.messages()}")
+
+    def edit(self, path: str, before: str, after: str) -> None:
+        file = self.project.folder / path
+        text = file.read_text("utf-8")
+        assert before in text
+        file.write_text(text.replace(before, after), "utf-8")
+
+
+def _until(holds: Callable[[], bool], within: float, what: str) -> None:
+    end = time.monotonic() + within
+    while not holds():
+        assert time.monotonic() < end, f"not within {within} s: {what}"
+        time.sleep(0.05)
+
+
+def _free_port() -> int:
+    with socket.socket() as tried:
+        tried.bind(("127.0.0.1", 0))
+        return int(tried.getsockname()[1])
+
+
+@contextmanager
+def _serving(project: Project) -> Iterator[Server]:
+    address = f"127.0.0.1:{_free_port()}"
+    log = project.folder.with_name("serve.log")
+    with log.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            [*COMMAND, "--host", "zensical", "--address", address],
+            cwd=project.folder,
+            env=site_builds.environ(),
+            stdout=output,
+            stderr=output,
+            text=True,
+        )
+        try:
+            yield Server(project, address, process, log)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
+    project = site_builds.make_project(
+        tmp_path_factory.mktemp("serve") / "project", cache, {"templates": "templates"}
+    )
+    site_builds.add_tiny_study(project)
+    project.write("docs/index.md", HOME)
+    (project.folder / "templates").mkdir()
+    with _serving(project) as found:
+        found.shows("24.5", within=STARTS_WITHIN)
+        yield found
+
+
+def test_an_edited_cell_is_on_its_page_and_in_pages_with_grids(server: Server) -> None:
+    server.edit("data/tiny/cells.csv", "large,16,0.2,24.5", "large,16,0.2,24.9")
+    server.shows("24.9", "studies/tiny/model/large/")
+    server.shows('<span class="ga-number">24.9</span>')
+    server.edit("data/tiny/cells.csv", "small,8,0.1,11.5", "small,8,0.1,11.9")
+    server.shows("11.9")
+    # What doesn't change isn't written again.
+    assert "studies/tiny/model/small/index.md" in server.messages().splitlines()[-2]
+
+
+def test_a_page_and_a_template_and_the_configuration_are_looked_at(server: Server) -> None:
+    server.edit("docs/index.md", "# Home", "# At home")
+    server.shows("At home")
+    server.project.write("docs/new.md", "# A new page\n")
+    server.shows("A new page", "new/")
+    server.shows("A new page", "")  # in the navigation
+    server.project.write("templates/chips.html.jinja", "<p>Chips of our own</p>\n")
+    server.shows("Chips of our own", "studies/tiny/")
+    server.edit("mkdocs.yml", '"Tiny"', '"Renamed"')
+    server.shows("Renamed")
+
+
+def test_a_broken_data_file_is_told_of_and_the_site_stays(server: Server) -> None:
+    server.edit("data/tiny/study.yml", "title: Learning", "titel: Learning")
+    server.tells("data/tiny/study.yml:2")
+    server.shows("titel", "studies/tiny/")
+    server.edit("data/tiny/study.yml", "titel: Learning", "title: Learning")
+    server.shows("ga-number")
+    server.shows("Learning rate", "studies/tiny/")
+
+
+def test_a_folder_that_is_replaced_is_watched_again(server: Server) -> None:
+    data = server.project.folder / "data"
+    data.rename(server.project.folder / "gone")
+    server.tells("data: problem [no-such-file]")
+    server.shows("This grid can’t be shown.")
+    (server.project.folder / "gone").rename(data)
+    server.shows("Learning rate", "studies/tiny/")
+    server.edit("data/tiny/cells.csv", "small,8,0.2,12.5", "small,8,0.2,12.9")
+    server.shows("12.9", "studies/tiny/model/small/")
+
+
+def test_a_faulty_grid_is_a_box_and_told_of_once(server: Server) -> None:
+    text = (server.project.folder / "docs/index.md").read_text("utf-8")
+    server.edit("docs/index.md", "tiny/small", "tiny/smal")
+    server.shows("This grid can’t be shown.")
+    server.tells("index.md:6: this grid can't be shown")
+    server.project.write("docs/index.md", text)
+    server.shows("ga-figure")
+    assert server.messages().count('no grid "smal"') == 1
+
+
+def test_an_address_in_use_is_told_of(server: Server) -> None:
+    done = run([*COMMAND, "--host", "zensical", "--address", server.address], server.project.folder)
+    port = int(server.address.rpartition(":")[2])
+    assert (done.returncode, done.stdout) == (
+        2,
+        f"Error: {server.address} can't be used: Address already in use\n"
+        "  expected: an address that nothing else uses\n"
+        "  fix:      end what runs there, or take another one: "
+        f"--address 127.0.0.1:{port + 1}\n",
+    )
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_with_all_that_it_started(tmp_path: Path, end: signal.Signals) -> None:
+    project = site_builds.make_project(tmp_path / "project")
+    with _serving(project) as server:
+        server.shows("Home", within=STARTS_WITHIN)
+        children = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(server.process.pid)],
+            capture_output=True, text=True, check=True,
+        ).stdout.split()  # fmt: skip
+        assert children
+        server.process.send_signal(end)
+        assert server.process.wait(20) == 0
+        for child in children:
+            with pytest.raises(ProcessLookupError):
+                os.kill(int(child), 0)
+    assert not (project.folder / ".gridatlas-zensical.yml").exists()
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        tried.bind(("127.0.0.1", int(server.address.rpartition(":")[2])))
