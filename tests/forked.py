@@ -21,11 +21,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 COMMANDS = ("mkdocs", "gridatlas")
-"""What can be run."""
+"""What can be run, beside scripts."""
 
 _LIBRARIES = (
     "altair", "babel.dates", "gridatlas.assessment.answers.study", "gridatlas.cli.main",
@@ -44,9 +44,10 @@ def run(
     apart: bool = False,
     timeout: float = 600,
 ) -> subprocess.CompletedProcess[str]:
-    """Run one of `COMMANDS` with its arguments, and read all that it says.
+    """Run a command, and read all that it says.
 
     Args:
+        command: One of `COMMANDS` or the path of a script, and its arguments.
         folder: Where it is run.
         environment: All variables that it has.
         apart: Whether errors are read apart from standard output; else all is in `stdout`.
@@ -58,28 +59,49 @@ def run(
     with tempfile.TemporaryDirectory(prefix="streams-") as streams:
         out = Path(streams, "out")
         err = Path(streams, "err") if apart else out
-        task = {"command": list(command), "folder": str(folder), "out": str(out), "err": str(err)}
-        status = _ask(task | {"environment": dict(environment)}, timeout)
-        if status is None:
-            raise subprocess.TimeoutExpired(list(command), timeout, out.read_bytes())
+        running = start(command, folder, environment, out, err)
+        status = running.wait(timeout)
         texts = [file.read_text("utf-8") for file in (out, err)]
     return subprocess.CompletedProcess(list(command), status, texts[0], texts[1] if apart else None)
 
 
-def _ask(task: Mapping[str, Any], timeout: float) -> int | None:
-    """The exit status of a task; None where it had to be killed."""
+@dataclass(frozen=True)
+class Running:
+    """A command that runs; before the next one is started, this one has to be waited for."""
+
+    command: Sequence[str]
+    number: int
+
+    def send_signal(self, sent: signal.Signals) -> None:
+        os.kill(self.number, sent)
+
+    def wait(self, timeout: float) -> int:
+        """The exit status; of a signal, its negative number.
+
+        Raises:
+            subprocess.TimeoutExpired: It took longer, and was killed.
+        """
+        answers = _server().stdout
+        assert answers is not None
+        ended, _, _ = select.select([answers], [], [], timeout)
+        if not ended:
+            self.send_signal(signal.SIGKILL)
+        status = int(answers.readline())
+        if not ended:
+            raise subprocess.TimeoutExpired(list(self.command), timeout)
+        return status
+
+
+def start(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], out: Path, err: Path
+) -> Running:
+    """As `run`, without waiting for the end; what it says goes to the end of files."""
+    task = {"command": list(command), "folder": str(folder), "out": str(out), "err": str(err)}
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
-    server.stdin.write(json.dumps(task).encode() + b"\n")
-    server.stdin.flush()
-    number = int(server.stdout.readline())
-    # Until the task's end it says nothing more.
-    ended, _, _ = select.select([server.stdout], [], [], timeout)
-    if not ended:
-        os.kill(number, signal.SIGKILL)
-    status = int(server.stdout.readline())
-    return status if ended else None
+    server.stdin.write(json.dumps(task | {"environment": dict(environment)}).encode() + b"\n")
+    return Running(command, int(server.stdout.readline()))
 
 
 @functools.cache
@@ -107,9 +129,11 @@ def _serve() -> None:
         importlib.import_module(library)
     gc.freeze()
     tasks, answers = os.fdopen(os.dup(0), "rb", buffering=0), os.dup(1)
+    number = 0
     while line := tasks.readline():
+        if number:
+            os.waitpid(number, 0)
         task = json.loads(line)
-        sys.stdout.flush()
         number = os.fork()
         if not number:
             tasks.close()
@@ -117,8 +141,10 @@ def _serve() -> None:
             _become(**task)
             return  # And Python ends as it always does.
         os.write(answers, b"%d\n" % number)
-        _, status = os.waitpid(number, 0)
-        os.write(answers, b"%d\n" % os.waitstatus_to_exitcode(status))
+        # Its number stays its own until the next task: a signal reaches nobody else.
+        ended = os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT)
+        by_itself = ended.si_code == os.CLD_EXITED
+        os.write(answers, b"%d\n" % (ended.si_status if by_itself else -ended.si_status))
 
 
 def _become(
@@ -138,16 +164,17 @@ def _become(
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
+    tempfile.tempdir = None
     os.chdir(folder)
     name, *arguments = command
-    script = Path(sys.executable).with_name(name)
+    script = Path(sys.executable).with_name(name) if name in COMMANDS else Path(name)
     sys.argv = [str(script), *arguments]
-    if name == "gridatlas":
-        sys.path[0] = str(script.parent)
-        runpy.run_path(str(script), run_name="__main__")
-    else:
+    if name == "mkdocs":
         sys.path[0] = folder
         runpy.run_module(name, run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = str(script.parent)
+        runpy.run_path(str(script), run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -7,14 +7,13 @@ import random
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import forked
 import site_builds
 from amount import amount
 
@@ -58,19 +57,14 @@ class Undisturbed:
     changes: int
 
 
-def start(case: Case, folder: Path, number: int = 0) -> subprocess.Popen[bytes]:
+def start(case: Case, folder: Path, number: int = 0) -> forked.Running:
     """The command in a folder; `number` of the change to files that it shall not survive."""
     count = folder.with_name(f"{folder.name}.count")
     environment = site_builds.environ({"TMPDIR": str(_temporary(folder))})
-    with folder.with_name(f"{folder.name}.log").open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, str(DYING), str(count), str(number), *case.command],
-            cwd=folder,
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-        )
+    log = folder.with_name(f"{folder.name}.log")
+    return forked.start(
+        [str(DYING), str(count), str(number), *case.command], folder, environment, log, log
+    )
 
 
 def _temporary(folder: Path) -> Path:
@@ -145,7 +139,7 @@ def killed_and_done_again(case: Case, folder: Path, share: int = 2) -> None:
         shutil.rmtree(place)
 
 
-def _killed(process: subprocess.Popen[bytes], moment: float, how: signal.Signals) -> int:
+def _killed(process: forked.Running, moment: float, how: signal.Signals) -> int:
     time.sleep(moment)
     process.send_signal(how)
     return process.wait(PATIENCE)
