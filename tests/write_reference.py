@@ -22,7 +22,7 @@ from gridatlas.model.kinds import KINDS
 from gridatlas.model.schema import Identifier
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = ("data-format.md", "options.md", "commands.md", "claims.md")
+PAGES = ("data-format.md", "problems.md", "options.md", "commands.md", "claims.md")
 
 ANCHORS = {
     "Source": "[source](#source)",
@@ -111,7 +111,7 @@ def plural(words: str) -> str:
 
 
 def default(schema: Mapping[str, Any]) -> str:
-    """What counts where the key isn't there, in words."""
+    """The value without the key, in words; none where the meaning says it."""
     value = schema.get("default")
     if value is None or value in ("", [], {}):
         return "none"
@@ -126,13 +126,15 @@ def keys(name: str) -> str:
     texts = attribute_docstrings(model)
     assert texts.keys() == schema["properties"].keys(), f"a key of {name} without a docstring"
     required = schema.get("required", ())
-    return table(
-        ["key", "what it is", "default", "meaning"],
-        (
-            (f"`{key}`", kind(value), "required" if key in required else default(value), texts[key])
-            for key, value in schema["properties"].items()
-        ),
-    )
+    rows = []
+    for key, value in schema["properties"].items():
+        about = [kind(value)]
+        if key in required:
+            about.append("required")
+        elif (other := default(value)) != "none":
+            about.append(f"default {other}")
+        rows.append((f"`{key}`", ", ".join(about), texts[key]))
+    return table(["key", "value", "meaning"], iter(rows))
 
 
 # --- options, commands, names -------------------------------------------------------------------

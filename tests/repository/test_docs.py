@@ -84,8 +84,8 @@ def test_data_format_describes_every_key() -> None:
     assert [key for key in keys(StudyFile) if key[1] not in words(DOCS / "data-format.md")] == []
 
 
-def test_data_format_describes_every_column_and_state() -> None:
-    assert {*OPTIONAL_COLUMNS, *STATES} - words(DOCS / "data-format.md") == set()
+def test_tables_page_describes_every_column_and_state() -> None:
+    assert {*OPTIONAL_COLUMNS, *STATES} - words(DOCS / "tables.md") == set()
 
 
 MAKE_PROBLEMS = ("Problem", "of", "problem", "unknown")

@@ -179,7 +179,8 @@ def test_full_example_of_the_data_format_is_fine(tmp_path: Path) -> None:
     for block in example:
         (tmp_path / block.title).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / block.title).write_text(block.text, "utf-8")
-    fine, wrong = (block for block in blocks(page) if block.title.startswith("gridatlas"))
+    [fine] = [block for block in blocks(page) if block.title.startswith("gridatlas")]
+    [wrong] = blocks(DOCS / "problems.md")
     result = run(fine.title, tmp_path)
     assert (result.stdout, result.stderr, result.returncode) == (fine.text, "", 0)
     figure = tmp_path / "data/tuning/figure.csv"
@@ -519,6 +520,7 @@ HERE = {
     ("docs/options.md", "text"): "test_commands_of_the_options_page_run",
     ("docs/options.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
     ("benchmarks/pages.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
+    ("docs/problems.md", "text"): "test_full_example_of_the_data_format_is_fine",
     ("docs/publish.md", "text"): "test_action_and_requirement_of_the_pages_are_there",
     ("docs/publish.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
     ("docs/python.md", "python"): "test_python_page_runs_from_top_to_bottom",

@@ -109,27 +109,25 @@ class Source(Entry):
     url: str | None = Field(default=None, pattern=r"^https?://")
     """Begins with `https://` or `http://`."""
     authors: tuple[Text, ...] = ()
-    """Their names; people, whom the [metadata](#metadata) calls the creators."""
+    """Names of people: the creators in the [metadata](#metadata)."""
     year: int | None = Field(default=None, ge=1600, le=2200)
     """When it was published."""
     bibtex: str | None = None
-    """A BibTeX entry, which pages offer as it is. Without one they make an entry of the other
-    keys.
-    """
+    """A BibTeX entry to copy; the default comes from the other keys."""
     note: str | None = None
-    """What a reader must know about the source."""
+    """What readers must know about the source."""
 
 
 class SeeAlso(Entry):
     """Another study of the same folder that readers should know."""
 
     study: Identifier
-    """Its id: the name of its folder."""
+    """The id of the other study: the name of its folder."""
     text: Name
-    """What readers find there: the words of the link."""
+    """The text of the link."""
     same_runs: bool = False
-    """Whether it holds another metric of the same runs. Then a switch leads from each page to the
-    same page there, and `text` is that metric's name.
+    """Whether it has another metric of the same runs: each page then has a switch to the same page
+    there, and `text` is the name of that metric.
     """
 
 
@@ -137,52 +135,50 @@ class Metric(Entry):
     """What was measured in each cell."""
 
     name: Name
-    """How pages and pictures call it."""
+    """The name on pages and pictures."""
     column: Name = "value"
-    """The tables' column with the values."""
+    """The column of the tables with the values."""
     unit: Unit = ""
-    """With `%`, differences are given in points."""
+    """The unit; with `%`, differences are in points."""
     range: Range | None = None
-    """Lowest and highest possible value; others are a problem."""
+    """Lowest and highest possible value."""
     better: Literal["higher", "lower"] = "higher"
-    """Decides which cells are best and worst."""
+    """Which values are better."""
     decimals: int | None = Field(default=None, ge=0, le=12)
-    """Decimals in the pictures; without it, the most that any value has, at most 4."""
+    """Decimals in pictures; the default is the most that any value has, up to 4."""
 
 
 class SpreadEntry(Entry):
     """What is printed beside each value, after a ± or in a column of its own."""
 
     column: Name
-    """The tables' column with it, in the metric's unit."""
+    """The column of the tables with the spread, in the unit of the metric."""
     kind: Literal["sd", "se", "ci95"] | None = None
     """Standard deviation of the repeats, standard error of the value, or half of its 95 %
-    interval; without it, it is shown and nothing is computed from it.
+    interval. Without it, pages only show the spread.
     """
     n: int | None = Field(default=None, ge=2, le=MOST_TRIALS)
-    """How many repeats each value is the mean of. A standard deviation takes it to give a standard
-    error.
-    """
+    """How many repeats each value is the mean of; required for intervals from `sd`."""
 
 
 class Aggregate(Entry):
     """A level that sums up the other levels of its facet."""
 
     by: Literal["mean"]
-    """How it is made from the other levels of its facet."""
+    """How to compute it from the other levels of its facet."""
 
 
 class LevelEntry(Entry):
     """One level of a factor."""
 
     id: LevelKey
-    """As in the tables."""
+    """The level in the tables."""
     label: Name | None = None
-    """How pages and pictures call it; without it, the id."""
+    """The name on pages; the default is the id."""
     items: int | None = Field(default=None, ge=1, le=MOST_TRIALS)
-    """Number of items (questions, tasks), where it is known; see [trials](#trials)."""
+    """Number of items, such as questions; see [trials](#trials)."""
     aggregate: Aggregate | None = None
-    """This level [sums up](#aggregates) the others."""
+    """Makes this level an [aggregate](#aggregates) of the others."""
 
 
 def _level_entry(value: Any) -> Any:
@@ -198,13 +194,13 @@ class FactorEntry(Entry):
     """One varied quantity; without `levels` they are taken from the data."""
 
     label: Name | None = None
-    """How pages and pictures call it; without it, the name, `_` as a space."""
+    """The name on pages; the default is the key, with spaces for `_`."""
     unit: Unit = ""
-    """What its levels are measured in."""
+    """The unit of its levels."""
     levels: tuple[LevelOrEntry, ...] | None = Field(default=None, min_length=1)
-    """In their order; without it, those in the tables."""
+    """The levels in their order; the default is those in the tables."""
     direction: Literal["up", "down"] = "up"
-    """Of y: whether the first level is at the bottom (`up`) or at the top (`down`)."""
+    """For y: the first level at the bottom (`up`) or at the top (`down`)."""
 
 
 def _as_tuple(value: Any) -> Any:
@@ -215,7 +211,7 @@ class Trials(Entry):
     """How many trials a cell counts: the items of the named facet's level, times `samples`."""
 
     items: Text
-    """The facet whose levels say how many `items` they have."""
+    """The facet whose levels have `items`."""
     samples: int = Field(default=1, ge=1, le=MOST_TRIALS)
     """Samples per item."""
 
@@ -234,37 +230,34 @@ class ReadingEntry(Entry):
     """One source's account of the cells."""
 
     id: Identifier
-    """Stands for the reading in the downloads and in `derived_from`."""
+    """The id of the reading."""
     file: Text
-    """Path in the study's folder; `.csv`, or `.parquet` with the extra `parquet`."""
+    """Path in the folder of the study: `.csv`, or `.parquet` with the extra `parquet`."""
     text: Text | None = None
-    """Path in the study's folder of the [document](#documents) that the values were typed from: a
-    Markdown or plain text, in UTF-8. Every value is compared with it.
-    """
+    """Path of the [document](#documents) that the values were typed from."""
     label: Name | None = None
-    """How pages call it: the figure and who read it; without it, the id."""
+    """The name on pages, such as the figure and its reader; the default is the id."""
     url: str | None = Field(default=None, pattern=r"^https?://")
-    """Where it can be looked at."""
+    """The address of the source."""
     link: str | None = Field(default=None, pattern=r"^https?://[^\s{}]*\{file\}[^\s{}]*$")
-    """Where the log of a cell can be looked at: `{file}` stands for the file that its `place`
-    begins with. The card of each cell links there.
+    """The address of the log of a cell, which its card links to. `{file}` stands for the file at
+    the start of its `place`.
     """
     note: str | None = None
-    """What a reader must know about it."""
+    """What readers must know about it."""
     derived_from: Identifier | None = None
-    """Id of the reading that it was made from, so that the two agreeing proves nothing."""
+    """The reading that it was made from: their agreement proves nothing."""
     machine_made: bool = False
-    """Whether a program described the figure: sentences of this reading are then shown as those
-    of a machine-made description, never as the paper's.
+    """Whether a program described the figure: pages then attribute the statements to it, not to
+    the paper.
     """
     approximate: bool = False
-    """Whether its values were only estimated, as from colours: it then says nothing against a
-    reading of printed values.
+    """Whether its values are estimates, as from colours: they then don't contradict a reading of
+    printed values.
     """
     stated_range: tuple[StatedRange, ...] = ()
-    """Ends of colour bars as the reading states them: facet: level, as many as needed, and
-    `range`, two numbers. A value outside is a [finding](#accepted-findings) that is only a
-    note.
+    """Stated ends of colour bars: levels of facets, and `range` with two numbers. A value outside
+    is a note.
     """
 
 
@@ -272,11 +265,11 @@ class AgreementEntry(Entry):
     """How many cells two readings agree in, as it was when somebody looked."""
 
     readings: tuple[Identifier, Identifier]
-    """Ids of the two readings."""
+    """The two readings."""
     same: int = Field(ge=0, le=MOST_TRIALS)
-    """Cells for which both have the same value, as numbers."""
+    """In how many cells both have the same number."""
     of: int = Field(ge=0, le=MOST_TRIALS)
-    """Cells for which both have a value."""
+    """In how many cells both have a value."""
 
 
 class ClaimEntry(Entry):
@@ -285,22 +278,22 @@ class ClaimEntry(Entry):
     text: Text
     """The sentence."""
     check: Text | None = None
-    """What it says: an expression in the [language of claims](claims.md)."""
+    """An expression in the [language of claims](claims.md) that says the same."""
     reads: Text | None = None
-    """The weakest fair meaning of a vague sentence, which `check` spells out."""
+    """The weakest fair meaning of a vague sentence, which `check` expresses."""
     source: Identifier | None = None
-    """Id of the reading whose sentence it is; it is judged against that reading as well."""
+    """The reading that the sentence is about: the build evaluates it there as well."""
     holds: Literal[True, False, "unknown"] = True
-    """What is on record: it is so, it is wrong, or a cell it needs is absent."""
+    """The expected result; `unknown` if a cell is absent."""
     not_checkable: Text | None = None
-    """Why no expression can tell; in place of `check`."""
+    """Instead of `check`: why no expression can check the sentence."""
 
 
 class AcceptedEntry(Entry):
     """A finding that is known: its kind, the cells it is about, and the reason."""
 
     finding: Identifier
-    """Its kind: `aggregate`, `constant-run`, `decimals`, `disputed`, `k-of-n`,
+    """The kind: `aggregate`, `constant-run`, `decimals`, `disputed`, `k-of-n`,
     `repeated-column`, `repeated-row`, `stated-range` or `transcription`.
     """
     at: dict[
@@ -310,20 +303,19 @@ class AcceptedEntry(Entry):
             BeforeValidator(_as_tuple, json_schema_input_type=LevelKey | tuple[LevelKey, ...]),
         ],
     ] = Field(default_factory=dict)
-    """By factor, level or levels. Which findings of this kind: all whose cells lie there;
-    without it, everywhere.
+    """Levels by factor: accepts the findings whose cells are all there; the default is everywhere.
     """
     because: Text
-    """Why it is left as it is."""
+    """The reason."""
 
 
 class RegionEntry(Entry):
     """An outline drawn on every grid: the union of boxes, each the levels it covers on x and y."""
 
     label: Name
-    """The region's name."""
+    """The name of the region."""
     boxes: tuple[dict[str, tuple[LevelKey, ...]], ...] = Field(min_length=1)
-    """Each names the levels of x and of y that it covers; the region is all boxes together."""
+    """The levels of x and of y in each box; the region is all boxes together."""
 
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -346,12 +338,12 @@ class ReproduceEntry(Entry):
     script: Annotated[
         str, AfterValidator(_script), WithJsonSchema({"type": "string", "pattern": f"^{_SCRIPT}$"})
     ]
-    """Path below the repository, ending with `.py`; letters, digits, `_`, `.`, `-` and `/`,
+    """Path in the repository that ends with `.py`, of letters, digits, `_`, `.`, `-` and `/`,
     without `..`.
     """
     args: Text
-    """Its arguments, as a shell reads them. `{name}` stands for the level of that factor, as
-    in the tables; both axes must occur.
+    """The arguments, as for a shell. `{name}` stands for the level of a factor; both axes are
+    required.
     """
     margin: (
         Annotated[
@@ -361,12 +353,12 @@ class ReproduceEntry(Entry):
         ]
         | None
     ) = None
-    """How far a value measured again may lie off, in the metric's unit: the largest difference
-    that doesn't matter, less than half the metric's range. Without it no cell agrees.
+    """The largest difference that doesn't matter, in the unit of the metric: less than half of its
+    range. Without it, no cell agrees.
     """
     settings: dict[str, LevelKey] = Field(default_factory=dict)
-    """What a run's settings must be to be compared: a run of another method isn't the same
-    again, and is a problem. `sampling.top_k` is a part of a setting.
+    """The settings that a run must have; other runs are a problem. `sampling.top_k` is a part of a
+    setting.
     """
 
 
@@ -376,52 +368,45 @@ class StudyFile(Entry):
     format: Literal[1]
     """The version of this format."""
     title: Name
-    """The study's name on the pages."""
+    """The name of the study on pages."""
     summary: str = ""
-    """A sentence or two: what was varied, what was measured."""
+    """A sentence or two about what you varied and measured."""
     source: Source | None = None
-    """Where it was published."""
+    """The publication."""
     see_also: tuple[SeeAlso, ...] = ()
-    """Other studies that readers should know: the study's pages link to them."""
+    """Other studies to link to."""
     license: License | None = None
-    """Under which licence the data may be used: an [SPDX
-    identifier](https://spdx.org/licenses/), such as `CC-BY-4.0`, or an address.
+    """The licence of the data: an [SPDX identifier](https://spdx.org/licenses/), such as
+    `CC-BY-4.0`, or an address.
     """
     former: tuple[Identifier, ...] = ()
-    """Names that the study's folder had before. The [old addresses](#renamed-studies) lead to
-    the new ones.
-    """
+    """Earlier names of the folder, whose addresses then [redirect](#renamed-studies)."""
     metric: Metric
     """What was measured."""
     spread: SpreadEntry | None = None
-    """What is printed [beside each value](#spread)."""
+    """The number after a [±](#spread)."""
     x: Name
-    """The horizontal axis: the name of a column."""
+    """The column of the horizontal axis."""
     y: Name | None = None
-    """The vertical axis: the name of a column; without it, the study has [one axis](#one-axis)."""
+    """The column of the vertical axis; without it, the study has [one axis](#one-axis)."""
     facets: tuple[Identifier, ...] = ()
-    """What else was varied: names of columns, which are ids (see [levels](#levels)), and not
-    `cells.csv`, `changes`, `checks`, `croissant.json`, `reproduction`, `index.html`, `index.md` or
-    `readme.md`.
+    """The columns of other varied quantities. Names are ids, and not `cells.csv`, `changes`,
+    `checks`, `croissant.json`, `reproduction`, `index.html`, `index.md` or `readme.md`.
     """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
-    """By facet, the level that its other levels are [compared](#comparisons) with."""
+    """By facet, the level to [compare](#comparisons) the others with."""
     compare: tuple[str, ...] = ()
-    """Facets whose levels are [compared](#comparisons) with one another."""
+    """Facets whose levels to [compare](#comparisons) with each other."""
     replicates: Text | None = None
     """The facet whose levels [repeat the experiment](#replicates), such as training seeds."""
     cells: Literal["runs"] | None = None
-    """`runs` where each cell is a run of its own, such as a training or a timing: then axes can be
-    [tested](#answers) without trials.
-    """
+    """`runs` if each cell is a separate run, such as a training; see [answers](#answers)."""
     axes: Literal["settings", "conditions"] = "settings"
-    """`conditions` where the axes are no choice, such as the difficulty of problems: no cell is
-    then called the best.
+    """`conditions` if nobody chooses among the axes' levels, such as difficulty: pages then name no
+    best cell.
     """
     colour: Literal["evidence", "value"] = "evidence"
-    """Of heatmaps beside each other: `evidence` shows differences from each grid's mean, pale
-    within chance, [where that is known](#colours); `value` shows values on one scale.
-    """
+    """Whether the [colours](#colours) of several heatmaps show the evidence or the values."""
     alike: (
         Annotated[
             Decimal,
@@ -430,24 +415,24 @@ class StudyFile(Entry):
         ]
         | None
     ) = None
-    """The largest difference of two levels that doesn't matter, in the metric's unit."""
+    """The largest difference between two levels that doesn't matter, in the unit of the metric."""
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
-    """Names, units and levels of the axes and facets, by the names of their columns."""
+    """Names, units and levels of axes and facets, by column."""
     trials: Trials | None = None
-    """How many trials a cell counts."""
+    """How many trials a cell has."""
     repeats: Literal["mean"] | None = None
-    """What to do with [several rows of one cell](#repeats)."""
+    """How to combine [several rows of one cell](#repeats)."""
     readings: tuple[ReadingEntry, ...] = Field(default=(), max_length=1000)
-    """The tables; without it, `cells.csv` is the only one."""
+    """The tables; the default is `cells.csv` alone."""
     reconcile: Literal["primary", "agreement", "median"] = "primary"
     """Which reading's [value is shown](#which-value-is-shown)."""
     agreement: tuple[AgreementEntry, ...] = ()
-    """In how many cells readings [agree](#pinned-agreement); another count is a problem."""
+    """The expected [agreement](#pinned-agreement) of readings."""
     regions: tuple[RegionEntry, ...] = ()
     """Outlines drawn on each grid."""
     claims: tuple[ClaimEntry, ...] = ()
-    """Sentences about the results, each with what checks it."""
+    """Sentences about the results, with expressions that check them."""
     accepted: tuple[AcceptedEntry, ...] = ()
-    """What the checks found and is known."""
+    """Known findings of the checks."""
     reproduce: ReproduceEntry | None = None
-    """How a cell is measured again."""
+    """How to measure a cell again."""
