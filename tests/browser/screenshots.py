@@ -5,6 +5,7 @@ import functools
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +19,13 @@ from pypdfium2 import PdfDocument
 
 from chromium import launch
 
+sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "repository")]
+from documents import follow
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "site"
 FOLDER = ROOT / "build" / "screenshots"
-DOCS_PICTURE = ROOT / "docs" / "images" / "r1-qwen.png"
+IMAGES = ROOT / "docs" / "images"
 
 DYNTS, GRPO = "studies/dynts-window-ratio", "studies/grpo-digits"
 PAGES = {
@@ -46,15 +50,23 @@ SCREENS: dict[str, dict[str, Any]] = {
     },
     # 1280 × 900 at 200 %.
     "zoomed": {"viewport": {"width": 640, "height": 450}, "color_scheme": "light"},
-    # The README's: as high as the head of a page and its first row of heatmaps.
+    # As high as the head of a page and its first row of heatmaps.
     "docs": {"viewport": {"width": 1280, "height": 820}, "color_scheme": "light"},
+    "docs-dark": {"viewport": {"width": 1280, "height": 820}, "color_scheme": "dark"},
 }
+
+DOCS_PICTURES = (
+    ("r1-qwen.png", PAGES["model"], "docs", ""),
+    ("r1-qwen-dark.png", PAGES["model"], "docs-dark", ""),
+    ("reading-settings.png", PAGES["model"], "docs", ".ga-columns"),
+)
+"""Pictures of this site in the README and the documentation: the page, how, and which element."""
 
 EXAMPLES = """\
 examples:
   make screenshots                        each page: light, dark, on a phone, in forced
                                           colours, at 200 %, and each sheet of it on paper
-  make screenshots ARGS=--docs            the README's picture, docs/images/r1-qwen.png
+  make screenshots ARGS=--docs            pictures of the documentation, in docs/images
   make screenshots ARGS="--into /tmp/new" in another folder
 """
 
@@ -70,7 +82,9 @@ def main() -> int:
     with serve(arguments.site) as address, sync_playwright() as playwright:
         browser = launch(playwright)
         if arguments.docs:
-            take(browser, address + PAGES["model"], DOCS_PICTURE, "docs", whole=False)
+            for name, path, screen, part in DOCS_PICTURES:
+                take(browser, address + path, IMAGES / name, screen, whole=False, part=part)
+            take_start(browser)
         else:
             for name, path in PAGES.items():
                 for screen in ("light", "dark", "phone", "forced", "zoomed"):
@@ -81,8 +95,22 @@ def main() -> int:
     return 0
 
 
-def take(browser: Browser, url: str, file: Path, screen: str, *, whole: bool) -> None:
+def take_start(browser: Browser) -> None:
+    """Save the picture of docs/start.md: the site that its commands make."""
+    with tempfile.TemporaryDirectory() as folder:
+        follow(ROOT / "docs/start.md", Path(folder))
+        with serve(Path(folder) / "site") as address:
+            url = f"{address}studies/tuning/"
+            take(browser, url, IMAGES / "start-study.png", "docs", whole=False)
+
+
+def take(
+    browser: Browser, url: str, file: Path, screen: str, *, whole: bool, part: str = ""
+) -> None:
     """Save a picture of a page, the whole of it or what the screen shows at first.
+
+    Args:
+        part: Selector of the first element that the picture is of; the page without.
 
     Raises:
         SystemExit: The site has no such page.
@@ -90,7 +118,10 @@ def take(browser: Browser, url: str, file: Path, screen: str, *, whole: bool) ->
     context = browser.new_context(**SCREENS[screen], device_scale_factor=1, reduced_motion="reduce")
     page = _opened(context, url)
     file.parent.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=file, full_page=whole, animations="disabled")
+    if part:
+        page.locator(part).first.screenshot(path=file, animations="disabled")
+    else:
+        page.screenshot(path=file, full_page=whole, animations="disabled")
     context.close()
     _say(file)
 
@@ -157,7 +188,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--docs", action="store_true", help="take the README's picture instead of all others"
+        "--docs",
+        action="store_true",
+        help="take the pictures of the documentation instead of all others",
     )
     parser.add_argument(
         "--into", type=Path, default=FOLDER, metavar="FOLDER",
