@@ -422,7 +422,7 @@ def test_commands_of_the_options_page_run(repository: Path) -> None:
     # Runs are measured by other tests, and sites are served by others, without an end.
     elsewhere = ("gridatlas collect", "gridatlas serve")
     run_here = [command for command in commands if not command.startswith(elsewhere)]
-    assert len(run_here) == 16
+    assert len(run_here) == 17
     for command in run_here:
         result = run(f"{command} < /dev/null", repository)
         expected = 2 if command == "gridatlas import results.csv" else 0

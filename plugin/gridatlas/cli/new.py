@@ -13,9 +13,12 @@ import click
 from gridatlas.cli.mkdocs_config import CannotAdd, data_folder, with_plugin
 from gridatlas.files.atomic import write_atomic, write_new
 from gridatlas.files.staging import StagingDir, remove_abandoned
+from gridatlas.hosts.sites.project import HostError
+from gridatlas.hosts.zensical import configuration
+from gridatlas.hosts.zensical.options import options_of
 
 STARTER = Path(__file__).with_name("starter")
-CONFIG = "mkdocs.yml"
+CONFIG, ZENSICAL = "mkdocs.yml", "zensical.toml"
 EXAMPLE = "example"
 
 
@@ -26,6 +29,7 @@ class Plan:
     Attributes:
         files: Files to write, by their paths in the folder; none of them is there.
         data: The folder of the studies, which is new where one of the files is in it.
+        config: The site's configuration.
         left: Files that exist already and stay as they are.
         before: Text of the mkdocs.yml that is changed; empty where there is none.
         after: What it becomes.
@@ -33,6 +37,7 @@ class Plan:
 
     files: Mapping[str, str]
     data: str = "data"
+    config: str = CONFIG
     left: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
@@ -66,10 +71,26 @@ def plan_new(folder: Path) -> Plan:
     after = with_plugin(before)
     data = data_folder(before)
     files = {} if (folder / data).exists() else _example(data)
-    return Plan(files, data, (), before, after)
+    return Plan(files, data, CONFIG, (), before, after)
 
 
-def _whole(folder: Path) -> Plan:
+def plan_zensical(folder: Path) -> Plan:
+    """What a folder lacks to be a website with results of Zensical, which reads a mkdocs.yml, too.
+
+    Raises:
+        HostError: For a configuration that can't be read.
+    """
+    config = next((name for name in (ZENSICAL, CONFIG) if (folder / name).exists()), None)
+    if config is None:
+        return _whole(folder, ZENSICAL)
+    plugins = configuration.entries(
+        configuration.get(configuration.read(folder / config), "plugins")
+    )
+    data = options_of(plugins.get("gridatlas"), folder / config).data
+    return Plan({} if (folder / data).exists() else _example(data), data, config)
+
+
+def _whole(folder: Path, config: str = CONFIG) -> Plan:
     index = _starter("index.md")
     files: dict[str, str] = {}
     example = _example("data")
@@ -77,12 +98,14 @@ def _whole(folder: Path) -> Plan:
         files |= example
     if files or _has(folder, example):
         index += _starter("index-example.md")
-    # mkdocs.yml last: where it is, nothing of the rest is missing.
+    # The configuration last: where it is, nothing of the rest is missing.
     files |= {".gitignore": _starter("gitignore"), "docs/index.md": index}
     files |= {f"docs/assets/{name}": _starter(name) for name in ("logo.svg", "site.css")}
-    files[CONFIG] = _starter(CONFIG)
+    files[config] = _starter(config)
     left = tuple(path for path in files if (folder / path).exists())
-    return Plan({path: text for path, text in files.items() if path not in left}, left=left)
+    return Plan(
+        {path: text for path, text in files.items() if path not in left}, "data", config, left
+    )
 
 
 def _has(folder: Path, files: Mapping[str, str]) -> bool:
@@ -175,14 +198,20 @@ def offer_site(folder: Path, wanted: bool | None) -> None:
 
 @click.command("new")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
+@click.option(
+    "--host",
+    type=click.Choice(["mkdocs", "zensical"]),
+    help="What builds the site; without it, MkDocs where there is no zensical.toml.",
+)
 @click.option("--yes", "-y", is_flag=True, help="Change mkdocs.yml without asking.")
-def new(folder: Path, yes: bool) -> None:
+def new(folder: Path, host: str | None, yes: bool) -> None:
     """Begin a website of results in FOLDER (default: here), or add Grid Atlas to one.
 
     Without a mkdocs.yml: a whole site, with an example study whose comments teach the format.
     With one: the plugin's lines are added to it, after the change is shown; comments, order and
     tags stay as they are. An example study is added where there is no data folder. No file is
-    written over. A second run finds nothing to do.
+    written over. A second run finds nothing to do. Zensical needs no lines: with --host zensical, a
+    new site has a zensical.toml.
 
     \b
     Exit status: 0 fine, 1 it can't be done, 2 wrong usage, or a change that nobody accepted.
@@ -191,12 +220,14 @@ def new(folder: Path, yes: bool) -> None:
     Examples:
       gridatlas new my-results
       gridatlas new --yes
+      gridatlas new my-results --host zensical
     """  # noqa: D301
     name = "" if folder == Path() else f"{folder.as_posix()}/"
     try:
-        plan = plan_new(folder)
+        plan = plan_zensical(folder) if _is_for_zensical(folder, host) else plan_new(folder)
         if plan.nothing:
-            click.echo(f"Nothing to do: {name}{CONFIG} has the plugin, and there is a data folder.")
+            has = "is there" if _is_for_zensical(folder, host) else "has the plugin"
+            click.echo(f"Nothing to do: {name}{plan.config} {has}, and there is a data folder.")
             return
         if plan.before != plan.after:
             click.echo(plan.diff(), nl=False)
@@ -206,6 +237,9 @@ def new(folder: Path, yes: bool) -> None:
         click.echo(f"Error: nothing was changed\n  found:    {error}", err=True)
         click.echo(f"  expected: a list of plugins in {name}{CONFIG}", err=True)
         click.echo(f"  fix:      {error.fix}", err=True)
+        sys.exit(1)
+    except HostError as error:
+        click.echo(f"Error: {error}", err=True)
         sys.exit(1)
     except OSError as error:
         click.echo(f"Error: {error.filename or folder}: {error.strerror}", err=True)
@@ -220,8 +254,14 @@ def new(folder: Path, yes: bool) -> None:
     if name:
         click.echo(f"  cd {name.rstrip('/')}")
     click.echo("  gridatlas check")
-    click.echo("  mkdocs serve      then open http://127.0.0.1:8000/studies/")
+    serve = "gridatlas serve" if _is_for_zensical(folder, host) else "mkdocs serve"
+    click.echo(f"  {serve:<17} then open http://127.0.0.1:8000/studies/")
     click.echo("Your own results: gridatlas import FILE")
+
+
+def _is_for_zensical(folder: Path, host: str | None) -> bool:
+    found = (folder / ZENSICAL).exists() and not (folder / CONFIG).exists()
+    return host == "zensical" or (host is None and found)
 
 
 def _ask(name: str, folder: Path, yes: bool) -> None:

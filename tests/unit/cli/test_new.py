@@ -78,6 +78,46 @@ def test_a_whole_site_that_builds_strictly(here: Path) -> None:
     assert (here / "mine/site/grids/example/large.svg").is_file()
 
 
+def test_a_whole_site_of_zensical(here: Path) -> None:
+    result = run("mine", "--host", "zensical")
+    assert result.exit_code == 0
+    assert result.output == (
+        EXAMPLE.format("mine/")
+        + "written: mine/.gitignore\nwritten: mine/docs/index.md\n"
+        + "written: mine/docs/assets/logo.svg\nwritten: mine/docs/assets/site.css\n"
+        + "written: mine/zensical.toml\n"
+        + NEXT.replace("  mkdocs serve     ", "  gridatlas serve  ")
+    )
+    command = [sys.executable, "-m", "gridatlas", "build", "--site", "--strict"]
+    done = subprocess.run(command, cwd=here / "mine", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    index = (here / "mine/site/index.html").read_text("utf-8")
+    assert '<span class="ga-number">75.1</span> %' in index
+    assert (here / "mine/site/grids/example/large.svg").is_file()
+    # With the host that a zensical.toml is for.
+    before = files(here)
+    for again in (run("mine"), run("mine", "--host", "zensical")):
+        assert (again.exit_code, again.output) == (
+            0,
+            "Nothing to do: mine/zensical.toml is there, and there is a data folder.\n",
+        )
+    assert files(here) == before
+
+
+@pytest.mark.parametrize("name", ["zensical.toml", "mkdocs.yml"])
+def test_a_site_of_zensical_gets_an_example(here: Path, name: str) -> None:
+    text = "site_name: Lab\nplugins:\n  - gridatlas: {data: results}\n"
+    if name == "zensical.toml":
+        text = '[project]\nsite_name = "Lab"\nplugins.gridatlas.data = "results"\n'
+    (here / name).write_text(text)
+    result = run("--host", "zensical")
+    assert (result.exit_code, result.output.partition("\nNext")[0]) == (
+        0,
+        "written: results/example/study.yml\nwritten: results/example/cells.csv\n",
+    )
+    assert (here / name).read_text() == text
+
+
 def test_a_second_run_finds_nothing_to_do(here: Path) -> None:
     run("mine")
     before = files(here)
