@@ -55,6 +55,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ["bash", "-c", command],
         cwd=folder,
         env=environment,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,

@@ -13,10 +13,12 @@ from typing import Any
 
 import click
 import pytest
+import site_builds
 import yaml
 from documents import DOCS, PAGES, ROOT, Block, blocks, follow, run
 from log_samples import put_eval, put_lm_eval
 from mkdocs.config import load_config
+from once import once
 from packaging.requirements import Requirement
 
 from gridatlas.cli.main import main
@@ -31,10 +33,26 @@ LEAST = {"format": 1, "title": "t", "metric": {"name": "m"}, "x": "x", "y": "y"}
 STARTED = ["gridatlas import tuning.csv --yes --site", "gridatlas check", "mkdocs build"]
 
 
-def test_start_page_leads_to_a_site(tmp_path: Path) -> None:
+@once
+def followed(base: Path) -> tuple[Path, list[str]]:
+    """What one has who follows the start page, with all that was drawn; and the commands."""
+    folder = base / "start"
+    folder.mkdir()
+    return folder, follow(DOCS / "start.md", folder)
+
+
+@pytest.fixture
+def start(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of it, as others begin with it."""
+    folder, _ = followed(tmp_path_factory.getbasetemp())
+    return shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+
+
+def test_start_page_leads_to_a_site(tmp_path_factory: pytest.TempPathFactory) -> None:
     page = DOCS / "start.md"
-    assert follow(page, tmp_path) == STARTED
-    site = tmp_path / "site"
+    folder, commands = followed(tmp_path_factory.getbasetemp())
+    assert commands == STARTED
+    site = folder / "site"
     assert "studies/" in (site / "index.html").read_text("utf-8")
     for address in ("studies", "studies/tuning", "studies/tuning/model/large"):
         assert (site / address / "index.html").is_file()
@@ -63,6 +81,15 @@ def test_start_page_shows_what_the_import_proposes(tmp_path: Path) -> None:
     assert roles in run(f"{STARTED[0]} --dry-run".replace(" --yes --site", ""), tmp_path).stdout
 
 
+@pytest.fixture
+def drawn(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is drawn anywhere isn't drawn once more here."""
+    cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
+    cache.mkdir(exist_ok=True)
+    (tmp_path / ".cache").symlink_to(cache, target_is_directory=True)
+
+
+@pytest.mark.usefixtures("drawn")
 def test_readme_leads_to_a_site(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "index.md").write_text("# A site", "utf-8")
@@ -144,6 +171,7 @@ def inspect_stand_in(folder: Path) -> dict[str, Any]:
     return dict.fromkeys(modules, SimpleNamespace(**names))
 
 
+@pytest.mark.usefixtures("drawn")
 def test_logs_page_leads_to_answers_that_are_paired(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,10 +196,9 @@ def test_logs_page_leads_to_answers_that_are_paired(
     assert all(test in page.read_text("utf-8") for test in (answers[0]["test"], "McNemar's exact"))
 
 
-def test_hosts_page_leads_to_a_site_and_to_plain_pages(tmp_path: Path) -> None:
-    for block in blocks(DOCS / "start.md"):
-        if block.title == "tuning.csv":
-            (tmp_path / block.title).write_text(block.text, "utf-8")
+def test_hosts_page_leads_to_a_site_and_to_plain_pages(start: Path, tmp_path: Path) -> None:
+    for written in ("data", "docs", "site"):
+        shutil.rmtree(start / written)
     assert run(STARTED[0].replace("--site", "--no-site"), tmp_path).returncode == 0
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/index.md").write_text("# Mine\n\n```grid\ntuning/small\n```\n", "utf-8")
@@ -253,8 +280,8 @@ def test_printed_commands_of_the_data_format_run(tmp_path: Path) -> None:
     assert (tmp_path / "data/schema/study.v1.json").read_text("utf-8").startswith("{")
 
 
+@pytest.mark.usefixtures("start")
 def test_template_of_the_options_page_works(tmp_path: Path) -> None:
-    follow(DOCS / "start.md", tmp_path)
     [template] = [block for block in blocks(DOCS / "options.md") if block.language == "jinja"]
     (tmp_path / "templates").mkdir()
     (tmp_path / template.title).write_text(template.text, "utf-8")
@@ -333,8 +360,8 @@ def test_settings_are_those_that_mkdocs_and_its_plugins_know(
         assert config.site_url == written["site_url"]
 
 
+@pytest.mark.usefixtures("start")
 def test_policy_number_and_navigation_of_the_options_page(tmp_path: Path) -> None:
-    follow(DOCS / "start.md", tmp_path)
     page = blocks(DOCS / "options.md")
     [policy] = [block.text for block in page if "csp: true" in block.text]
     navigation, tabs = [block.text for block in page if block.text.startswith("nav:")]
@@ -400,10 +427,9 @@ def command_lines(page: str) -> list[str]:
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def repository(start: Path) -> Path:
     """A repository with what the commands of the options page name."""
-    project = tmp_path / "project"
-    follow(DOCS / "start.md", project)
+    project = start
     shutil.copytree(project / "data", project / "my/data")
     [table] = [block.text for block in blocks(DOCS / "import.md") if block.title == "results.csv"]
     (project / "results.csv").write_text(table, "utf-8")
@@ -424,7 +450,7 @@ def test_commands_of_the_options_page_run(repository: Path) -> None:
     run_here = [command for command in commands if not command.startswith(elsewhere)]
     assert len(run_here) == 17
     for command in run_here:
-        result = run(f"{command} < /dev/null", repository)
+        result = run(command, repository)
         expected = 2 if command == "gridatlas import results.csv" else 0
         assert result.returncode == expected, f"{command}\n{result.stdout}{result.stderr}"
         if expected:  # it shows what it would do, and nobody is there to say yes
@@ -494,8 +520,8 @@ def test_editors_of_the_studies_are_told_as_the_page_says() -> None:
     assert [path.read_text("utf-8").startswith(line) for path in studies] == [True] * len(studies)
 
 
+@pytest.mark.usefixtures("start")
 def test_metadata_is_read_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    follow(DOCS / "start.md", tmp_path)
     [code] = [block for block in blocks(DOCS / "data-format.md") if block.language == "python"]
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {}
@@ -507,9 +533,12 @@ def test_metadata_is_read_as_the_page_says(tmp_path: Path, monkeypatch: pytest.M
     assert any("76.2" in str(cell) for cell in cells)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_wrong_fence_is_told_as_the_page_says(tmp_path: Path) -> None:
     [output] = [block.text for block in blocks(DOCS / "fence.md") if block.language == "text"]
-    (tmp_path / "data").symlink_to(ROOT / "data", target_is_directory=True)
+    (tmp_path / "data").mkdir()
+    for study in ("dynts-window-ratio", "schema"):
+        shutil.copytree(ROOT / "data" / study, tmp_path / "data" / study)
     (tmp_path / "docs").mkdir()
     (tmp_path / "mkdocs.yml").write_text("site_name: Mine\nplugins: [gridatlas]\n", "utf-8")
     text = "# Home" + "\n" * 12 + "```grid\ndynts-window-ratio/r1-qwen/aime42\n```\n"
