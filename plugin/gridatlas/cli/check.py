@@ -12,19 +12,16 @@ import click
 
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
+from gridatlas.cli.shared import format_option
 from gridatlas.model.format import many
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path), default="data")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "github"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs, github for annotations in a pull request.",
+@format_option(
+    ["text", "json", "github"],
+    "text for people, json for programs, github for annotations in a pull request.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print problems only: no notes, no summary.")
 @click.option(

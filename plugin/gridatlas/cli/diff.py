@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gridatlas.cli.shared import NothingWritten
+from gridatlas.cli.shared import NothingWritten, format_option
 from gridatlas.files.atomic import write_atomic
 from gridatlas.hosts.reporting import not_written
 
@@ -43,13 +43,9 @@ def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
     show_default=True,
     help="The data folder in the repository, for sides that are git revisions.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "json", "html"]),
-    default="markdown",
-    show_default=True,
-    help="markdown for a comment, json for programs, html for a page of its own.",
+@format_option(
+    ["markdown", "json", "html"],
+    "markdown for a comment, json for programs, html for a page of its own.",
 )
 @click.option(
     "--out",

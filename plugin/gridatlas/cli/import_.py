@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridatlas.cli.shared import data_option
+from gridatlas.cli.shared import data_option, format_option
 
 if TYPE_CHECKING:
     from gridatlas.importing.options import ImportOptions
@@ -147,14 +147,7 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option("--skip", is_flag=True, help="Leave out rows that are wrong, and report them.")
 @click.option("--replace", is_flag=True, help="Replace a study that is there.")
 @click.option("--dry-run", "dry", is_flag=True, help="Show what would be written; write nothing.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="With --dry-run: the proposal for people, or as JSON.",
-)
+@format_option(["text", "json"], "With --dry-run: the proposal for people, or as JSON.")
 @click.option("--yes", "-y", is_flag=True, help="Don't ask; take what is proposed.")
 @click.option(
     "--site/--no-site",
@@ -173,7 +166,8 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     Values are kept as printed. Each row becomes a cell or a repeat of one, or is reported.
 
     \b
-    Exit status: 0 fine, 1 problems in the data, 2 wrong usage, or a proposal that nobody accepted.
+    Exit status: 0 fine (also for a proposal that is only shown), 1 problems in the data, 2 wrong
+    usage.
 
     \b
     Examples:
@@ -196,15 +190,19 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     except CannotImport as error:
         click.echo(f"Error: nothing was imported\n{error}", err=True)
         sys.exit(2 if error.usage else 1)
-    if not options["dry"] and status != 2 and data == Path("data"):
+    if not options["dry"] and status not in (None, 2) and data == Path("data"):
         from gridatlas.cli.new import offer_site
 
         offer_site(Path(), options["site"])
-    sys.exit(status)
+    sys.exit(status or 0)
 
 
-def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -> int:
-    """Import files as a study per metric, all of which have to be possible; the exit status."""
+def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -> int | None:
+    """Import files as a study per metric, all of which have to be possible.
+
+    Returns:
+        The exit status; None where a proposal was only shown.
+    """
     from gridatlas.importing.run import run_import, study_per_metric, with_links
     from gridatlas.importing.write import check_place
 
@@ -212,7 +210,7 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
     if options["form"] == "json" and len(metrics) > 1:
         raise click.UsageError("--format json takes one --metric")
 
-    def run(given: dict[str, Any], echo: Callable[[str], None]) -> int:
+    def run(given: dict[str, Any], echo: Callable[[str], None]) -> int | None:
         return run_import(
             files,
             data,
@@ -232,9 +230,10 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
             check_place(data, given["study"], replace=options["replace"])
         run({**given, "dry": True}, lambda _: None)
     statuses = [run(given, click.echo) for given in each]
-    if not options["dry"] and 2 not in statuses:
+    written = [status for status in statuses if status is not None]
+    if not options["dry"] and len(written) == len(each) and 2 not in written:
         with_links(data, [given["study"] for given in each])
-    return max(statuses)
+    return max(written, default=None)
 
 
 def import_options(options: Mapping[str, Any]) -> ImportOptions:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -13,6 +15,48 @@ data_option = click.option(
     show_default=True,
     help="Folder with one folder per study.",
 )
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_JSON = "gridatlas.json"
+
+
+def _json_asked(context: click.Context, _: click.Parameter, given: bool) -> None:
+    context.meta[_JSON] = given
+
+
+def _form(context: click.Context, parameter: click.Parameter, form: str) -> str:
+    if not context.meta.get(_JSON):
+        return form
+    source = context.get_parameter_source(str(parameter.name))
+    if form != "json" and source is not click.core.ParameterSource.DEFAULT:
+        raise click.UsageError(f"--json and --format {form} exclude each other")
+    return "json"
+
+
+def format_option(forms: Sequence[str], text: str) -> Callable[[Command], Command]:
+    """The options `--format`, whose first form is the default, and `--json` as its short form."""
+
+    def add(command: Command) -> Command:
+        command = click.option(
+            "--json",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_json_asked,
+            help="Short for --format json.",
+        )(command)
+        return click.option(
+            "--format",
+            "form",
+            type=click.Choice(forms),
+            default=forms[0],
+            show_default=True,
+            callback=_form,
+            help=text,
+        )(command)
+
+    return add
 
 
 class NothingWritten(click.ClickException):

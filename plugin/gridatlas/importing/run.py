@@ -43,7 +43,7 @@ def run_import(
     confirm: Callable[[str], bool | None],
     which: Callable[[int], int | None],
     progress: Callable[[str], None],
-) -> int:
+) -> int | None:
     """Import files as one study, and say all that is to be said.
 
     Args:
@@ -54,7 +54,7 @@ def run_import(
         progress: Says what is being done, where that takes a while.
 
     Returns:
-        The exit status.
+        The exit status; None where a proposal was only shown, and nothing written.
 
     Raises:
         CannotImport: Where it can't go on; nothing was written.
@@ -86,8 +86,8 @@ def run_import(
         if proposal is None:
             number = _ask_which(choice, files, data, asked, options, (study, title), echo, which)
             if number is None:
-                echo("\nNothing was imported.")
-                return 0 if options["dry"] else 2
+                echo("\nNothing was written.")
+                return 2 if options["yes"] and not options["dry"] else None
             proposal = choice.candidates[number - 1]
         return _import(proposal, choice.wide, files, data, asked, options, (study, title), echo,
                        confirm, progress)  # fmt: skip
@@ -212,7 +212,7 @@ def _import(
     echo: Callable[[str], None],
     confirm: Callable[[str], bool | None],
     progress: Callable[[str], None],
-) -> int:
+) -> int | None:
     study, title = names
     for line in proposal_lines(proposal, sources(files)):
         echo(line)
@@ -227,11 +227,11 @@ def _import(
         if answer is None:
             given = _given(files, data, options, wide)
             command = accepting_command(given, proposal, asked, study, title)
-            echo(f"\nNothing was imported. To accept this:\n\n  {command}\n")
+            echo(f"\nNothing was written. To accept this proposal, run:\n\n  {command}\n")
         elif not answer:
-            echo("Nothing was imported. gridatlas import --help tells how to say it otherwise.")
+            echo("Nothing was written. To name the roles yourself, see gridatlas import --help.")
         if not answer:
-            return 2
+            return None
     about = About(title, sources(files), options["url"], options["link"])
     measured = with_run(imported, proposal.table.logs, study)
     imported = measured.imported

@@ -110,6 +110,21 @@ def test_schema_prints_the_schema() -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("check",), ("diff", "data", "data"), ("import", "data/demo/cells.csv", "--dry-run")],
+)
+def test_json_is_short_for_its_format(data: Path, command: tuple[str, ...]) -> None:
+    long = _run(*command, "--format", "json")
+    short = _run(*command, "--json")
+    both = _run(*command, "--json", "--format", "json")
+    assert json.loads(short.output) == json.loads(long.output) == json.loads(both.output)
+    assert short.exit_code == long.exit_code
+    other = _run(*command, "--json", "--format", "html" if command[0] == "diff" else "text")
+    assert other.exit_code == 2
+    assert "exclude each other" in other.output
+
+
 def test_problems_as_json(data: Path) -> None:
     result = _run("check", "--format", "json")
     assert json.loads(result.output) == {

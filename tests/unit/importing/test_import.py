@@ -150,8 +150,10 @@ readings:
 def test_without_anybody_to_ask_it_proposes_and_says_how_to_accept(here: Path) -> None:
     put(here, "results.csv", LONG)
     result = run("results.csv")
-    assert result.exit_code == 2
-    assert result.output == (f"{PROPOSED}\nNothing was imported. To accept this:\n\n  {ACCEPT}\n\n")
+    assert result.exit_code == 0
+    assert result.output == (
+        f"{PROPOSED}\nNothing was written. To accept this proposal, run:\n\n  {ACCEPT}\n\n"
+    )
     assert sorted(here.iterdir()) == [here / "results.csv"]
 
 
@@ -181,7 +183,7 @@ def test_with_axes_and_metric_named_nothing_is_asked(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "status", "exists"), [(True, 0, True), (False, 2, False)], ids=["yes", "no"]
+    ("answer", "status", "exists"), [(True, 0, True), (False, 0, False)], ids=["yes", "no"]
 )
 def test_at_a_terminal_it_asks(
     here: Path, monkeypatch: pytest.MonkeyPatch, answer: bool, status: int, exists: bool
@@ -200,7 +202,7 @@ RANDOM = "lr,depth,width,acc\n" + "".join(
 """40 of 1,001 settings."""
 
 
-@pytest.mark.parametrize(("answer", "status"), [(2, 0), (None, 2)], ids=["second", "none"])
+@pytest.mark.parametrize(("answer", "status"), [(2, 0), (None, 0)], ids=["second", "none"])
 def test_at_a_terminal_it_asks_which_of_several(
     here: Path, monkeypatch: pytest.MonkeyPatch, answer: int | None, status: int
 ) -> None:
@@ -213,7 +215,7 @@ def test_at_a_terminal_it_asks_which_of_several(
     axes = re.findall(r"^\d\. x (\w+), y (\w+)", result.output, re.MULTILINE)
     assert len(axes) == asked[0] > 2
     if answer is None:
-        assert result.output.endswith("\nNothing was imported.\n")
+        assert result.output.endswith("\nNothing was written.\n")
         assert not (here / "data").exists()
     else:
         study = load(here / "data")["results"].study
@@ -682,7 +684,7 @@ def test_the_command_that_accepts_gives_what_was_proposed(here: Path, case: str)
     name, content, options = ACCEPTED[case]
     put(here, name, content)
     result = run(name, *options)
-    assert result.exit_code == 2
+    assert result.exit_code == 0
     [command] = [line for line in result.output.splitlines() if line.startswith("  gridatlas ")]
     accepted = run(*shlex.split(command)[2:])
     assert accepted.exit_code == 0, accepted.output
@@ -1389,7 +1391,7 @@ def test_what_accepts_a_proposal_makes_the_website_that_was_asked_for(
     here: Path, site: str
 ) -> None:
     put(here, "results.csv", LONG)
-    command = run("results.csv", site).output.rpartition("To accept this:")[2]
+    command = run("results.csv", site).output.rpartition("To accept this proposal, run:")[2]
     assert site in shlex.split(command)
     assert site not in run("results.csv").output
 
