@@ -452,7 +452,9 @@ def test_commands_of_the_options_page_run(repository: Path) -> None:
     for command in run_here:
         result = run(command, repository)
         assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
-        if command == "gridatlas import results.csv":  # it shows what it would do, and nobody is there to say yes
+        if (
+            command == "gridatlas import results.csv"
+        ):  # it shows what it would do, and nobody is there to say yes
             assert "--yes" in result.stdout
     assert (repository / "my-results/mkdocs.yml").is_file()
     assert (repository / "data/results/study.yml").is_file()
