@@ -26,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve links test test-reproduce test-versions soak check format package lock reference \
+.PHONY: help site site-zensical serve links test test-reproduce test-versions soak check format package lock reference \
 	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
@@ -39,6 +39,10 @@ site: $(VENV)/.installed-site ## Build the website into site/
 	@echo
 	@echo "The website is in $(CURDIR)/site/index.html"
 	@echo "To look at it: make serve"
+
+# Its pages of notebooks are missing: mkdocs-jupyter makes them.
+site-zensical: $(VENV)/.installed-test ## Build the website into site/ with Zensical
+	$(BIN)/gridatlas build --site --strict --host zensical
 
 # Notebooks stay without output: to run them takes longer than all the rest of a rebuild.
 serve: $(VENV)/.installed-site ## Show the website and rebuild it as files change (ADDRESS=127.0.0.1:8000)
