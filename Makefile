@@ -75,14 +75,19 @@ test-versions: export VERSIONS := $(or $(VERSIONS),lowest)
 test-versions: ## Run the tests with other versions than the lock's (VERSIONS=lowest or newest)
 	bash .github/scripts/test_versions.sh $(ARGS)
 
+# The workflows that others get are held to the same.
+EXAMPLE := owner/grid-atlas@0123456789abcdef0123456789abcdef01234567
 check: $(VENV)/.installed-check ## Check format, style, types, layers and workflows
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/zizmor --offline --quiet --persona pedantic .github docs/workflows/*.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml docs/workflows/*.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
+	rm -rf build/new && mkdir -p build
+	$(BIN)/gridatlas new build/new/calls --github --source $(EXAMPLE) --yes > build/new.txt
+	$(BIN)/gridatlas new build/new/vendored --github --vendored --source $(EXAMPLE) --yes > build/new.txt
+	$(BIN)/zizmor --offline --quiet --persona auditor .github build/new
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml build/new/*/.github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot build/new/*/.github/dependabot.yml
 
 format: $(VENV)/.installed-check ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix-only

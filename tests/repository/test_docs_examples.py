@@ -5,7 +5,6 @@ import re
 import shlex
 import shutil
 import sys
-import tomllib
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +18,6 @@ from documents import DOCS, PAGES, ROOT, Block, blocks, follow, run
 from log_samples import put_eval, put_lm_eval
 from mkdocs.config import load_config
 from once import once
-from packaging.requirements import Requirement
 
 from gridatlas.cli.main import main
 from gridatlas.data.yaml import parse_yaml
@@ -323,11 +321,11 @@ def test_python_page_runs_from_top_to_bottom(
 
 SETTINGS = [
     pytest.param(block, id=f"{page.stem}-{number}")
-    for page in (DOCS / name for name in ("options.md", "publish.md", "review.md", "hosts.md"))
+    for page in (DOCS / name for name in ("options.md", "hosts.md"))
     for number, block in enumerate(blocks(page))
     if block.language == "yaml"
     and not block.title  # for another host
-    and not block.text.startswith(("nav:", "      - uses:"))
+    and not block.text.startswith("nav:")
 ] + [
     pytest.param(block, id=f"{page}-{number}")
     for page in ("fence", "python")
@@ -400,18 +398,6 @@ def test_policy_number_and_navigation_of_the_options_page(tmp_path: Path) -> Non
     assert netlify == f"/*\n  Content-Security-Policy: {policy}\n"
 
 
-def test_action_and_requirement_of_the_pages_are_there() -> None:
-    [step] = yaml.safe_load(blocks(DOCS / "review.md")[1].text)
-    repository, _, commit = step["uses"].partition("@")
-    assert commit == "COMMIT"
-    assert (ROOT / repository.removeprefix("OWNER/grid-atlas/") / "action.yml").is_file()
-    [named] = [block.text for block in blocks(DOCS / "publish.md") if block.language == "text"]
-    requirement = Requirement(named.strip())
-    assert requirement.name == "gridatlas"
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert requirement.extras <= extras["optional-dependencies"].keys()
-
-
 # --- commands ------------------------------------------------------------------------------------
 
 
@@ -448,7 +434,7 @@ def test_commands_of_the_options_page_run(repository: Path) -> None:
     # Runs are measured by other tests, and sites are served by others, without an end.
     elsewhere = ("gridatlas collect", "gridatlas serve")
     run_here = [command for command in commands if not command.startswith(elsewhere)]
-    assert len(run_here) == 17
+    assert len(run_here) == 18
     for command in run_here:
         result = run(command, repository)
         assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
@@ -582,12 +568,30 @@ HERE = {
     ("docs/options.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
     ("benchmarks/pages.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
     ("docs/problems.md", "text"): "test_full_example_of_the_data_format_is_fine",
-    ("docs/publish.md", "text"): "test_action_and_requirement_of_the_pages_are_there",
-    ("docs/publish.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
+    ("docs/publish.md", "sh"): "test_printed_commands_have_the_options_that_there_are",
+    (
+        "docs/publish.md",
+        "yaml",
+    ): "workflows/test_publishing.py::test_workflows_of_the_page_are_those_that_are_written",
+    (
+        "docs/publish-elsewhere.md",
+        "sh",
+    ): "workflows/test_publishing.py::test_mike_keeps_a_site_per_version",
+    (
+        "docs/publish-elsewhere.md",
+        "text",
+    ): "workflows/test_publishing.py::test_requirement_of_the_page_names_a_place",
+    (
+        "docs/publish-elsewhere.md",
+        "toml",
+    ): "workflows/test_publishing.py::test_hosts_that_preview_build_what_changed",
+    (
+        "docs/publish-elsewhere.md",
+        "yaml",
+    ): "workflows/test_publishing.py::test_gitlab_fails_on_a_ragged_row_and_keeps_what_changed",
     ("docs/python.md", "python"): "test_python_page_runs_from_top_to_bottom",
     ("docs/python.md", "text"): "test_python_page_runs_from_top_to_bottom",
     ("docs/python.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
-    ("docs/review.md", "yaml"): "test_action_and_requirement_of_the_pages_are_there",
     ("docs/start.md", "csv"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "sh"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "text"): "test_start_page_leads_to_a_site",

@@ -94,7 +94,7 @@ def test_no_file_installs_a_name_that_is_not_ours() -> None:
     files = tracked()
     assert ROOT / "docs/python.md" in files
     assert ROOT / "plugin/gridatlas/data/tables.py" in files
-    assert ROOT / ".github/actions/gridatlas/install.sh" in files
+    assert ROOT / ".github/workflows/results.yml" in files
     wrong = {}
     for path in files:
         content = path.read_bytes().decode("utf-8", "replace")
@@ -134,7 +134,7 @@ def test_each_way_to_install_the_name_is_seen(file: str, content: str) -> None:
         ("a.md", '```sh\npip install "/path/to/grid-atlas[mkdocs]"\ngridatlas check\n```\n'),
         ("a.md", f"```text\n{NAME}[mkdocs] @ git+https://example.org/grid-atlas@COMMIT\n```\n"),
         ("a.sh", f'pip install "{NAME} @ git+https://example.org/grid-atlas@COMMIT"\n'),
-        ("a.yml", "uses: OWNER/grid-atlas/.github/actions/gridatlas@COMMIT\n"),
+        ("a.yml", "uses: OWNER/grid-atlas/.github/workflows/results.yml@COMMIT\n"),
         ("mkdocs.yml", "plugins:\n  - search\n  - gridatlas\n"),
         ("a.sh", 'pip install -e ".[reproduce]"; gridatlas check\n'),
         ("a.py", 'study = gridatlas.load("data")["demo"]\n'),

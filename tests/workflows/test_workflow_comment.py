@@ -1,4 +1,4 @@
-"""preview-comment.yml, run as it is against a GitHub of our own: what it writes and refuses."""
+"""comment.yml, run as it is against a GitHub of our own: what it writes and refuses."""
 
 import copy
 import html
@@ -14,12 +14,12 @@ from typing import Any
 import cmarkgfm
 import pytest
 from fake_github import TOKEN, GitHub, serving
-from workflows import WORKFLOWS, Done, event, run_step, run_steps, workflow
+from workflows import COMMENT, Done, event, run_step, run_steps, workflow
 
 REPOSITORY = "atlas-owner/results"
 MARKER = "<!-- gridatlas-preview -->"
 HEAD, BASE = "a3c1" * 10, "b0b5" * 10
-[STEP] = run_steps(WORKFLOWS / "preview-comment.yml", "comment")
+[STEP] = run_steps(COMMENT, "comment")
 PREVIEW = {"format": 1, "pull_request": 12, "head": HEAD, "base": BASE, "site": "site"}
 
 
@@ -63,11 +63,11 @@ def github(hosts: GitHub) -> GitHub:
     return hosts
 
 
-Comment = Callable[..., Done]
+WriteComment = Callable[..., Done]
 
 
 @pytest.fixture
-def comment(github: GitHub, tmp_path: Path) -> Comment:
+def comment(github: GitHub, tmp_path: Path) -> WriteComment:
     """Run the workflow's step: `comment("fork")`, `comment(content=…)`."""
 
     def comment(name: str = "own", content: bytes | None = None, **changes: Any) -> Done:
@@ -95,7 +95,7 @@ def functions(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     script, main, _ = STEP["run"].partition("\ntry:\n    status")
     assert main
     found: dict[str, Any] = {}
-    exec(compile(script, "preview-comment.yml", "exec"), found)
+    exec(compile(script, COMMENT.name, "exec"), found)
     return found
 
 
@@ -104,7 +104,7 @@ def functions(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["own", "fork"])
 def test_the_comment_is_written_and_then_written_over(
-    github: GitHub, comment: Comment, name: str
+    github: GitHub, comment: WriteComment, name: str
 ) -> None:
     github.pulls[0] = pull(fork=name == "fork")
     github.comments[12] = [
@@ -127,7 +127,7 @@ def test_the_comment_is_written_and_then_written_over(
 
 
 def test_the_comment_says_all_that_changed_the_important_first(
-    github: GitHub, comment: Comment
+    github: GitHub, comment: WriteComment
 ) -> None:
     assert comment().status == 0
     [text] = github.bodies()
@@ -155,14 +155,14 @@ def test_the_comment_says_all_that_changed_the_important_first(
     assert links(text) == ["https://github.com/atlas-owner/results/actions/runs/7001#artifacts"]
 
 
-def test_no_change_says_so(github: GitHub, comment: Comment) -> None:
+def test_no_change_says_so(github: GitHub, comment: WriteComment) -> None:
     same = event("diff") | {"changed": False, "summary": "No result changed.", "sections": []}
     assert comment(content=artifact(same)).status == 0
     [text] = github.bodies()
     assert "## No change in the results\n\nNo result changed.\n" in text
 
 
-def test_the_newest_of_several_artifacts_is_read(github: GitHub, comment: Comment) -> None:
+def test_the_newest_of_several_artifacts_is_read(github: GitHub, comment: WriteComment) -> None:
     github.artifacts = {
         502: ("gridatlas-preview-data", artifact(event("diff") | {"summary": "Again."})),
         501: ("gridatlas-preview-data", artifact()),
@@ -173,14 +173,14 @@ def test_the_newest_of_several_artifacts_is_read(github: GitHub, comment: Commen
 
 
 def test_a_branch_with_several_pull_requests_is_told_apart(
-    github: GitHub, comment: Comment
+    github: GitHub, comment: WriteComment
 ) -> None:
     github.pulls.insert(0, pull(11))
     assert comment().status == 0
     assert set(github.comments) == {12}
 
 
-def test_many_changes_are_cut_and_counted(github: GitHub, comment: Comment) -> None:
+def test_many_changes_are_cut_and_counted(github: GitHub, comment: WriteComment) -> None:
     item = {"text": "é" * 390, "study": "s", "details": [], "table": None}
     many = {"id": "cells", "title": "Cells", "items": [item] * 100, "more": 40}
     diff = event("diff") | {"sections": [many, many | {"title": "Levels"}]}
@@ -194,7 +194,7 @@ def test_many_changes_are_cut_and_counted(github: GitHub, comment: Comment) -> N
     assert "download `gridatlas-preview-site`" in text
 
 
-def test_wide_and_long_tables_are_cut_and_counted(github: GitHub, comment: Comment) -> None:
+def test_wide_and_long_tables_are_cut_and_counted(github: GitHub, comment: WriteComment) -> None:
     table = {"columns": [f"c{i}" for i in range(50)], "rows": [["x"] * 50] * 100}
     item = {"text": "t", "study": "s", "details": ["d"] * 15, "table": table}
     diff = event("diff") | {"sections": [{"id": "a", "title": "T", "items": [item], "more": 0}]}
@@ -230,8 +230,10 @@ def move_on(github: GitHub, commit: str = NEXT, **more: Any) -> None:
 
 
 def test_a_comment_is_asked_for_however_a_preview_ends() -> None:
-    job = workflow(WORKFLOWS / "preview-comment.yml")["jobs"]["comment"]
-    assert job["if"] == "github.event.workflow_run.event == 'pull_request'"
+    job = workflow(COMMENT)["jobs"]["comment"]
+    assert job["if"] == (
+        "github.event_name == 'workflow_run' && github.event.workflow_run.event == 'pull_request'"
+    )
 
 
 @pytest.mark.parametrize("name", ["own", "fork"])
@@ -245,26 +247,64 @@ def test_a_comment_is_asked_for_however_a_preview_ends() -> None:
     ],
 )
 def test_a_failing_preview_writes_over_the_comment(
-    github: GitHub, comment: Comment, name: str, conclusion: str, ended: str
+    github: GitHub, comment: WriteComment, name: str, conclusion: str, ended: str
 ) -> None:
     github.pulls[0] = pull(fork=name == "fork")
     github.comments[12] = [{"id": 1, "user": {"login": "visitor"}, "body": f"{MARKER} mine"}]
     assert comment(name, UNCHANGED).status == 0
     assert "## No change in the results" in github.bodies()[1]
     move_on(github)
-    asked = len(github.asked)
+    github.artifacts = {}
     done = comment(name, head_sha=NEXT, conclusion=conclusion)
     assert (done.status, done.summary) == (
         0,
         f"updated the comment on pull request 12: the preview {ended}\n",
     )
     assert github.bodies() == [f"{MARKER} mine", without_preview(ended)]
-    # What a failed preview left isn't even looked at.
+
+
+@pytest.mark.parametrize("conclusion", ["startup_failure", "timed_out", "cancelled"])
+def test_what_a_broken_run_left_is_not_even_looked_at(
+    github: GitHub, comment: WriteComment, conclusion: str
+) -> None:
+    assert comment(content=UNCHANGED).status == 0
+    asked = len(github.asked)
+    assert comment(conclusion=conclusion).status == 0
     assert not any("artifacts" in path for _, path in github.asked[asked:])
 
 
-def test_a_preview_that_succeeds_again_replaces_it(github: GitHub, comment: Comment) -> None:
+FAILS = (
+    "❌ The checks fail: [the run](https://github.com/atlas-owner/results/actions/runs/7001) "
+    "shows on what.\n"
+)
+
+
+def test_a_run_that_fails_on_problems_has_a_comment_that_says_so(
+    github: GitHub, comment: WriteComment
+) -> None:
+    assert comment().status == 0
+    done = comment(conclusion="failure")
+    assert (done.status, done.summary) == (0, "updated the comment on pull request 12\n")
+    [text] = github.bodies()
+    assert text.startswith(f"{MARKER}\n## Changes in the results\n")
+    assert text.endswith(FAILS)
+
+
+def test_what_a_failed_run_claims_is_compared_with_what_github_says(
+    github: GitHub, comment: WriteComment
+) -> None:
+    assert comment().status == 0
+    claimed = artifact(preview=PREVIEW | {"pull_request": 3})
+    done = comment(content=claimed, conclusion="failure")
+    assert done.status == 1
+    assert "pull request 3, which isn't of that branch" in done.summary
+    assert github.bodies() == [without_preview(commit=HEAD)]
+    assert github.bodies(3) == []
+
+
+def test_a_preview_that_succeeds_again_replaces_it(github: GitHub, comment: WriteComment) -> None:
     assert comment(content=UNCHANGED).status == 0
+    github.artifacts = {}
     assert comment(conclusion="failure").status == 0
     assert github.bodies() == [without_preview(commit=HEAD)]
     again = comment(content=artifact())
@@ -273,7 +313,10 @@ def test_a_preview_that_succeeds_again_replaces_it(github: GitHub, comment: Comm
     assert text.startswith(f"{MARKER}\n## Changes in the results\n")
 
 
-def test_a_first_preview_that_fails_writes_no_comment(github: GitHub, comment: Comment) -> None:
+def test_a_first_preview_that_fails_writes_no_comment(
+    github: GitHub, comment: WriteComment
+) -> None:
+    github.artifacts = {}
     done = comment(conclusion="failure")
     assert (done.status, done.summary) == (0, "No comment: there is none to write over\n")
     assert github.writes() == []
@@ -281,11 +324,12 @@ def test_a_first_preview_that_fails_writes_no_comment(github: GitHub, comment: C
 
 @pytest.mark.parametrize("more", [{"state": "closed"}, {"commit": "f" * 40}])
 def test_a_failed_preview_of_what_is_closed_or_moved_on_changes_nothing(
-    github: GitHub, comment: Comment, more: dict[str, Any]
+    github: GitHub, comment: WriteComment, more: dict[str, Any]
 ) -> None:
     assert comment().status == 0
     move_on(github, **more)
     before = github.bodies()
+    github.artifacts = {}
     done = comment(head_sha=NEXT, conclusion="failure")
     assert (done.status, done.summary) == (
         0,
@@ -295,18 +339,19 @@ def test_a_failed_preview_of_what_is_closed_or_moved_on_changes_nothing(
 
 
 def test_of_several_pull_requests_of_a_branch_none_keeps_its_comment(
-    github: GitHub, comment: Comment
+    github: GitHub, comment: WriteComment
 ) -> None:
     github.pulls.insert(1, pull(11))
     for number in (11, 12):
         assert comment(content=artifact(preview=PREVIEW | {"pull_request": number})).status == 0
     # GitHub doesn't say of which of them the run was.
+    github.artifacts = {}
     done = comment(conclusion="failure")
     assert done.summary == "updated the comment on pull request 11, 12: the preview failed\n"
     assert github.bodies(11) == github.bodies(12) == [without_preview(commit=HEAD)]
 
 
-def test_how_else_a_preview_may_end_changes_nothing(github: GitHub, comment: Comment) -> None:
+def test_how_else_a_preview_may_end_changes_nothing(github: GitHub, comment: WriteComment) -> None:
     done = comment(conclusion="action_required")
     assert (done.status, done.summary) == (
         0,
@@ -316,7 +361,7 @@ def test_how_else_a_preview_may_end_changes_nothing(github: GitHub, comment: Com
 
 
 def test_a_preview_that_is_refused_leaves_no_earlier_comment(
-    github: GitHub, comment: Comment
+    github: GitHub, comment: WriteComment
 ) -> None:
     assert comment(content=UNCHANGED).status == 0
     move_on(github)
@@ -332,14 +377,16 @@ def test_a_preview_that_is_refused_leaves_no_earlier_comment(
 # --- when nothing is written, and why -----------------------------------------------------------
 
 
-def test_a_closed_pull_request_gets_no_comment(github: GitHub, comment: Comment) -> None:
+def test_a_closed_pull_request_gets_no_comment(github: GitHub, comment: WriteComment) -> None:
     github.pulls[0] = pull(state="closed")
     done = comment()
     assert (done.status, done.summary) == (0, "No comment: pull request 12 is closed\n")
     assert github.writes() == []
 
 
-def test_a_pull_request_that_moved_on_gets_no_comment(github: GitHub, comment: Comment) -> None:
+def test_a_pull_request_that_moved_on_gets_no_comment(
+    github: GitHub, comment: WriteComment
+) -> None:
     github.pulls[0] = pull(head={**pull()["head"], "sha": "e" * 40})
     done = comment()
     assert (done.status, done.summary) == (
@@ -349,7 +396,7 @@ def test_a_pull_request_that_moved_on_gets_no_comment(github: GitHub, comment: C
     assert github.writes() == []
 
 
-def test_a_fork_that_is_gone_gets_no_comment(github: GitHub, comment: Comment) -> None:
+def test_a_fork_that_is_gone_gets_no_comment(github: GitHub, comment: WriteComment) -> None:
     done = comment("fork", head_repository=None)
     assert (done.status, done.summary) == (
         0,
@@ -420,7 +467,7 @@ HOSTILE_ZIPS = {
 
 @pytest.mark.parametrize("name", HOSTILE_ZIPS)
 def test_a_hostile_zip_is_refused_with_its_reason(
-    github: GitHub, comment: Comment, name: str
+    github: GitHub, comment: WriteComment, name: str
 ) -> None:
     content, reason = HOSTILE_ZIPS[name]
     done = comment(content=content)
@@ -429,7 +476,7 @@ def test_a_hostile_zip_is_refused_with_its_reason(
     assert github.writes() == []
 
 
-def test_a_gigabyte_of_nothing_is_not_unpacked(github: GitHub, comment: Comment) -> None:
+def test_a_gigabyte_of_nothing_is_not_unpacked(github: GitHub, comment: WriteComment) -> None:
     content = packed(("diff.json", b"\0" * 10**7), PLAIN[1])
     sizes = (10**7).to_bytes(4, "little"), (10**9).to_bytes(4, "little")
     assert content.count(sizes[0]) == 2  # as each entry has it twice
@@ -439,13 +486,13 @@ def test_a_gigabyte_of_nothing_is_not_unpacked(github: GitHub, comment: Comment)
     assert done.summary == "No comment: diff.json has 10,000,000 bytes, more than 1,000,000\n"
 
 
-def test_a_large_artifact_is_not_downloaded(github: GitHub, comment: Comment) -> None:
+def test_a_large_artifact_is_not_downloaded(github: GitHub, comment: WriteComment) -> None:
     done = comment(content=b"PK" * 1_500_000)
     assert done.summary == "No comment: the artifact has more than 2,000,000 bytes\n"
     assert not any(path.endswith("/zip") for _, path in github.asked)
 
 
-def test_a_run_without_the_artifact_is_told(github: GitHub, comment: Comment) -> None:
+def test_a_run_without_the_artifact_is_told(github: GitHub, comment: WriteComment) -> None:
     github.artifacts = {503: ("gridatlas-preview-site", artifact())}
     done = comment()
     assert (done.status, done.summary) == (
@@ -454,7 +501,7 @@ def test_a_run_without_the_artifact_is_told(github: GitHub, comment: Comment) ->
     )
 
 
-def test_what_github_refuses_is_told(github: GitHub, comment: Comment) -> None:
+def test_what_github_refuses_is_told(github: GitHub, comment: WriteComment) -> None:
     github.failing = "/comments"
     done = comment()
     assert (done.status, done.summary) == (
@@ -571,7 +618,7 @@ HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_false_claim_is_refused_with_its_reason(
-    github: GitHub, comment: Comment, name: str
+    github: GitHub, comment: WriteComment, name: str
 ) -> None:
     content, reason = CLAIMS[name]
     done = comment(content=content)
@@ -647,7 +694,7 @@ def acted_on(text: str) -> list[str]:
     return [found for pattern in patterns for found in re.findall(pattern, shown)]
 
 
-def test_all_hostile_texts_together_are_written(github: GitHub, comment: Comment) -> None:
+def test_all_hostile_texts_together_are_written(github: GitHub, comment: WriteComment) -> None:
     items = [{"text": text} for text in HOSTILE_TEXTS]
     section = {"id": "x", "title": "All", "items": items}
     assert comment(content=artifact(changed("sections", [section]))).status == 0

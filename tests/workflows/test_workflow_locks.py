@@ -94,7 +94,7 @@ BY_HASH = (
 """Ways to install only what the hashed lock has, or nothing more than is there."""
 NOT_LOCKED = {
     "Makefile": ['--constraint requirements.lock --editable ".[reproduce]"'],
-    ".github/actions/gridatlas/install.sh": ['--quiet --disable-pip-version-check "${wanted[@]}"'],
+    ".github/workflows/results.yml": ['--quiet --disable-pip-version-check "${wanted[@]}"'],
     ".github/scripts/test_versions.sh": [
         '--quiet --python "$venv/bin/python" --resolution "$resolution" '
         '--editable ".[mkdocs,parquet]" --group test'
@@ -115,8 +115,10 @@ def test_all_that_has_a_hash_is_installed_by_it() -> None:
         if file.is_file()
     }
     assert {file: those for file, those in found.items() if those} == NOT_LOCKED
-    preview = workflow(WORKFLOWS / "preview.yml")["jobs"]["preview"]["steps"][-1]
-    assert preview["with"] == {"constraints": "requirements-hashed.lock"}
+    ours = workflow(WORKFLOWS / "site.yml")["jobs"]["results"]["with"]["install"]
+    assert ours.splitlines()[-1].startswith(
+        "bash .github/scripts/install_hashed.sh python requirements-hashed.lock "
+    )
 
 
 def test_dependencies_are_those_of_the_package_and_its_extras() -> None:
@@ -129,7 +131,7 @@ def test_dependencies_are_those_of_the_package_and_its_extras() -> None:
     expected = [*project["dependencies"], *extras["mkdocs"], *extras["parquet"]]
     assert requirements_of("mkdocs", "parquet").stdout.splitlines() == expected
     assert requirements_of().stdout.splitlines() == project["dependencies"]
-    assert (
-        requirements_of("nothing").stderr
-        == "no extra nothing (there are mkdocs, excel, logs, notebooks, parquet, reproduce)\n"
+    assert requirements_of("nothing").stderr == (
+        "no extra nothing (there are mkdocs, zensical, excel, logs, notebooks, parquet, "
+        "reproduce)\n"
     )

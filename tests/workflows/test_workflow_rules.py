@@ -1,19 +1,31 @@
 """What holds for all workflows, and the scripts of those that build and publish."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
+import tarfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from workflows import ACTION, COPIED, ROOT, WORKFLOWS, event, run_step, run_steps, steps, workflow
+from workflows import (
+    COMMENT,
+    DEPLOY,
+    RESULTS,
+    ROOT,
+    WORKFLOWS,
+    event,
+    run_step,
+    run_steps,
+    steps,
+    workflow,
+)
 
-FILES = [*sorted(WORKFLOWS.glob("*.yml")), *sorted(COPIED.glob("*.yml"))]
-WITH_ACTION = [*FILES, ACTION / "action.yml"]
+FILES = sorted(WORKFLOWS.glob("*.yml"))
+CALLED = [RESULTS, DEPLOY, COMMENT]
+"""What other repositories call."""
 
 
 def name(file: Path) -> str:
@@ -25,12 +37,16 @@ def test_a_workflow_may_do_only_what_it_says(file: Path) -> None:
     content = workflow(file)
     assert content["permissions"] == {}
     for job in content["jobs"].values():
-        assert 1 <= job["timeout-minutes"] <= (180 if file.stem == "soak" else 30)
         assert job["permissions"]
-    assert "group" in content["concurrency"]
+        if "uses" not in job:
+            assert 1 <= job["timeout-minutes"] <= (180 if file.stem == "soak" else 30)
+    jobs = list(content["jobs"].values())
+    assert "group" in content.get("concurrency", {}) or all(
+        "group" in job.get("concurrency", {}) or "uses" in job for job in jobs
+    )
 
 
-@pytest.mark.parametrize("file", WITH_ACTION, ids=name)
+@pytest.mark.parametrize("file", FILES, ids=name)
 def test_no_text_of_an_event_is_put_into_a_script(file: Path) -> None:
     for _, step in steps(file):
         assert "${{" not in step.get("run", "")
@@ -38,7 +54,7 @@ def test_no_text_of_an_event_is_put_into_a_script(file: Path) -> None:
 
 def test_each_action_is_pinned_to_one_commit_everywhere() -> None:
     pins: dict[str, set[str]] = {}
-    for file in WITH_ACTION:
+    for file in FILES:
         for action, pin in re.findall(r"uses: ([\w.-]+/[\w.-]+)\S*@(.*)", file.read_text("utf-8")):
             assert re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", pin), (file, action)
             pins.setdefault(action, set()).add(pin)
@@ -54,31 +70,128 @@ def test_a_checkout_keeps_no_token(file: Path) -> None:
             assert "ref" not in step["with"]
 
 
+def jobs_of(file: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Jobs with steps, with the job that calls them, or themselves."""
+    for job in workflow(file)["jobs"].values():
+        if "uses" in job:
+            called = ROOT / job["uses"]
+            yield from ((job, inner) for inner in workflow(called)["jobs"].values())
+        else:
+            yield job, job
+
+
+CALLERS = [file for file in FILES if "uses: ./" in file.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("file", CALLERS, ids=name)
+def test_a_caller_allows_and_gives_what_the_called_workflow_asks_for(file: Path) -> None:
+    for job in workflow(file)["jobs"].values():
+        if "uses" not in job:
+            continue
+        called = workflow(ROOT / job["uses"])
+        needed: dict[str, str] = {}
+        for inner in called["jobs"].values():
+            needed |= inner["permissions"]
+        # One that is missing ends the run before it begins; one too many is for nothing.
+        assert job["permissions"] == needed
+        taken = (called["on"]["workflow_call"] or {}).get("inputs", {})
+        assert job.get("with", {}).keys() <= taken.keys()
+        assert "secrets" not in job
+
+
 def test_who_runs_code_of_a_pull_request_may_only_read() -> None:
     for file in FILES:
         content = workflow(file)
         events = content["on"] if isinstance(content["on"], dict) else {content["on"]: None}
         assert "pull_request_target" not in events
-        if "pull_request" in events:
-            allowed = [job["permissions"] for job in content["jobs"].values()]
-            assert all(permissions == {"contents": "read"} for permissions in allowed)
-            assert "secrets." not in file.read_text("utf-8")
+        if "pull_request" not in events:
+            continue
+        for caller, job in jobs_of(file):
+            runs = [step for step in job["steps"] if "run" in step or "checkout" in step["uses"]]
+            if runs:
+                assert set(caller["permissions"].values()) == {"read"}
+                assert set(job["permissions"].values()) == {"read"}
+        assert "secrets." not in file.read_text("utf-8")
 
 
-@pytest.mark.parametrize("folder", [WORKFLOWS, COPIED], ids=name)
-def test_who_may_comment_runs_nothing_of_a_pull_request(folder: Path) -> None:
-    file = folder / "preview-comment.yml"
-    [(_, step)] = steps(file)
+@pytest.mark.parametrize("file", CALLED, ids=name)
+def test_a_called_workflow_takes_no_secrets_and_comes_from_one_place(file: Path) -> None:
+    content = workflow(file)
+    assert set(content["on"]) == {"workflow_call"}
+    assert "secrets" not in (content["on"]["workflow_call"] or {})
+    text = file.read_text("utf-8")
+    assert "secrets." not in text
+    assert "github.token" not in text or file == COMMENT
+    # A called workflow has no folder of its own on the runner: `./` is the caller's.
+    assert not any(step.get("uses", "").startswith(("./", "$/")) for _, step in steps(file))
+
+
+def test_only_the_job_that_deploys_may_write_pages_and_it_runs_nothing() -> None:
+    writing = [
+        (file.name, identity)
+        for file in FILES
+        for identity, job in workflow(file)["jobs"].items()
+        if job["permissions"].get("pages") == "write"
+    ]
+    assert writing == [("deploy.yml", "deploy"), ("site.yml", "deploy")]
+    [(_, step)] = steps(DEPLOY)
+    assert step["uses"].startswith("actions/deploy-pages@")
+    job = workflow(WORKFLOWS / "site.yml")["jobs"]["deploy"]
+    assert job["if"] == "github.ref == 'refs/heads/main'"
+    assert set(job["needs"]) == {"results", "links"}
+
+
+def test_who_may_comment_runs_nothing_of_a_pull_request() -> None:
+    [(_, step)] = steps(COMMENT)
     assert "uses" not in step
-    assert workflow(file)["on"] == {
-        "workflow_run": {"workflows": ["preview"], "types": ["completed"]}
+    assert workflow(WORKFLOWS / "site-comment.yml")["on"] == {
+        "workflow_run": {"workflows": ["site"], "types": ["completed"]}
     }
-    assert workflow(folder / "preview.yml")["name"] == "preview"
+    assert workflow(WORKFLOWS / "site.yml")["name"] == "site"
 
 
-def test_the_workflow_to_copy_is_our_own() -> None:
-    copied = COPIED / "preview-comment.yml"
-    assert copied.read_bytes() == (WORKFLOWS / "preview-comment.yml").read_bytes()
+@pytest.mark.parametrize("file", FILES, ids=name)
+def test_what_an_expression_names_is_there(file: Path) -> None:
+    content = workflow(file)
+    calls = content["on"].get("workflow_call") if isinstance(content["on"], dict) else None
+    inputs = (calls or {}).get("inputs", {})
+    text = file.read_text("utf-8")
+    for found in re.findall(r"\binputs\.([\w-]+)", text):
+        assert found in inputs
+    for identity, job in content["jobs"].items():
+        earlier: set[str] = set()
+        for step in job.get("steps", ()):
+            named = set(re.findall(r"\bsteps\.([\w-]+)\.outputs", str(step)))
+            assert named <= earlier | {step.get("id", "")}, (identity, step)
+            earlier.add(step.get("id", ""))
+        needs = job.get("needs", [])
+        needed = set(re.findall(r"\bneeds\.([\w-]+)\.", str(job)))
+        assert needed <= ({needs} if isinstance(needs, str) else set(needs))
+
+
+@pytest.mark.parametrize("file", FILES, ids=name)
+def test_each_script_is_one_that_its_shell_reads(file: Path) -> None:
+    for _, step in steps(file):
+        if step.get("shell") == "python":
+            compile(step["run"], file.name, "exec")
+        elif "run" in step:
+            subprocess.run(["bash", "-n"], input=step["run"], text=True, check=True)
+
+
+def test_the_links_of_our_own_site_are_followed_as_pages_serves_it(tmp_path: Path) -> None:
+    site = tmp_path / "made"
+    site.mkdir()
+    (site / "index.html").write_text('<a href="gone/">gone</a>')
+    (site / "404.html").write_text("")
+    folder = tmp_path / "project"
+    shutil.copytree(ROOT / "tests/sites", folder / "tests/sites")
+    with tarfile.open(folder / "artifact.tar", "w") as archive:
+        archive.add(site, ".")
+    [step] = run_steps(WORKFLOWS / "site.yml", "links")
+    address = {"site-url": "https://atlas-owner.github.io/results"}
+    given = PAGES | {"needs": {"results": {"outputs": address}}}
+    done = run_step(step, folder, given)
+    assert (done.status, done.log) == (1, "leads nowhere: / <a>: gone/ (404)\n")
 
 
 def test_ci_runs_what_is_there_on_each_supported_python() -> None:
@@ -96,101 +209,9 @@ def test_ci_runs_what_is_there_on_each_supported_python() -> None:
     assert matrix["python"] == supported
 
 
-# --- GitHub Pages -------------------------------------------------------------------------------
-
-PROJECT = {
-    "mkdocs.yml": "site_name: Mine\nsite_url: !ENV [SITE_URL, '']\n"
-    "theme: {name: material, font: false}\nplugins: [search, gridatlas: {csp: true}]\n",
-    "docs/index.md": "# Home\n\nGo to the [studies](studies/index.md).\n",
-    "data/tuning/study.yml": "format: 1\ntitle: Tuning\nmetric: {name: A}\nx: rate\ny: size\n",
-    "data/tuning/cells.csv": "rate,size,value\n0.1,8,70\n0.2,8,72.5\n",
-}
-PAGES = {
-    "github": {"event": event("pull_request.own")},
-    "steps": {"pages": {"outputs": {"base_url": "https://atlas-owner.github.io/results"}}},
-}
-
-
-@pytest.fixture
-def project(tmp_path: Path, drawings: Path) -> Path:
-    """A project with one study."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / ".cache").symlink_to(drawings)
-    for path, text in PROJECT.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-    return folder
-
-
-def run_all(file: Path, job: str, folder: Path) -> list[str]:
-    """Run the steps of a job; what installs packages is left out."""
-    logs = []
-    for step in run_steps(file, job):
-        if "pip install" not in step["run"]:
-            done = run_step(step, folder, PAGES)
-            assert done.status == 0, done.log
-            logs.append(done.log)
-    return logs
-
-
-def test_the_copied_workflow_builds_a_site_for_its_address(project: Path) -> None:
-    assert len(run_all(COPIED / "pages.yml", "build", project)) == 2
-    missing = (project / "site/404.html").read_text()
-    assert 'href="/results/studies/' in missing
-    checked = check_links(project / "site", "https://atlas-owner.github.io/results/")
-    assert (checked.returncode, checked.stderr) == (0, "")
-    assert checked.stdout.endswith(" below /results/\n")
-
-
-def test_our_own_workflow_builds_a_site_and_follows_its_links(project: Path) -> None:
-    shutil.copy(ROOT / "Makefile", project)
-    shutil.copy(ROOT / "pyproject.toml", project)
-    for lock in ("requirements.lock", "requirements-hashed.lock"):
-        shutil.copy(ROOT / lock, project)
-    (project / "tests").mkdir()
-    shutil.copytree(ROOT / "tests/sites", project / "tests/sites")
-    # As if installed: the tools are those that the tests run with.
-    (project / ".venv").mkdir()
-    (project / ".venv/bin").symlink_to(Path(sys.executable).parent)
-    for stamp in (".made", ".installed-site"):
-        (project / ".venv" / stamp).touch()
-    _, links = run_all(WORKFLOWS / "pages.yml", "build", project)
-    assert " below /results/\n" in links
-
-
-def check_links(site: Path, address: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(ROOT / "tests/sites/check_links.py"), str(site)],
-        env={**os.environ, "SITE_URL": address},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_links_that_lead_nowhere_are_told(project: Path) -> None:
-    site = project / "site"
-    site.mkdir()
-    (site / "index.html").write_text(
-        '<a href="gone/">gone</a><a href="/other/">out</a><img src="https://cdn.example/x.png">'
-    )
-    (site / "404.html").write_text('<link rel="stylesheet" href="style.css">')
-    (site / "style.css").write_text("")
-    done = check_links(site, "https://me.example/atlas/")
-    assert done.returncode == 1
-    assert sorted(done.stderr.splitlines()) == [
-        "leads nowhere: / <a>: gone/ (404)",
-        "leads nowhere: /: /other/ (outside the site's folder)",
-        "leads nowhere: no/such/page/at/all/ <link stylesheet>: "
-        "no/such/page/at/all/style.css (404)",
-        "loaded from another host: /: <img> https://cdn.example/x.png",
-    ]
-    assert check_links(project / "nowhere", "").returncode == 2
-
-
 # --- releases -----------------------------------------------------------------------------------
 
+PAGES = {"github": {"event": event("pull_request.own")}}
 CHANGELOG = """\
 # Changelog
 

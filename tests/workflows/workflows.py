@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = ROOT / ".github/workflows"
-COPIED = ROOT / "docs/workflows"
-ACTION = ROOT / ".github/actions/gridatlas"
+RESULTS = WORKFLOWS / "results.yml"
+COMMENT = WORKFLOWS / "comment.yml"
+DEPLOY = WORKFLOWS / "deploy.yml"
 EVENTS = Path(__file__).parent / "events"
 
 SHELLS = {
@@ -25,7 +27,9 @@ SHELLS = {
 }
 """What each `shell:` runs a script with."""
 
-_EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
+_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
+_TOKEN = re.compile(r"\s*(?:(?P<sign>&&|\|\||==|!=|!|\(|\))|(?P<text>'[^']*')|(?P<name>[\w.-]+))")
+_SIGNS = {"&&": " and ", "||": " or ", "!": " not "}
 
 
 def event(name: str) -> dict[str, Any]:
@@ -43,15 +47,12 @@ def workflow(file: Path) -> dict[str, Any]:
 
 
 def steps(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The steps of a workflow or composite action, each with its job."""
-    content = workflow(file)
-    if "runs" in content:
-        yield from (("", step) for step in content["runs"]["steps"])
-    for name, job in content.get("jobs", {}).items():
-        yield from ((name, step) for step in job["steps"])
+    """The steps of a workflow, each with its job; a job that calls a workflow has none."""
+    for name, job in workflow(file)["jobs"].items():
+        yield from ((name, step) for step in job.get("steps", ()))
 
 
-def run_steps(file: Path, job: str = "") -> list[dict[str, Any]]:
+def run_steps(file: Path, job: str) -> list[dict[str, Any]]:
     """The steps of a job that run a script."""
     return [step for name, step in steps(file) if name == job and "run" in step]
 
@@ -63,19 +64,37 @@ class Done:
     status: int
     log: str
     summary: str
+    outputs: dict[str, str] = field(default_factory=dict)
+
+
+def condition(text: str, context: Mapping[str, Any]) -> Any:
+    """The value of an expression of names, texts, `==`, `!=`, `&&`, `||`, `!` and parentheses.
+
+    Anything else is an error, so that no expression is taken for a text.
+    """
+    python, values, at = "", [], 0
+    while token := _TOKEN.match(text, at):
+        at = token.end()
+        if token["sign"]:
+            python += _SIGNS.get(token["sign"], token["sign"])
+            continue
+        value: Any = token["text"] and token["text"][1:-1]
+        if value is None:
+            value = context
+            for name in token["name"].split("."):
+                value = value.get(name) if isinstance(value, Mapping) else None
+        python += f"v[{len(values)}]"
+        values.append("" if value is None else value)
+    assert not text[at:].strip(), text
+    return eval(python, {"__builtins__": {}, "v": values})
 
 
 def evaluate(text: str, context: Mapping[str, Any]) -> str:
-    """Put values in the place of `${{ github.event.… }}`, as a runner does; absent ones are empty.
-
-    Anything but a name in braces is an error, so that no expression is taken for a text.
-    """
+    """Put values in the place of `${{ … }}`, as a runner does; absent ones are empty."""
 
     def value(found: re.Match[str]) -> str:
-        value: Any = context
-        for name in found[1].split("."):
-            value = value.get(name) if isinstance(value, Mapping) else None
-        return "" if value is None else str(value)
+        value = condition(found[1], context)
+        return str(value).lower() if isinstance(value, bool) else str(value)
 
     assert text.count("${{") == len(_EXPRESSION.findall(text)), text
     return _EXPRESSION.sub(value, text)
@@ -93,7 +112,9 @@ def run_step(
     # An expression here would put text of strangers into a script.
     assert "${{" not in step["run"]
     script.write_text(step["run"], "utf-8")
+    output = folder.parent / "output.txt"
     summary.write_text("", "utf-8")
+    output.write_text("", "utf-8")
     given = {name: evaluate(str(value), context) for name, value in step.get("env", {}).items()}
     repository = context["github"]["event"]["repository"]
     done = subprocess.run(
@@ -110,6 +131,8 @@ def run_step(
             "GITHUB_REPOSITORY": repository["full_name"],
             "GITHUB_SERVER_URL": "https://github.com",
             "GITHUB_STEP_SUMMARY": str(summary),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_EVENT_NAME": str(context["github"].get("event_name", "")),
             "GITHUB_WORKSPACE": str(folder),
             "RUNNER_TEMP": str(folder.parent / "runner"),
             **(environment or {}),
@@ -121,4 +144,76 @@ def run_step(
         timeout=600,
         check=False,
     )
-    return Done(done.returncode, done.stdout, summary.read_text("utf-8"))
+    outputs = dict(line.split("=", 1) for line in output.read_text("utf-8").splitlines())
+    return Done(done.returncode, done.stdout, summary.read_text("utf-8"), outputs)
+
+
+@dataclass
+class Run:
+    """What a job left: its steps' logs and summaries together, and its artifacts."""
+
+    status: int = 0
+    log: str = ""
+    summary: str = ""
+    ran: list[str] = field(default_factory=list)
+    artifacts: dict[str, Path] = field(default_factory=dict)
+
+
+def run_job(
+    file: Path,
+    job: str,
+    folder: Path,
+    context: Mapping[str, Any],
+    environment: Mapping[str, str] | None = None,
+) -> Run:
+    """Run the steps of a job in their order, up to the first that fails.
+
+    Of the actions, `configure-pages` gives an address and those that upload keep what they are
+    given in folders beside `folder`; a checkout is there, and caches are empty.
+    """
+    content = workflow(file)["jobs"][job]
+    found: dict[str, Any] = {"runner": {"temp": str(folder.parent / "runner")}, **context}
+    found["steps"] = outputs = {}
+    given = {name: evaluate(str(v), found) for name, v in content.get("env", {}).items()}
+    run = Run()
+    for step in content["steps"]:
+        if not condition(str(step.get("if", "'always'")), found):
+            continue
+        run.ran.append(step.get("name", step.get("uses", "")))
+        if "run" not in step:
+            outputs[step.get("id", "")] = {"outputs": use(step, found, run, folder.parent)}
+            continue
+        done = run_step(step, folder, found, {**(environment or {}), **given})
+        outputs[step.get("id", "")] = {"outputs": done.outputs}
+        run.log += done.log
+        run.summary += done.summary
+        if done.status:
+            run.status = done.status
+            break
+    return run
+
+
+def use(
+    step: Mapping[str, Any], context: Mapping[str, Any], run: Run, base: Path
+) -> dict[str, Any]:
+    """Do what an action does; give its outputs."""
+    action, given = step["uses"].partition("@")[0].removeprefix("actions/"), step.get("with", {})
+    if action == "configure-pages":
+        return {"base_url": "https://atlas-owner.github.io/results"}
+    if action == "deploy-pages":
+        return {"page_url": "https://atlas-owner.github.io/results/"}
+    if action.startswith("upload-"):
+        name = given.get("name", "github-pages")
+        target = base / "artifacts" / name
+        for line in evaluate(given["path"], context).split("\n"):
+            if path := line.strip():
+                assert Path(path).exists(), f"nothing to upload: {path}"
+                target.mkdir(parents=True, exist_ok=True)
+                if Path(path).is_dir():
+                    shutil.copytree(path, target, dirs_exist_ok=True)
+                else:
+                    shutil.copy(path, target)
+        run.artifacts[name] = target
+        return {}
+    assert action in ("checkout", "setup-python", "cache/restore", "cache/save"), action
+    return {}

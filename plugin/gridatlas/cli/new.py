@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
+from gridatlas.cli.github import NoSource, Source, github_files, installed_source, parse_source
 from gridatlas.cli.mkdocs_config import CannotAdd, data_folder, with_plugin
 from gridatlas.files.atomic import write_atomic, write_new
 from gridatlas.files.staging import StagingDir, remove_abandoned
@@ -33,6 +36,7 @@ class Plan:
         left: Files that exist already and stay as they are.
         before: Text of the mkdocs.yml that is changed; empty where there is none.
         after: What it becomes.
+        workflows: Those of the files that are shown before they are written: they run on GitHub.
     """
 
     files: Mapping[str, str]
@@ -41,6 +45,7 @@ class Plan:
     left: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
+    workflows: tuple[str, ...] = ()
 
     @property
     def nothing(self) -> bool:
@@ -48,14 +53,28 @@ class Plan:
         return not self.files and self.before == self.after
 
     def diff(self) -> str:
-        """The change to mkdocs.yml."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
-            f"{CONFIG} (now)",
-            f"{CONFIG} (then)",
+        """The change to mkdocs.yml, and the workflows."""
+        shown = [(CONFIG, self.before, self.after)] if self.before != self.after else []
+        shown += [(path, "", self.files[path]) for path in self.workflows]
+        return "".join(_diff(*change) for change in shown)
+
+    def with_workflows(self, folder: Path, files: Mapping[str, str]) -> Plan:
+        """The plan with workflows that are to be written, too."""
+        left = tuple(path for path in files if (folder / path).exists())
+        new = {path: text for path, text in files.items() if path not in left}
+        return replace(
+            self, files={**self.files, **new}, left=(*self.left, *left), workflows=tuple(new)
         )
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _diff(path: str, before: str, after: str) -> str:
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        f"{path} (now)",
+        f"{path} (then)",
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
 def plan_new(folder: Path) -> Plan:
@@ -196,6 +215,13 @@ def offer_site(folder: Path, wanted: bool | None) -> None:
     click.echo("\nNext: mkdocs serve, then open http://127.0.0.1:8000/studies/")
 
 
+def _source(_: click.Context, __: click.Parameter, value: str | None) -> Source | None:
+    found = parse_source(value) if value else None
+    if value and not found:
+        raise click.BadParameter("name OWNER/REPOSITORY@COMMIT, with all 40 digits of the commit")
+    return found
+
+
 @click.command("new")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option(
@@ -203,8 +229,31 @@ def offer_site(folder: Path, wanted: bool | None) -> None:
     type=click.Choice(["mkdocs", "zensical"]),
     help="What builds the site; without it, MkDocs where there is no zensical.toml.",
 )
-@click.option("--yes", "-y", is_flag=True, help="Change mkdocs.yml without asking.")
-def new(folder: Path, host: str | None, yes: bool) -> None:
+@click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+@click.option(
+    "--github",
+    is_flag=True,
+    help="Also write workflows that check, show and publish the results on GitHub.",
+)
+@click.option(
+    "--vendored",
+    is_flag=True,
+    help="With --github: write the whole workflows instead of calls to those of Grid Atlas.",
+)
+@click.option(
+    "--source",
+    metavar="OWNER/REPOSITORY@COMMIT",
+    callback=_source,
+    help="Where both come from. [default: what this version was installed from]",
+)
+def new(
+    folder: Path,
+    host: str | None,
+    yes: bool,
+    github: bool,
+    vendored: bool,
+    source: Source | None,
+) -> None:
     """Begin a website of results in FOLDER (default: here), or add Grid Atlas to one.
 
     Without a mkdocs.yml: a whole site, with an example study whose comments teach the format.
@@ -221,29 +270,60 @@ def new(folder: Path, host: str | None, yes: bool) -> None:
       gridatlas new my-results
       gridatlas new --yes
       gridatlas new my-results --host zensical
+      gridatlas new --github
     """  # noqa: D301
     name = "" if folder == Path() else f"{folder.as_posix()}/"
+    if (vendored or source) and not github:
+        raise click.UsageError("--vendored and --source are for --github")
+    zensical = _is_for_zensical(folder, host)
+    if zensical and github:
+        raise click.UsageError("the workflows of --github build with MkDocs, not with Zensical")
     try:
-        plan = plan_zensical(folder) if _is_for_zensical(folder, host) else plan_new(folder)
+        plan = plan_zensical(folder) if zensical else plan_new(folder)
+        if github:
+            files = github_files(source or installed_source(), plan.data, vendored=vendored)
+            plan = plan.with_workflows(folder, files)
         if plan.nothing:
-            has = "is there" if _is_for_zensical(folder, host) else "has the plugin"
-            click.echo(f"Nothing to do: {name}{plan.config} {has}, and there is a data folder.")
+            click.echo(_nothing(f"{name}{plan.config}", zensical, github))
             return
-        if plan.before != plan.after:
+        if plan.before != plan.after or plan.workflows:
             click.echo(plan.diff(), nl=False)
-            _ask(name, folder, yes)
+            what = f"Change {name}{CONFIG} like this?" if not github else "Write this?"
+            _ask(what, yes, _command(folder, github, vendored, source))
         carry_out(folder, plan)
+    except NoSource as error:
+        _stop(str(error), *NO_SOURCE)
     except CannotAdd as error:
-        click.echo(f"Error: nothing was changed\n  found:    {error}", err=True)
-        click.echo(f"  expected: a list of plugins in {name}{CONFIG}", err=True)
-        click.echo(f"  fix:      {error.fix}", err=True)
-        sys.exit(1)
+        _stop(str(error), f"a list of plugins in {name}{CONFIG}", error.fix)
     except HostError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)
     except OSError as error:
         click.echo(f"Error: {error.filename or folder}: {error.strerror}", err=True)
         sys.exit(1)
+    _report(name, plan, zensical)
+
+
+NO_SOURCE = (
+    "a commit, which the workflows name and install",
+    "name it: gridatlas new --github --source OWNER/grid-atlas@COMMIT",
+)
+
+
+def _nothing(config: str, zensical: bool, github: bool) -> str:
+    more = "the workflows are there, " if github else ""
+    has = "is there" if zensical else "has the plugin"
+    return f"Nothing to do: {more}{config} {has}, and there is a data folder."
+
+
+def _stop(found: str, expected: str, fix: str) -> NoReturn:
+    click.echo(f"Error: nothing was changed\n  found:    {found}", err=True)
+    click.echo(f"  expected: {expected}", err=True)
+    click.echo(f"  fix:      {fix}", err=True)
+    sys.exit(1)
+
+
+def _report(name: str, plan: Plan, zensical: bool) -> None:
     for path in plan.left:
         click.echo(f"left as it is: {name}{path}")
     if plan.before != plan.after:
@@ -254,8 +334,10 @@ def new(folder: Path, host: str | None, yes: bool) -> None:
     if name:
         click.echo(f"  cd {name.rstrip('/')}")
     click.echo("  gridatlas check")
-    serve = "gridatlas serve" if _is_for_zensical(folder, host) else "mkdocs serve"
+    serve = "gridatlas serve" if zensical else "mkdocs serve"
     click.echo(f"  {serve:<17} then open http://127.0.0.1:8000/studies/")
+    if plan.workflows:
+        click.echo("  On GitHub: Settings, Pages, Source: GitHub Actions. Then commit and push.")
     click.echo("Your own results: gridatlas import FILE")
 
 
@@ -264,13 +346,21 @@ def _is_for_zensical(folder: Path, host: str | None) -> bool:
     return host == "zensical" or (host is None and found)
 
 
-def _ask(name: str, folder: Path, yes: bool) -> None:
+def _command(folder: Path, github: bool, vendored: bool, source: Source | None) -> str:
+    """What accepts a change without a question."""
+    words = ["gridatlas new", *([shlex.quote(str(folder))] if folder != Path() else [])]
+    words += ["--github"] if github else []
+    words += ["--vendored"] if vendored else []
+    words += [f"--source {source.repository}@{source.commit}"] if source else []
+    return " ".join([*words, "--yes"])
+
+
+def _ask(what: str, yes: bool, command: str) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        where = "" if not name else f"{folder} "
-        click.echo(f"\nNothing was changed. To accept this: gridatlas new {where}--yes")
+        click.echo(f"\nNothing was changed. To accept this: {command}")
         sys.exit(2)
-    if not click.confirm(f"\nChange {name}{CONFIG} like this?", default=True):
+    if not click.confirm(f"\n{what}", default=True):
         click.echo("Nothing was changed.")
         sys.exit(2)

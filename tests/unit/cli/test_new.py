@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -356,3 +358,146 @@ def test_at_a_terminal_an_import_asks(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     offer_site(here, None)
     assert (here / "mkdocs.yml").exists() == made
+
+
+# --- workflows ------------------------------------------------------------------------------------
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+SOURCE = f"atlas/grid-atlas@{COMMIT}"
+CALLERS = [".github/workflows/results.yml", ".github/workflows/comment.yml"]
+WRITTEN = [*CALLERS, ".github/dependabot.yml"]
+
+
+@pytest.fixture
+def site(here: Path) -> Path:
+    """A site that lacks nothing but workflows."""
+    (here / "mkdocs.yml").write_text("site_name: a\nplugins: [gridatlas]\n")
+    (here / "data").mkdir()
+    return here
+
+
+def test_workflows_are_shown_and_then_written(site: Path) -> None:
+    before = files(site)
+    shown = run("--github", "--source", SOURCE)
+    assert shown.exit_code == 2
+    assert files(site) == before
+    assert f"+    uses: atlas/grid-atlas/.github/workflows/results.yml@{COMMIT}\n" in shown.output
+    tail = (
+        f"\nNothing was changed. To accept this: gridatlas new --github --source {SOURCE} --yes\n"
+    )
+    assert shown.output.endswith(tail)
+    done = run("--github", "--source", SOURCE, "--yes")
+    assert done.exit_code == 0
+    assert done.output.startswith(shown.output.removesuffix(tail))
+    assert [line for line in done.output.splitlines() if line.startswith("written")] == [
+        f"written: {path}" for path in WRITTEN
+    ]
+    assert set(files(site)) - set(before) == set(WRITTEN)
+    lines = [line for path in CALLERS for line in (site / path).read_text().splitlines()]
+    assert len(lines) <= 30
+    assert f"{COMMIT}" in (site / CALLERS[1]).read_text()
+    assert not re.search("OWNER|COMMIT", "".join(lines))
+    again = run("--github", "--source", f"atlas/grid-atlas@{'f' * 40}")
+    assert (again.exit_code, again.output) == (
+        0,
+        "Nothing to do: the workflows are there, mkdocs.yml has the plugin, "
+        "and there is a data folder.\n",
+    )
+
+
+def test_a_workflow_that_is_there_stays(site: Path) -> None:
+    (site / CALLERS[0]).parent.mkdir(parents=True)
+    (site / CALLERS[0]).write_text("name: mine\n")
+    done = run("--github", "--source", SOURCE, "--yes")
+    assert f"left as it is: {CALLERS[0]}\n" in done.output
+    assert (site / CALLERS[0]).read_text() == "name: mine\n"
+    assert (site / CALLERS[1]).is_file()
+
+
+def test_workflows_know_the_plugins_own_data_folder(here: Path) -> None:
+    (here / "mkdocs.yml").write_text('site_name: a\nplugins: [gridatlas: {data: "ü: #/"}]\n')
+    (here / "ü: #").mkdir()
+    assert run("--github", "--source", SOURCE, "--yes").exit_code == 0
+    jobs = yaml.safe_load((here / CALLERS[0]).read_text())["jobs"]
+    assert jobs["results"]["with"] == {"data": "ü: #"}
+    assert "with" not in jobs["deploy"]
+
+
+def test_vendored_workflows_call_none_of_another_repository(site: Path) -> None:
+    done = run("--github", "--vendored", "--source", SOURCE, "--yes")
+    assert done.exit_code == 0
+    for name in ("results", "deploy", "comment"):
+        ours = STARTER.parents[3] / f".github/workflows/{name}.yml"
+        copied = site / f".github/workflows/gridatlas-{name}.yml"
+        assert copied.read_bytes() == ours.read_bytes()
+    callers = [yaml.safe_load((site / path).read_text()) for path in CALLERS]
+    called = [job["uses"] for caller in callers for job in caller["jobs"].values()]
+    assert called == [
+        f"./.github/workflows/gridatlas-{n}.yml" for n in ("results", "deploy", "comment")
+    ]
+    assert callers[0]["jobs"]["results"]["with"] == {
+        "install": "python -m pip install --quiet 'gridatlas[mkdocs,parquet] @ "
+        f"git+https://github.com/atlas/grid-atlas@{COMMIT}'"
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "vcs", "found"),
+    [
+        ("https://github.com/atlas/grid-atlas", {"commit_id": COMMIT}, SOURCE),
+        ("https://github.com/atlas/grid-atlas.git", {"commit_id": COMMIT}, SOURCE),
+        ("ssh://git@github.com/atlas/grid-atlas.git", {"commit_id": COMMIT}, SOURCE),
+        ("https://github.com/atlas/grid-atlas", {"commit_id": "main"}, None),
+        ("https://git.example/atlas/grid-atlas", {"commit_id": COMMIT}, None),
+        ("https://github.com.evil.example/a/b", {"commit_id": COMMIT}, None),
+        ("file:///home/me/grid-atlas", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_commit_is_that_of_the_installed_version(
+    site: Path, monkeypatch: pytest.MonkeyPatch, url: str, vcs: object, found: str | None
+) -> None:
+    record = json.dumps({"url": url} | ({"vcs_info": vcs} if vcs else {"dir_info": {}}))
+    installed = type("Installed", (), {"read_text": lambda self, _: record if url else None})
+    monkeypatch.setattr("gridatlas.cli.github.metadata.distribution", lambda _: installed())
+    result = run("--github", "--yes")
+    if found:
+        assert result.exit_code == 0
+        repository, commit = found.split("@")
+        assert (
+            f"{repository}/.github/workflows/results.yml@{commit}"
+            in (site / CALLERS[0]).read_text()
+        )
+        return
+    reason = "from no commit of a repository on GitHub" if url else "without a record of where from"
+    assert (result.exit_code, result.output) == (
+        1,
+        "Error: nothing was changed\n"
+        f"  found:    Grid Atlas was installed {reason}\n"
+        "  expected: a commit, which the workflows name and install\n"
+        "  fix:      name it: gridatlas new --github --source OWNER/grid-atlas@COMMIT\n",
+    )
+    assert not (site / ".github").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--vendored"], "--vendored and --source are for --github"),
+        (["--source", SOURCE], "--vendored and --source are for --github"),
+        (
+            ["--github", "--source", SOURCE, "--host", "zensical"],
+            "the workflows of --github build with MkDocs, not with Zensical",
+        ),
+        (["--github", "--source", "atlas/grid-atlas"], "with all 40 digits of the commit"),
+        (["--github", "--source", f"a b/c@{COMMIT}"], "with all 40 digits of the commit"),
+        (["--github", "--source", f"a/b@{COMMIT}\nx"], "with all 40 digits of the commit"),
+    ],
+)
+def test_what_is_asked_wrongly_changes_nothing(
+    site: Path, arguments: list[str], message: str
+) -> None:
+    result = run(*arguments, "--yes")
+    assert result.exit_code == 2
+    assert message in result.output
+    assert not (site / ".github").exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mkdocs.config import Config
 from mkdocs.config import config_options as c
 from mkdocs.config.base import ConfigErrors, ConfigWarnings, ValidationError
@@ -62,6 +64,12 @@ class GridAtlasConfig(Config):
         unknown = sorted(set(self) - self._schema_keys, key=str)
         others = [warning for warning in warnings if warning[0] not in unknown]
         return failed, [*others, *((name, self._unknown(str(name))) for name in unknown)]
+
+    def take_environment(self, environment: Mapping[str, str]) -> None:
+        """Take what a workflow sets for one build, in the place of what `mkdocs.yml` has."""
+        self.compare_to = environment.get("GRIDATLAS_COMPARE_TO") or self.compare_to
+        if environment.get("GRIDATLAS_CSP") == "false":
+            self.csp = False
 
     def _unknown(self, name: str) -> str:
         options = [option for option, _ in self._schema]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 import tempfile
@@ -97,6 +98,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add our stylesheet and script, and have `serve` watch what pages are made from."""
+        self.config.take_environment(os.environ)
+        if not config.site_url and (address := os.environ.get("GRIDATLAS_SITE_URL")):
+            config.site_url = f"{address.rstrip('/')}/"
         config.extra_css.append(STYLESHEET)
         script = c.ExtraScriptValue(SCRIPT)
         script.defer = True

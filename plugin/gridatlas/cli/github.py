@@ -1,0 +1,105 @@
+"""The workflows that `gridatlas new --github` writes: those that call ours, or ours themselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+STARTER = Path(__file__).with_name("starter")
+WORKFLOWS = ".github/workflows"
+CALLERS = ("results", "comment")
+CALLED = ("results", "deploy", "comment")
+
+_SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{40})")
+_ADDRESS = re.compile(r"(?:https|ssh)://(?:git@)?github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?")
+
+
+class NoSource(Exception):
+    """Where Grid Atlas comes from isn't known, so nothing can name its commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where workflows and Grid Atlas are taken from.
+
+    Attributes:
+        repository: On GitHub, as `owner/name`.
+        commit: 40 hexadecimal digits.
+    """
+
+    repository: str
+    commit: str
+
+    @property
+    def requirement(self) -> str:
+        """What pip installs: the same commit, and never the name alone."""
+        return f"gridatlas[mkdocs,parquet] @ git+https://github.com/{self.repository}@{self.commit}"
+
+
+def parse_source(text: str) -> Source | None:
+    """A source from `owner/name@commit`; nothing for another form."""
+    found = _SOURCE.fullmatch(text)
+    return Source(found[1], found[2]) if found else None
+
+
+def installed_source() -> Source:
+    """Where pip installed this version from, as it recorded it (PEP 610).
+
+    Raises:
+        NoSource: Where that is no commit of a repository on GitHub.
+    """
+    text = metadata.distribution("gridatlas").read_text("direct_url.json")
+    if not text:
+        raise NoSource("Grid Atlas was installed without a record of where from")
+    record = json.loads(text)
+    address = _ADDRESS.fullmatch(str(record.get("url", "")))
+    commit = record.get("vcs_info", {}).get("commit_id", "")
+    found = parse_source(f"{address[1]}@{commit}") if address else None
+    if found is None:
+        raise NoSource("Grid Atlas was installed from no commit of a repository on GitHub")
+    return found
+
+
+def github_files(source: Source, data: str = "data", *, vendored: bool = False) -> dict[str, str]:
+    """The files of workflows, by their paths in a repository.
+
+    Args:
+        source: What the workflows and Grid Atlas are taken from.
+        data: The folder of the studies.
+        vendored: Whether the called workflows are files of that repository, too.
+    """
+    files = {f"{WORKFLOWS}/{name}.yml": _caller(name, source, data, vendored) for name in CALLERS}
+    if vendored:
+        files |= {f"{WORKFLOWS}/gridatlas-{name}.yml": called_workflow(name) for name in CALLED}
+    dependabot = (STARTER / "github/dependabot.yml").read_text("utf-8")
+    return {**files, ".github/dependabot.yml": dependabot}
+
+
+def called_workflow(name: str) -> str:
+    """A workflow of Grid Atlas: as it was packed, or of the repository that this runs from."""
+    packed = STARTER / "workflows" / f"{name}.yml"
+    ours = Path(__file__).parents[3] / WORKFLOWS / f"{name}.yml"
+    return (packed if packed.is_file() else ours).read_text("utf-8")
+
+
+def _caller(name: str, source: Source, data: str, vendored: bool) -> str:
+    text = (STARTER / f"github/{name}.yml").read_text("utf-8")
+    given = {} if data == "data" else {"data": data}
+    if vendored:
+        text = re.sub(
+            r"OWNER/grid-atlas/\.github/workflows/(\w+\.yml)@COMMIT",
+            rf"./{WORKFLOWS}/gridatlas-\1 # zizmor: ignore[self-repository] not on every server",
+            text,
+        )
+        given["install"] = f"python -m pip install --quiet '{source.requirement}'"
+    text = text.replace("COMMIT", source.commit).replace("OWNER/grid-atlas", source.repository)
+    if name != "results" or not given:
+        return text
+    # JSON's texts are YAML's.
+    lines = "".join(
+        f"      {key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in given.items()
+    )
+    return re.sub(r"(results\.yml.*\n)", lambda found: f"{found[1]}    with:\n{lines}", text)
