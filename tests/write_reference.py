@@ -141,35 +141,23 @@ def keys(name: str) -> str:
 
 
 def options() -> str:
-    """The options of the plugin."""
+    """The options of the plugin, each below its name, which other pages link to."""
     texts = {name.rstrip("_"): text for name, text in attribute_docstrings(GridAtlasConfig).items()}
-    return table(
-        ["option", "default", "meaning"],
-        (
-            (f"[`{name}`](#{name})", default({"default": option.default}), texts[name])
-            for name, option in GridAtlasConfig._schema
-        ),
+    return "\n\n".join(
+        f"### `{name}`\n\nDefault: {default({'default': option.default})}. {texts[name]}"
+        for name, option in GridAtlasConfig._schema
     )
 
 
-def commands() -> str:
-    """What `--help` prints of each command, as the terminal shows it."""
-    texts = []
-    for path, command in _commands(main, "gridatlas"):
-        context = click.Context(
-            command, info_name=path, terminal_width=78, help_option_names=["-h", "--help"]
-        )
-        lines = command.get_help(context).splitlines()
-        text = "\n".join(line.rstrip() for line in lines)
-        texts.append(f"## {path}\n\n```text\n{text}\n```")
-    return "\n\n".join(texts)
-
-
-def _commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
-    yield path, command
-    if isinstance(command, click.Group):
-        for name in sorted(command.commands):
-            yield from _commands(command.commands[name], f"{path} {name}")
+def command(name: str = "") -> str:
+    """What `--help` prints of a command, as the terminal shows it; without a name, of them all."""
+    found = main.commands[name] if name else main
+    path = f"gridatlas {name}".rstrip()
+    context = click.Context(
+        found, info_name=path, terminal_width=78, help_option_names=["-h", "--help"]
+    )
+    text = "\n".join(line.rstrip() for line in found.get_help(context).splitlines())
+    return f"```text\n{text}\n```"
 
 
 def names() -> str:
@@ -197,7 +185,7 @@ def problems() -> str:
 PARTS: Mapping[str, Callable[..., str]] = {
     "keys": keys,
     "options": options,
-    "commands": commands,
+    "command": command,
     "names": names,
     "problems": problems,
 }

@@ -414,7 +414,7 @@ def command_lines(page: str) -> list[str]:
 
 @pytest.fixture
 def repository(start: Path) -> Path:
-    """A repository with what the commands of the options page name."""
+    """A repository with what the examples of the help name."""
     project = start
     shutil.copytree(project / "data", project / "my/data")
     [table] = [block.text for block in blocks(DOCS / "import.md") if block.title == "results.csv"]
@@ -429,33 +429,52 @@ def repository(start: Path) -> Path:
     return project
 
 
-def test_commands_of_the_options_page_run(repository: Path) -> None:
-    commands = command_lines("options.md")
-    # Runs are measured by other tests, and sites are served by others, without an end.
-    elsewhere = ("gridatlas collect", "gridatlas serve")
-    run_here = [command for command in commands if not command.startswith(elsewhere)]
-    assert len(run_here) == 18
-    for command in run_here:
+def examples() -> list[str]:
+    """The examples in the help of the commands, without what is said of them."""
+    lines = []
+    # Under `main`: click keeps a command's first help option, and without the group it has no -h.
+    above = click.Context(main, info_name="gridatlas", **main.context_settings)
+    for name, command in main.commands.items():
+        text = command.get_help(click.Context(command, info_name=name, parent=above))
+        shown = text.partition("Examples:\n")[2].partition("\n\n")[0]
+        lines += [re.split(r"\s{2,}", line.strip())[0] for line in shown.splitlines()]
+    return lines
+
+
+def test_examples_of_the_help_run(repository: Path) -> None:
+    imported = [line for line in examples() if line.startswith("gridatlas import results.csv")]
+    # Runs are measured by other tests, sites are served by others, without an end, and other tests
+    # import logs and folders, and write workflows.
+    elsewhere = tuple(f"gridatlas {words}" for words in ("collect", "serve", "import", "new --g"))
+    others = [line for line in examples() if not line.startswith(elsewhere)]
+    assert len(others) == 15
+    [proposed, _, accepted] = imported
+    assert "--yes" in run(proposed, repository).stdout  # no one can accept it
+    for command in [accepted, *others]:
         result = run(command, repository)
         assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
-        if (
-            command == "gridatlas import results.csv"
-        ):  # it shows what it would do, and nobody is there to say yes
-            assert "--yes" in result.stdout
     assert (repository / "my-results/mkdocs.yml").is_file()
     assert (repository / "data/results/study.yml").is_file()
-    # The new study is a change, which neither --fail-on nor a comparison of revisions tells.
+    # The new study is a change, which neither --fail-on nor a comparison of revisions reports.
     assert run("gridatlas diff origin/main data", repository).returncode == 1
+
+
+def parse(line: str) -> None:
+    """Read the words of a command as on the command line, and do nothing."""
+    name, *words = shlex.split(line)[1:]
+    above = click.Context(main, info_name="gridatlas", **main.context_settings)
+    main.commands[name].make_context(name, words, parent=above)
+
+
+@pytest.mark.parametrize("line", [line for line in examples() if " > " not in line])
+def test_examples_of_the_help_have_the_options_that_there_are(line: str) -> None:
+    parse(line)
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
 def test_printed_commands_have_the_options_that_there_are(page: str) -> None:
     for line in command_lines(page):
-        name, *words = shlex.split(line)[1:]
-        # Under `main`, as on the command line: click keeps a command's first help option, and
-        # without the group it has no -h.
-        above = click.Context(main, info_name="gridatlas", **main.context_settings)
-        main.commands[name].make_context(name, words, parent=above)
+        parse(line)
 
 
 def test_every_page_names_only_targets_that_make_knows() -> None:
@@ -563,8 +582,7 @@ HERE = {
     ("docs/options.md", "jinja"): "test_template_of_the_options_page_works",
     ("docs/options.md", "markdown"): "test_policy_number_and_navigation_of_the_options_page",
     ("docs/options.md", "python"): "test_python_of_the_options_page_runs",
-    ("docs/options.md", "sh"): "test_commands_of_the_options_page_run",
-    ("docs/options.md", "text"): "test_commands_of_the_options_page_run",
+    ("docs/options.md", "sh"): "test_policy_number_and_navigation_of_the_options_page",
     ("docs/options.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
     ("benchmarks/pages.md", "sh"): "test_commands_that_measure_have_the_options_that_there_are",
     ("docs/problems.md", "text"): "test_full_example_of_the_data_format_is_fine",

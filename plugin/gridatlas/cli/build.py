@@ -28,45 +28,45 @@ LISTED = 20
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write to: the docs folder of a site, or any folder of a repository.",
+    help="Folder to write pages to: the docs folder of a site, or any folder.",
 )
 @click.option(
     "--site",
     "whole",
     is_flag=True,
-    help="Build the whole site of this folder with its host, as its configuration says.",
+    help="Build the site of this folder, as configured.",
 )
 @host_option
 @config_option
-@click.option("--strict", is_flag=True, help="With --site: any problem or fault fails the build.")
+@click.option("--strict", is_flag=True, help="With --site: fail on any problem.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["mkdocs", "markdown", "wiki"]),
     default="mkdocs",
     show_default=True,
-    help="mkdocs for Zensical, and MkDocs without the plugin; markdown for a repository, wiki for "
-    "its wiki.",
+    help="mkdocs for a site generator without the plugin, markdown for a repository, wiki for its "
+    "wiki.",
 )
 @click.option(
     "--pages",
     default="studies",
     show_default=True,
-    help="Folder of the pages below that one.",
+    help="Folder of the pages in it.",
 )
-@click.option("--templates", type=click.Path(path_type=Path), help="Folder of own templates.")
+@click.option("--templates", type=click.Path(path_type=Path), help="Folder of your templates.")
 @click.option(
     "--cache",
     type=click.Path(path_type=Path),
     default=Path(".cache/gridatlas"),
     show_default=True,
-    help="Folder of the cache between builds.",
+    help="Folder of the cache.",
 )
-@click.option("--url", default="", help="Address of the published site, for texts to copy.")
+@click.option("--url", default="", help="Address of the published site.")
 @click.option(
     "--no-directory-urls",
     is_flag=True,
-    help="For a site with use_directory_urls: false, whose addresses end with index.html.",
+    help="For a site with use_directory_urls: false.",
 )
 def build(
     context: click.Context,
@@ -83,14 +83,14 @@ def build(
     url: str,
     no_directory_urls: bool,
 ) -> None:
-    """Build the site with --site, or write the pages of all studies into a folder with --into.
+    """Build the site (--site), or write the pages of all studies into a folder (--into).
 
-    Files of a folder that an earlier build wrote are changed or removed, all others stay: a file of
-    yours in the way is an error, and nothing is written then. The same data gives the same files.
+    With --into, a build updates and removes only files that an earlier build wrote. A file of
+    yours in the way is an error, and the build writes nothing.
 
     \b
-    Exit status: 0 fine, 1 problems in the data (they stand on the pages; with --site, 1 tells that
-    the site isn't built), 2 wrong usage.
+    Exit status: 0 fine, 1 problems in the data (shown on the pages) or, with --site, no site
+    built, 2 wrong usage.
 
     \b
     Examples:

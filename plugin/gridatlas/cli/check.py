@@ -21,26 +21,23 @@ from gridatlas.model.problems import ALIKE, More, Problem, only_problems, trunca
 @click.argument("data", type=click.Path(path_type=Path), default="data")
 @format_option(
     ["text", "json", "github"],
-    "text for people, json for programs, github for annotations in a pull request.",
+    "text for people, json for programs, github for annotations in GitHub Actions.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print problems only: no notes, no summary.")
+@click.option("--quiet", "-q", is_flag=True, help="Print problems only.")
 @click.option(
     "--all",
     "every",
     is_flag=True,
-    help=f"Print every problem, also where one file has more than {ALIKE} of a kind.",
+    help=f"Print every problem, not only {ALIKE} of a kind per file.",
 )
 @click.option(
-    "--verbose", "-v", is_flag=True, help="Print the answer that each page of a study leads with."
+    "--verbose", "-v", is_flag=True, help="Print the answer of each page, and its evidence."
 )
 def check(data: Path, form: str, quiet: bool, every: bool, verbose: bool) -> None:
-    """Check every study in the folder DATA (default: data), and print all problems at once.
-
-    Of more than 100 problems of one kind in one file the first 100 are printed, and how many more
-    there are; --all prints each. --format json always has all.
+    """Check every study in the folder DATA (default: data), and print all problems.
 
     \b
-    Exit status: 0 no problem (notes are none), 1 problems, 2 wrong usage.
+    Exit status: 0 no problem (notes don't count), 1 problems, 2 wrong usage.
 
     \b
     Examples:

@@ -12,22 +12,21 @@ from gridatlas.cli.shared import data_option
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @data_option
-@click.option("--study", required=True, metavar="ID", help="The study that was measured.")
+@click.option("--study", required=True, metavar="ID", help="The study that the runs measured.")
 @click.option("--reading", required=True, metavar="ID", help="The reading to write.")
-@click.option("--label", metavar="TEXT", help="How pages shall call the reading.")
+@click.option("--label", metavar="TEXT", help="Name of the reading on pages.")
 def collect(
     runs: tuple[Path, ...], data: Path, study: str, reading: str, label: str | None
 ) -> None:
-    """Make a reading of what runs measured.
+    """Create a reading from run results.
 
-    RUN is the folder of a run (the --out of an evaluation script). Its complete cells become rows
-    of DATA/<study>/<reading>.csv; cells that aren't complete stay absent, and are listed. Beside it
-    runs/<run>.json says how each run was made and how far it is, and runs/<run>.outcomes.json has
-    the outcome of each item. Rows of the reading that other runs measured are kept. What study.yml
-    must say is printed if it isn't there.
+    RUN is the folder of a run, the --out of an evaluation script. Several may be parts of one run.
+    Writes complete cells to DATA/<study>/<reading>.csv, next to rows of other runs, and the records
+    to runs/<run>.json and runs/<run>.outcomes.json. Lists incomplete cells, and prints the lines
+    that study.yml lacks.
 
     \b
-    Exit status: 0 fine, 1 records or a study that don't fit, 2 wrong usage.
+    Exit status: 0 fine, 1 records and study don't match, 2 wrong usage.
 
     \b
     Examples:

@@ -41,26 +41,24 @@ def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
     type=click.Path(path_type=Path),
     default=Path("data"),
     show_default=True,
-    help="The data folder in the repository, for sides that are git revisions.",
+    help="Data folder in git revisions.",
 )
 @format_option(
     ["markdown", "json", "html"],
-    "markdown for a comment, json for programs, html for a page of its own.",
+    "markdown for a comment, json for programs, html for a single page.",
 )
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write to, instead of the standard output.",
+    help="File to write to. Default: standard output.",
 )
 @click.option(
     "--fail-on",
     metavar="KINDS",
     callback=_kinds,
-    help="Exit with 1 only for changes of these kinds: claims, checks, or both.",
+    help="Exit with 1 only for these kinds of changes: claims, checks, or claims,checks.",
 )
-@click.option(
-    "--url", default="", callback=_web_address, help="Address of the built site, to link to."
-)
+@click.option("--url", default="", callback=_web_address, help="Address of the site to link to.")
 def diff(
     base: str,
     head: str,
@@ -70,15 +68,14 @@ def diff(
     fail_on: frozenset[str] | None,
     url: str,
 ) -> None:
-    """Tell what changed in the results from BASE to HEAD.
+    """Show what changed in the results between BASE and HEAD.
 
-    BASE and HEAD are folders with studies, or git revisions of the repository around the working
-    folder. A folder is taken before a revision of the same name. Nothing is checked out. A BASE
-    without a data folder, or without a study in it, counts as empty: all results are new then.
+    BASE and HEAD are folders of studies, or git revisions, which are read without a checkout. If
+    both exist, the folder is used. A BASE without studies is empty: all results are new.
 
     \b
-    Exit status: 0 nothing changed, 1 something did, 2 a side can't be compared. With --fail-on,
-    1 only for these kinds, for a new problem in the data, and for a reading that was removed.
+    Exit status: 0 no change, 1 changes, 2 BASE or HEAD can't be read. With --fail-on, 1 only for
+    these kinds, new problems in the data, and removed readings.
 
     \b
     Examples:

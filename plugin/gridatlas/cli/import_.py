@@ -61,57 +61,59 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @data_option
-@click.option("--study", metavar="ID", callback=_id, help="Name of the study's folder.")
-@click.option("--title", metavar="TEXT", help="Name of the study on the pages.")
-@click.option("--url", metavar="URL", default="", help="Where the source can be looked at.")
+@click.option(
+    "--study", metavar="ID", callback=_id, help="Folder name of the study. Default: from the file."
+)
+@click.option("--title", metavar="TEXT", help="Title of the study.")
+@click.option("--url", metavar="URL", default="", help="Address of the source.")
 @click.option(
     "--link",
     metavar="URL",
     default="",
     callback=_link,
-    help="Where each cell's log can be looked at: 'https://example.org/logs/{file}'.",
+    help="Address of each cell's log: 'https://example.org/logs/{file}'. {file} is its path in the "
+    "imported folder.",
 )
-@click.option("--x", metavar="COLUMN", help="The horizontal axis.")
-@click.option("--y", metavar="COLUMN", help="The vertical axis; '' for none.")
+@click.option("--x", metavar="COLUMN", help="Horizontal axis.")
+@click.option("--y", metavar="COLUMN", help="Vertical axis; '' for none.")
 @click.option(
     "--metric",
     "metrics",
     metavar="COLUMN",
     multiple=True,
-    help="The values; given several times, each is a study, and these link to one another.",
+    help="Values. Repeat the option for linked studies, one per metric.",
 )
 @click.option(
     "--facet",
     "facets",
     metavar="COLUMN",
     multiple=True,
-    help="What else was varied; may be given several times.",
+    help="Another varied quantity. Repeatable.",
 )
 @click.option(
     "--repeats",
     metavar="COLUMN|rows",
     multiple=True,
-    help="What numbers the repeats of a cell, such as seed; rows where nothing does.",
+    help="Column that numbers the repeats of a cell, such as seed; or rows, for none.",
 )
 @click.option(
     "--only",
     metavar="COLUMN=LEVEL",
     multiple=True,
     callback=_level,
-    help="Take the rows with this level; the others are reported.",
+    help="Import only rows with this level, and report the others.",
 )
-@click.option("--ignore", metavar="COLUMN", multiple=True, help="Don't read this column.")
+@click.option("--ignore", metavar="COLUMN", multiple=True, help="Ignore this column.")
 @click.option("--n", metavar="COLUMN", help="Trials behind a value; '' for none.")
 @click.option("--successes", metavar="COLUMN", help="Trials that succeeded; '' for none.")
 @click.option("--stderr", metavar="COLUMN", help="Standard errors; '' for none.")
-@click.option("--spread", metavar="COLUMN", help="What stands beside the values; '' for none.")
+@click.option("--spread", metavar="COLUMN", help="Spread of the values (after ±); '' for none.")
 @click.option(
     "--spread-kind",
     type=click.Choice(["sd", "se", "ci95"]),
-    help="What it is, or what stands after a ±: standard deviation, standard error, or half of a "
-    "95 % interval.",
+    help="Kind of the spread: standard deviation, standard error, or half of a 95 % interval.",
 )
-@click.option("--spread-n", type=click.IntRange(2), help="Repeats that each value is the mean of.")
+@click.option("--spread-n", type=click.IntRange(2), help="Repeats behind each value.")
 @click.option("--unit", metavar="TEXT", help="Unit of the values, such as % or ms; '' for none.")
 @click.option(
     "--range",
@@ -122,59 +124,61 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     help="Lowest and highest possible value.",
 )
 @click.option("--better", type=click.Choice(["higher", "lower"]), help="Which values are better.")
-@click.option("--decimals", type=click.IntRange(0, 12), help="Decimals in the pictures.")
+@click.option("--decimals", type=click.IntRange(0, 12), help="Decimals in pictures.")
 @click.option(
     "--wide/--long",
     "wide",
     default=None,
-    help="Each column is a level of x, or each row is a cell.",
+    help="Each column is a level of x, or each row a cell.",
 )
 @click.option(
     "--decimal-mark",
     "mark",
     type=click.Choice(["point", "comma"]),
-    help="How numbers are written, where they don't tell.",
+    help="For numbers that can be read in two ways.",
 )
 @click.option("--encoding", metavar="NAME", help="Encoding of the text, such as cp1252.")
-@click.option("--table", type=click.IntRange(1), help="Which table of a Markdown page, from 1.")
+@click.option(
+    "--table",
+    type=click.IntRange(1),
+    help="Number of the table in a Markdown page or workbook, from 1.",
+)
 @click.option(
     "--path",
     "pattern",
     metavar="PATTERN",
-    help="Take columns from the files' paths: '{model}/{seed}.json'.",
+    help="Take columns from file paths: '{model}/{seed}.json'. Every file must match. {model} "
+    "replaces the model in results of harnesses.",
 )
-@click.option("--fill", metavar="TEXT", help="Level to write where a factor's is empty.")
-@click.option("--skip", is_flag=True, help="Leave out rows that are wrong, and report them.")
-@click.option("--replace", is_flag=True, help="Replace a study that is there.")
-@click.option("--dry-run", "dry", is_flag=True, help="Show what would be written; write nothing.")
-@format_option(["text", "json"], "With --dry-run: the proposal for people, or as JSON.")
-@click.option("--yes", "-y", is_flag=True, help="Don't ask; take what is proposed.")
+@click.option("--fill", metavar="TEXT", help="Level for rows without one.")
+@click.option("--skip", is_flag=True, help="Leave out wrong rows, and report them.")
+@click.option(
+    "--replace", is_flag=True, help="Replace an existing study, if its folder has no other files."
+)
+@click.option("--dry-run", "dry", is_flag=True, help="Only show what the import would write.")
+@format_option(["text", "json"], "Format of --dry-run.")
+@click.option("--yes", "-y", is_flag=True, help="Accept the proposal without asking.")
 @click.option(
     "--site/--no-site",
     default=None,
-    help="Make a website here as gridatlas new does, where there is none; or don't offer it.",
+    help="Start a website as gridatlas new does, or don't offer it.",
 )
 def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
-    """Make a study of tables or result files.
+    """Create a study from tables or result files.
 
     FILE is a CSV, TSV, JSON, JSON lines, Parquet, Excel or Markdown table, a log of Inspect, a
     result file of lm-evaluation-harness or MTEB, or a folder of such files, of a sweep, or of JSON
-    files with one cell each.
-    What its columns are is proposed, with reasons, and asked; each option that you give settles
-    its part. With --x, --y and --metric nothing is asked.
-
-    Values are kept as printed. Each row becomes a cell or a repeat of one, or is reported.
+    files with one cell each. The import proposes the role of each column and asks; options settle
+    their parts. With --x, --y and --metric, it asks nothing.
 
     \b
-    Exit status: 0 fine (also for a proposal that is only shown), 1 problems in the data, 2 wrong
+    Exit status: 0 fine, also for a proposal that is only shown, 1 problems in the data, 2 wrong
     usage.
 
     \b
     Examples:
-      gridatlas import results.csv                 look at it, propose, ask
-      gridatlas import results.csv --yes           take what is proposed
-      gridatlas import results.csv --yes --site    … and make a website of an empty folder
-      gridatlas import results.csv --dry-run       show what would be written
+      gridatlas import results.csv               propose and ask
+      gridatlas import results.csv --yes --site  accept, and start a website
       gridatlas import results.csv --x lr --y batch_size --metric acc --facet model --repeats seed
       gridatlas import ablation.md --wide --x heads --y layers --metric value
       gridatlas import logs/ --link 'https://example.org/logs/{file}'

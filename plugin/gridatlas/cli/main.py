@@ -20,31 +20,26 @@ from gridatlas.model.json_schema import json_schema
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(__version__, prog_name="gridatlas")
 def main() -> None:
-    """Grids of experiment results as a results website that people can trust.
+    """Build, check and compare websites of experiment results.
 
     \b
     Examples:
-      gridatlas new my-results     begin a website with an example
-      gridatlas import results.csv make a study of a table
+      gridatlas new my-results     start a website with an example
+      gridatlas import results.csv create a study from a table
       gridatlas check              check all studies in data/
-      gridatlas check my/data      check all studies in my/data/
-      gridatlas serve              show the site, and show changes at once
-      gridatlas build --site       build the site, with MkDocs, ProperDocs or Zensical
-      gridatlas build --into docs  write the pages into a folder
-      gridatlas schema             print the JSON Schema of study.yml
-      gridatlas diff main HEAD     tell what changed in the results
-      gridatlas collect runs/kv --study dynts-window-ratio --reading ours
-                                   make a reading of what a run measured
+      gridatlas serve              show the site, and reload it on changes
+      gridatlas build --site       build the site
+      gridatlas diff main HEAD     show what changed in the results
     """  # noqa: D301 (click reads the \\b)
 
 
 @main.command()
 def schema() -> None:
-    """Print the JSON Schema of study.yml, for editors that complete and check it.
+    """Print the JSON Schema of study.yml, for editors.
 
     \b
     Examples:
-      gridatlas schema > data/schema/study.v1.json
+      gridatlas schema > study.v1.json
     """  # noqa: D301
     click.echo(json.dumps(json_schema(), indent=2))
 

@@ -227,24 +227,24 @@ def _source(_: click.Context, __: click.Parameter, value: str | None) -> Source 
 @click.option(
     "--host",
     type=click.Choice(["mkdocs", "zensical"]),
-    help="What builds the site; without it, MkDocs where there is no zensical.toml.",
+    help="Site generator. Default: mkdocs, without a zensical.toml.",
 )
 @click.option("--yes", "-y", is_flag=True, help="Write without asking.")
 @click.option(
     "--github",
     is_flag=True,
-    help="Also write workflows that check, show and publish the results on GitHub.",
+    help="Also write workflows that check, preview and publish the results on GitHub.",
 )
 @click.option(
     "--vendored",
     is_flag=True,
-    help="With --github: write the whole workflows instead of calls to those of Grid Atlas.",
+    help="With --github: write whole workflows, not calls to those of Grid Atlas.",
 )
 @click.option(
     "--source",
     metavar="OWNER/REPOSITORY@COMMIT",
     callback=_source,
-    help="Where both come from. [default: what this version was installed from]",
+    help="With --github: source of the workflows. Default: the source of this installation.",
 )
 def new(
     folder: Path,
@@ -254,16 +254,14 @@ def new(
     vendored: bool,
     source: Source | None,
 ) -> None:
-    """Begin a website of results in FOLDER (default: here), or add Grid Atlas to one.
+    """Start a website of results in FOLDER (default: here), or add Grid Atlas to one.
 
-    Without a mkdocs.yml: a whole site, with an example study whose comments teach the format.
-    With one: the plugin's lines are added to it, after the change is shown; comments, order and
-    tags stay as they are. An example study is added where there is no data folder. No file is
-    written over. A second run finds nothing to do. Zensical needs no lines: with --host zensical, a
-    new site has a zensical.toml.
+    Without a mkdocs.yml, writes a site with a commented example study. With one, shows and adds the
+    lines of the plugin, and changes nothing else. Adds an example study if there is no data folder.
+    Overwrites no file. With --host zensical, a new site has a zensical.toml.
 
     \b
-    Exit status: 0 fine, 1 it can't be done, 2 wrong usage, or a change that nobody accepted.
+    Exit status: 0 fine, 1 not possible, 2 wrong usage, or change not accepted.
 
     \b
     Examples:

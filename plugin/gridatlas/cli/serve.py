@@ -14,15 +14,15 @@ from gridatlas.hosts.sites.project import HostError, find_project
 host_option = click.option(
     "--host",
     type=click.Choice([*MODULES]),
-    help="What builds the site; without it, what the configuration is for. A mkdocs.yml goes to "
-    "the first of these that is installed.",
+    help="Site generator. Default: the one that the configuration is for; for mkdocs.yml, the "
+    "first of these that is installed.",
 )
 config_option = click.option(
     "--config-file",
     "-f",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The site's configuration; without it, the zensical.toml, properdocs.yml or mkdocs.yml "
-    "that is here.",
+    help="Configuration of the site. Default: zensical.toml, properdocs.yml or mkdocs.yml in this "
+    "folder.",
 )
 
 
@@ -34,16 +34,16 @@ config_option = click.option(
     "-a",
     default="127.0.0.1:8000",
     show_default=True,
-    help="Where the site is shown.",
+    help="Address of the site.",
 )
 def serve(host: str | None, config_file: Path | None, address: str) -> None:
-    """Show the site of this folder in a browser, with all studies, until Ctrl-C.
+    """Show the site of this folder until Ctrl-C, and rebuild it on changes.
 
-    A change of the data, of templates or of a page is on the site without a command. Faulty data
-    is told of here and on its page; the site stays.
+    Rebuilds when data, templates, pages or the theme change. Problems in the data are printed, and
+    shown on their pages.
 
     \b
-    Exit status: 0 ended by Ctrl-C, 1 the host failed, 2 the site can't be shown.
+    Exit status: 0 after Ctrl-C, 1 the site generator failed, 2 the site can't be shown.
 
     \b
     Examples:

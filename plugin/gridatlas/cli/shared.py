@@ -13,7 +13,7 @@ data_option = click.option(
     type=click.Path(path_type=Path),
     default=Path("data"),
     show_default=True,
-    help="Folder with one folder per study.",
+    help="Folder of the studies.",
 )
 
 

@@ -34,28 +34,32 @@ class GridAtlasConfig(Config):
 
     # Config is a UserDict with a `data` of its own; the key in mkdocs.yml stays `data`.
     data_ = c.Type(str, default="data")
-    """Folder with one folder per study, relative to `mkdocs.yml`."""
+    """The folder of the [studies](data-format.md)."""
 
     into = FolderInSite(default="studies")
-    """Folder of the site that the pages are written to."""
+    """The folder of the site for the pages. Files of grids are always in `grids/`."""
 
     templates = c.Optional(c.Type(str))
-    """Folder of templates that override ours by name, relative to `mkdocs.yml`."""
+    """A folder of your [templates](#change-a-template)."""
 
     cache = c.Type(str, default=".cache/gridatlas")
-    """Folder of the cache between builds, relative to `mkdocs.yml`."""
+    """The folder of the [cache](#caching)."""
 
     strict = c.Type(bool, default=False)
-    """Whether a problem in the data fails the build; while serving, it only stands on pages."""
+    """Whether a problem in the data fails the build. Otherwise, problems are warnings in the log,
+    and are shown on pages. `mkdocs build --strict` fails on any warning. Notes never fail a build.
+    """
 
     csp = c.Type(bool, default=False)
-    """Whether each page gets a Content-Security-Policy that allows its scripts by their hashes."""
+    """Whether pages have a strict [policy](#a-strict-content-security-policy)."""
 
     prune_nav = c.Type(bool, default=False)
-    """Whether a page's navigation has the pages of its own study alone, and no other study's."""
+    """Whether a page of a study has only that study in its [navigation](#navigation), and other
+    pages one link per study.
+    """
 
     compare_to = c.Optional(c.Type(str))
-    """Git revision, or folder with studies, that a page tells the changes since."""
+    """A git revision, or a folder of studies, to [compare](#changes) the site with."""
 
     def validate(self) -> tuple[ConfigErrors, ConfigWarnings]:
         """As MkDocs does, and name the option that is like one that there isn't."""
