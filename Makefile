@@ -51,10 +51,12 @@ serve: $(VENV)/.installed-site ## Show the website and rebuild it as files chang
 links: $(VENV)/.installed-site ## Follow all links of site/, as it is served (SITE_URL=https://…/ says where)
 	$(BIN)/python tests/sites/check_links.py site
 
-# A process per processor, and each file of tests in one of them.
+# A process per processor; one that has nothing left to do takes tests from the end of another's.
+# Each of hundreds of processes would compile our code anew, where Python may not keep it.
 test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of them)
 	$(BIN)/python tests/browser/install.py
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(ARGS)
+	$(BIN)/python -m compileall -q plugin
+	$(BIN)/python -m pytest --numprocesses logical --dist worksteal $(ARGS)
 
 # No model or data set is looked up: the tests make their own.
 test-reproduce: export HF_HUB_OFFLINE := 1

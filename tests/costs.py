@@ -37,24 +37,48 @@ def _children(pid: str) -> Iterator[str]:
             yield from _children(child)
 
 
-def _ticks(pid: str) -> int:
+def _ticks(pid: str) -> tuple[int, int]:
+    """A process's own ticks, and those of children that ended and that it waited for."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
-        return 0
-    # Behind the name, which may hold anything: its own times, and those of children it waited for.
-    return sum(int(ticks) for ticks in stat.rpartition(")")[2].split()[11:15])
+        return 0, 0
+    # Behind the name, which may hold anything.
+    user, system, children_user, children_system = map(int, stat.rpartition(")")[2].split()[11:15])
+    return user + system, children_user + children_system
 
 
-def used() -> float:
-    """Seconds of the processor that this process used, and all that it started."""
-    return sum(os.times()[:4]) + sum(map(_ticks, _children("self"))) / _TICKS
+class Meter:
+    """Adds up what this process uses, and all that it starts.
+
+    What ended counts where somebody waited for it, as what it used beyond what was seen of it.
+    Nobody waits for some of Chromium's: they count as far as they were seen.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[int, int]] = {}
+        self._ticks = 0
+
+    def used(self) -> float:
+        """Seconds of the processor since the meter was made; it never falls."""
+        own = str(os.getpid())
+        seen = {pid: _ticks(pid) for pid in (own, *_children(own))}
+        used = waited_for = 0
+        for pid, (ticks, children) in seen.items():
+            ticks_before, children_before = self._seen.get(pid, (0, 0))
+            used += max(0, ticks - ticks_before)
+            waited_for += max(0, children - children_before)
+        ended = sum(sum(self._seen[pid]) for pid in self._seen.keys() - seen.keys())
+        self._ticks += used + max(0, waited_for - ended)
+        self._seen = seen
+        return self._ticks / _TICKS
 
 
 class Costs:
     """Notes what each test and fixture costs, and sums it up where all reports come together."""
 
     def __init__(self, config: pytest.Config) -> None:
+        self._used = Meter().used
         self._file = config.getoption("--costs")
         self._fixtures: list[tuple[str, float]] = []
         # What fixtures that a fixture asks for cost, which isn't its own.
@@ -68,11 +92,11 @@ class Costs:
         self, fixturedef: pytest.FixtureDef[object]
     ) -> Generator[None, object, object]:
         self._inner.append(0.0)
-        begun = used()
+        begun = self._used()
         try:
             return (yield)
         finally:
-            cost = used() - begun
+            cost = self._used() - begun
             own = cost - self._inner.pop()
             self._inner[-1] += cost
             if fixturedef.scope != "function":
@@ -84,7 +108,7 @@ class Costs:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self._inner = [0.0]
-        self._begun = used()
+        self._begun = self._used()
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
@@ -92,7 +116,7 @@ class Costs:
         self,
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        now = used()
+        now = self._used()
         setattr(report, _OWN, now - self._begun - self._inner[0])
         setattr(report, _FIXTURES, self._fixtures)
         self._begun, self._inner, self._fixtures = now, [0.0], []

@@ -266,6 +266,7 @@ def test_other_processes_draw_the_same(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(pool, "draw_one", _refuse)  # Theirs is another.
     assert draw([ONE, TWO]) == alone
+    monkeypatch.setattr(pool, "PROCESSES", 1)
     progress: list[tuple[int, int]] = []
     assert draw([ONE, TWO], tmp_path, lambda done, of: progress.append((done, of))) == alone
     assert progress == [(1, 2), (2, 2)]
@@ -281,7 +282,7 @@ def refuse(picture):
     raise AssertionError("the processes draw")
 
 print("started", __name__)
-pool.POOL_FROM = 2
+pool.POOL_FROM, pool.PROCESSES = 2, 1
 pool.draw_one = refuse
 os.cpu_count = lambda: 2
 site = build(Path("data"))
@@ -309,6 +310,7 @@ def test_a_script_that_builds_needs_no_guard(tmp_path: Path, command: list[str])
 
 def test_what_is_asked_for_while_others_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "POOL_FROM", 2)
+    monkeypatch.setattr(pool, "PROCESSES", 1)  # Each costs two seconds to start.
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     three = _picture("Three", 1.0, 2.0, 3.0)
     with RenderPool[Heatmap](None) as drawing:
@@ -400,6 +402,7 @@ def test_a_cache_that_cannot_be_written_draws_all_the_same(
     processes: int,
 ) -> None:
     monkeypatch.setattr(pool, "POOL_FROM", processes)
+    monkeypatch.setattr(pool, "PROCESSES", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: processes)
     alone = draw([ONE, TWO])
     (tmp_path / "cache").write_text("a file where the folder should be")
