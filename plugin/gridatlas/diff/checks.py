@@ -49,7 +49,7 @@ def compare_findings(
         key = _key_in_head(finding, match, readings)
         if new.get(key):
             other = new[key].pop(0)
-            if _statement(finding) != _statement(other):
+            if _statement(finding, match) != _statement(other):
                 changes.append(FindingChange(finding, other))
         else:
             left.append((finding, key[:3]))
@@ -72,8 +72,10 @@ def _key_in_head(finding: Finding, match: Match, readings: Mapping[str, str]) ->
     return (finding.kind, readings.get(finding.reading, finding.reading), levels, points)
 
 
-def _statement(finding: Finding) -> Key:
-    return (finding.found, finding.severity, finding.accepted)
+def _statement(finding: Finding, match: Match | None = None) -> Key:
+    """What a finding says; one of the base with the labels that the head has."""
+    found = match.relabelled(finding.found) if match else finding.found
+    return (found, finding.severity, finding.accepted)
 
 
 def compare_problems(

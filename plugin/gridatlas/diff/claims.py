@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from gridatlas.assessment.assess import same_inputs
@@ -16,6 +17,7 @@ from gridatlas.diff.changes import (
     outcome,
     outcomes,
 )
+from gridatlas.diff.matching import Match
 from gridatlas.diff.report import EXCERPT, NAMED, Entry, entry, line, now_and_before, truncate
 from gridatlas.model.format import many
 
@@ -27,11 +29,34 @@ MAX_COMPARED = 200
 # --- how changes are found ----------------------------------------------------------------------
 
 
-def compare_claims(old: Assessment, new: Assessment) -> tuple[ClaimChange, ...]:
-    """Compare the claims of a study; statistics are computed only where something else differs."""
-    if not _compare(old.judged, new.judged) and same_inputs(old.results, new.results):
+def compare_claims(
+    old: Assessment, new: Assessment, match: Match, readings: Mapping[str, str]
+) -> tuple[ClaimChange, ...]:
+    """Compare the claims of a study; statistics are computed only where something else differs.
+
+    A claim that only names levels and readings by their new ids hasn't changed.
+
+    Args:
+        readings: The head's id of a reading by the base's.
+    """
+
+    def in_head(claims: Sequence[Judged]) -> list[Judged]:
+        return [_with_new_ids(claim, match, readings) for claim in claims]
+
+    if not _compare(in_head(old.judged), new.judged) and same_inputs(old.results, new.results):
         return ()
-    return _compare(old.claims, new.claims)
+    return _compare(in_head(old.claims), new.claims)
+
+
+def _with_new_ids(claim: Judged, match: Match, readings: Mapping[str, str]) -> Judged:
+    entry = claim.entry
+    names = {
+        "check": entry.check and match.in_head(entry.check),
+        "source": entry.source and readings.get(entry.source, entry.source),
+    }
+    if all(getattr(entry, key) == name for key, name in names.items()):
+        return claim
+    return replace(claim, entry=entry.model_copy(update=names))
 
 
 def _compare(base: Sequence[Judged], head: Sequence[Judged]) -> tuple[ClaimChange, ...]:

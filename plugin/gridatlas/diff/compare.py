@@ -135,13 +135,13 @@ def _compare_study(
     match = match_studies(old.results, new.results)
     readings = compare_readings(old, new, match)
     problems, fixed = compare_problems(base.problems[old.study.id], head.problems[new.study.id])
-    claims = compare_claims(old, new)
+    claims = compare_claims(old, new, match, readings.ids)
     findings = compare_findings(old.checks, new.checks, match, readings.ids)
     return StudyChanges(
         old,
         new,
         match,
-        compare_grids(old, new, match),
+        compare_grids(old, new, match, readings.ids),
         claims,
         findings,
         compare_coverage(old, new, match, readings.ids, findings),

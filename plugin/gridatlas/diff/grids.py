@@ -8,10 +8,17 @@ from dataclasses import replace
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.diff.grid_changes import BestChange, CellChange, CellKind, GridChange, GridChanges
+from gridatlas.diff.grid_changes import (
+    BestChange,
+    CellChange,
+    CellKind,
+    GridChange,
+    GridChanges,
+    Origin,
+)
 from gridatlas.diff.matching import Match
 from gridatlas.diff.significance import Measurement, test_changes
-from gridatlas.model.study import Cell, Grid, Levels, Point
+from gridatlas.model.study import Cell, Grid, Levels, Point, Study
 from gridatlas.results.grids import Results
 from gridatlas.results.items import shares_by_item, trials
 from gridatlas.results.summary import Summary, summarise
@@ -55,8 +62,14 @@ def test_best(best: BestChange, old: Grid, new: Grid, match: Match, after: GridC
     return replace(best, significant=after.best_set.isdisjoint(left), method=method)
 
 
-def compare_grids(base: Assessment, head: Assessment, match: Match) -> GridChanges:
-    """Compare every grid of both snapshots, cell by cell."""
+def compare_grids(
+    base: Assessment, head: Assessment, match: Match, readings: Mapping[str, str]
+) -> GridChanges:
+    """Compare every grid of both snapshots, cell by cell.
+
+    Args:
+        readings: The head's id of a reading by the base's.
+    """
     new_grids = head.results.grids
     pairs: list[tuple[Grid, Grid]] = []
     removed = []
@@ -70,10 +83,10 @@ def compare_grids(base: Assessment, head: Assessment, match: Match) -> GridChang
     matched = {other.levels for _, other in pairs}
     added = tuple(grid for levels, grid in new_grids.items() if levels not in matched)
     found = [
-        (old, new, _compare_cells(old, new, match), compare_best(old, new, match))
+        (old, new, _compare_cells(old, new, match, readings), compare_best(old, new, match))
         for old, new in pairs
     ]
-    if not any(cells or best for *_, cells, best in found):
+    if not any(cells or best or old.computed != new.computed for old, new, cells, best in found):
         return GridChanges((), tuple(removed), added)
     tests = iter(
         test_changes([pair for old, new, cells, _ in found for pair in _measured(old, new, cells)])
@@ -90,7 +103,7 @@ def compare_grids(base: Assessment, head: Assessment, match: Match) -> GridChang
                 change,
                 old_interval=_ends(before, at),
                 new_interval=_ends(after, change.point),
-                significance=next(tests) if change.kind == "value" else None,
+                significance=next(tests) if _is_tested(change) else None,
             )
             for at, change in cells
         )
@@ -100,7 +113,14 @@ def compare_grids(base: Assessment, head: Assessment, match: Match) -> GridChang
     return GridChanges(tuple(changed), tuple(removed), added)
 
 
-def _compare_cells(old: Grid, new: Grid, match: Match) -> list[tuple[Point, CellChange]]:
+def _is_tested(change: CellChange) -> bool:
+    """Whether a value was measured again; what was typed again is a correction."""
+    return change.kind == "value" and change.origin == "measured"
+
+
+def _compare_cells(
+    old: Grid, new: Grid, match: Match, readings: Mapping[str, str]
+) -> list[tuple[Point, CellChange]]:
     """The cells that changed, each with its point in the base."""
     changes = []
     columns = new.study.x.keys
@@ -112,8 +132,30 @@ def _compare_cells(old: Grid, new: Grid, match: Match) -> list[tuple[Point, Cell
         other = new.cell(*at[1])
         kind = _kind(old, new, cell, other)
         if kind:
-            changes.append(((x.key, y.key), CellChange(kind, at[1], cell, other)))
+            origin = _origin(old.study, cell, new.study, other, readings)
+            changes.append(((x.key, y.key), CellChange(kind, at[1], cell, other, origin)))
     return changes
+
+
+def _origin(old: Study, cell: Cell, new: Study, other: Cell, readings: Mapping[str, str]) -> Origin:
+    """Where a value of the head comes from.
+
+    Args:
+        readings: The head's id of a reading by the base's.
+    """
+    if other.value is not None and not other.reading:
+        return "computed"
+    if (
+        cell.run
+        and other.run
+        and (cell.run, old.runs.get(cell.run))
+        != (
+            other.run,
+            new.runs.get(other.run),
+        )
+    ):
+        return "measured"
+    return "typed" if readings.get(cell.reading) == other.reading else "reading"
 
 
 def _kind(old: Grid, new: Grid, cell: Cell, other: Cell) -> CellKind | None:
@@ -137,7 +179,7 @@ def _measured(
     old: Grid, new: Grid, cells: Sequence[tuple[Point, CellChange]]
 ) -> list[tuple[Measurement, Measurement]]:
     """The cells with another value, before and after."""
-    changed = [(at, change) for at, change in cells if change.kind == "value"]
+    changed = [(at, change) for at, change in cells if _is_tested(change)]
     if not changed:
         return []
     before, after = shares_by_item(old), shares_by_item(new)

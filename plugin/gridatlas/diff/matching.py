@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from gridatlas.model.study import Factor, Level, Levels, Point, Reading, Study
+from gridatlas.model.study import Factor, Level, Levels, Point, Reading, Study, inline
 from gridatlas.results.grids import Results
 
 FEWEST = 3
@@ -61,6 +62,7 @@ class Match:
         levels: By the base's factor, in its order: the head's key of a level by the base's.
         removed, added: Levels of one state only, with their factors.
         shared: Levels of both: factor of the head, level of the base, level of the head.
+        labels: Labels that differ, as they stand within sentences: before and now.
     """
 
     order: tuple[int, ...] | None
@@ -69,6 +71,7 @@ class Match:
     added: tuple[tuple[Factor, Level], ...] = ()
     shared: tuple[tuple[Factor, Level, Level], ...] = ()
     renamed: tuple[Rename, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
 
     def head(self, levels: Levels, point: Point) -> tuple[Levels, Point] | None:
         """Where the head has a cell of the base; None where it has no such place."""
@@ -85,6 +88,25 @@ class Match:
         """
         keys = self._head_keys(levels)
         return None if keys is None else tuple(keys)
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """The head's id of each level that has another one there, by the base's."""
+        return {key: to for levels in self.levels for key, to in levels.items() if key != to}
+
+    def in_head(self, text: str) -> str:
+        """A text of the base with the head's ids of levels, where they stand as whole words."""
+        ids = self.ids
+        if not ids:
+            return text
+        words = "|".join(map(re.escape, sorted(ids, key=len, reverse=True)))
+        return re.sub(rf"(?<![\w.-])(?:{words})(?![\w.-])", lambda found: ids[found[0]], text)
+
+    def relabelled(self, text: str) -> str:
+        """A text of the base with the head's labels of axes and levels."""
+        for old, new in self.labels:
+            text = text.replace(old, new)
+        return text
 
     def _head_keys(self, keys: Sequence[str]) -> list[str] | None:
         """The head's keys of the first factors for the base's keys of these."""
@@ -131,7 +153,17 @@ def match_studies(base: Results, head: Results) -> Match:
         {key: counterpart.key for key, counterpart in counterparts.items()}
         for counterparts in found
     )
-    return Match(order, levels, tuple(removed), tuple(added), tuple(shared), tuple(renamed))
+    labels = [(inline(a.label), inline(b.label)) for a, b in zip(old, new, strict=True)]
+    labels += [(before.label, after.label) for _, before, after in shared]
+    return Match(
+        order,
+        levels,
+        tuple(removed),
+        tuple(added),
+        tuple(shared),
+        tuple(renamed),
+        tuple(dict.fromkeys(pair for pair in labels if pair[0] and pair[0] != pair[1])),
+    )
 
 
 def _match_factors(

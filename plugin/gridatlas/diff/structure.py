@@ -12,11 +12,14 @@ from gridatlas.diff.grid_entries import best_of_grids
 from gridatlas.diff.matching import Match, Rename, factors_of
 from gridatlas.diff.report import Entry, entry, grid_name, grids_text, now_and_before, values_of
 from gridatlas.model.format import many
-from gridatlas.model.study import Factor, Grid, Level, Study
+from gridatlas.model.study import Cell, Factor, Grid, Level, Study
 from gridatlas.results.grids import Results
 
 Properties = Iterator[tuple[Literal["rule", "text"], str, Any, Any]]
 """Weight, name, and the values before and after."""
+
+NAMING = ("reading ", "baseline", "regions", "reproduce")
+"""Properties that name levels by their ids: a level's rename isn't a change of them, too."""
 
 # --- how changes of properties are found --------------------------------------------------------
 
@@ -32,7 +35,7 @@ def compare_properties(
     return tuple(
         PropertyChange(weight, name, _text(old), _text(new))
         for weight, name, old, new in _properties(base, head, match, readings)
-        if old != new
+        if old != new and not (name.startswith(NAMING) and match.in_head(_text(old)) == _text(new))
     )
 
 
@@ -51,7 +54,7 @@ def _properties(base: Study, head: Study, match: Match, readings: Mapping[str, s
     yield from _order_of_readings(base, head, readings)
     if match.order is not None:
         yield from _factors(base, head, match, match.order)
-    yield from _readings(base, head, readings)
+    yield from _readings(base, head, readings, match)
     for key in {**base.runs, **head.runs}:
         old, new = base.runs.get(key), head.runs.get(key)
         if old is None or new is None:
@@ -94,7 +97,7 @@ def _factors(base: Study, head: Study, match: Match, order: tuple[int, ...]) -> 
             yield "text", f"address of {name}", before.slug, after.slug
 
 
-def _readings(base: Study, head: Study, readings: Mapping[str, str]) -> Properties:
+def _readings(base: Study, head: Study, readings: Mapping[str, str], match: Match) -> Properties:
     """What else `study.yml` says of readings, and their rows outside the study."""
     old, new = ({reading.id: reading for reading in study.readings} for study in (base, head))
     pairs = [(old[key], new[to]) for key, to in readings.items() if key in old and to in new]
@@ -102,14 +105,21 @@ def _readings(base: Study, head: Study, readings: Mapping[str, str]) -> Properti
         yield from _fields("text", f"reading {after.id}", before.entry, after.entry, but="id")
     for before, after in pairs:
         rows, new_rows = (
-            sorted((keys, str(cell.value), cell.state, cell.note) for keys, cell in reading.outside)
-            for reading in (before, after)
+            sorted(
+                (tuple((factor, ids.get(key, key)) for factor, key in keys), *_noted(cell))
+                for keys, cell in reading.outside
+            )
+            for reading, ids in ((before, match.ids), (after, {}))
         )
         if rows != new_rows:
             other = " other" if len(rows) == len(new_rows) else ""
             texts = f"{len(rows)} rows", f"{len(new_rows)}{other} rows"
             name = f"reading {after.id}: rows at levels that the study doesn't have"
             yield "text", name, *texts
+
+
+def _noted(cell: Cell) -> tuple[str, str, str]:
+    return str(cell.value), cell.state, cell.note
 
 
 def _regions(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:

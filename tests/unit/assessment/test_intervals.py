@@ -122,7 +122,7 @@ def test_a_change_of_a_mean_over_seeds_has_the_interval_of_the_seeds(make_study:
     )
     match = match_studies(base, head)
     before, after = (Assessment(results, check_study(results.study)) for results in (base, head))
-    changed = {grid.new.levels: grid for grid in compare_grids(before, after, match).changed}
+    changed = {grid.new.levels: grid for grid in compare_grids(before, after, match, {}).changed}
     (cell,) = changed["mean",].cells
     assert cell.old_interval == (0, pytest.approx(97.3815, abs=1e-4))
     reach = T2 * stdev([55.5, 33, 31.5]) / sqrt(3)
