@@ -20,7 +20,8 @@ from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.data.levels import slug
 from gridatlas.diff.compare import compare_snapshots, make_report
-from gridatlas.diff.formats import to_json, to_markdown
+from gridatlas.diff.formats import to_json
+from gridatlas.diff.markdown import to_markdown
 from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import only_problems
 from gridatlas.pages.changes import changes_document

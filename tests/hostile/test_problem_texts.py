@@ -19,7 +19,8 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.cli.main import main
 from gridatlas.data.tables import unguarded
 from gridatlas.diff.compare import compare_snapshots, make_report
-from gridatlas.diff.formats import to_json, to_markdown
+from gridatlas.diff.formats import to_json
+from gridatlas.diff.markdown import to_markdown
 from gridatlas.diff.report import Report
 from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import ALIKE, Problem, quote
@@ -177,6 +178,9 @@ def test_a_comment_shows_it(comparison: tuple[Report, str, str]) -> None:
             "h1",
             "h2",
             "h3",
+            "details",
+            "summary",
+            "b",
             "h4",
             "p",
             "ul",

@@ -25,7 +25,7 @@ from gridatlas.build.markdown_export import for_repository, for_wiki, markdown_f
 from gridatlas.build.site import Site, build
 from gridatlas.data.tables import unguarded
 from gridatlas.diff.compare import compare_snapshots, make_report
-from gridatlas.diff.formats import to_markdown
+from gridatlas.diff.markdown import to_markdown
 from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import printable
 

@@ -63,47 +63,43 @@ def changed(project: Project) -> Build:
 def test_sections_are_told_the_important_first(changed: Build) -> None:
     page = article(changed.page(PAGE))
     assert [text_of(element).rstrip("¶") for element in page.select("h1, h2")] == [
-        "1 of 8 values changed, and the answer with them",
-        "Changed values",
-        "Everything else",
+        "❌ Needs attention: 1 statement no longer true",
     ]
     folds = {
         text_of(element.summary): element.has_attr("open") for element in page.select(".ga-fold")
     }
     assert folds == {
         "Heatmaps before and after": True,
-        "Claims that flipped, are recorded otherwise, or were removed (1)": True,
-        "Best cells that changed (1)": False,
-        "Readings whose cells changed (1)": False,
+        "Statements changed (1): No longer true, caused by Small, learning rate 0.1, batch size 8: "
+        "11.5 → 31.5": True,
+        "Other pages whose answer changed (2)": False,
+        "Best printed values (1)": False,
+        "Differences by cell (1)": False,
     }
-    assert "1 claim flipped; 1 cell changed in 1 grid (1 by more than noise)" in text_of(page)
-    items = [text_of(element) for element in page.select(".ga-changes > ul > li")]
-    assert items[1].startswith(
-        "tiny: Flipped from true to false, not as recorded: “Large is ahead.”"
-    )
-    (row,) = page.select('[aria-label^="tiny: Small"] tbody tr')
-    assert [text_of(element) for element in row.select("td")][:2] == ["0.1", "8"]
-    assert "yes, p < 0.001" in text_of(row)
-    for link in page.select(".ga-changes a"):
-        assert (changed.site / PAGE / str(link["href"]) / "index.html").resolve() == (
-            changed.site / "studies/tiny/index.html"
-        )
+    (row,) = page.select('[aria-label^="Changed values"] tbody tr')
+    assert [text_of(element) for element in row.select("td")] == [
+        "Small", "0.1", "8", "11.5 → 31.5", "+20.0 points", "1 statement",
+    ]  # fmt: skip
+    (link,) = row.select("a")
+    to, _, anchor = str(link["href"]).partition("#")
+    assert (changed.site / PAGE / to).resolve() == changed.site / "studies/tiny/model/small"
+    assert changed.page("studies/tiny/model/small/").find(id=anchor) is not None
 
 
 def test_the_answer_before_and_now_stands_on_top(changed: Build) -> None:
     page = article(changed.page(PAGE))
-    found = page.select_one(".ga-revision")
+    (found,) = page.select(".ga-revision")
     before, now = (text_of(element) for element in found.select("dd"))
     assert [text_of(element) for element in found.select("dt")] == ["Before", "Now"]
     assert before != now
     lead = text_of(article(changed.page("studies/tiny/")))
     assert now.removesuffix(".") in lead
     assert before.removesuffix(".") not in lead
-    order = [text_of(element) for element in page.select("dd, h2")]
-    assert order[:3] == [before, now, "Changed values"]
+    order = [text_of(element) for element in page.select("dd, summary")]
+    assert order[:3] == [before, now, "Heatmaps before and after"]
     # Each page that leads with another sentence now.
-    rows = [text_of(row.th) for row in page.select('[aria-label^="Other pages"] tbody tr')]
-    assert rows == ["Model", "Small"]
+    items = [text_of(item) for item in page.select("#changes-answers li")]
+    assert [item.partition(":")[0] for item in items] == ["Model", "Small"]
 
 
 def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
@@ -115,17 +111,17 @@ def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
     assert [bool(figure.get("id")) for figure in found] == [False, True, False]
     assert [bool(figure.get("data-cells")) for figure in found] == [False, True, False]
     labels = [str(element["aria-label"]) for element in found[2].select('[role="graphics-symbol"]')]
-    assert "Learning rate 0.1, Batch size 8: +20.0 points, told apart from noise" in labels
+    assert "Learning rate 0.1, Batch size 8: +20.0 points" in labels
     assert "Learning rate 0.2, Batch size 8: 0.0 points" in labels
 
 
 @pytest.mark.parametrize(
     ("address", "text"),
     [
-        ("studies/", "1 claim flipped; 1 cell changed in 1 grid"),
-        ("studies/tiny/", "1 cell in 1 grid, 1 claim flipped."),
-        ("studies/tiny/model/", "1 cell in 1 grid."),
-        ("studies/tiny/model/small/", "1 cell in 1 grid."),
+        ("studies/", "Needs attention: 1 statement no longer true."),
+        ("studies/tiny/", "1 value in 1 grid, 1 statement changed."),
+        ("studies/tiny/model/", "1 value in 1 grid."),
+        ("studies/tiny/model/small/", "1 value in 1 grid."),
         ("studies/tiny/model/large/", ""),
         ("studies/same/", ""),
     ],
@@ -163,7 +159,7 @@ def test_a_revision_of_a_repository(tiny: Callable[..., Project]) -> None:
         git(project.folder, *arguments)
     project.write("data/tiny/cells.csv", EDITED)
     build = project.built("--strict")
-    assert "1 cell changed in 1 grid" in text_of(article(build.page(PAGE)))
+    assert "1 value corrected" in text_of(article(build.page(PAGE)))
 
 
 @pytest.mark.parametrize("compare_to", ["HEAD", "before"])
@@ -175,8 +171,8 @@ def test_without_a_study_before_all_is_new(tiny: Callable[..., Project], compare
     build = project.built("--strict")
     why = 'no folder "data"' if compare_to == "HEAD" else "no study"
     page = text_of(article(build.page(PAGE)))
-    assert f"The base has {why}, so all results are new: 1 study added." in page
-    assert "Added: the study “Learning rate and batch size”" in page
+    assert f"1 study added; the base has {why}, so all results are new" in page
+    assert "New, with 2 grids and 8 values." in page
     assert f"Changed since {compare_to}: this study is new." in text_of(
         article(build.page("studies/tiny/"))
     )

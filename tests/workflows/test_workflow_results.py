@@ -276,9 +276,11 @@ def test_the_first_study_of_a_site_has_a_preview(tmp_path: Path, drawings: Path)
     done = run(Checkout(tmp_path, drawings, first_study=True))
     assert done.status == 0, done.log
     diff = json.loads((done.artifacts[DATA] / "diff.json").read_text())
-    assert diff["summary"].startswith('The base has no folder "data", so all results are new:')
+    assert diff["summary"].startswith(
+        '1 study added; the base has no folder "data", so all results'
+    )
     changes = (done.artifacts[SITE] / "studies/changes/index.html").read_text()
-    assert "The base has no folder" in changes
+    assert "the base has no folder" in changes
 
 
 def test_the_diff_is_asked_for_as_a_person_would_and_its_details_may_be_too_many(

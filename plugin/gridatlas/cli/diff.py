@@ -84,7 +84,8 @@ def diff(
       gridatlas diff v1.0 HEAD --format html --out changes.html
     """  # noqa: D301
     from gridatlas.diff.compare import compare_snapshots, make_report
-    from gridatlas.diff.formats import to_json, to_markdown
+    from gridatlas.diff.formats import to_json
+    from gridatlas.diff.markdown import to_markdown
     from gridatlas.diff.snapshot import SnapshotError, load_base, load_snapshot
 
     root = Path()

@@ -121,10 +121,10 @@ def check_entries(changes: Changes) -> Iterator[Entry]:
     ]
     for study, change in sorted(found, key=lambda pair: not pair[1].newly_fails):
         if change.new is not None:
-            state = "Still fails, and otherwise" if fails(change.old) else "Newly fails"
+            state = "Still fails, differently" if fails(change.old) else "Newly fails"
             if change.old is not None and change.old.accepted and not change.new.accepted:
                 state = "No longer accepted"
-            yield _finding(study.head.study, change.new, state)
+            yield _finding(study.head.study, change.new, state, explained=True)
     lost = [(study, check) for study in changes.studies for check in study.lost_checks]
     for study, check in sorted(lost, key=lambda pair: not any(map(fails, pair[1].hidden))):
         yield _lost_check(study, check)
@@ -150,14 +150,14 @@ def _was(finding: Finding) -> str:
     return "this was found, and accepted" if finding.accepted else "this was noted"
 
 
-def _finding(study: Study, finding: Finding, state: str) -> Entry:
-    title = TITLES[finding.kind]
+def _finding(study: Study, finding: Finding, state: str, *, explained: bool = False) -> Entry:
+    """A finding; what all of its kind in a reading share is its group."""
     source = reading_name(study, finding.reading)
-    text = f"{state}: {title}, {grid_name(study, finding.levels)}, {source}: {finding.found}"
-    details = [finding.means, finding.sure] if fails(finding) else []
-    if finding.accepted:
-        details.insert(0, f"Accepted because: {finding.accepted.because}")
-    return entry(study.id, text, details)
+    meaning = f". {finding.means} {finding.sure}" if explained else ""
+    details = [f"Accepted because: {finding.accepted.because}"] if finding.accepted else []
+    text = f"{grid_name(study, finding.levels)}: {finding.found}"
+    group = f"{state}: {TITLES[finding.kind]}, {source}{meaning}"
+    return entry(study.id, text, details, group=group)
 
 
 def other_finding_entries(changes: Changes) -> Iterator[Entry]:
@@ -179,7 +179,7 @@ def other_finding_entries(changes: Changes) -> Iterator[Entry]:
             yield entry(study.id, f"Fixed: {problem.place}: {problem.found}")
     for study, change in others:
         if change.new is not None and not change.newly_accepted:
-            state = "New note" if change.old is None else "Says something else"
+            state = "New note" if change.old is None else "Changed"
             yield _finding(study.head.study, change.new, state)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -18,8 +19,19 @@ from gridatlas.diff.changes import (
     outcomes,
 )
 from gridatlas.diff.matching import Match
-from gridatlas.diff.report import EXCERPT, NAMED, Entry, entry, line, now_and_before, truncate
-from gridatlas.model.format import many
+from gridatlas.diff.report import (
+    EXCERPT,
+    NAMED,
+    Entry,
+    before_and_now,
+    entry,
+    grid_name,
+    line,
+    more_than,
+    place_name,
+    truncate,
+)
+from gridatlas.model.format import cell_text, many
 
 ALIKE = 0.6
 """Similarity of two sentences from which they count as one that was reworded."""
@@ -99,48 +111,88 @@ def _words(claim: Judged) -> str:
 
 
 def claim_entries(changes: Changes) -> Iterator[Entry]:
-    """Claims that flipped, are recorded otherwise, or were removed."""
-    found = [
-        (study, change)
-        for study in changes.studies
-        for change in study.own_claims
-        if change.is_important
+    """Claims that flipped, are recorded otherwise, or were removed; those of one cause together."""
+    for study in changes.studies:
+        found = [change for change in study.own_claims if change.is_important]
+        causes = {id(change): _cause(study, change) for change in found}
+        sizes = Counter(causes.values())
+
+        def rank(change: ClaimChange) -> tuple[object, ...]:
+            cause = causes[id(change)]  # noqa: B023 - sorted at once
+            size = -sizes[cause], cause  # noqa: B023
+            return not change.newly_wrong, *size, not change.shown_flipped, change.new is None
+
+        for change in sorted(found, key=rank):
+            yield _claim(study.id, change, causes[id(change)])
+
+
+def _cause(study: StudyChanges, change: ClaimChange) -> str:
+    """The changed value that alone made a claim what it is: `R1-Qwen, …: 52.0 → 44.0`."""
+    if not change.shown_flipped or change.old is None or change.new is None:
+        return ""
+    if change.old.entry.check != change.new.entry.check:
+        return ""
+    places = set(study.causes.of(change))
+    if not places:
+        return "several changed values together" if study.grids.changed else ""
+    cells = {
+        (grid.new.levels, cell.point): f"{cell_text(grid.old.study, cell.old)} → "
+        f"{cell_text(grid.new.study, cell.new)}"
+        for grid in study.grids.changed
+        for cell in grid.cells
+    }
+    head = study.head.study
+    names = [
+        f"{grid_name(head, place[0])}, {place_name(head, place[1])}: {text}"
+        for place, text in cells.items()
+        if place in places
     ]
-
-    def rank(pair: tuple[StudyChanges, ClaimChange]) -> tuple[bool, bool, bool]:
-        change = pair[1]
-        return not change.newly_wrong, not change.shown_flipped, change.new is None
-
-    for study, change in sorted(found, key=rank):
-        yield _claim(study.id, change)
+    return truncate(names, NAMED)
 
 
-def _claim(study_id: str, change: ClaimChange) -> Entry:
+def claims_gist(changes: Changes) -> str:
+    """The cause of all claims that changed, where they have the same."""
+    groups = {found.group for found in claim_entries(changes)}
+    return groups.pop() if len(groups) == 1 else ""
+
+
+def _claim(study_id: str, change: ClaimChange, cause: str) -> Entry:
     old, new = change.old, change.new
     if new is None:
         assert old is not None
-        was = f"it was {outcome(old)}" + (", not as recorded" if is_wrong(old) else "")
+        was = f"it was {outcome(old)}" + (", not as expected" if is_wrong(old) else "")
         return entry(study_id, f"Removed ({was}): “{old.entry.text}”", _meaning(old))
-    if old is None:
-        parts = [f"new, and {outcome(new)}"]
-    elif change.shown_flipped:
-        parts = [f"flipped from {outcome(old)} to {outcome(new)}"]
-    elif change.flipped:
-        before, after = _own_outcome(old) or "nothing", _own_outcome(new) or "nothing"
-        parts = [f"on its source's own reading flipped from {before} to {after}"]
-    else:
-        parts = [f"still {outcome(new)}"]
+    parts = [_what(change, new)]
     if change.expectation_changed and old is not None:
-        parts.append(f"recorded as {_holds(new)}, before as {_holds(old)}")
-    if is_wrong(new) and new.verdict is not None:
-        parts.append("which it isn't" if change.expectation_changed else "not as recorded")
+        parts.append(f"expected {_holds(new)}, before {_holds(old)}")
+    elif is_wrong(new) and new.verdict is not None and parts[0] != NO_LONGER:
+        parts.append(f"expected {_holds(new)}")
     details = [*_differences(change), *_reason(new), *_meaning(new)]
     if new.error is not None:
         details.insert(0, f"Wrong expression: {new.error.message}")
     elif new.verdict is None and new.problems:
         details.insert(0, new.problems[0].found)
-    text = ", ".join(parts)
-    return entry(study_id, f"{text[0].upper()}{text[1:]}: “{new.entry.text}”", details)
+    what = ", ".join(parts)
+    group = f"{what[0].upper()}{what[1:]}{f', caused by {cause}' if cause else ''}"
+    return entry(study_id, f"“{new.entry.text}”", details, group=group)
+
+
+NO_LONGER = "no longer true"
+
+
+def _what(change: ClaimChange, new: Judged) -> str:
+    """What became of a claim that the head has."""
+    old = change.old
+    if old is None:
+        return f"new, and {outcome(new)}"
+    if change.shown_flipped:
+        before, after = outcome(old), outcome(new)
+        expected = new.entry.holds is True
+        return NO_LONGER if expected and after == "false" else f"{before} → {after}"
+    if change.flipped:
+        before, after = _own_outcome(old) or "nothing", _own_outcome(new) or "nothing"
+        return f"on its source's own reading {before} → {after}"
+    return f"still {outcome(new)}"
 
 
 def _own_outcome(claim: Judged) -> str:
@@ -186,7 +238,7 @@ def _differences(change: ClaimChange) -> tuple[str, ...]:
     old, new = change.old.entry, change.new.entry
     names = ("text", "check", "reads", "source", "not_checkable")
     return tuple(
-        now_and_before(f"Its {name}", getattr(old, name) or "", getattr(new, name) or "")
+        before_and_now(f"Its {name}", getattr(old, name) or "", getattr(new, name) or "")
         for name in names
         if getattr(old, name) != getattr(new, name)
     )
@@ -206,17 +258,17 @@ def other_claim_entries(changes: Changes) -> Iterator[Entry]:
             yield entry(study.id, f"{state}: “{change.new.entry.text}”", details)
     for added in changes.added:
         wrong = [claim for claim in added.judged if is_wrong(claim)]
-        if added.judged:
-            text = f"The new study makes {many(len(added.judged), 'claim')}"
-            text += f", of which {len(wrong)} not as recorded" if wrong else ""
-            details = tuple(f"“{claim.entry.text}”" for claim in wrong[:NAMED])
-            yield entry(added.study.id, text, details)
+        if wrong:
+            text = f"The new study has {many(len(added.judged), 'statement')}, of which "
+            quoted = (f"“{claim.entry.text}”" for claim in wrong[:NAMED])
+            more = more_than(NAMED, len(wrong), "statement")
+            yield entry(added.study.id, f"{text}{len(wrong):,} not as expected", (*quoted, more))
 
 
 def _state(old: Judged, new: Judged) -> str:
     """How a claim differs that is recorded as before and has the same outcome."""
     if is_wrong(old):
-        return f"As recorded again, {outcome(new)}"
+        return f"As expected again, {outcome(new)}"
     if old.entry == new.entry:
         return f"Before {outcome(old)}, now {outcome(new)}"
-    return f"Worded or checked otherwise, {outcome(new)}"
+    return f"Reworded or with another check, {outcome(new)}"

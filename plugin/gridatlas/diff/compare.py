@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.diff.causes import find_causes
 from gridatlas.diff.changes import Changes, StudyChanges, UnreadableStudy
 from gridatlas.diff.checks import (
     check_entries,
@@ -14,10 +16,11 @@ from gridatlas.diff.checks import (
     other_finding_entries,
     problem_entries,
 )
-from gridatlas.diff.claims import claim_entries, compare_claims, other_claim_entries
+from gridatlas.diff.claims import claim_entries, claims_gist, compare_claims, other_claim_entries
 from gridatlas.diff.coverage import compare_coverage
-from gridatlas.diff.grid_entries import best_entries, cell_entries, significance_counts
+from gridatlas.diff.grid_entries import best_entries, cell_entries, test_entries
 from gridatlas.diff.grids import compare_grids
+from gridatlas.diff.lead import Leads, answer_entries, difference_entries, make_leads
 from gridatlas.diff.matching import (
     Counterpart,
     Rename,
@@ -29,12 +32,12 @@ from gridatlas.diff.matching import (
 from gridatlas.diff.readings import (
     compare_readings,
     disagreement_entries,
-    losses,
     removed_entries,
+    removed_gist,
     removed_readings,
     source_entries,
 )
-from gridatlas.diff.report import Entry, Report, Section, grids_text, line
+from gridatlas.diff.report import Entry, Report, Section, line
 from gridatlas.diff.snapshot import Snapshot
 from gridatlas.diff.structure import (
     compare_properties,
@@ -42,7 +45,7 @@ from gridatlas.diff.structure import (
     structure_entries,
     text_entries,
 )
-from gridatlas.model.format import is_are, many
+from gridatlas.diff.verdict import verdict
 from gridatlas.model.study import renamed
 
 
@@ -137,142 +140,99 @@ def _compare_study(
     problems, fixed = compare_problems(base.problems[old.study.id], head.problems[new.study.id])
     claims = compare_claims(old, new, match, readings.ids)
     findings = compare_findings(old.checks, new.checks, match, readings.ids)
+    grids = compare_grids(old, new, match, readings.ids)
+    removed = removed_readings(old, match, readings, claims, findings)
     return StudyChanges(
         old,
         new,
         match,
-        compare_grids(old, new, match, readings.ids),
+        grids,
         claims,
         findings,
         compare_coverage(old, new, match, readings.ids, findings),
         readings,
-        removed_readings(old, match, readings, claims, findings),
+        removed,
         compare_properties(old.study, new.study, match, readings.ids),
         problems,
         fixed,
+        find_causes(grids.changed, claims, findings, head.studies.results, new.study.id),
     )
 
 
 SECTIONS: tuple[tuple[str, str, Callable[[Changes], Iterable[Entry]]], ...] = (
-    ("readings-removed", "Readings that were removed", removed_entries),
     ("problems", "Problems in the data", problem_entries),
-    ("claims", "Claims that flipped, are recorded otherwise, or were removed", claim_entries),
-    ("checks", "Checks that newly fail, fail otherwise, or are no longer made", check_entries),
-    ("best", "Best cells that changed", best_entries),
+    ("readings-removed", "Readings removed", removed_entries),
+    ("structure", "Added, removed, or with other settings", structure_entries),
+    ("sources", "Readings with other cells", source_entries),
+    ("checks", "New or changed check failures", check_entries),
+    ("claims", "Statements changed", claim_entries),
+    ("answers", "Other pages whose answer changed", answer_entries),
     ("readings", "Cells on which readings disagree", disagreement_entries),
-    ("cells", "Changed values", cell_entries),
-    ("claims-other", "Claims that are new or changed otherwise", other_claim_entries),
-    ("structure", "Added, removed, or measured otherwise", structure_entries),
-    ("findings", "Other findings: accepted, notes, and gone", other_finding_entries),
-    ("renames", "The same under another name", rename_entries),
-    ("sources", "Readings whose cells changed", source_entries),
+    ("best", "Best printed values", best_entries),
+    ("claims-other", "Statements that are new, or worded otherwise", other_claim_entries),
+    ("findings", "Other findings of checks", other_finding_entries),
+    ("renames", "Renames", rename_entries),
     ("texts", "Texts, labels and notes", text_entries),
 )
-"""Id, title and entries of each section, the most important first."""
+"""Id, title and entries of each section: causes before consequences. Changed values come first."""
+GISTS: Mapping[str, Callable[[Changes], str]] = {
+    "readings-removed": removed_gist,
+    "claims": claims_gist,
+}
+"""What the entries of a section share or come to."""
 
 
-def make_report(changes: Changes) -> Report:
-    """Put changes in words; sections without an entry are left out."""
-    found = ((key, title, tuple(entries(changes))) for key, title, entries in SECTIONS)
-    sections = tuple(Section(*section) for section in found if section[2])
+def make_report(changes: Changes, pages: str = "studies") -> Report:
+    """Put changes in words: what is read first, then sections, without those that have no entry.
+
+    Args:
+        pages: Folder of the pages below the site's root.
+    """
+    found = [
+        Section(key, title, tuple(entries(changes)), line(GISTS.get(key, _nothing)(changes)))
+        for key, title, entries in SECTIONS
+    ]
+    leads = make_leads(changes, found, pages)
+    # Causes come before consequences, and what is there only to be looked up at the end.
+    place = 1 + [section.id for section in found].index("readings-removed")
+    found.insert(
+        place, Section("cells", "More changed values", tuple(cell_entries(changes, leads.shown)))
+    )
+    found += [
+        Section("differences", "Differences by cell", tuple(difference_entries(changes, leads))),
+        Section("tests", "How values were tested", tuple(test_entries(changes, leads.shown))),
+    ]
+    sections = (_without_notes(section, leads) for section in found)
     base, head = changes.base, changes.head
+    studies = (*changes.removed, *changes.head.studies.values())
+    changed = bool(leads.leads) or any(section.entries for section in found)
+    needs_attention, text = verdict(changes, changed=changed)
     return Report(
         line(base.name),
         base.commit,
         line(head.name),
         head.commit,
-        _summary(changes, sections),
-        sections,
+        f"{line(text)}.",
+        tuple(section for section in sections if section.entries),
+        needs_attention,
+        leads.leads,
+        leads.more,
+        {study.study.id: line(study.study.title) for study in studies},
     )
 
 
-def _summary(changes: Changes, sections: tuple[Section, ...]) -> str:
-    """What changed, in one or two sentences."""
-    if not sections:
-        studies = many(len(changes.studies), "study", "studies")
-        grids = [grid for study in changes.studies for grid in study.head.results.grids.values()]
-        return (
-            f"Nothing changed: {studies} with {grids_text(grids)} are the same on both sides, with "
-            "their claims, checks and texts."
-        )
-    sizes = {section.id: len(section.entries) for section in sections}
-    parts = [*_parts(changes, sizes)]
-    if changes.base.empty:
-        parts[:1] = [f"{changes.base.empty}, so all results are new: {parts[0]}"]
-    titles = (f"{section.title[0].lower()}{section.title[1:]}" for section in sections)
-    counted = (f"{title} ({size:,})" for title, size in zip(titles, sizes.values(), strict=True))
-    text = "; ".join(parts) or f"Only this changed: {', '.join(counted)}"
-    return f"{text[0].upper()}{text[1:]}."
+def _nothing(_: Changes) -> str:
+    return ""
 
 
-def _parts(changes: Changes, sizes: dict[str, int]) -> Iterator[str]:
-    """What changed, a kind at a time.
-
-    Args:
-        sizes: Number of entries of each section that has any, by its id.
-    """
-    if "readings-removed" in sizes:
-        removed = [reading for study in changes.studies for reading in study.removed_readings]
-        lost = ", ".join(losses(removed))
-        yield f"{many(len(removed), 'reading')} removed" + (f" ({lost})" if lost else "")
-    if "problems" in sizes:
-        yield f"{many(sizes['problems'], 'problem')} in the data"
-    yield from _claims(changes)
-    yield from _checks(changes, sizes.get("checks", 0))
-    yield from _cells(changes)
-    if "best" in sizes:
-        yield f"another best cell or value in {many(sizes['best'], 'grid')}"
-    disagreements = [
-        change for study in changes.studies for change in study.own_disagreements if change.new
-    ]
-    if disagreements:
-        yield f"readings disagree newly or otherwise on {many(len(disagreements), 'cell')}"
-    matches = [study.match for study in changes.studies]
-    for number, noun, plural, verb in (
-        (len(changes.added), "study", "studies", "added"),
-        (len(changes.removed), "study", "studies", "removed"),
-        (sum(len(match.added) for match in matches), "level", "levels", "added"),
-        (sum(len(match.removed) for match in matches), "level", "levels", "removed"),
-    ):
-        if number:
-            yield f"{many(number, noun, plural)} {verb}"
-    if "renames" in sizes:
-        yield f"{sizes['renames']:,} renamed"
-
-
-def _claims(changes: Changes) -> Iterator[str]:
-    claims = [claim for study in changes.studies for claim in study.own_claims]
-    flipped = sum(claim.flipped for claim in claims)
-    wrong = sum(claim.newly_wrong and not claim.flipped for claim in claims)
-    removed = sum(claim.new is None for claim in claims)
-    if flipped:
-        yield f"{many(flipped, 'claim')} flipped"
-    if wrong:
-        yield f"{many(wrong, 'claim')} {is_are(wrong)} not as recorded"
-    if removed:
-        yield f"{many(removed, 'claim')} removed"
-
-
-def _checks(changes: Changes, entries: int) -> Iterator[str]:
-    findings = [change for study in changes.studies for change in study.findings]
-    new = sum(change.newly_fails for change in findings)
-    lost = sum(len(study.lost_checks) for study in changes.studies)
-    other = entries - new - lost
-    if new:
-        yield f"{many(new, 'check')} newly {'fails' if new == 1 else 'fail'}"
-    if other:
-        yield f"{many(other, 'check')} {'says' if other == 1 else 'say'} something else"
-    if lost:
-        yield f"{many(lost, 'check')} {'covers' if lost == 1 else 'cover'} less than before"
-
-
-def _cells(changes: Changes) -> Iterator[str]:
-    by_grid = [
-        [cell for cell in grid.cells if cell.kind != "trials"]
-        for study in changes.studies
-        for grid in study.grids.changed
-    ]
-    cells = [cell for grid in by_grid for cell in grid]
-    if cells:
-        grids = many(sum(map(bool, by_grid)), "grid")
-        yield f"{many(len(cells), 'cell')} changed in {grids}{significance_counts(cells)}"
+def _without_notes(section: Section, leads: Leads) -> Section:
+    """A section without what is read first."""
+    left = (
+        entry
+        for entry in section.entries
+        if entry.details or (entry.study, section.id) not in leads.noted
+    )
+    entries = tuple(
+        replace(entry, group="") if entry.group == section.gist else entry for entry in left
+    )
+    return replace(section, entries=entries)

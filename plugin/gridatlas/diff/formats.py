@@ -1,9 +1,11 @@
-"""The report as Markdown and as JSON; its HTML is written by `pages.changes`."""
+"""The report as JSON, and how a report that is too long is truncated.
+
+`markdown` and `pages.changes` write its Markdown and its HTML.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -14,14 +16,9 @@ from gridatlas.checks import Finding
 from gridatlas.diff.changes import Changes, LostCheck, RemovedReading, StudyChanges, outcome
 from gridatlas.diff.grid_changes import CellChange, GridChange
 from gridatlas.diff.matching import Rename
-from gridatlas.diff.report import Entry, Report, Section, Table, line
+from gridatlas.diff.report import Report, Section, line
 from gridatlas.model.study import Cell
 from gridatlas.results.summary import Summary
-
-MARKDOWN_LIMIT = 65_000
-"""Bytes of Markdown; GitHub takes comments of up to 65,536 characters."""
-ZERO_WIDTH_SPACE = "\u200b"
-"""Parts `@` from a name and `#` from a number: escapes don't keep GitHub from linking them."""
 
 JSON_FORMAT = 1
 JSON_LIMIT = 1_000_000
@@ -59,79 +56,6 @@ def truncate_sections(sizes: Sequence[Sequence[int]], budget: int) -> list[int]:
     return numbers
 
 
-# --- Markdown -----------------------------------------------------------------------------------
-
-
-def to_markdown(report: Report, url: str = "", limit: int = MARKDOWN_LIMIT) -> str:
-    """Write a report as Markdown, in which texts from data are shown as they are and do nothing.
-
-    Args:
-        url: Address of the built site, to link to; empty for none.
-        limit: Bytes of the whole text; sections say how many entries are left out.
-    """
-    parts = [f"# {escaped(report.title)}\n"]
-    if report.commits:
-        commits = (f"{escaped(name)} is `{commit}`" for name, commit in report.commits)
-        parts.append(f"{', '.join(commits)}.\n")
-    parts.append(f"{_begun(escaped(report.summary))}\n")
-    if url:
-        parts.append(f"[The built site]({_address(url)})\n")
-    titles = [f"## {section.title} ({len(section.entries):,})\n" for section in report.sections]
-    written = [[_entry(entry) for entry in section.entries] for section in report.sections]
-    # Each section may need its line "and N more".
-    room = limit - len("\n".join([*parts, *titles]).encode()) - 120 * len(titles)
-    numbers = truncate_sections(
-        [[len(entry.encode()) for entry in entries] for entries in written], room
-    )
-    for title, entries, number in zip(titles, written, numbers, strict=True):
-        text = "".join(entries[:number])
-        if number < len(entries):
-            more = len(entries) - number
-            text += f"- and {more:,} more, left out here for their length\n"
-        parts += [title, text]
-    return "\n".join(parts)
-
-
-def _entry(entry: Entry) -> str:
-    lines = [f"- **{escaped(entry.study)}**: {escaped(entry.text)}\n"]
-    lines += [f"    - {_begun(escaped(detail))}\n" for detail in entry.details]
-    if entry.table:
-        lines.append(f"\n{_table(entry.table)}\n")
-    return "".join(lines)
-
-
-def _table(table: Table) -> str:
-    rows = [list(map(escaped, row)) for row in (table.columns, *table.rows)]
-    rows.insert(1, ["---"] * len(table.columns))
-    return "".join(f"    | {' | '.join(row)} |\n" for row in rows)
-
-
-def _begun(text: str) -> str:
-    """A text at the beginning of a line, where a number or dash would begin a list."""
-    return re.sub(r"^(\d+)([.)])", r"\1\\\2", re.sub(r"^([-+=])", r"\\\1", text))
-
-
-def escaped(text: str) -> str:
-    """A text that Markdown shows as it is, that names nobody and refers to no issue."""
-    safe = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    safe = re.sub(r"([\\`*_\[\]|~$^!])", r"\\\1", safe)
-    # What GitHub makes of texts after Markdown: mentions, references, addresses, emoji.
-    safe = safe.replace("@", f"@{ZERO_WIDTH_SPACE}").replace("#", f"\\#{ZERO_WIDTH_SPACE}")
-    safe = re.sub(r"(?i)\b(gh)-(?=\d)", rf"\1{ZERO_WIDTH_SPACE}-", safe)
-    safe = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp):", rf"\1{ZERO_WIDTH_SPACE}:", safe)
-    safe = re.sub(r"(?i)\bwww\.", f"www{ZERO_WIDTH_SPACE}.", safe)
-    return re.sub(r":(?=[\w+\\-]+:)", f":{ZERO_WIDTH_SPACE}", safe)
-
-
-def _address(url: str) -> str:
-    """An address that nothing in it ends."""
-    return re.sub(
-        r"[^\w:/?#\[\]@!$&'*+,;=.~%-]|[\[\]]",
-        lambda c: "".join(f"%{b:02X}" for b in c[0].encode()),
-        url,
-    )
-
-
 # --- JSON ---------------------------------------------------------------------------------------
 
 
@@ -151,7 +75,14 @@ def to_json(changes: Changes, report: Report, url: str = "") -> str:
         "head": {"name": report.head, "commit": report.head_commit},
     }
     content |= {"url": url} if url else {}
-    content |= {"summary": report.summary, "sections": _sections_json(report.sections)}
+    content |= {
+        "summary": report.summary,
+        "needs_attention": report.needs_attention,
+        "leads": [asdict(lead) for lead in report.leads],
+        "more": report.more,
+        "titles": dict(report.titles),
+        "sections": _sections_json(report.sections),
+    }
     text = ""
     for limit in MAX_LISTED:
         studies = [_study_json(study, limit) for study in changes.studies[: limit or None]]
@@ -170,7 +101,8 @@ def _sections_json(sections: tuple[Section, ...]) -> list[dict[str, Any]]:
     ]
     numbers = truncate_sections(sizes, JSON_SECTIONS_LIMIT)
     return [
-        {"id": section.id, "title": section.title} | _truncated(entries, number)
+        {"id": section.id, "title": section.title, "gist": section.gist}
+        | _truncated(entries, number)
         for section, entries, number in zip(sections, written, numbers, strict=True)
     ]
 

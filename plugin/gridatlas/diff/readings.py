@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from gridatlas.assessment.agreement import Disagreement, Hint
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.checks import TITLES
 from gridatlas.diff.changes import (
     Changes,
     ClaimChange,
@@ -33,7 +34,7 @@ from gridatlas.diff.report import (
     truncate,
     value_text,
 )
-from gridatlas.model.format import many
+from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Cell, Levels, Reading, Study
 
 ORDINALS = {1: "only", 2: "second", 3: "third", 4: "fourth"}
@@ -223,9 +224,14 @@ def removed_entries(changes: Changes) -> Iterator[Entry]:
     for study in changes.studies:
         for removed in study.removed_readings:
             name = reading_name(study.base.study, removed.reading.id)
-            text = f"Removed: the {name} with {many(len(removed.reading.cells), 'cell')}"
-            lost = "; ".join(losses((removed,)))
-            yield entry(study.id, f"{text}: {lost}" if lost else text, _lost_with(study, removed))
+            text = f"Removed: {name} with {many(len(removed.reading.cells), 'cell')}"
+            yield entry(study.id, text, _lost_with(study, removed))
+
+
+def removed_gist(changes: Changes) -> str:
+    """What cells and statements lose with all readings that were removed."""
+    removed = [reading for study in changes.studies for reading in study.removed_readings]
+    return ", ".join(losses(removed))
 
 
 def losses(removed: Iterable[RemovedReading]) -> Iterator[str]:
@@ -257,6 +263,8 @@ def _lost_with(study: StudyChanges, removed: RemovedReading) -> Iterator[str]:
         ]
         for in_head in (True, False)
     )
+    if len(study.removed_readings) > 1:
+        yield from losses((removed,))
     if quoted:
         yield f"Statements that name it: {truncate(quoted, NAMED)}"
     if gone:
@@ -267,11 +275,16 @@ def _lost_with(study: StudyChanges, removed: RemovedReading) -> Iterator[str]:
     for hint in removed.hints:
         names = reading_name(base, hint.reading), reading_name(base, hint.other)
         yield f"No longer reported: of {names[0]} {hint.looks}, compared with {names[1]}"
+    kinds: Counter[str] = Counter()
     for finding in removed.findings:
-        kind = "a note" if finding.severity == "note" else "a failing check"
-        kind = "accepted" if finding.accepted else kind
+        if finding.severity == "note" and not finding.accepted:
+            kinds[TITLES[finding.kind]] += 1
+            continue
+        kind = "accepted" if finding.accepted else "a failing check"
         where = grid_name(base, finding.levels)
         yield f"Finding no longer reported ({kind}): {where}: {finding.found}"
+    for title, number in kinds.items():
+        yield f"No longer reported: {many(number, 'note')} of the check {title}"
     if removed.checks:
         yield f"Checks no longer made of it: {'; '.join(removed.checks)}"
 
@@ -316,30 +329,30 @@ def _disagreement(study: StudyChanges, text: str, group: list[DisagreementChange
 
 
 def source_entries(changes: Changes) -> Iterator[Entry]:
-    """Readings that were added, removed, or whose cells changed."""
+    """Readings whose cells changed in a way that the shown values don't have."""
     for study in changes.studies:
         for change in study.readings.changed:
-            yield _source(study, change)
+            yield from _source(study, change)
 
 
-def _source(study: StudyChanges, change: ReadingChange) -> Entry:
+def _source(study: StudyChanges, change: ReadingChange) -> Iterator[Entry]:
     head = study.head.study
     shown = {
         (grid.new.levels, cell.point): cell.new.reading
+        or study.readings.ids.get(cell.old.reading, "")
         for grid in study.grids.changed
         for cell in grid.cells
     }
     # Those that are shown are among the changed values.
     hidden = [value for value in change.values if shown.get(value[0]) != change.new.id]
     parts = []
-    if change.values:
-        text = f"{many(len(change.values), 'value')} changed"
-        if len(hidden) < len(change.values):
-            text += f", of which {len(hidden):,} aren't shown" if hidden else ", all of them shown"
-        parts.append(text)
+    if hidden:
+        parts.append(f"{many(len(hidden), 'value')} changed that {is_are(len(hidden))} not shown")
     if change.details:
         cells = many(len(change.details), "cell")
         parts.append(f"notes, places, runs or decimals of {cells} changed")
+    if not parts:
+        return
     rows = tuple(
         (
             f"{grid_name(head, levels)}, {place_name(head, point)}",
@@ -348,7 +361,7 @@ def _source(study: StudyChanges, change: ReadingChange) -> Entry:
         )
         for (levels, point), old, new in hidden[:ROWS]
     )
-    return entry(
+    yield entry(
         study.id,
         f"{reading_name(head, change.new.id)}: {', '.join(parts)}",
         (more_than(ROWS, len(hidden), "value", " of this reading"),),

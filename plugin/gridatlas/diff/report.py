@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from gridatlas.claims.values import cell_name
-from gridatlas.model.format import many, value_with_unit
+from gridatlas.model.format import format_value, many, places_of, value_with_unit
 from gridatlas.model.problems import printable
 from gridatlas.model.study import Grid, Levels, Point, Study
 
@@ -23,16 +23,25 @@ ROWS = 20
 """Rows of a table; how many more there are is a detail of the entry."""
 NAMED = 3
 """Cells that decide a claim, or grids of a level, named in an entry."""
-EXCERPT = 250
+MOST_PLACES = 6
+"""Decimals up to which a value is taken for a printed one."""
+EXCERPT = 160
 """Characters of a claim's expression, or of a text before and after."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns and rows of plain texts."""
+    """Columns and rows of plain texts.
+
+    Attributes:
+        links: By row, the address below the site's root of what it is about; empty for none.
+        linked: The column whose texts are links.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    links: tuple[str, ...] = ()
+    linked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +50,56 @@ class Entry:
 
     Attributes:
         study: Id of the study it is about.
+        group: What it shares with its neighbours, such as their cause; empty for nothing.
     """
 
     text: str
     study: str
     details: tuple[str, ...] = ()
     table: Table | None = None
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Entries of one kind, the most important first."""
+    """Entries of one kind, the most important first.
+
+    Attributes:
+        gist: What all of them share or come to, in a few words; empty for nothing.
+    """
 
     id: str
     title: str
     entries: tuple[Entry, ...]
+    gist: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What a reviewer must see of one study: its answer, and what changed in a few lines.
+
+    Attributes:
+        study: Its id.
+        title: Its title.
+        page: Address of its page below the site's root; empty for a study without one.
+        text: How many values changed, and whether the answer did.
+        before, now: What its page leads with, where that changed; else `before` is empty.
+        table: The changed values, those first that matter most; None where no value changed.
+        remarks: What is so of all of them, and how many more there are.
+        grids: The differences of grids with several changed values, cell by cell.
+        notes: What else changed, a line each.
+    """
+
+    study: str
+    title: str
+    page: str
+    text: str
+    before: str = ""
+    now: str = ""
+    table: Table | None = None
+    remarks: tuple[str, ...] = ()
+    grids: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +109,12 @@ class Report:
     Attributes:
         base, head: The names of the two snapshots.
         base_commit, head_commit: Full hash of a revision; None for a folder.
-        summary: One or two sentences.
-        sections: The most important first; none where nothing changed.
+        summary: The verdict, in a sentence.
+        needs_attention: Whether anything got worse: a check, a statement, or data that is gone.
+        leads: The studies that changed, as far as they fit into what is read first.
+        more: The studies that didn't fit, in a sentence; empty for none.
+        sections: All else, causes before consequences.
+        titles: The titles of studies, by their ids.
     """
 
     base: str
@@ -75,11 +123,25 @@ class Report:
     head_commit: str | None
     summary: str
     sections: tuple[Section, ...]
+    needs_attention: bool = False
+    leads: tuple[Lead, ...] = ()
+    more: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def changed(self) -> bool:
         """Whether anything changed."""
-        return bool(self.sections)
+        return bool(self.sections or self.leads)
+
+    @property
+    def mark(self) -> str:
+        """What stands before the verdict."""
+        return "❌" if self.needs_attention else "✅"
+
+    @property
+    def headline(self) -> str:
+        """The verdict with its mark."""
+        return f"{self.mark} {self.summary.removesuffix('.')}"
 
     @property
     def title(self) -> str:
@@ -87,18 +149,36 @@ class Report:
         return f"Changes in the results: {self.base} → {self.head}"
 
     @property
-    def commits(self) -> tuple[tuple[str, str], ...]:
-        """Names of those snapshots that are revisions, with their hashes."""
-        named = (self.base, self.base_commit), (self.head, self.head_commit)
-        return tuple((name, commit) for name, commit in named if commit)
+    def compared(self) -> str:
+        """`main (0123456789ab) → data`: the two snapshots, revisions with their commits."""
+        sides = (self.base, self.base_commit), (self.head, self.head_commit)
+        return " → ".join(
+            name if not commit else commit[:12] if name == commit else f"{name} ({commit[:12]})"
+            for name, commit in sides
+        )
 
 
-def entry(study: str, text: str, details: Iterable[str] = (), table: Table | None = None) -> Entry:
+def entry(
+    study: str,
+    text: str,
+    details: Iterable[str] = (),
+    table: Table | None = None,
+    group: str = "",
+) -> Entry:
     """An entry of texts that may come from data."""
-    rows = table and Table(
-        tuple(map(line, table.columns)), tuple(tuple(map(line, row)) for row in table.rows)
+    return Entry(
+        line(text),
+        line(study),
+        tuple(line(detail) for detail in details if detail),
+        table and in_lines(table),
+        line(group),
     )
-    return Entry(line(text), line(study), tuple(line(detail) for detail in details if detail), rows)
+
+
+def in_lines(table: Table) -> Table:
+    """A table of texts that may come from data."""
+    rows = tuple(tuple(map(line, row)) for row in table.rows)
+    return replace(table, columns=tuple(map(line, table.columns)), rows=rows)
 
 
 # --- texts --------------------------------------------------------------------------------------
@@ -129,8 +209,8 @@ def truncate(names: Iterable[str], limit: int) -> str:
     return "; ".join(texts[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
-def now_and_before(name: str, old: str, new: str) -> str:
-    """`title: now A; before B`; of long texts the part in which they differ."""
+def before_and_now(name: str, old: str, new: str) -> str:
+    """`title: A → B`; of long texts the part in which they differ."""
     old, new = line(old, len(old) + 1), line(new, len(new) + 1)
     if min(len(old), len(new)) > EXCERPT // 2:
         # Of long texts, from a little before the first letter that differs.
@@ -138,7 +218,7 @@ def now_and_before(name: str, old: str, new: str) -> str:
         start = old.rfind(" ", 0, max(0, (same or min(len(old), len(new))) - 40)) + 1
         old, new = (f"{'…' if start else ''}{text[start:]}" for text in (old, new))
     before, after = (line(text, EXCERPT) or "none" for text in (old, new))
-    return f"{name}: now {after}; before {before}"
+    return f"{name}: {before} → {after}"
 
 
 def grid_name(study: Study, levels: Levels) -> str:
@@ -161,7 +241,12 @@ def reading_name(study: Study, reading: str) -> str:
 
 def value_text(study: Study, value: Decimal | None) -> str:
     """A value as printed, with its unit."""
-    return "no value" if value is None else value_with_unit(str(value), study.metric.unit)
+    if value is None:
+        return "no value"
+    # The mean of others has as many digits as a computer gives it.
+    exact = places_of(value) <= MOST_PLACES
+    text = str(value) if exact else format_value(value, study.metric.decimals or 1)
+    return value_with_unit(text, study.metric.unit)
 
 
 def values_of(grid: Grid) -> int:

@@ -40,10 +40,14 @@ class SignificanceTest:
         """`yes, p = 0.03`, `no, p = 0.2`, or why nothing can be tested."""
         if self.significant is None:
             return f"not testable: {self.reason}"
-        p = ""
-        if self.p is not None:
-            p = ", p < 0.001" if self.p < 0.001 else f", p = {self.p:.2g}"
-        return ("yes" if self.significant else "no") + p
+        return ("yes" if self.significant else "no") + self.p_text
+
+    @property
+    def p_text(self) -> str:
+        """`, p = 0.03`; empty without a p."""
+        if self.p is None:
+            return ""
+        return ", p < 0.001" if self.p < 0.001 else f", p = {self.p:.2g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from gridatlas.diff.changes import Changes, PropertyChange, StudyChanges
-from gridatlas.diff.grid_entries import best_of_grids
 from gridatlas.diff.matching import Match, Rename, factors_of
-from gridatlas.diff.report import Entry, entry, grid_name, grids_text, now_and_before, values_of
+from gridatlas.diff.report import Entry, before_and_now, entry, grid_name, grids_text, values_of
 from gridatlas.model.format import many
 from gridatlas.model.study import Cell, Factor, Grid, Level, Study
 from gridatlas.results.grids import Results
@@ -182,7 +181,7 @@ def _study_structure(study: StudyChanges) -> Iterator[Entry]:
         )
     for change in study.properties:
         if change.weight == "rule":
-            yield entry(new.id, now_and_before(change.name, change.old, change.new))
+            yield entry(new.id, before_and_now(change.name, change.old, change.new))
     yield from _come_and_gone(
         new.id, "Removed", study.base.results, study.match.removed, study.grids.removed
     )
@@ -221,7 +220,7 @@ def _come_and_gone(
             at_level = [grid for grid in grids if grid.levels[index] == level.key]
             for grid in at_level:
                 left.pop(id(grid), None)
-            yield entry(study_id, f"{text}, with {grids_text(at_level)}", best_of_grids(at_level))
+            yield entry(study_id, f"{text}, with {grids_text(at_level)}")
         else:
             axis = 0 if study.x.id == factor.id else 1
             number = sum(
@@ -232,7 +231,7 @@ def _come_and_gone(
             yield entry(study_id, f"{text} on an axis, with {many(number, 'value')}")
     for grid in left.values():
         name, values = grid_name(study, grid.levels), many(values_of(grid), "value")
-        yield entry(study_id, f"{verb}: the grid {name} with {values}", best_of_grids([grid]))
+        yield entry(study_id, f"{verb}: the grid {name} with {values}")
 
 
 def rename_entries(changes: Changes) -> Iterator[Entry]:
@@ -245,20 +244,18 @@ def rename_entries(changes: Changes) -> Iterator[Entry]:
 
 
 def _rename(rename: Rename, study_id: str) -> Entry:
-    name = f"level of {rename.factor}" if rename.kind == "level" else rename.kind
+    name = rename.factor or rename.kind
     if rename.kind == "factor":
-        reason = (
-            f"taken for the same by its place and {many(rename.equal, 'level')} of {rename.cells}"
-        )
+        reason = f"by its place and {many(rename.equal, 'level')} of {rename.cells}"
     elif rename.equal == rename.cells:
-        reason = f"all {many(rename.cells, 'value')} that both have are the same"
+        reason = f"all {many(rename.cells, 'value')} are the same"
     else:
         cells = many(rename.cells, "value")
-        reason = f"{rename.equal:,} of {cells} that both have are the same"
+        reason = f"{rename.equal:,} of {cells} are the same"
     if rename.declared:
-        reason = f"study.yml says so, under former; {reason}"
-    text = f"The {name} {rename.old} is now {rename.new}"
-    return entry(study_id, text, (f"How sure: {reason}.",))
+        reason = f"as former says; {reason}"
+    text = f"Renamed: {name} {rename.old} → {rename.new}; {reason}"
+    return entry(study_id, text)
 
 
 def text_entries(changes: Changes) -> Iterator[Entry]:
@@ -266,4 +263,4 @@ def text_entries(changes: Changes) -> Iterator[Entry]:
     for study in changes.studies:
         for change in study.properties:
             if change.weight == "text":
-                yield entry(study.id, now_and_before(change.name, change.old, change.new))
+                yield entry(study.id, before_and_now(change.name, change.old, change.new))

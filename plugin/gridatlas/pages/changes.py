@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
 
-from gridatlas.assessment.answers.answer import LONGEST, Answer
-from gridatlas.assessment.answers.several import revision_answer
+from jinja2 import Environment
+
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
@@ -15,12 +18,13 @@ from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.compare import make_report
 from gridatlas.diff.grid_changes import GridChange
 from gridatlas.diff.grid_entries import changed_grids
-from gridatlas.diff.report import Report
+from gridatlas.diff.report import Entry, Report
 from gridatlas.diff.report import Section as ReportSection
 from gridatlas.model.format import many
-from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, Study, point_slug
+from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
+from gridatlas.pages.markdown import page_link
 from gridatlas.pages.plan import PagePlan
 from gridatlas.results.differences import subtract
 
@@ -37,63 +41,54 @@ def changes_document(report: Report, url: str = "") -> str:
         url: Address of the built site, to link to; empty for none, or one that isn't of the web.
     """
     url = url if url.startswith(("http://", "https://")) else ""
-    return document_environment().get_template("diff.html.jinja").render(report=report, url=url)
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """A study that changed: what that did to what its pages lead with.
-
-    Attributes:
-        answer: How many values changed, and what its own page leads with, before and now.
-        others: The other pages that lead with another sentence: name, before, now.
-    """
-
-    study: Study
-    answer: Answer
-    others: tuple[tuple[str, str, str], ...]
-
-    @property
-    def same(self) -> bool:
-        """Whether its own page leads with the same as before."""
-        return len(self.answer.evidence) == 1
-
-
-def revisions(changes: Changes, report: Report) -> list[Revision]:
-    """The studies of both snapshots in which anything changed, those with other answers first."""
-    changed = {entry.study for section in report.sections for entry in section.entries}
-    found = [_revision(study) for study in changes.studies if study.id in changed]
-    return sorted(found, key=lambda revision: (revision.same, -len(revision.answer.cells)))
-
-
-def _revision(study: StudyChanges) -> Revision:
-    base, head = study.base, study.head
-    answer = revision_answer((base.results, base.answers[""]), (head.results, head.answers[""]))
-    names = {facet.id: facet.label for facet in head.study.facets}
-    for facet in head.study.facets:
-        levels = head.results.levels(facet.id)
-        names |= {f"{facet.id}/{level.slug}": level.label for level in levels}
-    others = tuple(
-        (names[key], base.answers[key].sentence, now.sentence)
-        for key, now in head.answers.items()
-        if key in names and key in base.answers and base.answers[key].sentence != now.sentence
+    base = url if not url or url.endswith("/") else f"{url}/"
+    template = document_environment().get_template("diff.html.jinja")
+    return template.render(
+        report=report,
+        url=url,
+        compared=report.compared,
+        address=lambda link: base + link if base and link else "",
+        **section_context(report),
     )
-    return Revision(head.study, answer, others)
 
 
-def changes_line(found: Sequence[Revision], report: Report) -> str:
-    """The page in a line: how many values changed, and whether answers did."""
-    if len(found) == 1 and not found[0].answer.sentence.startswith("No value changed;"):
-        return found[0].answer.sentence
-    values = sum(len(revision.answer.cells) for revision in found)
-    answers = sum(not revision.same for revision in found)
-    if not values and not answers:
-        summary = report.summary.removesuffix(".")
-        return summary if len(summary) <= LONGEST else f"Changes since {report.base}"
-    changed = f"{many(values, 'value')} changed in {many(len(found), 'study', 'studies')}"
-    return changed + (
-        f", and {many(answers, 'answer')} with them" if answers else "; the answers are the same"
-    )
+def section_context(report: Report) -> dict[str, Any]:
+    """What the templates of sections take: how entries stand together, and studies' titles."""
+    return {
+        "several": len(report.titles) > 1,
+        "titles": report.titles,
+        "by_study": lambda section: grouped(section.entries, "study"),
+        "by_group": lambda entries: grouped(entries, "group"),
+    }
+
+
+def changes_parts(plan: PagePlan, html: Environment) -> dict[str, str]:
+    """What the page Changes has, part by part: the studies first, then the sections."""
+    report: Report | None = plan.context.get("report")
+    if report is None:
+        return {}
+
+    def address(link: str) -> str:
+        path, _, anchor = link.partition("#")
+        return str(page_link(plan.path, f"{path}index.md", anchor))
+
+    pages = plan.context["study_pages"]
+    links = {study: str(page_link(plan.path, to)) for study, to in pages.items()}
+    template = html.get_template("changes.html.jinja")
+    context = {**section_context(report), "links": links, "page": True}
+    found = {
+        f"section-{section.id}": template.render(section=section, **context).strip()
+        for section in report.sections
+    }
+    template = html.get_template("changes_lead.html.jinja")
+    for lead in report.leads:
+        found[f"lead-{lead.study}"] = template.render(lead=lead, address=address).strip()
+    return found
+
+
+def grouped(entries: Iterable[Entry], name: str) -> list[tuple[str, list[Entry]]]:
+    """Neighbours that share an attribute, with it."""
+    return [(key, list(same)) for key, same in groupby(entries, key=attrgetter(name))]
 
 
 OPEN = ("readings-removed", "problems", "claims", "checks")
@@ -102,11 +97,10 @@ OPEN = ("readings-removed", "problems", "claims", "checks")
 
 def plan_changes(changes: Changes, assessments: Iterable[Assessment], into: str) -> PagePlan | None:
     """The page with everything that changed; None where nothing did."""
-    report = make_report(changes)
+    report = make_report(changes, into)
     if not report.changed:
         return None
     by_id = {assessment.study.id: assessment for assessment in assessments}
-    found = revisions(changes, report)
     grids = changed_grids(changes)
     several = len({study.id for study, _ in grids}) > 1
     sections = []
@@ -120,12 +114,11 @@ def plan_changes(changes: Changes, assessments: Iterable[Assessment], into: str)
         trail=("Studies",),
         nav_title="Changes",
         title=f"Changes since {report.base}",
-        description=f"Changes since {report.base}: {changes_line(found, report)}. {report.summary}",
+        description=f"Changes since {report.base}: {report.summary}",
         context={
             "problems": (),
             "report": replace(report, sections=tuple(map(_truncated, report.sections))),
-            "line": changes_line(found, report),
-            "revisions": found,
+            "compared": report.compared,
             "open": OPEN,
             "left_out": {
                 section.id: max(0, len(section.entries) - MAX_ENTRIES)
@@ -183,9 +176,7 @@ def _signs(change: GridChange) -> tuple[Mapping[str, str], tuple[str, ...]]:
     study, signs = change.new.study, {}
     for cell in change.cells:
         if cell.significance is not None and cell.significance.significant is not None:
-            sign = (
-                "≠ told apart from noise" if cell.is_significant else "? not told apart from noise"
-            )
+            sign = "≠ significant" if cell.is_significant else "? not significant"
             x, y = study.x.level(cell.point[0]), study.y.level(cell.point[1])
             signs[point_slug(x, y)] = sign
     return signs, tuple(sorted(set(signs.values())))
@@ -200,6 +191,7 @@ def with_changes(plans: Iterable[PagePlan], changes: Changes, page: PagePlan) ->
     added = {study.study.id for study in changes.added}
     report: Report = page.context["report"]
     changed_studies = {entry.study for section in report.sections for entry in section.entries}
+    changed_studies |= {lead.study for lead in report.leads}
     found = []
     for plan in plans:
         if "changes_page" not in plan.context:
@@ -235,12 +227,12 @@ def _changed(study: StudyChanges, plan: PagePlan) -> str:
     added = sum(is_shown(grid) for grid in study.grids.added)
     parts = []
     if changed:
-        cells = many(sum(len(grid.cells) for grid in changed), "cell")
+        cells = many(sum(len(grid.cells) for grid in changed), "value")
         parts.append(f"{cells} in {many(len(changed), 'grid')}")
     if added:
         parts.append(many(added, "new grid"))
     if level is None and facet is None:
         flipped = sum(claim.flipped for claim in study.own_claims)
-        parts += [f"{many(flipped, 'claim')} flipped"] if flipped else []
-        return f"{', '.join(parts) or 'see there'}."
+        parts += [f"{many(flipped, 'statement')} changed"] if flipped else []
+        return f"{', '.join(parts) or 'texts or settings'}."
     return f"{', '.join(parts)}." if parts else ""

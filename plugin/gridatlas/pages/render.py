@@ -17,9 +17,9 @@ from markupsafe import Markup
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing
-from gridatlas.diff.report import Report
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
+from gridatlas.pages.changes import changes_parts
 from gridatlas.pages.embeds import bibtex, embed_path, share
 from gridatlas.pages.environment import (
     IN_TEMPLATES,
@@ -238,7 +238,7 @@ class Templates:
         )
         figures = {row.key: self._row(row, plan.path, drawings, seen, links) for row in whole_first}
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
-        figures |= self._changes(plan) | self._cite(plan) | self._checks(plan)
+        figures |= changes_parts(plan, self._html) | self._cite(plan) | self._checks(plan)
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context["files_of"] = partial(downloads, page=plan.path)
@@ -451,26 +451,6 @@ class Templates:
         }
         for name in ("commands", "differing", "verdicts"):
             found[name] = self._html.get_template(f"{name}.html.jinja").render(**context).strip()
-        return found
-
-    def _changes(self, plan: PagePlan) -> dict[str, str]:
-        """The entries of the page Changes, section by section."""
-        report: Report | None = plan.context.get("report")
-        if report is None:
-            return {}
-        pages = plan.context["study_pages"]
-        links = {study: str(page_link(plan.path, to)) for study, to in pages.items()}
-        template = self._html.get_template("changes.html.jinja")
-        found = {
-            f"section-{section.id}": template.render(
-                section=section, links=links, page=True
-            ).strip()
-            for section in report.sections
-        }
-        template = self._html.get_template("revisions.html.jinja")
-        found["revisions"] = template.render(
-            revisions=plan.context["revisions"], links=links
-        ).strip()
         return found
 
     def _cite(self, plan: PagePlan) -> dict[str, str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
-from gridatlas.assessment.answers.answer import Answer, Evidence, Grade, headline, joined
+from gridatlas.assessment.answers.answer import Answer, At, Evidence, Grade, headline, joined
 from gridatlas.model.study import Levels, Point
 from gridatlas.results.grids import Results
 
@@ -45,7 +45,10 @@ def overview_answer(studies: Mapping[str, Answer]) -> Answer:
 
 
 def revision_answer(
-    base: tuple[Results, Answer], head: tuple[Results, Answer], page: str = ""
+    base: tuple[Results, Answer],
+    head: tuple[Results, Answer],
+    page: str = "",
+    place: Callable[[At], At | None] = lambda at: at,
 ) -> Answer:
     """How many shown values of a study changed, and whether what its page leads with did.
 
@@ -54,12 +57,17 @@ def revision_answer(
     Args:
         base: The results before, and the answer of the page.
         head: The results now, and the answer of the page.
+        place: Where the head has a cell of the base; None where it has no such place.
     """
-    before, now = _values(base[0]), _values(head[0])
+    before, removed = _before(base[0], place)
+    now = _values(head[0])
     both = before.keys() & now.keys()
     changed = sorted(at for at in both if before[at] != now[at])
-    added, removed = len(now.keys() - both), len(before.keys() - both)
+    added, removed = len(now.keys() - both), removed + len(before.keys() - both)
     same = base[1].sentence == head[1].sentence and base[1].grade == head[1].grade
+    if not (changed or added or removed):
+        # Only labels or decimals are others.
+        same = (base[1].grade, base[1].asserts) == (head[1].grade, head[1].asserts)
     facts = []
     if changed:
         facts.append(f"{len(changed):,} of {len(both):,} values changed")
@@ -71,13 +79,27 @@ def revision_answer(
     if not facts:
         text = "No value changed" + ("" if same else ", but the answer did")
     else:
+        them = "it" if len(changed) + added + removed == 1 else "them"
         text = joined(facts) + (
-            "; the answer is the same" if same else ", and the answer with them"
+            "; the answer is the same" if same else f", and the answer with {them}"
         )
     evidence = [Evidence(f"Now: {head[1].sentence}.")]
     if not same:
         evidence.insert(0, Evidence(f"Before: {base[1].sentence}."))
     return Answer(page, "described", headline(text), tuple(evidence), tuple(changed))
+
+
+def _before(results: Results, place: Callable[[At], At | None]) -> tuple[dict[At, Decimal], int]:
+    """The values before, where the head has their places, and how many it has no place for."""
+    values: dict[At, Decimal] = {}
+    removed = 0
+    for at, value in _points(results):
+        to = place(at)
+        if to is None:
+            removed += 1
+        else:
+            values[to] = value
+    return values, removed
 
 
 def _values(results: Results) -> dict[tuple[Levels, Point], Decimal]:
