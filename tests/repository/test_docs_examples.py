@@ -200,9 +200,13 @@ def test_hosts_page_leads_to_a_site_and_to_plain_pages(start: Path, tmp_path: Pa
     assert run(STARTED[0].replace("--site", "--no-site"), tmp_path).returncode == 0
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/index.md").write_text("# Mine\n\n```grid\ntuning/small\n```\n", "utf-8")
+    # The first command of the page builds what is there before it.
+    (tmp_path / "mkdocs.yml").write_text("site_name: Mine\nplugins: [search, gridatlas]\n", "utf-8")
     assert follow(DOCS / "hosts.md", tmp_path) == [
+        "gridatlas build --site",
+        "gridatlas build --site --strict",
         "gridatlas build --into docs",
-        "zensical build --clean",
+        "zensical build --clean --config-file mkdocs.yml",
         "gridatlas build --into results --format markdown",
         "gridatlas build --into my-project.wiki --format wiki",
     ]
@@ -213,6 +217,23 @@ def test_hosts_page_leads_to_a_site_and_to_plain_pages(start: Path, tmp_path: Pa
         "my-project.wiki/studies-tuning-model-small.md",
     ):
         assert "| 61.2" in (tmp_path / page).read_text("utf-8")
+
+
+def test_hosts_page_moves_a_site_and_back(start: Path, tmp_path: Path) -> None:
+    [block] = [block for block in blocks(DOCS / "hosts.md") if block.language == "text"]
+    before = {file: file.read_bytes() for file in (tmp_path / "docs").rglob("*") if file.is_file()}
+    install, *commands = block.text.splitlines()
+    assert install.startswith("pip install ")
+    assert len(commands) == 2
+    pages = []
+    for command in (*commands, commands[0]):
+        done = run(command, tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        files = (tmp_path / "site").rglob("index.html")
+        pages.append(sorted(file.relative_to(tmp_path).as_posix() for file in files))
+    assert pages[0] == pages[1] == pages[2]
+    after = {file: file.read_bytes() for file in (tmp_path / "docs").rglob("*") if file.is_file()}
+    assert after == before
 
 
 def test_examples_of_the_fence_page_stand_on_it_as_they_are_written() -> None:
@@ -574,7 +595,9 @@ HERE = {
     ("docs/fence.md", "text"): "test_wrong_fence_is_told_as_the_page_says",
     ("docs/fence.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
     ("docs/hosts.md", "sh"): "test_hosts_page_leads_to_a_site_and_to_plain_pages",
-    ("docs/hosts.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
+    ("docs/hosts.md", "text"): "test_hosts_page_moves_a_site_and_back",
+    ("docs/hosts.md", "toml"): "test_hosts_page_leads_to_a_site_and_to_plain_pages",
+    ("docs/hosts.md", "yaml"): "test_hosts_page_leads_to_a_site_and_to_plain_pages",
     ("docs/import.md", "csv"): "test_import_page_works",
     ("docs/import.md", "markdown"): "test_import_page_works",
     ("docs/import.md", "sh"): "test_import_page_works",

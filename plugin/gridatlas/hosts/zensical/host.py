@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
+from gridatlas.build.site import Site
+from gridatlas.charts.pool import draw
 from gridatlas.csp.policy import add_policy
 from gridatlas.files.staging import StagedSite
 from gridatlas.hosts.reporting import not_written, throttled
@@ -77,6 +81,7 @@ def serve(project: Project, address: str, report: Report) -> int:
         watcher = Watcher(_watched(project, staged.settings))
         arguments = ["serve", "--config-file", str(staging.config), "--dev-addr", address]
         with processes.running("zensical", arguments, project.folder) as process:
+            threading.Thread(target=_load, args=(staged.site,), daemon=True).start()
             while process.poll() is None:
                 for fault in _faults(staging):
                     report(fault)
@@ -89,6 +94,17 @@ def serve(project: Project, address: str, report: Report) -> int:
         if watcher:
             watcher.end()
         staging.config.unlink(missing_ok=True)
+
+
+def _load(site: Site) -> None:
+    """Load what draws and computes, which a site of the cache didn't need.
+
+    The first change comes while a person waits for it. A picture is drawn for nobody.
+    """
+    import gridatlas.assessment.answers.study
+    import gridatlas.assessment.compute  # noqa: F401
+
+    draw(islice(site.drawings, 1), None)
 
 
 def _again(staging: Staging, watcher: Watcher, report: Report) -> None:
