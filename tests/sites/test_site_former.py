@@ -100,3 +100,38 @@ def test_a_claim_that_names_a_study_by_its_old_name_says_the_new_one(
     project.write("docs/index.md", '# Home\n\n{{ grid(study="old", model="small").best.value }}\n')
     build = project.build()
     assert build.log.count('the study "old" was renamed; did you mean tiny?') == 2
+
+
+@pytest.fixture(scope="module")
+def level_renamed(base: Path) -> Build:
+    """A study with a former name, of which a level of a facet and one of an axis have one, too."""
+    project = site_builds.make_project(
+        base / "level-renamed", site_builds.shared_cache(base), {"csp": True}, site_url=SITE_URL
+    )
+    site_builds.add_tiny_study(project, "tiny")
+    study = (project.folder / "data/tiny/study.yml").read_text("utf-8")
+    edited = study.replace("label: Small}", "label: Small, former: [little]}")
+    assert edited != study
+    edited = edited.replace(
+        "label: Learning rate", "label: Learning rate, levels: [{id: 0.1, former: [0.15]}, 0.2]"
+    )
+    project.write("data/tiny/study.yml", edited + "former: [old]\n")
+    return project.built("--strict")
+
+
+@pytest.mark.parametrize("study", ["tiny", "old"])
+def test_a_renamed_level_keeps_its_addresses(level_renamed: Build, study: str) -> None:
+    page = level_renamed.page(f"studies/{study}/model/little/")
+    [link] = page.select("a[href]")
+    to = urljoin(f"{SITE_URL}studies/{study}/model/little/", str(link["href"]))
+    assert to == f"{SITE_URL}studies/tiny/model/small/"
+    # The script takes a cell's permalink along, by its new names.
+    [script] = page.select("script[data-former]")
+    assert script["data-former"] == "little=small 0.15=0.1"
+    files = level_renamed.files()
+    small = {path for path in files if path.startswith("grids/tiny/small.")}
+    assert len(small) > 5
+    for path in small - {"grids/tiny/small.html"}:
+        assert files[path.replace("tiny/small", f"{study}/little")] == files[path]
+    assert "Moved" in str(level_renamed.page(f"grids/{study}/little.html").title)
+    assert not any("/little" in path for path in files if "large" in path)

@@ -55,6 +55,7 @@ def read_factor(
             number=level_number(entry.id),
             items=entry.items,
             aggregate=entry.aggregate.by if entry.aggregate else None,
+            former=entry.former,
         )
         for entry in entries
     )
@@ -76,8 +77,31 @@ def read_factor(
         keys_before.add(level.key)
         labels_before.add(level.label)
         slugs_before.setdefault(level.slug, level)
+    problems += _check_former(here, factor_id, levels)
     label = entry.label or factor_id.replace("_", " ").capitalize()
     return Factor(factor_id, label, entry.unit, levels, entry.direction), problems
+
+
+def _check_former(here: ProblemsOf, factor_id: str, levels: Iterable[Level]) -> list[Problem]:
+    """Former names that can't lead to one level: their addresses are taken."""
+    levels = list(levels)
+    taken = {level.slug: f"the level {level.key}, which is there" for level in levels}
+    problems = []
+    for index, level in enumerate(levels):
+        for place, former in enumerate(level.former):
+            if slug(former) in taken:
+                path = ("factors", factor_id, "levels", index, "former", place)
+                problems.append(
+                    here.problem(
+                        "former-name-taken",
+                        path,
+                        f"{quote(former)}: {taken[slug(former)]}",
+                        "a name that no level of the factor has now, listed once",
+                        f"remove {former} from former",
+                    )
+                )
+            taken.setdefault(slug(former), f"already a former name of {level.key}")
+    return problems
 
 
 def check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:

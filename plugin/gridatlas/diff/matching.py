@@ -148,7 +148,10 @@ def match_studies(base: Results, head: Results) -> Match:
             shared.append((other, before, after))
             if key != to:
                 names = name_of(key, before.label), name_of(to, after.label)
-                renamed.append(Rename("level", *names, equal, cells, other.label))
+                declared = key in after.former
+                renamed.append(
+                    Rename("level", *names, equal, cells, other.label, declared=declared)
+                )
     levels = tuple(
         {key: counterpart.key for key, counterpart in counterparts.items()}
         for counterparts in found
@@ -199,7 +202,7 @@ def _match_levels(
     base: Mapping[Coordinate, Any],
     head: Mapping[Coordinate, Any],
 ) -> list[dict[str, Counterpart]]:
-    """By factor, the head's level of each of the base's: by their ids, else by their values."""
+    """By factor, the head's level of each of the base's: by id, by former id, or by values."""
     found: list[dict[str, Counterpart]] = []
     left = []
     for factor, other in zip(old, new, strict=True):
@@ -215,17 +218,22 @@ def _match_levels(
         before = _slices(base, index, removed, ids)
         after = _slices(head, index, added, of_head)
         candidates = []
+        declared: dict[str, Counterpart] = {}
         for key in removed:
             for to in added:
                 values, other_values = before.get(key, Counter()), after.get(to, Counter())
                 both = values & other_values
                 equal, cells = both.total(), min(values.total(), other_values.total())
                 distinct = len({value for _, value in both})
+                if key in new[index].level(to).former:
+                    declared.setdefault(key, Counterpart(to, equal, cells))
                 labels = old[index].level(key).label, new[index].level(to).label
                 enough = HALF if labels[0].casefold() == labels[1].casefold() else NEARLY_ALL
                 if equal >= FEWEST and distinct > 1 and equal >= enough * cells:
                     candidates.append((key, Counterpart(to, equal, cells)))
-        found[index] |= _best_pairs(candidates)
+        taken = {counterpart.key for counterpart in declared.values()}
+        free = [pair for pair in candidates if pair[0] not in declared and pair[1].key not in taken]
+        found[index] |= declared | _best_pairs(free)
     return found
 
 

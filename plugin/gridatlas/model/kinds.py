@@ -80,7 +80,9 @@ KINDS: Mapping[str, Kind] = {
         expected="a file in the study's own folder",
         fix="copy the file into the folder of this study",
     ),
-    "former-name-taken": Kind("A former name that another study has, or that is listed twice."),
+    "former-name-taken": Kind(
+        "A former name that another study or level has, or that is listed twice."
+    ),
     "k-of-n": Kind(
         "A value that is no count of its trials (a finding).",
         expected="a count of the trials, rounded",

@@ -179,6 +179,8 @@ class LevelEntry(Entry):
     """Number of items, such as questions; see [trials](#trials)."""
     aggregate: Aggregate | None = None
     """Makes this level an [aggregate](#aggregates) of the others."""
+    former: tuple[LevelKey, ...] = ()
+    """Ids that it had before; their [addresses](#renamed-studies-and-levels) redirect."""
 
 
 def _level_entry(value: Any) -> Any:
@@ -380,7 +382,7 @@ class StudyFile(Entry):
     `CC-BY-4.0`, or an address.
     """
     former: tuple[Identifier, ...] = ()
-    """Earlier names of the folder, whose addresses then [redirect](#renamed-studies)."""
+    """Earlier names of the folder, whose addresses then [redirect](#renamed-studies-and-levels)."""
     metric: Metric
     """What was measured."""
     spread: SpreadEntry | None = None

@@ -39,7 +39,11 @@ Point = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level of a factor; `number` is set where the level is a number."""
+    """One level of a factor; `number` is set where the level is a number.
+
+    Attributes:
+        former: Keys that it had before.
+    """
 
     key: str
     label: str
@@ -47,6 +51,7 @@ class Level:
     number: Decimal | None = None
     items: int | None = None
     aggregate: str | None = None
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -498,6 +498,49 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
             ],
         },
     ),
+    "a level under another id that it names, with other values": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace("{id: small,", "{id: tiny, former: [small],"),
+            "cells.csv": CELLS.replace("small", "tiny").replace(",40.0", ",41.0"),
+        },
+        {
+            "verdict": ["✅ 1 value corrected; 1 renamed; no statement or check affected."],
+            "answer": [
+                "1 of 8 values changed; the answer is the same: No setting and no rate or "
+                "depth shown to be better."
+            ],
+            "values": ["Small / 0.1 / 1 / 40.0 → 41.0 / +1.0 points"],
+            "remarks": [
+                "This is a correction: the value was typed again, not measured, so "
+                "nothing is tested."
+            ],
+            "notes": [
+                "Renamed: Model small (Small) → tiny (Small); as former says; 3 of 4 values "
+                "are the same"
+            ],
+            "differences": ["Small: 1 cell"],
+        },
+    ),
+    "an average that is computed now": (
+        MEAN,
+        {**MEAN, "cells.csv": CELLS},
+        {
+            "verdict": ["❌ Needs attention: 1 check no longer made."],
+            "answer": [
+                "No value changed; the answer is the same: Accuracy 53.3 % on average; "
+                "can't be tested."
+            ],
+            "notes": ["Mean is now computed from its parts"],
+            "cells": ["Mean: 1 value computed from others changed"],
+            "sources": ["reading “Cells of the study”: 3 values changed that are not shown"],
+            "checks": [
+                "No longer checked: Printed aggregates against their parts, Mean, reading "
+                "“Cells of the study”: 4 of 4 values"
+            ],
+            "differences": ["Mean: 1 cell"],
+        },
+    ),
     "axes swapped": (
         {**STUDY, "study.yml": ITEMS},
         {**STUDY, "study.yml": ITEMS.replace("x: rate\ny: depth", "x: depth\ny: rate")},
