@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from gridatlas.claims.names import BEFORE_DOT, EXAMPLES, MEANINGS, METHODS, PROPERTIES
+from gridatlas.claims.names import BEFORE_DOT, MEANINGS, METHODS, PROPERTIES
 from gridatlas.cli.main import main
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.model.json_schema import attribute_docstrings, models
@@ -162,13 +162,16 @@ def command(name: str = "") -> str:
 
 def names() -> str:
     """What may follow a dot in the claim language."""
+    after: dict[tuple[str, bool], list[str]] = {}
+    for kind in BEFORE_DOT:
+        for called, of in ((False, PROPERTIES), (True, METHODS)):
+            for name in of.get(kind, ()):
+                after.setdefault((name, called), []).append(BEFORE_DOT[kind])
     return table(
-        ["written", "after", "what it gives", "for example"],
+        ["name", "after", "result"],
         (
-            (f"`.{name}{'(…)' * called}`", BEFORE_DOT[kind], MEANINGS[name], f"`{EXAMPLES[name]}`")
-            for kind in BEFORE_DOT
-            for called, of in ((False, PROPERTIES), (True, METHODS))
-            for name in of.get(kind, ())
+            (f"`.{name}{'(…)' * called}`", " or ".join(kinds), MEANINGS[name])
+            for (name, called), kinds in after.items()
         ),
     )
 

@@ -19,7 +19,7 @@ from gridatlas.statistics import mean_difference, permutation
 from gridatlas.statistics.differences import difference, holm, over_pages
 from gridatlas.statistics.estimates import wilson
 
-PAGE = Path(__file__).parents[2] / "docs" / "measured-answers.md"
+PAGE = Path(__file__).parents[2] / "benchmarks" / "measured-answers.md"
 ALPHA = 0.05
 PERMUTATIONS = 999
 """Enough for the share of small p-values; a site's own tests take 99,999."""
