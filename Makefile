@@ -79,7 +79,7 @@ test-versions: ## Run the tests with other versions than the lock's (VERSIONS=lo
 
 # The workflows that others get are held to the same.
 EXAMPLE := owner/grid-atlas@0123456789abcdef0123456789abcdef01234567
-check: $(VENV)/.installed-check ## Check format, style, types, layers and workflows
+check: $(VENV)/.installed-check ## Check format, style, types, layers, documents and workflows
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
@@ -87,6 +87,7 @@ check: $(VENV)/.installed-check ## Check format, style, types, layers and workfl
 	rm -rf build/new && mkdir -p build
 	$(BIN)/gridatlas new build/new/calls --github --source $(EXAMPLE) --yes > build/new.txt
 	$(BIN)/gridatlas new build/new/vendored --github --vendored --source $(EXAMPLE) --yes > build/new.txt
+	$(BIN)/pymarkdown scan --recurse docs README.md CONTRIBUTING.md
 	$(BIN)/zizmor --offline --quiet --persona auditor .github build/new
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml build/new/*/.github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot build/new/*/.github/dependabot.yml
