@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import site_builds
@@ -266,3 +267,53 @@ def test_an_unwritten_site_is_not_taken_for_one(tmp_path: Path) -> None:
         "gridatlas"
     )
     assert not (project.folder / "site/studies").exists()
+
+
+def test_the_navigation_is_that_of_mkdocs(builds: Mapping[str, Build]) -> None:
+    for page in PAGES:
+        found, expected = (
+            [nav_titles(site_builds.navigation(builds[host].page(page)))]
+            for host in ("zensical", "mkdocs")
+        )
+        assert found == expected
+
+
+def nav_titles(items: list[Any]) -> list[Any]:
+    return [(title, nav_titles(below)) for title, _, below in items]
+
+
+FAULTY = '# Home\n\n```grid\ntiny/smal\n```\n\n{{ grid(study="tiny", model="tall").max }}\n'
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_fault_on_zensical_is_a_box_and_fails_a_strict_build(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, strict: bool
+) -> None:
+    cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
+    project = _project(tmp_path / "project", cache, with_plugin=True)
+    project.write("docs/index.md", FAULTY)
+    more = ["--strict"] if strict else []
+    for _ in range(2):  # Zensical's cache has the page the second time.
+        done = _gridatlas(project, "build", "--site", "--host", "zensical", *more)
+        assert "index.md:4: this grid can't be shown" in done.log
+        assert "write tiny/small" in done.log
+        assert "index.md: a number can't be given" in done.log
+        assert "Traceback" not in done.log
+        assert done.status == int(strict)
+        assert done.site.exists() != strict
+    if not strict:
+        assert done.page("").select_one(".ga-fence-error") is not None
+
+
+def test_pages_that_were_written_before_are_not_taken_for_the_users(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
+    project = _project(tmp_path / "project", cache, with_plugin=False)
+    _written(project)
+    assert (project.folder / "docs/studies/tiny/index.md").is_file()
+    cells = project.folder / "data/tiny/cells.csv"
+    cells.write_text(cells.read_text("utf-8").replace("24.5", "24.9"), "utf-8")
+    build = _site_of("zensical")(project)
+    assert "24.9" in build.page("studies/tiny/model/large/").get_text()
+    assert "24.5" not in build.page("studies/tiny/model/large/").get_text()

@@ -12,6 +12,8 @@ CONFIGS = {
     "mkdocs": ("mkdocs.yml", "mkdocs.yaml"),
 }
 """The configurations that each host reads, by its name; the first that is there counts."""
+ALL_CONFIGS = ("zensical.toml", "properdocs.yml", "properdocs.yaml", "mkdocs.yml", "mkdocs.yaml")
+"""Those of all hosts: what only one of them reads comes first."""
 _PACKAGES = {
     "zensical": "zensical watchdog",
     "properdocs": "properdocs mkdocs-material",
@@ -58,12 +60,12 @@ def find_project(config: Path | None, host: str | None, folder: Path = Path()) -
         HostError: Without a configuration, or a host that is installed.
     """
     if config is None:
-        names = CONFIGS[host] if host else [name for names in CONFIGS.values() for name in names]
+        names = CONFIGS[host] if host else ALL_CONFIGS
         config = next((folder / name for name in names if (folder / name).is_file()), None)
         if config is None:
             raise HostError(
                 f"no site in {folder.resolve()}",
-                "one of " + ", ".join(dict.fromkeys(names)),
+                "one of " + ", ".join(names),
                 "go to the folder of the site, or begin one: gridatlas new",
             )
     if not config.is_file():
