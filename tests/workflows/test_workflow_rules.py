@@ -81,14 +81,16 @@ def jobs_of(file: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 CALLERS = [file for file in FILES if "uses: ./" in file.read_text("utf-8")]
+STARTED = sorted((ROOT / "plugin/gridatlas/cli/starter/github").glob("[!d]*.yml"))
+"""What other repositories get."""
 
 
-@pytest.mark.parametrize("file", CALLERS, ids=name)
+@pytest.mark.parametrize("file", [*CALLERS, *STARTED], ids=name)
 def test_a_caller_allows_and_gives_what_the_called_workflow_asks_for(file: Path) -> None:
     for job in workflow(file)["jobs"].values():
         if "uses" not in job:
             continue
-        called = workflow(ROOT / job["uses"])
+        called = workflow(WORKFLOWS / job["uses"].rpartition("/")[2].partition("@")[0])
         needed: dict[str, str] = {}
         for inner in called["jobs"].values():
             needed |= inner["permissions"]
