@@ -209,7 +209,7 @@ def test_a_ragged_row_fails_the_run_at_its_line_after_the_artifacts_are_there(
     assert (done.status, done.ran[-1]) == (1, LAST)
     assert failures(done.log) == [DATA_FAILS, CHANGES_FAIL.format("claims")]
     assert done.artifacts.keys() == {DATA, SITE}
-    assert done.summary.endswith(f"- ❌ {DATA_FAILS}\n- ❌ {CHANGES_FAIL.format('claims')}\n")
+    assert done.summary.endswith(f"\n\n❌ {DATA_FAILS}\n\n❌ {CHANGES_FAIL.format('claims')}\n")
     assert "ragged-row" in (done.artifacts[SITE] / "studies/tuning/index.html").read_text()
 
 
@@ -254,7 +254,7 @@ def test_what_fails_the_run_is_a_setting(
     }
     done = run_step(STEPS[LAST], project.folder, given)
     assert (done.status, failures(done.log)) == (int(bool(expected)), expected)
-    assert done.summary == "".join(f"- ❌ {line}\n" for line in expected)
+    assert done.summary == "".join(f"\n❌ {line}\n" for line in expected)
 
 
 def test_a_kind_that_there_is_not_is_an_error(project: Checkout) -> None:
