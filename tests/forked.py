@@ -97,6 +97,8 @@ def start(
 ) -> Running:
     """As `run`, without waiting for the end; what it says goes to the end of files."""
     task = {"command": list(command), "folder": str(folder), "out": str(out), "err": str(err)}
+    for file in (out, err):
+        file.touch()  # It may be killed before it comes to that.
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None

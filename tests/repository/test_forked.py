@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -68,12 +69,26 @@ def test_a_copy_has_the_variables_and_the_folder_that_are_said(folder: Path) -> 
         page.unlink(missing_ok=True)
 
 
+ENDLESS = ("mkdocs", "build", "--config-file", "waiting.yml")
+"""Where `waiting.yml` is a pipe that nobody writes to."""
+
+
 def test_a_copy_that_does_not_end_is_killed(folder: Path) -> None:
     os.mkfifo(folder / "waiting.yml")
-    command = ("mkdocs", "build", "--config-file", "waiting.yml")
     with pytest.raises(subprocess.TimeoutExpired):
-        forked.run(command, folder, os.environ | QUIET, timeout=0.2)
+        forked.run(ENDLESS, folder, os.environ | QUIET, timeout=0.2)
     assert forked.run(("gridatlas", "check"), folder, os.environ).returncode == 0
+
+
+def test_a_copy_that_is_killed_at_once_said_nothing(folder: Path) -> None:
+    os.mkfifo(folder / "waiting.yml")
+    log = folder / "log"
+    for _ in range(20):
+        running = forked.start(ENDLESS, folder, os.environ, log, log)
+        running.send_signal(signal.SIGKILL)
+        assert running.wait(600) == -signal.SIGKILL
+        assert log.read_text("utf-8") == ""
+        log.unlink()
 
 
 def test_what_children_use_is_counted_while_they_run_and_afterwards() -> None:
