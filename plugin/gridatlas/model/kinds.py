@@ -27,17 +27,17 @@ KINDS: Mapping[str, Kind] = {
         "A printed aggregate that isn't the mean of its parts (a finding).",
         expected="the mean of the parts, within rounding",
     ),
-    "agreement-changed": Kind("Two readings that agree in another number of cells than is pinned."),
+    "agreement-changed": Kind("Two readings whose agreement isn't the pinned one."),
     "bad-id": Kind(
-        "A folder whose name can't be an address, or is that of a page's file.",
+        "A folder name that isn't an id, or is that of a page.",
         fix="rename the folder; its name is the study's address",
     ),
     "broken-template": Kind("A template of yours that Jinja can't use."),
-    "claim-not-as-recorded": Kind("A claim that is true or false, and recorded otherwise."),
+    "claim-not-as-recorded": Kind("A claim with an unexpected result."),
     "claim-undecidable": Kind("A claim that needs an absent cell."),
     "claim-without-check": Kind("A claim with neither `check` nor `not_checkable`, or with both."),
     "constant-run": Kind(
-        "One value in more neighbouring cells than chance explains (a finding).",
+        "One value in too many neighbouring cells (a finding).",
         expected="neighbours that differ as often as elsewhere in the grid",
     ),
     "control-character": Kind(
@@ -50,7 +50,7 @@ KINDS: Mapping[str, Kind] = {
         expected="as many decimals as in the rest of the reading",
     ),
     "disputed": Kind(
-        "A cell that a reading calls disputed and gives no value for (a finding).",
+        "A disputed cell without a value (a finding).",
         expected="a value for each cell",
     ),
     "duplicate-cell": Kind(
@@ -59,13 +59,11 @@ KINDS: Mapping[str, Kind] = {
         fix="remove one row; if they are repeats of a measurement, say repeats: mean in study.yml",
     ),
     "duplicate-column": Kind(
-        "Two columns of one name in a table's head, or a metric that takes another column's name.",
+        "Two columns of one name, or a metric with the name of another column.",
         expected="each column once",
         fix="rename or remove one",
     ),
-    "empty-file": Kind(
-        "A file with nothing in it.", expected="content", fix="write it, or remove the file"
-    ),
+    "empty-file": Kind("An empty file.", expected="content", fix="write it, or remove the file"),
     "empty-level": Kind(
         "A row without a level of a factor.",
         expected="a level of {factor}",
@@ -75,8 +73,7 @@ KINDS: Mapping[str, Kind] = {
         "A table without rows.", expected="at least one row", fix="add rows, or remove this reading"
     ),
     "file-outside": Kind(
-        "A reading's file that isn't in the study's folder, or a link that leads out of the data "
-        "folder.",
+        "A file outside the folder of the study, or a link out of the data folder.",
         expected="a file in the study's own folder",
         fix="copy the file into the folder of this study",
     ),
@@ -93,35 +90,33 @@ KINDS: Mapping[str, Kind] = {
         fix="shorten it; is a quote not closed?",
     ),
     "merge-conflict": Kind(
-        "A file with the marks of a merge that wasn't finished: `<<<<<<<`, `=======`, `>>>>>>>`.",
+        "A file with the marks of an unfinished merge: `<<<<<<<`, `=======`, `>>>>>>>`.",
         expected="a file without <<<<<<<, ======= and >>>>>>>",
         fix="keep the version that is right, and remove the lines with these marks",
     ),
     "missing-column": Kind(
-        "A table without the column of a factor or of the metric, or a name in `study.yml` that is "
-        "no column.",
+        "A table without a column that `study.yml` names.",
         expected="a column {name}",
         fix="add the column {column}, or correct its name in study.yml",
     ),
     "missing-key": Kind(
-        "A required key that isn't there.",
+        "A missing key that is required.",
         expected="a value for {key}",
         fix="add the line {key}: …",
     ),
     "mixed-levels": Kind(
-        "A level that is a text, where most of its factor are numbers (a note).",
+        "A text among levels that are numbers (a note).",
         expected="a number, as most levels of {factor} are: {numbers}",
         fix="correct it, or list the levels of {factor} under factors in study.yml",
     ),
     "mixed-runs": Kind(
-        "A reading of which some values name a run and others don't, in a study with files of "
-        "runs.",
+        "A reading in which only some values name a run, in a study with files of runs.",
         expected="a run for each value, or for none: a reading is measured by runs, or is "
         "published",
         fix="name the runs, or put the other rows into a reading of their own",
     ),
     "newer-format": Kind(
-        "A format that this version doesn't know yet.",
+        "A format of a newer version.",
         expected="format: 1",
         fix="update gridatlas; this version reads format 1",
     ),
@@ -133,7 +128,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "no-study": Kind("A data folder without a study."),
     "no-such-file": Kind(
-        "A file or folder that isn't there.", expected="a file that can be read", fix="add the file"
+        "A missing file or folder.", expected="a file that can be read", fix="add the file"
     ),
     "no-value": Kind(
         "The state `ok` without a value.",
@@ -155,9 +150,9 @@ KINDS: Mapping[str, Kind] = {
         expected="comma-separated values",
         fix='double the quotes within a quoted value ("") and close each one',
     ),
-    "not-json": Kind("A file of a run that isn't JSON, such as one that is half written."),
+    "not-json": Kind("A file of a run that isn't JSON."),
     "not-parquet": Kind(
-        "A file that is called Parquet and isn't.",
+        "A `.parquet` file that isn't Parquet.",
         expected="a Parquet file",
         fix="write the file again",
     ),
@@ -203,14 +198,14 @@ KINDS: Mapping[str, Kind] = {
         expected="none of {names}, which are pages or files of each study",
         fix="rename the facet and its column, for example to {facet}_setting",
     ),
-    "run-without-file": Kind("A run that a value names, or that has outcomes, without its file."),
+    "run-without-file": Kind("A run without its file."),
     "same-address": Kind(
-        "Two levels whose addresses are the same, or those of their files: `a` and `a.best`.",
+        "Two levels with equal addresses, also of files: `a` and `a.best`.",
         expected="levels whose addresses differ",
         fix="rename one of them, in the tables too; letters or digits must differ",
     ),
     "same-label": Kind(
-        "Two levels whose labels are the same.",
+        "Two levels with equal labels.",
         expected="a label of its own for each level",
         fix="change one of them",
     ),
@@ -220,13 +215,12 @@ KINDS: Mapping[str, Kind] = {
     ),
     "taken-address": Kind("A study with the name of a page of Grid Atlas."),
     "too-many-cells": Kind(
-        "Axes of which hardly any two levels meet: more than a million cells, and a hundred for "
-        "each row.",
+        "Axes with more than a million cells, and a hundred for each row.",
         expected="at most {most:,} cells, or {per_row} for each row",
         fix="name two factors as axes whose levels meet; {x} and {y} hardly do",
     ),
     "transcription": Kind(
-        "A value that is not in the document it was typed from, or is in another cell (a finding).",
+        "A value that differs from its document, or is in another cell (a finding).",
         expected="the numbers of the document, each in its cell",
     ),
     "unknown-factor": Kind("A factor that the study doesn't have."),
@@ -241,12 +235,12 @@ KINDS: Mapping[str, Kind] = {
     "unknown-level": Kind("A level that the factor doesn't have."),
     "unknown-reading": Kind("A `derived_from`, or one of an `agreement`, that is no reading."),
     "unknown-state": Kind(
-        "A state that isn't in the table above.", expected="one of {states}", fix="use one of them"
+        "An unknown [state](tables.md#states).", expected="one of {states}", fix="use one of them"
     ),
-    "unknown-study": Kind("A link to a study that isn't there, or to the study itself."),
+    "unknown-study": Kind("A link to a missing study, or to the study itself."),
     "unknown-template": Kind("A template of yours that overrides none of ours (a note)."),
     "unreadable-file": Kind(
-        "A file that the system doesn't let us read.",
+        "A file without permission to read.",
         expected="a file that can be read",
         fix="check its permissions, and that it is a file",
     ),
@@ -269,11 +263,9 @@ KINDS: Mapping[str, Kind] = {
     "wrong-encoding": Kind(
         "A file that isn't UTF-8.", expected="text in UTF-8", fix="save the file as UTF-8"
     ),
-    "wrong-expression": Kind("A claim whose expression isn't right; the message points into it."),
+    "wrong-expression": Kind("A claim with a wrong expression."),
     "wrong-outcomes": Kind("Outcomes of a run that can't be."),
-    "wrong-run": Kind(
-        "A run's file that says something else than its name, its study or its reading."
-    ),
+    "wrong-run": Kind("A file of a run that contradicts its name, study or reading."),
     "wrong-separator": Kind(
         "A table with semicolons or tabs.",
         expected="commas",
