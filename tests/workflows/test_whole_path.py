@@ -162,6 +162,7 @@ def test_from_the_first_command_to_the_comment(tmp_path: Path, drawings: Path) -
         assert {name: run.status for name, run in done.items()} == {"results": 0}
         body = comment(repository, github, done["results"], head)
         assert "60.5" in done["results"].summary
-        assert "1 value" in body
+        assert "✅ 1 value corrected" in body
+        assert "60.5" in body.partition("<details>")[0].replace("\\", "")
         assert "The checks fail" not in body
         assert head[:12] in body

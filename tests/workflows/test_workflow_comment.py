@@ -605,6 +605,28 @@ HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
         artifact(changed(ITEM, [{"text": "x", "details": "x"}])),
         "details of an item has the wrong form",
     ),
+    "attention as text": (
+        artifact(changed("needs_attention", "no")),
+        "needs_attention has the wrong form",
+    ),
+    "leads by name": (artifact(changed("leads", {})), "leads has the wrong form"),
+    "too many leads": (artifact(changed("leads", [{}] * 31)), "leads has the wrong form"),
+    "an answer of numbers": (
+        artifact(changed("leads", [{"before": 1}])),
+        "before of a lead has the wrong form",
+    ),
+    "remarks as text": (
+        artifact(changed("leads", [{"remarks": "x"}])),
+        "remarks of a lead has the wrong form",
+    ),
+    "a lead's ragged table": (
+        artifact(changed("leads", [{"table": {"columns": ["a"], "rows": [["1", "2"]]}}])),
+        "row of a table has the wrong form",
+    ),
+    "a grid as text": (
+        artifact(changed("leads", [{"grids": ["x"]}])),
+        "grids of a lead has the wrong form",
+    ),
     "a ragged table": (
         artifact(changed(ITEM, [{"text": "x", "table": {"columns": ["a"], "rows": [["1", "2"]]}}])),
         "row of a table has the wrong form",
@@ -732,3 +754,34 @@ def test_a_hostile_text_is_shown_and_does_nothing(functions: dict[str, Any], tex
     words = re.findall(r"[A-Za-z]{3,}", text[:300])
     shown = visible(body)
     assert [word for word in words if word not in shown] == []
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
+def test_a_hostile_text_does_nothing_in_what_is_read_first(
+    functions: dict[str, Any], text: str
+) -> None:
+    table = {"columns": [text, "b"], "rows": [[text, "last"]]}
+    lead = {"title": text, "text": text, "before": text, "now": text, "notes": [text]}
+    lead |= {"remarks": [text, text], "table": table, "grids": [table]}
+    diff = changed("leads", [lead]) | {"summary": text, "needs_attention": True, "more": text}
+    diff["sections"] = []
+    functions["check_diff"](diff)
+    body = functions["comment"](diff, PREVIEW)
+    assert acted_on(body) == []
+    assert links(body) == ["GITHUB_SERVER_URL/GITHUB_REPOSITORY/actions/runs/RUN_ID#artifacts"]
+    html_text = rendered(body)
+    assert set(re.findall(r"<([a-z][a-z0-9]*)", html_text)) <= OURS | {"a"}
+    counts = {tag: len(re.findall(f"<{tag}[ >]", html_text)) for tag in OURS}
+    assert counts["h2"] == counts["h3"] == counts["hr"] == 1
+    assert (counts["table"], counts["th"], counts["td"], counts["li"]) == (2, 4, 4, 3)
+
+
+def test_many_leads_are_counted_where_they_do_not_fit(functions: dict[str, Any]) -> None:
+    row = ["x" * 240] * 12
+    lead = {"title": "a", "table": {"columns": row, "rows": [row] * 30}}
+    diff = changed("leads", [lead] * 30) | {"summary": "s", "needs_attention": False}
+    body = functions["comment"](diff, PREVIEW)
+    assert body.startswith(f"{MARKER}\n## ✅ s\n")
+    assert len(body.encode()) <= 65_000
+    assert re.search(r"and \d+ more of other kinds", body)
+    assert body.count("<details>") == body.count("</details>") == 1
