@@ -336,7 +336,7 @@ def test_a_cell_of_two_runs_is_refused(data: Path, units: list[Unit], make_run: 
         f"{first_run.run} and {second_run.run}\n"
         "  expected: each cell once in a reading\n"
         "  fix:      leave one run out, collect it into another reading, or remove "
-        f"{data}/demo/ours.csv to begin anew\n"
+        f"{data}/demo/ours.csv to start again\n"
     )
     assert (data / "demo/ours.csv").read_bytes() == table
     assert not (data / f"demo/runs/{second_run.run}.json").exists()
@@ -609,7 +609,7 @@ def test_nothing_is_written_out_of_the_data_folder(
     assert result.stderr == (
         f"Error: {data}/{linked} is a link that leads out of the data folder\n"
         "  expected: what is in the data folder\n"
-        "  fix:      put what it leads to in its place\n"
+        "  fix:      replace it with what it points to\n"
     )
     assert sorted(tmp_path.rglob("*")) == before
     assert content == (away.read_bytes() if away.is_file() else b"")

@@ -250,7 +250,7 @@ def test_a_broken_model_is_told(damage: Any, why: str, tmp_path: Path) -> None:
     assert refused.value.message == (
         f"{folder} has no model that can be read: {why.format(folder=folder)}\n"
         "  expected: a model as the run saved it\n"
-        f"  fix:      remove {folder} and give the run's command again: it trains it anew"
+        f"  fix:      remove {folder} and give the run's command again: it trains it from the start"
     )
 
 

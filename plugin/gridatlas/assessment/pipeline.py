@@ -119,7 +119,7 @@ def _no_study(data: Path, name: str) -> Problem:
         name,
         "no folder with a study.yml",
         "data/<study>/study.yml",
-        "add a study; the documentation's page on the data format shows the least that works",
+        "add a study; the documentation's page on the data format has a minimal example",
     )
 
 

@@ -96,7 +96,11 @@ class GridUncertainty:
         """What cells are tested against one another by, in words."""
         if self.paired:
             return "item by item"
-        return "by counts and standard errors" if self.basis == "stderr" else "on the counts alone"
+        return (
+            "by counts and standard errors"
+            if self.basis == "stderr"
+            else "by an unpaired test of the counts"
+        )
 
 
 @dataclass(frozen=True, slots=True)

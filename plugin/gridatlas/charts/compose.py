@@ -306,4 +306,4 @@ def _unmarked_note(grid: Grid, best_set: frozenset[Point], where: str) -> str:
     parts = [many(disputed, "disputed value")] if disputed else []
     if best_set:
         parts.append(f"{many(len(best_set), 'cell')} that may be the best")
-    return f"Not marked {where}, but told in the downloads: {', '.join(parts)}." if parts else ""
+    return f"Not marked {where}, but in the downloads: {', '.join(parts)}." if parts else ""

@@ -85,7 +85,7 @@ def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
     if not looked:
         return []
     grids = many(len(looked), "grid")
-    statement = f"No {axis} stands twice in one grid ({grids})."
+    statement = f"No {axis} is repeated in one grid ({grids})."
     if number := len(findings) + by_chance:
         statement = (
             f"{many(number, axis)} {is_are(number)} repeated ({grids}); chance explains "

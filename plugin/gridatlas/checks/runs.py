@@ -79,7 +79,7 @@ def check_runs(view: ReadingView) -> list[CheckResult]:
     if not looked:
         return []
     grids = many(len(looked), "grid")
-    statement = f"No value stands in three neighbouring cells ({grids})."
+    statement = f"No value is repeated in three neighbouring cells ({grids})."
     if longest:
         statement = (
             f"The longest run of one value has {longest} cells ({grids}); "

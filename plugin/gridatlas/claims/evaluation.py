@@ -107,7 +107,7 @@ class Evaluation:
                 return left_truth.negated().joined(right_truth.negated()).negated()
             case tree.Not():
                 return self._truth(node.of, "not", node.start).negated()
-        raise self._error(node, "a list stands only for several levels of an axis")
+        raise self._error(node, "a list can only name several levels of an axis")
 
     def _grid(self, node: tree.GridCall) -> Numbers:
         given = {argument.name: self._level(argument.value) for argument in node.named}
@@ -121,7 +121,7 @@ class Evaluation:
         if isinstance(value, Extreme):
             expected = ".value for the number, .all_at(...) or .any_at(...) for the places"
         elif isinstance(value, str):
-            expected = "a number without quotes; a text stands only for a level"
+            expected = "a number without quotes; a text can only name a level"
         message = f"only numbers can be calculated with and compared; this is {kind_of(value)}"
         raise self._error(node, message, expected)
 

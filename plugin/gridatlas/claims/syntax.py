@@ -197,7 +197,7 @@ class _Reader:
                 operators = tuple(_COMPARISONS[type(operator)] for operator in node.ops)
                 return CompareOp(start, end, operators, operands)
             case ast.List():
-                message = "a list stands only for several levels of a factor"
+                message = "a list can only name several levels of a factor"
                 example = ".where(ratio=[0.1, 0.2])"
                 raise self._error((start, start + 1), message, example=example)
             case ast.Subscript():

@@ -109,7 +109,7 @@ def _allowed(expression: str, token: Token) -> Token:
     text, end = token.text, token.end
     message, expected = "", ""
     if token.kind == "text" and "\\" in text:
-        message, expected = "a text has no backslashes", "an id as it stands in the data"
+        message, expected = "a text has no backslashes", "an id as written in the data"
     elif token.kind == "number" and not _NUMBER.fullmatch(text):
         message = f"{quote(text)} is not a number of the claim language"
         expected = "digits, at most 15 before and 15 after the point, such as 0.1"

@@ -133,8 +133,8 @@ def write_data(revision: Revision, folder: Path) -> None:
         inside = (target.parent / to).resolve().is_relative_to(folder.resolve())
         if not inside or os.path.isabs(to):
             raise RevisionError(
-                f"{quote(revision.name)} has a link out of the data folder: {quote(path)} leads to "
-                f"{quote(to)}; put the file itself there"
+                f"{quote(revision.name)} has a link out of the data folder: {quote(path)} points "
+                f"to {quote(to)}; put the file itself there"
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(to)

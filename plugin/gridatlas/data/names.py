@@ -118,7 +118,7 @@ def _check_ids(source: StudySource) -> list[Problem]:
                 ("spread", "column"),
                 quote(beside),
                 "a column of its own",
-                "name the column with what stands beside the values",
+                "name the column with the spread",
             )
         )
     if file.metric.range and file.metric.range[0] >= file.metric.range[1]:

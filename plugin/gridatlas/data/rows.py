@@ -182,7 +182,7 @@ def _number(
     if re.fullmatch(r"[+-]?[\d.]+,\d+", text):
         fix = "write the decimals after a point, not a comma"
     elif text.endswith("%"):
-        fix = "leave out the %; the unit stands in study.yml"
+        fix = "leave out the %; the unit is in study.yml"
     expected = "a whole number" if whole else None
     problems.append(
         Problem.of("not-a-number", file, quote(text), column=column, expected=expected, fix=fix)
@@ -324,7 +324,7 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
             Problem.of(
                 "duplicate-cell",
                 rows.table.name,
-                f"{where} again; it stands on line {cells[at].line} already",
+                f"{where} again; first on line {cells[at].line}",
                 rows.table.lines[row],
                 file.metric.column,
             )

@@ -78,7 +78,7 @@ def outside(path: Path, data: Path, name: str) -> Problem | None:
         found = "a link that leads out of the data folder"
     except (OSError, RuntimeError):
         found = "a link to itself"
-    expected, fix = "what is in the data folder", "put what it leads to in its place"
+    expected, fix = "what is in the data folder", "replace it with what it points to"
     return Problem.of("file-outside", name, found, expected=expected, fix=fix)
 
 

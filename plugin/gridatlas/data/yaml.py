@@ -120,7 +120,7 @@ def _value(
             _refuse_long(key, key_line)
             if key in mapping:
                 first = lines[(*path, key)]
-                found = f"the key {quote(key)} again; it stands on line {first} already"
+                found = f"the key {quote(key)} again; first on line {first}"
                 raise _Refused(found, "keep one of them", key_line)
             lines[(*path, key)] = key_line
             mapping[key] = _value(value_node, (*path, key), lines, budget, around)

@@ -223,7 +223,7 @@ def _refuse_others(
     ]
     if blocked:
         raise FolderError(
-            f"nothing was written, since a folder stands where a file shall be, or a file where a "
+            f"nothing was written, since there is a folder where a file must be, or a file where a "
             f"folder shall be: {join_names(blocked, 5)}"
         )
 

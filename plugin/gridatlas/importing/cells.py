@@ -242,7 +242,7 @@ class _Rows:
                     continue
                 before = first.setdefault(key, row)
                 if before != row:
-                    wrong[row] = f"its cell stands at {places[before]} already{_how(proposal, row)}"
+                    wrong[row] = f"its cell is already at {places[before]}{_how(proposal, row)}"
         return wrong
 
 

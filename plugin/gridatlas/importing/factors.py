@@ -36,7 +36,7 @@ def why_factor(column: Column, role: str, kind: KindOfColumn, asked: bool) -> st
     if len(column.distinct) == 1:
         return "nothing else varies"
     if kind.why.endswith(" together"):
-        return "rows are told apart by them together"
+        return "together they identify a row"
     if role == "facet":
         return "varied besides the axes"
     return "a number with few values" if column.as_numbers else "the text with most levels"
@@ -66,7 +66,7 @@ def _why_not(
     if kind.kind in ("empty", "direction"):
         return kind.why
     if any(name in other.split(JOINED) for other in factors):
-        return "a part of what rows are told apart by"
+        return "part of what identifies a row"
     if kind.kind == "repeat" and len(column.distinct) > 1:
         return f"nothing is repeated by it; {if_varied}"
     if len(column.distinct) == 1:

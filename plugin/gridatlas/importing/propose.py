@@ -383,7 +383,7 @@ def _notes(facts: Facts, metric: str, spread: tuple[str, str], factors: Sequence
     notes = [note for name in factors for note in notes_of_levels(facts.columns[name])]
     if spread == (metric, ""):
         notes.append(
-            f"{metric}: what stands after ± may be a standard deviation, a standard error or half "
+            f"{metric}: what follows ± may be a standard deviation, a standard error or half "
             "of a 95 % interval; it is shown, and used where you say which: --spread-kind sd "
             "--spread-n 5, se or ci95"
         )

@@ -59,7 +59,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         parts.append(f"decimals: {metric.decimals}")
     lines = [
         "# Written by gridatlas import; it is yours now. `gridatlas check` says what is wrong; the",
-        "# documentation, page Data format, tells every key.",
+        "# documentation, page Data format, lists every key.",
         "format: 1",
         f"title: {text_scalar(about.title)}",
         "# A sentence or two for the top of the page: what was varied, what was measured.",
@@ -133,7 +133,7 @@ def _spread(imported: Imported, proposal: Proposal) -> list[str]:
     parts = [f"column: {text_scalar(imported.spread)}"]
     parts += [f"kind: {kind}"] if kind else []
     parts += [f"n: {n}"] if n is not None else []
-    more = "# What stands beside each value."
+    more = "# The spread next to each value."
     if not kind:
         more += " With kind: sd (and n: repeats), se or ci95 values get intervals."
     elif kind == "sd" and n is None:

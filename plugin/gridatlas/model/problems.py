@@ -119,7 +119,7 @@ class More:
         what = self.severity if self.number == 1 else f"{self.severity}s"
         return (
             f"{self.place}: {self.number:,} more {what} like these [{self.kind}]; "
-            "gridatlas check --all tells each"
+            "gridatlas check --all lists each"
         )
 
 

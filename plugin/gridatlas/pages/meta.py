@@ -155,7 +155,7 @@ _COLUMNS = {
     "successes": ("sc:Integer", "trials that succeeded"),
     "stderr": ("sc:Float", "standard error of the value"),
     "note": ("sc:Text", "note on the cell"),
-    "place": ("sc:Text", "where in the reading's source the value stands"),
+    "place": ("sc:Text", "where in the reading's source the value is"),
     "run": ("sc:Text", "run that measured the value"),
     "reading": ("sc:Text", "reading that gives the value"),
 }

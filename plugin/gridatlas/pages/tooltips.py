@@ -23,6 +23,7 @@ from gridatlas.model.format import (
     difference_ends,
     format_difference,
     is_are,
+    many,
     printed,
     spread_words,
     value_with_unit,
@@ -328,8 +329,7 @@ def _significance(cells: GridCells, view: CellView) -> str:
     if view.is_best:
         others = len(cells.best_set - cells.best)
         return text + (
-            f"{basis[0].upper()}{basis[1:]} {others} other "
-            f"{'cell' if others == 1 else 'cells'} may be the {extreme} as well."
+            f"{many(others, 'other cell')} may be the {extreme} as well, {basis}."
             if others
             else f"No other cell may be the {extreme} (95 % set)."
         )

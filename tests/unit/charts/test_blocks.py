@@ -168,7 +168,7 @@ def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
     assert heatmap.note == (
         "The 10,000 cells are drawn in 625 blocks of 4 × 4; the colour of a block is the mean of "
         "its values. Outlined: the block with the best cell (90 at Rate 99, Depth 99). Not marked "
-        "in blocks, but told in the downloads: 1 disputed value, 2 cells that may be the best."
+        "in blocks, but in the downloads: 1 disputed value, 2 cells that may be the best."
     )
     # The scale is that of the blocks, and the drawing has a mark for each.
     assert heatmap.domain == own_domain([grid]) == (19 / 14, 6.9375)
@@ -218,7 +218,7 @@ def test_small_marks_stand_on_printed_values_only(make_study: MakeStudy) -> None
     heatmap = draw_grid(grid, best_set=frozenset({("3", "3")}))
     assert not any(mark.in_best_set or mark.disputed for mark in heatmap.marks)
     assert heatmap.note == (
-        "Not marked on cells so small, but told in the downloads: 1 disputed value, "
+        "Not marked on cells so small, but in the downloads: 1 disputed value, "
         "1 cell that may be the best."
     )
     labels = {mark.key: mark.label for mark in heatmap.marks}

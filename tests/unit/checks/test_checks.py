@@ -447,7 +447,7 @@ def test_a_repeated_column_is_found(make_study: MakeStudy) -> None:
     [
         pytest.param(
             "1 2 3\n4 5 6\n7 8 9",
-            ("passed", "No row stands twice in one grid (1 grid).", NO_COPY.format("row")),
+            ("passed", "No row is repeated in one grid (1 grid).", NO_COPY.format("row")),
             id="none",
         ),
         pytest.param(
@@ -461,7 +461,7 @@ def test_a_repeated_column_is_found(make_study: MakeStudy) -> None:
         ),
         pytest.param(
             "0 0 0 0\n0 0 0 0\n100 100 100 100\n100 100 100 100\n1 2 3 4",
-            ("passed", "No row stands twice in one grid (1 grid).", NO_COPY.format("row")),
+            ("passed", "No row is repeated in one grid (1 grid).", NO_COPY.format("row")),
             id="constant at an end",
         ),
         pytest.param(
@@ -551,7 +551,7 @@ def test_lines_of_a_large_grid_are_judged_by_a_bound(
     study = one_grid(make_study, grid, head=HEAD)
     result = of_kind(study, "repeated-row")[0]
     if not repeated:
-        assert result.statement == "No row stands twice in one grid (1 grid)."
+        assert result.statement == "No row is repeated in one grid (1 grid)."
         return
     statement = f"1 row is repeated (1 grid); chance explains {chance} of these."
     assert result.statement == statement
@@ -681,12 +681,12 @@ def test_a_run_down_a_column_is_found(make_study: MakeStudy) -> None:
     [
         pytest.param(
             RUN.replace("67", "100"),
-            "No value stands in three neighbouring cells (1 grid).",
+            "No value is repeated in three neighbouring cells (1 grid).",
             id="at an end of the range",
         ),
         pytest.param(
             RUN.replace("67 67 67 67", "67 67 - 67"),
-            "No value stands in three neighbouring cells (1 grid).",
+            "No value is repeated in three neighbouring cells (1 grid).",
             id="a cell between is absent",
         ),
         pytest.param(

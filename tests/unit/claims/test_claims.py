@@ -533,7 +533,7 @@ only numbers can be calculated with and compared; this is the best or worst cell
 only numbers can be calculated with and compared; this is a text
   |grid(model="a") > "5"
                     ^^^
-  expected: a number without quotes; a text stands only for a level
+  expected: a number without quotes; a text can only name a level
   example:  (grid(model="a") > grid(model="b")).all
 ---
 only numbers can be calculated with and compared; this is true or false
@@ -748,7 +748,7 @@ ESCAPES = {
     '"%s" % 1': '"%" is not part of the claim language',
     '"{0.__class__}".format(1)': "there is no .format",
     '"a"["__class__"]': "square brackets pick nothing here",
-    "[].append": "a list stands only for several levels of a factor",
+    "[].append": "a list can only name several levels of a factor",
     "()": "this is not part of the claim language",
     "(1, 2)": "this is not part of the claim language",
     "{}": '"{" is not part of the claim language',
@@ -813,7 +813,7 @@ BOMBS = {
     "1 > 2" + " and 1 > 2" * 150: "the expression has too many parts",
     "a" * 2000: f'"{"a" * 79}…" is not a name of the claim language',
     '"' + "a" * 1990 + '" * 99': "only numbers can be calculated with and compared; this is a text",
-    "[1] * 99": "a list stands only for several levels of a factor",
+    "[1] * 99": "a list can only name several levels of a factor",
 }
 
 

@@ -145,7 +145,7 @@ def test_problems_as_json(data: Path) -> None:
                 "file": "data/demo/cells.csv",
                 "found": '"47.3%"',
                 "expected": "a number such as 47.3",
-                "fix": "leave out the %; the unit stands in study.yml",
+                "fix": "leave out the %; the unit is in study.yml",
                 "line": 2,
                 "column": "value",
                 "severity": "problem",
@@ -165,7 +165,7 @@ def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:
         'data/demo/cells.csv:2, "value": problem [not-a-number]%0A'
         '  found:    "47.3%25"%0A'
         "  expected: a number such as 47.3%0A"
-        "  fix:      leave out the %25; the unit stands in study.yml\n"
+        "  fix:      leave out the %25; the unit is in study.yml\n"
     )
     assert result.exit_code == 1
     assert _run("check", "--format", "github").output.startswith(

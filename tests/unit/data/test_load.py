@@ -237,7 +237,7 @@ def test_no_link_out_of_the_data_folder_is_followed(
             name,
             "a link that leads out of the data folder",
             "what is in the data folder",
-            "put what it leads to in its place",
+            "replace it with what it points to",
         )
     ]
 

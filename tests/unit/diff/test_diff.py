@@ -1278,7 +1278,7 @@ def test_the_text_goes_to_a_file(here: Path) -> None:
         (
             ["base", "empty"],
             'the folder "empty" has no study: no folder in it has a study.yml. An empty side '
-            "can't be told from one whose studies were lost",
+            "looks like one whose studies were lost",
         ),
         (["empty", "empty"], 'the folder "empty" has no study'),
         (["base", "above/nodata/data"], 'there is no folder "above/nodata/data"'),

@@ -109,7 +109,7 @@ b,16,0.1,0.822,0.01,results.csv:6 (seed 1)
 """
 STUDY = """\
 # Written by gridatlas import; it is yours now. `gridatlas check` says what is wrong; the
-# documentation, page Data format, tells every key.
+# documentation, page Data format, lists every key.
 format: 1
 title: Results
 # A sentence or two for the top of the page: what was varied, what was measured.
@@ -947,7 +947,7 @@ def test_lists_that_become_one_text_are_refused(here: Path) -> None:
     assert result.output == (
         "Error: nothing was imported\n"
         '  found:    h at t.json:[1]: "a+b" and ["a", "b"], which both become "a+b"\n'
-        "  expected: lists that can be told apart when their parts are joined\n"
+        "  expected: lists that stay different when their parts are joined\n"
         "  fix:      write the levels as texts\n"
     )
 
@@ -970,7 +970,7 @@ def test_what_stands_after_a_margin_is_the_spread_of_a_kind_that_isnt_known(here
     put(here, "t.csv", "x,y,acc\n1,1,71.2 ± 0.5%\n2,1,70.0±0.4\n3,1,69.0 ± k\n")
     result = run("t.csv", "--yes")
     assert (
-        "note: acc: what stands after ± may be a standard deviation, a standard error or half of "
+        "note: acc: what follows ± may be a standard deviation, a standard error or half of "
         "a 95 % interval; it is shown, and used where you say which: --spread-kind sd "
         "--spread-n 5, se or ci95\n"
     ) in result.output
@@ -982,7 +982,7 @@ def test_what_stands_after_a_margin_is_the_spread_of_a_kind_that_isnt_known(here
     ]
     text = (here / "data/t/study.yml").read_text("utf-8")
     assert (
-        "# What stands beside each value. With kind: sd (and n: repeats), se or ci95 values get "
+        "# The spread next to each value. With kind: sd (and n: repeats), se or ci95 values get "
         "intervals.\nspread: {column: spread}\n"
     ) in text
 
@@ -1092,7 +1092,7 @@ def test_wrong_rows_stop_the_import_and_are_all_listed(here: Path) -> None:
         "  + 6 reported\n"
         "  left out: an empty row: t.csv:6\n"
         '  wrong: 3 values in 5 columns: "2,1,0.5": t.csv:4\n'
-        "  wrong: its cell stands at t.csv:2 already (y 1, x 1): t.csv:3\n"
+        "  wrong: its cell is already at t.csv:2 (y 1, x 1): t.csv:3\n"
         "  wrong: no level of y (--fill TEXT names it): t.csv:5\n"
         '  wrong: "abc" in acc, which is no number: t.csv:7\n'
         "  wrong: 3 successes of 2: t.csv:8\n"

@@ -71,10 +71,10 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
         "row 2", "row 2", "row 1", "row 1"
     ]  # fmt: skip
     assert [entry(data["tell"], at) for at in range(4)] == [
-        "May be the best: no other cell beats it on the counts alone (95 % set).",
+        "May be the best: no other cell beats it by an unpaired test of the counts (95 % set).",
         None,
-        "Best value. On the counts alone 1 other cell may be the best as well.",
-        "Not the best: another cell beats it on the counts alone (95 % set).",
+        "Best value. 1 other cell may be the best as well, by an unpaired test of the counts.",
+        "Not the best: another cell beats it by an unpaired test of the counts (95 % set).",
     ]
 
 

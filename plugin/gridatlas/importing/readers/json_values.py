@@ -149,7 +149,7 @@ def _lists(
             raise CannotImport(
                 f"{name} at {place}: {json.dumps(value)} and {json.dumps(joined[text])}, "
                 f"which both become {quote(text)}",
-                "lists that can be told apart when their parts are joined",
+                "lists that stay different when their parts are joined",
                 "write the levels as texts",
             )
     lists = any(isinstance(value, list) for value in joined.values())

@@ -104,7 +104,7 @@ def _below_headings(tables: Sequence[RawTable], called: str, levels: Sequence[st
     }
     return replace(
         first,
-        form=f"{len(tables)} Markdown tables, told apart by their headings",
+        form=f"{len(tables)} Markdown tables with different headings",
         columns=columns,
         places=[place for table in tables for place in table.places],
         reported=tuple(row for table in tables for row in table.reported),

@@ -209,7 +209,7 @@ def _lines(runs: Sequence[CollectedRun], target: _Target) -> list[Line]:
                     f"{run.run}",
                     "each cell once in a reading",
                     f"leave one run out, collect it into another reading, or remove "
-                    f"{target.name}/{target.file} to begin anew",
+                    f"{target.name}/{target.file} to start again",
                 )
             lines[tally.cell] = _line(tally, run.run, target, scale)
     return [lines[cell] for cell in sorted(lines, key=lambda cell: _order(cell, target))]
@@ -229,7 +229,7 @@ def _rows_of_other_runs(runs: Sequence[CollectedRun], target: _Target) -> Iterat
         raise CannotRun(
             found,
             f"a file that this command wrote, with the columns {join_names(target.columns)}",
-            "remove it to begin anew, or collect into another reading",
+            "remove it to start again, or collect into another reading",
         )
     now = {run.run for run in runs}
     for row in table.rows():

@@ -127,7 +127,7 @@ def _shared_options(out: str, seed: int, device: str) -> list[Callable[..., Any]
             type=click.Path(path_type=Path, file_okay=False),
             default=Path(out),
             show_default=True,
-            help="Folder of the run. A run that is there is gone on with.",
+            help="Folder of the run. An existing run is resumed.",
         ),
         click.option(
             "--seed", type=int, default=seed, show_default=True, help="Base of all seeds."

@@ -196,7 +196,7 @@ class RunFolder:
             return
         except OSError as error:
             raise not_written(broken, error) from error
-        self.report(f"{path} {why}: set aside as {broken.name}, and done again")
+        self.report(f"{path} {why}: moved to {broken.name}, and measured again")
 
     def write(self, unit: Unit, rows: Sequence[Row]) -> None:
         """Write the rows of a finished unit, whole or not at all.
