@@ -150,7 +150,7 @@ def test_texts_to_copy_have_the_addresses_of_the_published_site(atlas: Build) ->
             home = f"{SITE_URL}studies/{study_of(grid)}/{facet}/{name}/#grid/{grid}"
             image = BeautifulSoup(markdown.markdown(found["Markdown"]), "html.parser")
             assert [str(link["href"]) for link in image.select("a")] == [home]
-            assert [str(link["src"]) for link in image.select("a > img")] == [f"{base}.png"]
+            assert [str(link["src"]) for link in image.select("a > img")] == [f"{base}.svg"]
             alone = figures(embed(atlas, study_of(grid), grid))[0]
             assert image.select("img")[0]["alt"] == str(alone.select("svg")[0]["aria-label"])
             frame = BeautifulSoup(found["HTML"], "html.parser").select("iframe")[0]
@@ -178,7 +178,7 @@ def test_without_a_site_url_texts_to_copy_are_relative(
         whole = [urljoin(f"https://x.example/{path}", link) for link in [*links, str(frame["src"])]]
         assert whole == [
             f"https://x.example/studies/tiny/model/large/{end}#grid/large",
-            "https://x.example/grids/tiny/large.png",
+            "https://x.example/grids/tiny/large.svg",
             "https://x.example/grids/tiny/large.html",
         ]
         assert "relative to this page" in shared(figure)
@@ -199,7 +199,7 @@ def test_a_page_is_cited_where_there_is_no_source(tiny: Callable[..., Project]) 
         "@misc{tiny,\n  title = {{Large: Accuracy over learning rate and batch size}},\n"
         "  url = {https://x.example/a%20%28b%29/studies/tiny/model/large/#grid/large},\n}"
     )
-    assert "(https://x.example/a%20%28b%29/grids/tiny/large.png)" in copies(figure)["Markdown"]
+    assert "(https://x.example/a%20%28b%29/grids/tiny/large.svg)" in copies(figure)["Markdown"]
 
 
 SOURCES: list[tuple[dict[str, Any], str]] = [
@@ -399,7 +399,7 @@ def test_badges(atlas: Build, study: str, grid: str) -> None:
     more = f" and {len(at) - 1} more" if len(at) > 1 else ""
     texts = [f"{highest}{unit}{doubt} at {place}{more}" for place in at]
     if tested:  # Of no grid one cell alone may be the best.
-        assert message == "no clear best"
+        assert message == f"{highest}{unit}{doubt} · no clear best"
         assert any(text in str(best.findtext(f"{SVG}title")) for text in texts)
         assert "20 of 20 cells may be the best" in str(best.findtext(f"{SVG}title"))
     else:

@@ -33,7 +33,7 @@ _FONT, _HEIGHT, _PADDING = 11, 20, 6
 def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
     """The best value of a grid and where it is: `best Pass@1 | 47.0 % at 0.2 × 1000`.
 
-    Where several cells may be the best it says `no clear best`, and the title where the best
+    Where several cells may be the best it says `52.0 % · no clear best`, and the title where that
     value is; where nothing is tested, `highest Score`. A disputed value is marked as such; the
     title has the best undisputed one too.
     """
@@ -52,7 +52,8 @@ def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
         number = many(len(uncertainty.cells), "cell")
         doubt += f". {uncertainty.best_set_size} of {number} may be the {extreme}"
     if uncertainty.best_set_size > 1:
-        return _badge(grid, label, f"no clear {extreme}", NOTHING, f": {message}{doubt}")
+        value = message.partition(" at ")[0]
+        return _badge(grid, label, f"{value} · no clear {extreme}", NOTHING, f": {message}{doubt}")
     return _badge(grid, label, message, VALUE, doubt)
 
 

@@ -120,6 +120,13 @@ class Lookup:
         arguments = [f'{keyword(facet.id)}="{key}"' for facet, key in pairs]
         return f"grid({', '.join(arguments)})"
 
+    def _whole_example(self, results: Results) -> str:
+        """The call of a study's grid that is most like the one that is asked for."""
+        call = self.example(results.study, results.grids)
+        rest = call.removeprefix("grid(").removesuffix(")")
+        study = f'study="{results.study.id}"'
+        return f"grid({', '.join(filter(None, [study, rest]))})"
+
     def _results(self) -> Results:
         studies = self.scope.studies
         wanted = self.given.get("study", self.scope.study)
@@ -133,7 +140,8 @@ class Lookup:
         try:
             return find_study(studies, wanted)
         except UnknownName as error:
-            example = f'grid(study="{error.near or next(iter(studies), "a")}", ...)'
+            near = error.near or next(iter(studies), "")
+            example = self._whole_example(studies[near]) if near in studies else ""
             raise self._wrong(error, example) from None
 
     def _reading(self, study: Study) -> tuple[Reading | None, bool]:

@@ -53,6 +53,10 @@ def number(expression: str, studies: Mapping[str, Results]) -> str:
     return f"{value:f}" if value.as_tuple().exponent >= -4 else f"{value:.2f}"  # type: ignore[operator]
 
 
+class FailedNumber(str):
+    """Why the value of an expression can't be given, to stand in its place."""
+
+
 class InlineNumber(InlineProcessor):
     """Puts the value of an expression in its place."""
 
@@ -63,10 +67,13 @@ class InlineNumber(InlineProcessor):
     def handleMatch(  # type: ignore[override]
         self, m: re.Match[str], data: str
     ) -> tuple[Element, int, int]:
-        """A `span` with the number as text, never as markup."""
-        span = Element("span", {"class": "ga-number"})
-        span.text = AtomicString(self.resolve(m[1].rstrip()))
-        return span, m.start(0), m.end(0)
+        """A `span` with the number as text, never as markup; marked where there is none."""
+        text = self.resolve(m[1].rstrip())
+        # Every browser highlights a `mark`, also without our stylesheet.
+        failed = isinstance(text, FailedNumber)
+        found = Element("mark" if failed else "span", {"class": "ga-number"})
+        found.text = AtomicString(text)
+        return found, m.start(0), m.end(0)
 
 
 class HiddenNumbers:

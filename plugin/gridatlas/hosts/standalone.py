@@ -26,6 +26,7 @@ from gridatlas.hosts.markdown import (
     BELOW_CODE,
     FIRST,
     LAST,
+    FailedNumber,
     FencePostprocessor,
     FencePreprocessor,
     HiddenNumbers,
@@ -161,7 +162,7 @@ class _Page:
             return number(expression, self._fences().studies)
         except ClaimError as error:
             self._report(f"gridatlas: {self.name}: a number can't be given\n{error}", error)
-            return f"({error.message})"
+            return FailedNumber(f"({error.message})")
 
     def finish(self, html: str) -> str:
         """The page with its figures."""

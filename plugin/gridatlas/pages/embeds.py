@@ -38,7 +38,8 @@ def share(embed: EmbedPlan, svg: str, page: str, site: SiteAddress) -> Share:
     """
     home = site.of(embed.page, page, figure_anchor(embed.grid))
     frame = site.of(embed_path(embed), page)
-    image = site.of(f"{grid_path(embed.grid)}.png", page)
+    # The SVG is light or dark as the reader prefers, also where only pictures are shown.
+    image = site.of(f"{grid_path(embed.grid)}.svg", page)
     width, height = frame_size(embed, svg)
     alt = markdown_text(embed.figure.heatmap.description)
     texts = {

@@ -143,7 +143,7 @@ def _grid(entry: Entry, assessments: Mapping[str, Assessment]) -> tuple[Assessme
             f"one of the studies {join_names(assessments)}"
             if assessments
             else "a study; there is none",
-            _write(near) or "correct the address, or add the study",
+            _write(near or addresses[:1]) or "add a study",
             entry.line,
         )
     assessment = assessments[study_id]

@@ -406,7 +406,7 @@ there is no study "los"; did you mean loss?
   |1 < grid(study="los").mean
            ^^^^^^^^^^^
   expected: one of demo, loss
-  example:  grid(study="loss", ...)
+  example:  grid(study="loss")
 ---
 demo has no reading "secnd"; did you mean second?
   |grid(model="a", reading="secnd").mean > 1

@@ -32,6 +32,7 @@ from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas.files.staging import StagedSite
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.markdown import (
+    FailedNumber,
     GridAtlasExtension,
     HiddenNumbers,
     PendingFence,
@@ -431,7 +432,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return number(expression, self.site.assessments.results)
         except ClaimError as error:
             log.warning("%s: a number can't be given\n%s", self.page, error)
-            return f"({error.message})"
+            return FailedNumber(f"({error.message})")
 
     def _fence_figures(self, keys: list[str], page: HostPage, seen: set[str]) -> list[str]:
         """What takes the place of a page's fences; logs those that can't be shown."""
