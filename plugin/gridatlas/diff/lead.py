@@ -31,7 +31,7 @@ MAX_LINES = 40
 """Lines of Markdown before the first fold, with the verdict and with those that are empty."""
 AROUND = 6
 """Of these, the lines of the verdict, of what is compared, and of the studies that are left out."""
-MAX_STUDIES = 3
+MAX_STUDIES = 2
 MAX_ROWS = 10
 MAX_NOTES = 8
 NOTED = ("structure", "renames", "texts")

@@ -1739,6 +1739,29 @@ def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) ->
     )
 
 
+@pytest.mark.parametrize("studies", [1, 2, 5])
+def test_at_most_forty_lines_are_read_first(tmp_path: Path, studies: int) -> None:
+    def files(more: int, claims: int) -> Files:
+        rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(1, 12) for j in range(1, 21))
+        head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\nclaims:\n"
+        texts = (
+            f"  - text: Number {k}.\n    check: grid().max < {50 + k}\n" for k in range(claims)
+        )
+        return {"study.yml": head + "".join(texts), "cells.csv": "\n".join(("a,b,value", *rows))}
+
+    names = [f"study-{index}" for index in range(studies)]
+    changes = _two(
+        tmp_path, dict.fromkeys(names, files(0, 40)), dict.fromkeys(names, files(30, 40))
+    )
+    text = to_markdown(make_report(changes), "https://example.org/")
+    first, _, folded = text.partition("<details>")
+    assert 15 < len(first.splitlines()) <= 40
+    assert first.count("### ") == min(studies, 2)
+    assert ("more study changed" in first or "more studies changed" in first) == (studies > 2)
+    assert len(text) < 65_536
+    assert folded.count("**Large**") == 0 or studies > 1
+
+
 def test_forms_say_the_same(reviewed: Report) -> None:
     page = _Text()
     page.feed(changes_document(reviewed))
