@@ -114,7 +114,7 @@ def test_a_page_that_is_changed_in_place_runs_under_the_same_policy(
     visit: Visit, atlas: str
 ) -> None:
     page = visit.page
-    page.goto(f"{atlas}import/", wait_until="networkidle")
+    page.goto(f"{atlas}tables/", wait_until="networkidle")
     page.evaluate("() => { window.sameDocument = true; }")
     for title in ("Data format", "Claims"):
         page.locator("nav.md-nav--primary").get_by_role("link", name=title, exact=True).click()
