@@ -261,7 +261,7 @@ def new(
     Overwrites no file. With --host zensical, a new site has a zensical.toml.
 
     \b
-    Exit status: 0 fine, 1 not possible, 2 wrong usage, or change not accepted.
+    Exit status: 0 fine, also for a change that is only shown, 1 not possible, 2 wrong usage.
 
     \b
     Examples:
@@ -357,8 +357,8 @@ def _ask(what: str, yes: bool, command: str) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        click.echo(f"\nNothing was changed. To accept this: {command}")
-        sys.exit(2)
+        click.echo(f"\nNothing was changed. To accept this, run: {command}")
+        sys.exit(0)
     if not click.confirm(f"\n{what}", default=True):
         click.echo("Nothing was changed.")
-        sys.exit(2)
+        sys.exit(0)
