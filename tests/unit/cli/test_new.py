@@ -382,8 +382,8 @@ def test_workflows_are_shown_and_then_written(site: Path) -> None:
     assert shown.exit_code == 0
     assert files(site) == before
     assert f"+    uses: atlas/grid-atlas/.github/workflows/results.yml@{COMMIT}\n" in shown.output
-    tail = f"\nNothing was changed. To accept this, run: gridatlas new --github --source {SOURCE} --yes\n"
-    assert shown.output.endswith(tail)
+    command = f"gridatlas new --github --source {SOURCE} --yes"
+    assert shown.output.endswith(f"\nNothing was changed. To accept this, run: {command}\n")
     done = run("--github", "--source", SOURCE, "--yes")
     assert done.exit_code == 0
     assert done.output.startswith(shown.output.removesuffix(tail))
