@@ -383,7 +383,8 @@ def test_workflows_are_shown_and_then_written(site: Path) -> None:
     assert files(site) == before
     assert f"+    uses: atlas/grid-atlas/.github/workflows/results.yml@{COMMIT}\n" in shown.output
     command = f"gridatlas new --github --source {SOURCE} --yes"
-    assert shown.output.endswith(f"\nNothing was changed. To accept this, run: {command}\n")
+    tail = f"\nNothing was changed. To accept this, run: {command}\n"
+    assert shown.output.endswith(tail)
     done = run("--github", "--source", SOURCE, "--yes")
     assert done.exit_code == 0
     assert done.output.startswith(shown.output.removesuffix(tail))
