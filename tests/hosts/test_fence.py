@@ -166,7 +166,7 @@ def test_grids_in_a_row_have_their_own_scale_or_share_one(folder: Path) -> None:
     both = ("tune/small/before", "tune/large/before")
     own = _figures(folder, *both)
     assert [figure_name(figure) for figure in own] == ["Small | before", "Large | before"]
-    assert all("Own colour scale" in text_of(figure.figcaption) for figure in own)
+    assert all("Colour scale of this heatmap only" in text_of(figure.figcaption) for figure in own)
     shared = _figures(folder, *both, "scale: shared")
     assert all("shared by these 2 grids" in text_of(figure.figcaption) for figure in shared)
     ends = [_numbers(figure) for figure in (*own, *shared)]
@@ -304,7 +304,7 @@ def test_title_and_caption_are_text(folder: Path) -> None:
     [figure] = _figures(folder, "tune/small/after", f"title: {text}", f"caption: {text}")
     assert figure_name(figure) == text
     assert text_of(figure.select_one(".role-title-text")) == text
-    assert text_of(figure.figcaption).startswith(f"{text}. Own colour scale")
+    assert text_of(figure.figcaption).startswith(f"{text}. Colour scale of this heatmap only")
     assert figure.select("b") == []
 
 

@@ -96,7 +96,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
         ("_parts.md.jinja", "_captions.html.jinja", "_plots.html.jinja")
     ):  # Macros alone.
         changed = text.replace("All {{ number", "All (changed here) {{ number")
-        changed = changed.replace("Own colour scale", "Own colours, changed here")
+        changed = changed.replace("Colour scale of this heatmap only", "Own colours, changed here")
         changed = changed.replace(" by level", " by level (changed here)")
     project.write(f"overrides/{name}", changed)
     project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)

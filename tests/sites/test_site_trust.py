@@ -236,8 +236,8 @@ def test_what_chance_may_have_printed_is_called_so(atlas: Build) -> None:
     verdict, *details = statements["The global peak (49.7) is at (Window=2000, Ratio=0.3)."]
     assert verdict == "Holds as printed, within noise"
     assert details == [
-        "Every cell of this grid may be the best (95 % confidence set), and no test tells its "
-        "cells, rows or columns apart: what is printed may be chance alone.",
+        "Every cell of this grid may be the best (95 % confidence set), and no test separates "
+        "its cells, rows or columns: chance alone may explain what is printed.",
         "Same result in the shown values and in its own reading.",
     ]
     text = _text(atlas, f"{DYNTS}/checks/")
