@@ -321,6 +321,38 @@ def test_compact_leaves_table_and_downloads_out(folder: Path) -> None:
     assert page.select_one("a")["href"] == "grids/tune/small/after.svg"
 
 
+GALLERY = "--ga-panels: 1"
+
+
+@pytest.mark.parametrize(
+    ("lines", "gallery", "drawing"),
+    [
+        (["width: 600"], f"{GALLERY}; --ga-width: 600px", "600px"),
+        (["width: 600px"], f"{GALLERY}; --ga-width: 600px", "600px"),
+        (["width: page", "delta: before"], f"{GALLERY}; --ga-width: 100%", "100%"),
+        (["width: page", "row: 8"], f"{GALLERY}; --ga-width: 100%", "100%"),
+    ],
+)
+def test_a_width_is_that_of_drawing_and_row(
+    folder: Path, lines: list[str], gallery: str, drawing: str
+) -> None:
+    page = _html(folder, "\n".join(["```grid", "tune/small/after", *lines, "```"]))
+    assert page.select_one(".ga-gallery")["style"] == gallery
+    assert _only(page).svg["style"] == f"max-width:{drawing}"
+    assert not _only(page).get("style")
+
+
+@pytest.mark.parametrize("columns", [3, 20])
+def test_a_drawing_takes_what_its_columns_need(tmp_path: Path, columns: int) -> None:
+    """A figure is as wide as its texts need, and wider only for a drawing that is."""
+    cells = "".join(f"{at},{deep},{at}.25\n" for at in range(columns) for deep in (1, 2))
+    write_study(tmp_path / "data/plain", PLAIN, f"width,depth,seconds\n{cells}")
+    figure = _only(_html(tmp_path, "```grid\nplain\n```"))
+    wide = float(str(figure.svg["style"]).removeprefix("max-width:").removesuffix("px"))
+    assert (wide > 430) is (columns == 20)
+    assert figure.get("style", "") == (f"--ga-width: {wide:g}px" if columns == 20 else "")
+
+
 def test_without_the_files_there_is_no_link_to_them(folder: Path) -> None:
     assert _html(folder, FENCE).select("a") == []
 
@@ -383,7 +415,7 @@ ERRORS = {
     ),
     "unknown option": (
         ["tune/small/after", "scal: shared"], 2, 'no option "scal"; did you mean scale?',
-        "one of as, scale, colour, delta, row, column, title, caption, compact",
+        "one of as, scale, colour, delta, row, column, title, caption, compact, width",
         "write scale in its place",
     ),
     "option twice": (
@@ -393,6 +425,21 @@ ERRORS = {
     "option without value": (
         ["plain", "title:"], 2, "the option title without a value", "a text",
         "write it behind the colon, as in `title: …`, or remove the line",
+    ),
+    **{
+        f"width {width}": (
+            ["plain", f"width: {width}"], 2, f"width: {width}", "pixels from 100 to 3000, or page",
+            "write pixels, as in `width: 600`, or `page`",
+        )
+        for width in ("99", "3001", "60%", "600.5", "-300", "\u0664\u0660\u0660", "1;color:red")
+    },
+    "width of a plot": (
+        ["tune/small/after", "as: dots", "width: 600"], 3, "width with as: dots",
+        "width with no `as`", "remove one of the lines as and width, or write two fences",
+    ),
+    "width with colour": (
+        ["tune/small/after", "colour: value", "width: 600"], 3, "width and colour in one fence",
+        "width with no `colour`", "remove one of the lines width and colour",
     ),
     "unknown value": (
         ["plain", "scale: share"], 2, "scale: share", "own or shared", "write `scale: shared`",

@@ -21,8 +21,12 @@ OPTIONS: Mapping[str, str] = {
     "title": "a text",
     "caption": "a text",
     "compact": "yes or no",
+    "width": "pixels from 100 to 3000, or page",
 }
 """The options of a fence, and what each takes."""
+
+NARROWEST, WIDEST = 100, 3000
+"""Pixels that a heatmap's width can be set to."""
 
 _OPTION = re.compile(r"([A-Za-z][\w-]*)\s*:(?:\s+(.*))?$")
 
@@ -123,6 +127,23 @@ def parse(body: str) -> Fence:
             "write it; the address of a heatmap is in its page's links, after #grid/",
         )
     return Fence(tuple(addresses), options)
+
+
+def width(fence: Fence) -> str:
+    """How wide each heatmap is drawn, in CSS: `600px`, or `100%` for `page`; empty if not asked.
+
+    Raises:
+        FenceError: For neither pixels from 100 to 3000 nor `page`.
+    """
+    text = fence.option("width")
+    if text in ("", "page"):
+        return "100%" if text else ""
+    pixels = text.removesuffix("px").rstrip()
+    if not re.fullmatch("[0-9]{3,4}", pixels) or not NARROWEST <= int(pixels) <= WIDEST:
+        raise fence.error(
+            "width", f"width: {printable(text)}", "write pixels, as in `width: 600`, or `page`"
+        )
+    return f"{int(pixels)}px"
 
 
 def _unquoted(text: str) -> str:

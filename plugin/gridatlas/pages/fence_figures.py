@@ -16,7 +16,7 @@ from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.pages.environment import IN_TEMPLATES, template_problem
-from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, parse
+from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, parse, width
 from gridatlas.pages.fence_plots import plots
 from gridatlas.pages.fence_studies import StudyPages, listed, studies_html
 from gridatlas.pages.figure import Figure, FigureRow
@@ -80,12 +80,14 @@ def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:
         found = _deltas(fence, chosen, shared, compact)
     else:
         found = figures_of(chosen, shared, compact)
-    return _titled(found, fence)
+    return replace(_titled(found, fence), width=width(fence))
 
 
 def _multiples(fence: Fence, chosen: Sequence[tuple[Assessment, Grid]], compact: bool) -> FigureRow:
     """Grids of one study beside each other, with one legend; the option says what colours mean."""
-    others = [name for name in ("as", "scale", "delta", "row", "column") if name in fence.options]
+    others = [
+        name for name in ("as", "scale", "delta", "row", "column", "width") if name in fence.options
+    ]
     if others:
         raise fence.error(
             others[0],

@@ -20,7 +20,7 @@ from gridatlas.pages.profiles import LEVELS_UP_TO, axis_profiles
 
 Find = Callable[[Entry, Mapping[str, Assessment]], tuple[Assessment, Grid]]
 """Gives the grid at an address; FenceError where there is none."""
-_OF_HEATMAPS = ("delta", "row", "column", "scale")
+_OF_HEATMAPS = ("delta", "row", "column", "scale", "width")
 
 
 def plots(fence: Fence, assessments: Mapping[str, Assessment], find: Find) -> FigureRow:

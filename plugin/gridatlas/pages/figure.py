@@ -171,6 +171,7 @@ class Figure:
         cards: What the cards of its cells say, as JSON.
         downloads: Links to the files of the grid or plot, by the names of their formats.
         links: Of a dot plot, per row the id of its cell on the page; empty where it has none.
+        width: What CSS lets it take where that is more than usual: `708px`; else empty.
         name: Its title in a row of several, relative to the page: `AIME24`.
         mean: Of its values, for the line below that title; None without one.
         link: Of a thumbnail, to the page that shows the grid, or the second one of a difference.
@@ -198,6 +199,7 @@ class Figure:
     downloads: Mapping[str, str] = field(default_factory=dict)
     share: Share | None = None
     links: tuple[str, ...] = ()
+    width: str = ""
     name: str = ""
     mean: Decimal | None = None
     counts: tuple[int, int] | None = None
@@ -291,6 +293,7 @@ class FigureRow:
         legend: Of small multiples, which have titles, legend and actions in common; None for
             figures that each have their own.
         small: Whether they are thumbnails, without legend and actions.
+        width: Of each drawing in CSS, `600px` or `100%`; empty for its own.
     """
 
     key: str
@@ -299,6 +302,7 @@ class FigureRow:
     title: str = ""
     legend: Legend | None = None
     small: bool = False
+    width: str = ""
 
     @property
     def plots(self) -> tuple[Figure, ...]:

@@ -205,6 +205,8 @@ PLOT = "plot.html.jinja"
 """Template of a row of plots."""
 EMBED = "embed.html.jinja"
 """Template of a grid's page for frames."""
+FIGURE_WIDTH = 430
+"""Pixels that the stylesheet gives a figure for its texts; only wider drawings need more."""
 
 
 class Templates:
@@ -346,7 +348,7 @@ class Templates:
         files = downloads(grid, path) if grid else {}
         if isinstance(figure.shows, Line):
             table = line_table(figure.shows)
-            return replace(figure, svg=Markup(responsive(svg)), table=table, downloads=files)
+            return replace(figure, svg=Markup(sized(svg)), table=table, downloads=files)
         if isinstance(figure.shows, PlotSubject):
             rows = row_links(figure.chart, figure.shows.grid, seen)
             svg = with_own_ids(with_row_links(svg, figure.chart, rows), seen)
@@ -362,6 +364,7 @@ class Templates:
         return replace(
             figure,
             id=figure_id,
+            width=f"{wide:g}px" if (wide := drawn_size(svg)[0]) > FIGURE_WIDTH else "",
             svg=Markup(sized(with_own_ids(svg, seen))),
             table=data_table(figure),
             cards=Markup("" if figure.before else card_data(figure, links)),
@@ -386,9 +389,12 @@ class Templates:
         """
         if row.legend is not None:
             return self._multiples(row, row.legend, path, drawings, seen, files=files)
+        sized = partial(responsive, width=row.width)
         figures = []
         for figure in row.figures:
-            drawn = replace(self._drawn(figure, path, drawings, seen), share=None)
+            drawn = replace(self._drawn(figure, path, drawings, seen, sized=sized), share=None)
+            if row.width:
+                drawn = replace(drawn, width="")  # its row has one
             figures.append(drawn if files else replace(drawn, downloads={}))
         template = self._html.get_template(PLOT if row.plots else "fence.html.jinja")
         return template.render(row=replace(row, figures=tuple(figures))).strip()

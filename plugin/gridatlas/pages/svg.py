@@ -145,9 +145,10 @@ def with_own_ids(svg: str, seen: set[str]) -> str:
 _SIZE = re.compile(r'<svg ([^>]*?) ?width="([\d.]+)" height="[\d.]+"')
 
 
-def responsive(svg: str) -> str:
-    """A viewBox alone lets CSS size it; its own width stays the largest."""
-    return _SIZE.sub(r'<svg \1 style="max-width:\2px"', svg, count=1)
+def responsive(svg: str, width: str = "") -> str:
+    """A viewBox alone lets CSS size it; its own width, or the given one, stays the largest."""
+    widest = width or r"\2px"
+    return _SIZE.sub(rf'<svg \1 style="max-width:{widest}"', svg, count=1)
 
 
 def drawn_size(svg: str) -> tuple[float, float]:
