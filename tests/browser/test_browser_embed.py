@@ -250,6 +250,104 @@ def test_the_size_in_the_text_to_copy_fits(page: Page, home: str, hosts: Hosts) 
     assert page.evaluate("document.documentElement.scrollWidth") == 240
 
 
+# --- the height of a frame ----------------------------------------------------------------------
+
+HEIGHTS = "() => [...document.querySelectorAll('iframe')].map((one) => one.clientHeight)"
+LISTEN = "<script>var seen = 0; addEventListener('message', () => { seen += 1; });</script>"
+LIE = '{ type: "gridatlas:height", height: 3000 }'
+
+
+def around(hosts: Hosts, name: str, head: str = "", more: str = "") -> str:
+    """A page of another origin with a frame of 200 pixels; the address of the page."""
+    frame = f'<iframe src="{hosts.site}{GRID}.html" title=x width=382 height=200></iframe>'
+    return hosts.page(name, head + frame + more).replace("127.0.0.1", "localhost")
+
+
+def script(hosts: Hosts) -> str:
+    return f'<script src="{hosts.site}assets/gridatlas/embed.js"></script>'
+
+
+def grid_frame(page: Page) -> Frame:
+    [found] = [frame for frame in page.frames if "/grids/" in frame.url]
+    found.wait_for_load_state()
+    return found
+
+
+def until_whole(page: Page, frame: Frame) -> int:
+    """Wait until the frame is as high as its content; give the height."""
+    high = frame.evaluate("Math.ceil(document.documentElement.getBoundingClientRect().height)")
+    until(page, f"() => document.querySelector('iframe').clientHeight === {high}")
+    assert frame.evaluate("innerHeight >= document.documentElement.scrollHeight")
+    return int(high)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_frame_gets_the_height_of_its_content(page: Page, hosts: Hosts, late: bool) -> None:
+    page.goto(around(hosts, f"height-{late}", "" if late else script(hosts)))
+    frame = grid_frame(page)
+    if late:  # what the frame sent first, nobody heard
+        frame.evaluate("() => new Promise((done) => setTimeout(done, 100))")
+        assert page.evaluate(HEIGHTS) == [200]
+        page.add_script_tag(url=f"{hosts.site}assets/gridatlas/embed.js")
+    closed = until_whole(page, frame)
+    assert closed > 400
+    frame.locator("summary").first.click()
+    assert until_whole(page, frame) > closed + 50
+    frame.locator("summary").first.click()
+    assert until_whole(page, frame) == closed
+
+
+def test_without_the_script_a_frame_keeps_its_height(page: Page, hosts: Hosts) -> None:
+    page.goto(around(hosts, "no-script", LISTEN))
+    grid_frame(page)
+    until(page, "() => seen > 0")  # the page in the frame has sent its height
+    assert page.evaluate(HEIGHTS) == [200]
+
+
+@pytest.mark.parametrize(
+    ("sender", "message"),
+    [
+        ("the page itself", LIE),
+        ("a frame of another site", LIE),
+        ("another frame of the site", LIE),
+        ("another page in the frame", LIE),
+        *(("the frame", message) for message in (
+            "null", "3000", '{ height: 3000 }', '{ type: "other", height: 3000 }',
+            *(f'{{ type: "gridatlas:height", height: {high} }}'
+              for high in ("'3000px'", "-1", "0", "NaN", "Infinity", "20001", "undefined")),
+        )),
+    ],
+)  # fmt: skip
+def test_a_height_from_elsewhere_is_ignored(
+    page: Page, hosts: Hosts, sender: str, message: str
+) -> None:
+    at_site = hosts.page("other", "")
+    elsewhere = at_site.replace("127.0.0.1", "localhost")
+    more = "".join(
+        f'<iframe src="{at}" title=y height=150></iframe>' for at in (at_site, elsewhere)
+    )
+    page.goto(around(hosts, "forged", script(hosts) + LISTEN, more))
+    frame = grid_frame(page)
+    heights = [until_whole(page, frame), 150, 150]
+    before = page.evaluate("seen")
+    if sender == "another page in the frame":
+        liar = hosts.page("liar", f"<script>parent.postMessage({message}, '*')</script>")
+        page.evaluate(
+            "(at) => { frames[0].location = at; }", liar.replace("127.0.0.1", "localhost")
+        )
+    else:
+        urls = {
+            "the page itself": page.url,
+            "a frame of another site": elsewhere,
+            "another frame of the site": at_site,
+            "the frame": frame.url,
+        }
+        [speaker] = [candidate for candidate in page.frames if candidate.url == urls[sender]]
+        speaker.evaluate(f"() => parent.postMessage({message}, '*')")
+    until(page, f"() => seen > {before}")
+    assert page.evaluate(HEIGHTS) == heights
+
+
 def test_badges_are_drawn_as_wide_as_their_texts(page: Page, home: str) -> None:
     page.goto(f"{home}embedding/")
     images = page.locator("article img[src$='.best.svg']").all()

@@ -269,7 +269,7 @@ def test_hostile_strings_are_text_in_all_that_is_copied(base: Path, study: str) 
     assert " ".join(alt.split()) == " ".join(label.split())
     assert {element.name for element in image.find_all(True)} == {"p", "a", "img"}
     frame = BeautifulSoup(found["HTML"], "html.parser")
-    assert [element.name for element in frame.find_all(True)] == ["iframe"]
+    assert [element.name for element in frame.find_all(True)] == ["iframe", "script"]
     assert str(frame.select("iframe")[0]["title"]).startswith(title)
     entry = found["BibTeX"]
     assert entry.count("{") == entry.count("}")
@@ -460,7 +460,7 @@ def test_texts_of_the_page_lead_to_files_of_this_site(atlas: Build) -> None:
     page = (site_builds.ROOT / "docs/embedding/index.md").read_text("utf-8")
     [frame, *images] = re.findall(r"^```(?:html|markdown)\n(.*?)^```$", page, re.M | re.S)
     addresses = re.findall(r"https://example\.org/atlas/([^\s\")#]+)", "".join([frame, *images]))
-    assert len(addresses) == 5
+    assert len(addresses) == 6
     for address in addresses:
         path = atlas.site / (f"{address}index.html" if address.endswith("/") else address)
         assert path.is_file(), address
@@ -470,3 +470,7 @@ def test_texts_of_the_page_lead_to_files_of_this_site(atlas: Build) -> None:
     printed = BeautifulSoup(frame, "html.parser").select("iframe")[0]
     for name in ("title", "width", "height", "loading", "style"):
         assert printed[name] == offered[name]
+    assert copies(figure)["HTML"].endswith(
+        f'</iframe>\n<script src="{SITE_URL}assets/gridatlas/embed.js" async></script>'
+    )
+    assert (atlas.site / "assets/gridatlas/embed.js").is_file()

@@ -12,6 +12,8 @@ STYLESHEET = f"{ASSETS}/gridatlas.css"
 SCRIPT = f"{ASSETS}/gridatlas.js"
 EXPLORE = f"{ASSETS}/explore.js"
 MOVED = f"{ASSETS}/moved.js"
+FRAMES = f"{ASSETS}/embed.js"
+"""For pages of others, which frame heatmaps."""
 
 
 _SAFE = ":/?#[]@!$&'*+,;=%~-._"

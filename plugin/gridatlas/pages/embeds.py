@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 from urllib.parse import quote
 
-from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.addresses import FRAMES, SiteAddress
 from gridatlas.model.schema import Source
 from gridatlas.model.study import Study
 from gridatlas.pages.environment import caption
@@ -46,7 +46,8 @@ def share(embed: EmbedPlan, svg: str, page: str, site: SiteAddress) -> Share:
         "Markdown": f"[![{alt}]({image})]({home})",
         "HTML": f'<iframe src="{escape(frame)}" title="{inert(escape(_line(embed.title)))}" '
         f'width="{width}" height="{height}" loading="lazy" '
-        'style="border:0;max-width:100%"></iframe>',
+        'style="border:0;max-width:100%"></iframe>\n'
+        f'<script src="{escape(site.of(FRAMES, page))}" async></script>',
         "BibTeX": bibtex(embed.grid.study, embed.title, home if site.root else ""),
     }
     return Share(

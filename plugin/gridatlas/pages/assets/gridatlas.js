@@ -1057,3 +1057,20 @@
   else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", setUp);
   else setUp();
 })();
+
+// --- the page for frames: its height, for the page around it ----------------------------------
+(() => {
+  "use strict";
+  if (window.parent === window || !document.body?.classList.contains("ga-embed")) return;
+  // To the page around it alone, whose origin isn't known: it framed this address, and the height is
+  // no secret. The element is as high as its content, however high the frame is.
+  const tell = () => {
+    const { height } = document.documentElement.getBoundingClientRect();
+    const address = location.href.split(/[?#]/)[0];
+    window.parent.postMessage({ type: "gridatlas:height", address, height }, "*");
+  };
+  window.addEventListener("message", ({ data, source }) => {
+    if (source === window.parent && data?.type === "gridatlas:ask") tell();
+  });
+  new ResizeObserver(tell).observe(document.documentElement);
+})();
