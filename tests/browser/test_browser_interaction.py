@@ -136,6 +136,7 @@ def test_an_address_opens_what_it_is_folded_in(
 
 def test_a_link_for_the_keyboard_skips_to_the_first_heatmap(page: Page, home: str) -> None:
     page.goto(home + MODEL, wait_until="networkidle")
+    until(page, "() => !!document.querySelector('figure.ga-figure [role=button]')")
     skip = page.locator("a.ga-skip")
     assert skip.bounding_box()["width"] <= 1  # type: ignore[index]
     skip.focus()

@@ -19,7 +19,7 @@ from views import MEASURE, beyond, contrast, overlap, until
 MODEL = f"studies/{DYNTS}/model/r1-qwen/"
 SETTING = f"studies/{GRPO}/setting/after_t125/"
 CHECKS = f"studies/{GRPO}/checks/"
-HOSTS = "hosts/"
+REFERENCE = "data-format/"
 PAGES = {"overview": "studies/", "model": MODEL, "setting": SETTING, "checks": CHECKS}
 HEATMAPS = {
     "model": [f"r1-qwen/{benchmark}" for benchmark in BENCHMARKS],
@@ -336,7 +336,7 @@ def test_wide_tables_are_scrolled_by_themselves_with_the_keyboard(
     page.locator("#statistics .ga-scroll a").first.focus()
     _scrolled(page, ".ga-scroll")
     # Of Markdown, which the theme puts into a box.
-    page.goto(home + HOSTS, wait_until="load")
+    page.goto(home + REFERENCE, wait_until="load")
     page.locator(".md-typeset__scrollwrap a").first.focus()
     _scrolled(page, ".md-typeset__scrollwrap")
     context.close()

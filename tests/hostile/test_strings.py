@@ -288,11 +288,12 @@ def test_plain_pages_show_it_on_a_forge(made: Site, names: Callable[..., Any]) -
 
 @every_attack
 def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) -> None:
-    def comment(name: str) -> tuple[list[str], str]:
+    def comment(name: str, more: str = "") -> tuple[list[str], str]:
         sides = []
         for number, value in enumerate(("1", "7")):
-            folder = tmp_path / name / str(number) / "demo"
+            folder = tmp_path / f"{name}{more}" / str(number) / "demo"
             file = STUDIES[name].study_file()
+            file["metric"]["name"] += more
             file["claims"] = file["claims"][number:]
             second = {STUDIES[name].second_file: STUDIES[name].cells(second=True)}
             rows = STUDIES[name].cells()
@@ -303,8 +304,10 @@ def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) ->
         result = make_report(compare_snapshots(*sides))
         return shape(to_markdown(result, "https://atlas.example/"))
 
-    expected, _ = comment("plain")
     elements, text = comment(study)
+    # An answer is cut; of a long metric what is left of it doesn't change.
+    more = " long" * 20 if "the answer is the same" in text else ""
+    expected, _ = comment("plain", more)
     assert elements == expected
     # White space that is none of a line's is escaped; \u200b keeps a name from being a link.
     text = re.sub(r"\\x(2028|2029|85|09|a0|3000)", " ", text).replace("\u200b", "")

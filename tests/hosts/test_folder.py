@@ -83,7 +83,7 @@ def test_files_and_folders_in_the_way_are_told(tmp_path: Path, kind: str, path: 
     (tmp_path / kind).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / kind).write_text("mine", "utf-8")
     before = _files(tmp_path)
-    with pytest.raises(FolderError, match="nothing was written, since a folder stands where"):
+    with pytest.raises(FolderError, match="nothing was written, since there is a folder where"):
         write({path: b"1"}, tmp_path)
     assert _files(tmp_path) == before
 
@@ -225,7 +225,7 @@ def test_build_with_problems_writes_and_fails(project: Path) -> None:
         (["--into", "docs", "--data", "dta"], "there is no folder dta; name the folder"),
         (["--into", "data/docs"], "data/docs lies in data: pages there would be taken for"),
         (["--into", "docs", "--pages", "../up"], "--pages ../up: name a folder such as studies"),
-        ([], "Missing option '--into'"),
+        ([], "name what to build: --site for the site"),
     ],
 )
 def test_wrong_usage_is_told(project: Path, arguments: list[str], message: str) -> None:

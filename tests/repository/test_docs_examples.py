@@ -633,6 +633,7 @@ HERE = {
     ("docs/python.md", "python"): "test_python_page_runs_from_top_to_bottom",
     ("docs/python.md", "text"): "test_python_page_runs_from_top_to_bottom",
     ("docs/python.md", "yaml"): "test_settings_are_those_that_mkdocs_and_its_plugins_know",
+    ("docs/review.md", "text"): "test_printed_commands_have_the_options_that_there_are",
     ("docs/start.md", "csv"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "sh"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "text"): "test_start_page_leads_to_a_site",

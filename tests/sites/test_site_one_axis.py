@@ -119,8 +119,8 @@ def test_a_change_is_told_with_its_one_level(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("base", "head")]
     result = CliRunner().invoke(main, ["diff", *names, "--format", "markdown"])
     assert result.exit_code == 1, result.output
-    assert "| 0.1 | 40.0 " in result.output
-    assert "| rate | before |" in result.output
+    assert "| rate | before → after |" in result.output
+    assert "| 0.1 | 40.0 → 71.0 |" in result.output
 
 
 @pytest.mark.parametrize(

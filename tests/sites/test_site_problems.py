@@ -135,8 +135,8 @@ def test_a_study_that_cannot_be_read_has_a_page_that_says_why(tiny: Callable[...
             "WARNING -  docs: problem [no-study]\n"
             "  found:    no folder with a study.yml\n"
             "  expected: data/<study>/study.yml\n"
-            "  fix:      add a study; the documentation's page on the data format shows the least "
-            "that works\n",
+            "  fix:      add a study; the documentation's page on the data format has a minimal "
+            "example\n",
         ),
     ],
 )

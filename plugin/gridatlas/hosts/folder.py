@@ -223,8 +223,8 @@ def _refuse_others(
     ]
     if blocked:
         raise FolderError(
-            f"nothing was written, since there is a folder where a file must be, or a file where a "
-            f"folder shall be: {join_names(blocked, 5)}"
+            f"nothing was written, since there is a folder where a file must be, or a file where "
+            f"a folder must be: {join_names(blocked, 5)}"
         )
 
 
