@@ -337,7 +337,9 @@ def test_wide_tables_are_scrolled_by_themselves_with_the_keyboard(
     _scrolled(page, ".ga-scroll")
     # Of Markdown, which the theme puts into a box.
     page.goto(home + REFERENCE, wait_until="load")
-    page.locator(".md-typeset__scrollwrap a").first.focus()
+    link = page.locator(".md-typeset__scrollwrap td a").first
+    link.evaluate("(link) => { link.closest('td').style.minWidth = '900px'; }")
+    link.focus()
     _scrolled(page, ".md-typeset__scrollwrap")
     context.close()
 
