@@ -776,6 +776,27 @@ def test_a_hostile_text_does_nothing_in_what_is_read_first(
     assert (counts["table"], counts["th"], counts["td"], counts["li"]) == (2, 4, 4, 3)
 
 
+@pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
+def test_a_hostile_text_does_nothing_in_a_fold(functions: dict[str, Any], text: str) -> None:
+    items = [{"text": "first", "group": text}, {"text": "second", "group": text}]
+    section = {"id": text, "title": text, "gist": text, "items": items, "more": 3}
+    diff = changed("leads", [{"title": "a"}]) | {"summary": "s", "sections": [section] * 2}
+    functions["check_diff"](diff)
+    body = functions["comment"](diff, PREVIEW)
+    assert acted_on(body) == []
+    assert links(body) == ["GITHUB_SERVER_URL/GITHUB_REPOSITORY/actions/runs/RUN_ID#artifacts"]
+    html_text = rendered(body)
+    assert set(re.findall(r"<([a-z][a-z0-9]*)", html_text)) <= OURS | {"a"}
+    counts = {tag: len(re.findall(f"<{tag}[ >]", html_text)) for tag in OURS}
+    # A fold per section; what entries share is written once in each.
+    assert (counts["details"], counts["summary"], counts["li"], counts["hr"]) == (2, 2, 4, 1)
+    assert body.count("</details>") == 2
+    shown = visible(body)
+    words = re.findall(r"[A-Za-z]{3,}", text[:100])
+    assert [word for word in words if shown.count(word) < 6 * words.count(word)] == []
+    assert shown.count("and 3 more") == 2
+
+
 def test_many_leads_are_counted_where_they_do_not_fit(functions: dict[str, Any]) -> None:
     row = ["x" * 240] * 12
     lead = {"title": "a", "table": {"columns": row, "rows": [row] * 30}}
@@ -784,4 +805,4 @@ def test_many_leads_are_counted_where_they_do_not_fit(functions: dict[str, Any])
     assert body.startswith(f"{MARKER}\n## ✅ s\n")
     assert len(body.encode()) <= 65_000
     assert re.search(r"and \d+ more of other kinds", body)
-    assert body.count("<details>") == body.count("</details>") == 1
+    assert body.count("<details>") == body.count("</details>") == 0
