@@ -39,6 +39,7 @@ NEUTRAL = (
     r"Cell by cell(, in every seed)?, 0 of \d+ are significantly higher and 0 lower \(.*\)\.",
     r"(.*: )?No cell is shown to be the best, (item by item|by .*)\.",
     r"Dashed: (highest|lowest) seen\.",
+    r"That cells don't differ significantly .* does not show that they are equal\..*",
     # counts and tests of cells
     r"(.*: )?No clear winner: (either|any of the \d+) cells? may be the best \(95 % .*\)\.",
     r".* is higher in \d+ of \d+ cells(, lower in \d+)?(, equal in \d+)?\.",
