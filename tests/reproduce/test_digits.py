@@ -738,7 +738,7 @@ def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) ->
         "deserializing header: header too small\n"
         "  expected: a model as the run saved it\n"
         f"  fix:      remove {folder}/work/seed-1/before and give the run's command again: it "
-        "trains it anew\n"
+        "trains it from the start\n"
     )
     shutil.rmtree(folder / "work" / "seed-1" / "before")
     assert warm.run(["python", SCRIPT, *SMALL, "--out", "broken"], here).code == 0

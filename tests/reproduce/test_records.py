@@ -166,7 +166,7 @@ def test_a_file_that_is_not_whole_is_set_aside(
     assert error.value.found.startswith(f"{path} {why}")
     assert run.missing([UNIT]) == [UNIT]
     assert reported[0].startswith(f"{path} {why}")
-    assert reported[0].endswith(f": set aside as {path.name}.broken, and done again")
+    assert reported[0].endswith(f": moved to {path.name}.broken, and measured again")
     assert [file.name for file in path.parent.iterdir()] == [f"{path.name}.broken"]
     run.write(UNIT, ROWS)
     assert run.read(UNIT) == ROWS
