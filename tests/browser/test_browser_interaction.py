@@ -142,7 +142,9 @@ def test_a_link_for_the_keyboard_skips_to_the_first_heatmap(page: Page, home: st
     skip.focus()
     assert skip.bounding_box()["width"] > 100  # type: ignore[index]
     page.keyboard.press("Enter")
-    until(page, "() => location.hash.startsWith('#grid/')")
+    until(page, "() => location.hash.startsWith('#grid/') && !!document.querySelector(':target')")
+    # The browser goes on from the target once it has drawn it.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 500)))")
     page.keyboard.press("Tab")
     first = page.locator("figure.ga-figure").first
     assert first.locator(":focus").get_attribute("role") == "button"
