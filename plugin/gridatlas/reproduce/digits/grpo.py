@@ -23,13 +23,15 @@ class Grpo:
         prompts: Different problems per step.
         num_generations: Answers per problem.
         learning_rate: Constant.
+        temperature: Of the rollouts; TRL also divides the logits of the loss by it.
         save_steps: Steps between two checkpoints.
     """
 
-    max_steps: int = 1000
+    max_steps: int = 600
     prompts: int = 32
     num_generations: int = 8
-    learning_rate: float = 3e-4
+    learning_rate: float = 2e-4
+    temperature: float = 1.0
     save_steps: int = 100
 
 
@@ -45,7 +47,6 @@ def train_on(
     start: Path,
     how: Grpo,
     problems: Iterator[Problem],
-    temperature: float,
     seed: int,
     longest: int,
     folder: Path,
@@ -56,7 +57,6 @@ def train_on(
 
     Args:
         problems: Without end; none that is held out.
-        temperature: Of the rollouts; TRL also divides the logits of the loss by it.
         longest: Characters of an answer, with its end.
         folder: For checkpoints.
         step_done: Called with the number of steps done.
@@ -80,7 +80,7 @@ def train_on(
         max_completion_length=longest,
         learning_rate=how.learning_rate,
         lr_scheduler_type="constant",
-        temperature=temperature,
+        temperature=how.temperature,
         top_p=1.0,
         top_k=0,
         beta=0.0,

@@ -104,10 +104,3 @@ def training(
         problem = draw(random_, random_.choice(cells), operation, width)
         if problem not in without:
             yield problem
-
-
-def wrong_answer(random_: random.Random, answer: str) -> str:
-    """An answer with one digit replaced by another, as a careless source would give it."""
-    place = random_.randrange(len(answer))
-    others = [digit for digit in "0123456789" if digit != answer[place]]
-    return answer[:place] + random_.choice(others) + answer[place + 1 :]

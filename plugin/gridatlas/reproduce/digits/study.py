@@ -8,20 +8,22 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from gridatlas.reproduce.digits.grpo import Grpo, train_on
 from gridatlas.reproduce.digits.model import ModelSize, load_model, new_tokenizer, sampled
 from gridatlas.reproduce.digits.problems import Problem, answer_width, held_out, training
-from gridatlas.reproduce.digits.supervised import Supervised, train_start
+from gridatlas.reproduce.digits.supervised import Check, Supervised, train_further, train_start
 from gridatlas.reproduce.runner.devices import choose_device
-from gridatlas.reproduce.runner.errors import CannotRun, enough_space
+from gridatlas.reproduce.runner.errors import enough_space
 from gridatlas.reproduce.runner.progress import ProgressReporter
 from gridatlas.reproduce.runner.records import Row
 from gridatlas.reproduce.runner.units import Unit, cell_of, seed_of
 
-BEFORE = "before"
+BEFORE, GRPO, CONTROL = "before", "grpo", "supervised"
+SETTINGS = (BEFORE, GRPO, CONTROL)
 X, Y = "x_digits", "y_digits"
 
 
@@ -32,54 +34,34 @@ class DigitsStudy:
     Attributes:
         digits: Largest number of digits of either number; the grid has digits × digits cells.
         region: Largest number of digits of either number in GRPO's problems.
-        temperatures: Of GRPO's rollouts; a setting each.
         seeds: Of training; each gives a model of its own per setting.
         operation: `+` or `*`.
-        n: Graded answers per cell and model. At temperature 0 a problem has one answer, so n is at
-            most `items`, and a cell with fewer problems has fewer answers.
-        items: Different problems per cell, at most; each is asked n / items times. A cell never
-            has more than half of the problems that there are.
-        temperature: At which all models answer; 0 always takes the likeliest character.
+        items: Different problems per cell, at most. A cell never has more than half of the problems
+            that there are.
+        samples: Answers to each problem where they are sampled. At temperature 0 a problem has one.
+        temperatures: At which all models answer; 0 always takes the likeliest character.
         base: Seed of the held-out problems and of all answers; the same for all models.
     """
 
     digits: int = 6
     region: int = 4
-    temperatures: tuple[Decimal, ...] = (Decimal("1.0"), Decimal("1.25"))
     seeds: tuple[int, ...] = (1, 2, 3)
     operation: str = "+"
-    n: int = 200
     items: int = 100
-    temperature: Decimal = Decimal("0.6")
+    samples: int = 8
+    temperatures: tuple[Decimal, ...] = (Decimal(0), Decimal("0.6"), Decimal("1.0"))
     base: int = 0
     size: ModelSize = field(default_factory=ModelSize)
     supervised: Supervised = field(default_factory=Supervised)
     grpo: Grpo = field(default_factory=Grpo)
-
-    def __post_init__(self) -> None:
-        if self.greedy:
-            object.__setattr__(self, "n", min(self.n, self.items))
-
-    @property
-    def greedy(self) -> bool:
-        """Whether a model has one answer to a problem, whatever the random numbers."""
-        return self.temperature == 0
 
     def settings(self) -> dict[str, Any]:
         """For the manifest; the base seed and the training seeds are its `seeds`."""
         content = asdict(self)
         for key in ("seeds", "base"):
             del content[key]
-        content["temperature"] = str(self.temperature)
         content["temperatures"] = [str(temperature) for temperature in self.temperatures]
         return content
-
-    @property
-    def names(self) -> dict[str, Decimal | None]:
-        """The settings' levels, each with the temperature of its rollouts."""
-        return {BEFORE: None} | {
-            setting_of(temperature): temperature for temperature in self.temperatures
-        }
 
     @property
     def cells(self) -> tuple[tuple[int, int], ...]:
@@ -92,32 +74,33 @@ class DigitsStudy:
         """The cells that GRPO's problems come from."""
         return tuple(cell for cell in self.cells if max(cell) <= self.region)
 
-    def problems(self, cell: tuple[int, int]) -> tuple[Problem, ...]:
-        """The held-out problems of a cell; their number divides n, but at temperature 0."""
-        found = held_out(cell, self.operation, self.digits, self.items, self.base)
-        if self.greedy:
-            return found[: self.n]
-        most = max(count for count in range(1, len(found) + 1) if self.n % count == 0)
-        return found[:most]
+    @property
+    def longest(self) -> int:
+        """Characters of an answer, with its end."""
+        return answer_width(self.operation, self.digits) + 1
 
-    def answers(self, cell: tuple[int, int]) -> int:
-        """How many answers of a model are graded in a cell."""
-        return len(self.problems(cell)) if self.greedy else self.n
+    def problems(self, cell: tuple[int, int]) -> tuple[Problem, ...]:
+        """The held-out problems of a cell."""
+        return held_out(cell, self.operation, self.digits, self.items, self.base)
+
+    def samples_at(self, temperature: Decimal) -> int:
+        """Answers per problem: greedily a second one would be the first again."""
+        return self.samples if temperature else 1
 
     def units(self) -> list[Unit]:
-        """All units: seed by seed, setting by setting."""
-        rows = {cell: self.answers(cell) for cell in self.cells}
+        """All units: seed by seed, setting by setting, temperature by temperature."""
+        items = {cell: len(self.problems(cell)) for cell in self.cells}
         return [
-            Unit(cell_of({"setting": setting, "seed": seed, X: x, Y: y}), None, rows[x, y])
+            Unit(
+                cell_of({"setting": setting, "temperature": temperature, "seed": seed, X: x, Y: y}),
+                None,
+                items[x, y] * self.samples_at(temperature),
+            )
             for seed in self.seeds
-            for setting in self.names
+            for setting in SETTINGS
+            for temperature in self.temperatures
             for x, y in self.cells
         ]
-
-
-def setting_of(temperature: Decimal) -> str:
-    """The level of a rollout temperature: `after_t100` for 1.0."""
-    return f"after_t{int(temperature * 100)}"
 
 
 def model_of(unit: Unit) -> tuple[str, str]:
@@ -132,14 +115,12 @@ class DigitsWorker:
     Attributes:
         work_folder: For models and checkpoints; what is there isn't trained again.
         device: `cpu`, `cuda`, …
-        trains: Whether it trains what isn't there; not in the folder of another run.
     """
 
     study: DigitsStudy
     work_folder: Path
     device: str
     quiet: bool = False
-    trains: bool = True
 
     def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
         """Answer the cells of one model."""
@@ -155,43 +136,43 @@ class DigitsWorker:
         folder = self.work_folder / f"seed-{seed}" / setting
         if folder.is_dir():
             return folder
-        if not self.trains:
-            raise CannotRun(
-                f"there is no model {folder}",
-                "all models of the run that --models names",
-                "give that run's command again: it goes on where it stopped",
-            )
         with enough_space(folder):
             _save_whole(self._trained(seed, setting, folder), folder)
         return folder
 
     def _trained(self, seed: int, setting: str, folder: Path) -> Any:
         """Train a model; its checkpoints lie beside the folder that it will have."""
-        temperature = self.study.names[setting]
-        how_many = self.study.supervised.steps if temperature is None else self.study.grpo.max_steps
+        study = self.study
+        start = None if setting == BEFORE else self._model(seed, BEFORE)
+        most = study.grpo.max_steps if start else study.supervised.steps
         report_step = ProgressReporter(self.quiet)
 
         def report(done: int) -> None:
-            steps = f"{done} of {how_many} steps of training"
-            report_step(f"seed {seed}, {setting}: {steps}", last=done == how_many)
+            of = f"{'' if start else 'at most '}{most}"
+            report_step(
+                f"seed {seed}, {setting}: {done} of {of} steps of training", last=done == most
+            )
 
-        if temperature is None:
-            how = self.study.supervised
-            problems = self._training(self.study.cells, f"supervised/{seed}")
-            return train_start(self.study.size, how, problems, seed, self.device, report)
-        start = self._model(seed, BEFORE)
-        problems = self._training(self.study.train_region, f"grpo/{seed}")
-        return train_on(
-            start,
-            self.study.grpo,
-            problems,
-            float(temperature),
-            seed,
-            answer_width(self.study.operation, self.study.digits) + 1,
-            folder.with_name(f"{setting}.checkpoints"),
-            self.device,
-            report,
-        )
+        if start is None:
+            problems = self._training(study.cells, f"supervised/{seed}")
+            return train_start(
+                study.size, study.supervised, problems, self._check(seed), seed, self.device, report
+            )
+        problems = self._training(study.train_region, f"grpo/{seed}")
+        how = study.grpo
+        if setting == CONTROL:
+            model = load_model(start)
+            return train_further(
+                model, how.max_steps, how.prompts, how.learning_rate, problems, self.device, report
+            )
+        checkpoints = folder.with_name(f"{setting}.checkpoints")
+        return train_on(start, how, problems, seed, study.longest, checkpoints, self.device, report)
+
+    def _check(self, seed: int) -> Check:
+        """What the start is looked at with: problems that aren't held out."""
+        problems = self._training(self.study.train_region, f"check/{seed}")
+        chosen = tuple(islice(problems, self.study.supervised.checked))
+        return Check(chosen, self.study.grpo.temperature, self.study.longest)
 
     def _training(self, cells: tuple[tuple[int, int], ...], name: str) -> Iterator[Problem]:
         without = frozenset(
@@ -206,20 +187,17 @@ class DigitsWorker:
     def _answers(self, model: Any, unit: Unit) -> list[Row]:
         levels = unit.levels
         problems = self.study.problems((int(levels[X]), int(levels[Y])))
-        asked = [
-            (problem, sample)
-            for problem in problems
-            for sample in range(unit.rows // len(problems))
-        ]
+        temperature = Decimal(levels["temperature"])
+        samples = range(self.study.samples_at(temperature))
+        asked = [(problem, sample) for problem in problems for sample in samples]
         seeds = [seed_of(self.study.base, problem.name, sample) for problem, sample in asked]
-        longest = answer_width(self.study.operation, self.study.digits) + 1
         started = time.monotonic()
         texts = sampled(
             model,
             [problem for problem, _ in asked],
             seeds,
-            float(self.study.temperature),
-            longest,
+            float(temperature),
+            self.study.longest,
         )
         seconds = round((time.monotonic() - started) / len(asked), 6)
         return [
@@ -261,7 +239,6 @@ class DigitsFactory:
     study: DigitsStudy
     work_folder: Path
     device: str = "auto"
-    trains: bool = True
 
     def __call__(self) -> DigitsWorker:
         """A worker on the device; `auto` is a GPU where there is one.
@@ -274,25 +251,20 @@ class DigitsFactory:
 
         logging.disable_progress_bar()  # a bar per loaded model of a few layers
         device = str(choose_device(self.device))
-        return DigitsWorker(self.study, self.work_folder, device, trains=self.trains)
+        return DigitsWorker(self.study, self.work_folder, device)
 
 
-def expected(
-    study: DigitsStudy, units: Sequence[Unit], *, trains: bool = True
-) -> Mapping[str, int]:
-    """What these units take where no model is there yet: steps of training, and answers.
-
-    Args:
-        trains: False where the models are those of another run.
-    """
-    answers = {"answers": sum(unit.rows for unit in units)}
-    if not trains:
-        return answers
+def expected(study: DigitsStudy, units: Sequence[Unit]) -> Mapping[str, int]:
+    """What these units take where no model is there yet: steps of training, and answers."""
     models = {model_of(unit) for unit in units}
     started = {seed for seed, _ in models}
-    after = sum(setting != BEFORE for _, setting in models)
+    after = sum(setting == GRPO for _, setting in models)
     return {
-        "supervised steps": len(started) * study.supervised.steps,
+        "supervised steps of the starts, at most": len(started) * study.supervised.steps,
+        "supervised steps of the control": (
+            sum(setting == CONTROL for _, setting in models) * study.grpo.max_steps
+        ),
         "GRPO steps": after * study.grpo.max_steps,
         "rollouts": after * study.grpo.max_steps * study.grpo.prompts * study.grpo.num_generations,
-    } | answers
+        "answers": sum(unit.rows for unit in units),
+    }
