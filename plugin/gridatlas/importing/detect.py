@@ -32,7 +32,7 @@ from gridatlas.importing.readers.latex import read_latex
 from gridatlas.importing.readers.markdown_tables import read_markdown
 from gridatlas.importing.rows import CannotImport, RawTable, unique_names
 from gridatlas.importing.run_folders import RunFolder, lost_runs, run_folders, settings_of
-from gridatlas.model.problems import join_names
+from gridatlas.model.problems import join_names, nearest
 
 EXCEL = ".xlsx"
 ENDINGS = (
@@ -144,10 +144,17 @@ def _files(path: Path) -> list[Path]:
             )
         return found
     if not path.is_file():
-        raise CannotImport(
-            f"{path}: no such file", "a file or folder", "correct the name", usage=True
-        )
+        near = nearest(path.name, _names_beside(path))
+        fix = f"name {path.with_name(near)}" if near else "correct the name"
+        raise CannotImport(f"{path}: no such file", "a file or folder", fix, usage=True)
     return [path]
+
+
+def _names_beside(path: Path) -> list[str]:
+    try:
+        return sorted(other.name for other in path.parent.iterdir())
+    except OSError:
+        return []
 
 
 def _names(files: Sequence[Path]) -> list[str]:

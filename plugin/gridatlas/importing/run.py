@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ from gridatlas.model.problems import join_names, truncate_list
 
 MANY_ROWS = 10_000
 """Rows above which an import says what it is doing: it takes seconds."""
+_EXPORTED_AT = re.compile(
+    r"[ _-]*\d{4}-\d\d-\d\dT\d\d[_:.-]?\d\d[_:.-]?\d\d([.,]\d+)?(Z|[+_-]\d\d[_:.-]?\d\d)?$"
+)
+"""When a tracker wrote a file, at the end of its name: `export_2026-05-03T14_22_10.123+02_00`."""
 
 
 def run_import(
@@ -286,7 +291,7 @@ def _write(
             echo("")
             for name in texts:
                 echo(f"written: {target}/{name}")
-    echo("\ngridatlas check says of it:")
+    echo("\ngridatlas check:")
     for line in (*truncate_list(checked.loaded.problems), *checked.loaded.summary()):
         echo(str(line))
     echo(many(len(checked.problems), "problem"))
@@ -313,6 +318,7 @@ def _beginning(text: str, lines: int = 60) -> str:
 def _study_id(files: Sequence[Path]) -> str:
     first = files[0].resolve()
     name = first.stem if len(files) == 1 else first.parent.name
+    name = _EXPORTED_AT.sub("", name) or name
     return identifier(name).replace("_", "-").strip("-.") or "study"
 
 

@@ -105,6 +105,8 @@ def staged(
                 file.parent.mkdir(exist_ok=True)
                 file.write_bytes(text.encode() if isinstance(text, str) else text)
             yield stage
+    except BrokenPipeError:
+        raise  # of what is printed meanwhile: its reader has gone, and the folder is fine
     except OSError as error:
         raise _not_written(data, error) from error
     finally:

@@ -187,10 +187,13 @@ def join_names(names: Iterable[object], limit: int = 12) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that is most like `name`, or None where none is like it."""
+    """The one of `names` that is most like `name`, or alone begins with it; None for no such."""
     by_lower = {_simple(name): name for name in names}
     near = difflib.get_close_matches(_simple(name), by_lower, n=1, cutoff=0.6)
-    return by_lower[near[0]] if near else None
+    if near:
+        return by_lower[near[0]]
+    begun = [full for full in by_lower if len(name) >= 3 and full.startswith(_simple(name))]
+    return by_lower[begun[0]] if len(begun) == 1 else None
 
 
 def _simple(name: str) -> str:
