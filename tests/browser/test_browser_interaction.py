@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route
 from site_builds import DYNTS
 
 from views import Visit, until
 
 STUDY = f"studies/{DYNTS}/"
 MODEL = f"{STUDY}model/r1-qwen/"
+FIRST_CELL = """() => document.activeElement.matches("[role=button]")
+  && document.activeElement.closest("figure") === document.querySelector("figure.ga-figure")"""
 BEST, LOW = "r1-qwen/aime24/0.4,2000", "r1-qwen/aime24/0.1,500"
 OPEN = "() => !!document.querySelector('.ga-card[role=dialog]:not([hidden])')"
 
@@ -143,11 +145,36 @@ def test_a_link_for_the_keyboard_skips_to_the_first_heatmap(page: Page, home: st
     assert skip.bounding_box()["width"] > 100  # type: ignore[index]
     page.keyboard.press("Enter")
     until(page, "() => location.hash.startsWith('#grid/') && !!document.querySelector(':target')")
-    # The browser goes on from the target once it has drawn it.
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 500)))")
     page.keyboard.press("Tab")
-    first = page.locator("figure.ga-figure").first
-    assert first.locator(":focus").get_attribute("role") == "button"
+    until(page, FIRST_CELL)
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before it is put in", "after"])
+def test_keyboard_goes_on_although_the_theme_puts_the_page_in_anew(
+    page: Page, home: str, early: bool
+) -> None:
+    """It fetches the page again after the first link within it; both ends of that are tried."""
+    page.goto(home + MODEL, wait_until="networkidle")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(home + MODEL, hold)
+    page.locator("a.ga-skip").focus()
+    page.keyboard.press("Enter")
+    until(page, "() => !!document.querySelector(':target')")
+    page.evaluate("() => { window.before = document.querySelector('figure'); }")
+    if early:
+        page.keyboard.press("Tab")
+        until(page, FIRST_CELL)
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
+    until(page, "() => !window.before.isConnected && document.activeElement !== document.body")
+    if not early:
+        page.keyboard.press("Tab")
+    until(page, FIRST_CELL)
 
 
 def test_statements_are_filtered_and_tables_sorted(page: Page, home: str) -> None:
