@@ -12,7 +12,7 @@ from features import features
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
 from site_builds import DYNTS, GRPO
 
-from views import AT_REST, Visit, until
+from views import AT_REST, Visit, search, until
 
 NAVIGATION = "nav.md-nav--primary"
 MODEL = f"studies/{DYNTS}/model/r1-qwen/"
@@ -187,10 +187,7 @@ def test_search_finds(
 ) -> None:
     page = visit.page
     page.goto(home, wait_until="networkidle")
-    page.locator("[data-md-component=search-query]").click()
-    page.keyboard.type(words)
-    results = page.locator(".md-search-result__item")
-    results.first.wait_for()
+    results = search(page, words)
     found = results.filter(has=page.locator(f'a[href^="{home}{address}"]')).first
     found.wait_for()
     assert title in found.locator("h1, h2").first.inner_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Response
 
 MEASURE = (Path(__file__).with_name("measure.js")).read_text(encoding="utf-8")
 
@@ -68,6 +68,23 @@ class Visit:
     def _dialog(self, dialog: Any) -> None:
         self.messages.append(f"dialog: {dialog.message}")
         dialog.dismiss()
+
+
+CLOSED = "() => new Promise((done) => setTimeout(done, 200))"
+"""The theme closes its search and its drawer 125 ms after each step from page to page.
+
+A timer of the same page that was set later, and for longer, ends later on any machine.
+"""
+
+
+def search(page: Page, words: str) -> Locator:
+    """Look for words in the theme's search; its results, of which the first can be seen."""
+    page.evaluate(CLOSED)
+    page.locator("[data-md-component=search-query]").click()
+    page.keyboard.type(words)
+    results = page.locator(".md-search-result__item")
+    results.first.wait_for()
+    return results
 
 
 @dataclass(frozen=True)
