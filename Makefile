@@ -123,11 +123,11 @@ screenshots: $(VENV)/.installed-test ## Take pictures of the website
 	$(BIN)/python tests/browser/screenshots.py $(ARGS)
 
 bench: $(VENV)/.installed-test $(VENV)/.installed-bench site ## Measure pages and builds beside other tools (ARGS="--only builds")
-	$(BIN)/python tests/browser/install.py
+	$(BIN)/python tests/browser/install.py --whole
 	$(BIN)/python tests/bench/bench.py $(ARGS)
 
 lighthouse: $(VENV)/.installed-test $(VENV)/.installed-bench site ## Let Lighthouse judge pages of the website
-	$(BIN)/python tests/browser/install.py
+	$(BIN)/python tests/browser/install.py --whole
 	$(BIN)/python tests/bench/lighthouse.py $(ARGS)
 
 clean: ## Remove what was built and cached (.venv stays)
