@@ -156,7 +156,7 @@ $(VENV)/.made:
 $(VENV)/.installed-site: $(VENV)/.made pyproject.toml requirements-hashed.lock
 	@echo "Installing into $(VENV): the first time takes a minute or two."
 	$(BIN)/python .github/scripts/dependencies.py mkdocs notebooks parquet > $(VENV)/site.txt
-	$(PIP) install $(HASHED) --requirement $(VENV)/site.txt
+	$(PIP) install $(HASHED) --requirement $(VENV)/site.txt --group site
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
