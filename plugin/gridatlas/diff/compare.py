@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Literal
 
 from gridatlas.assessment.assessment import Assessment
@@ -226,13 +227,11 @@ def _nothing(_: Changes) -> str:
 
 
 def _without_notes(section: Section, leads: Leads) -> Section:
-    """A section without what is read first."""
-    left = (
-        entry
-        for entry in section.entries
-        if entry.details or (entry.study, section.id) not in leads.noted
-    )
-    entries = tuple(
-        replace(entry, group="") if entry.group == section.gist else entry for entry in left
-    )
-    return replace(section, entries=entries)
+    """A section without what is read first; entries of a group stand together."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in section.entries:
+        if not entry.details and (entry.study, section.id) in leads.noted:
+            continue
+        shown = replace(entry, group="") if entry.group == section.gist else entry
+        groups.setdefault((entry.study, shown.group), []).append(shown)
+    return replace(section, entries=tuple(chain.from_iterable(groups.values())))
