@@ -31,6 +31,9 @@ STATE_LABELS: Mapping[State, str] = {
     "disputed": "disputed",
 }
 
+IMPORTED = "import-"
+"""What the ids of runs begin with that `gridatlas import` read from logs."""
+
 Levels = tuple[str, ...]
 """Level keys of the facets, in the order of `Study.facets`."""
 Point = tuple[str, str]
