@@ -225,7 +225,6 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
             echo=echo,
             confirm=_confirm,
             which=_which,
-            progress=lambda text: click.echo(f"{text} …", err=True),
         )
 
     if len(metrics) < 2:

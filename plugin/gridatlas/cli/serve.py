@@ -12,6 +12,7 @@ import click
 from gridatlas.cli.shared import NothingWritten
 from gridatlas.hosts.sites.adapters import MODULES, Adapter, adapter_of
 from gridatlas.hosts.sites.project import HostError, Project, find_project
+from gridatlas.progress import listening
 
 host_option = click.option(
     "--host",
@@ -67,7 +68,8 @@ def _run(
     """Do something with the site of this folder, and end the process with its status."""
     try:
         project = find_project(config_file, host)
-        status = action(adapter_of(project), project)
+        with listening(None):  # hosts log what they do
+            status = action(adapter_of(project), project)
     except HostError as error:
         raise NothingWritten(str(error)) from error
     sys.exit(1 if status else 0)

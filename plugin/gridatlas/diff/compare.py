@@ -48,6 +48,7 @@ from gridatlas.diff.structure import (
 )
 from gridatlas.diff.verdict import verdict
 from gridatlas.model.study import renamed
+from gridatlas.progress import tracked
 
 
 def compare_snapshots(base: Snapshot, head: Snapshot) -> Changes:
@@ -73,7 +74,7 @@ def compare_snapshots(base: Snapshot, head: Snapshot) -> Changes:
         tuple(rename for _, rename in renames.values()),
         tuple(
             _compare_study(base.studies[old_ids[key]], study, base, head)
-            for key, study in head.studies.items()
+            for key, study in tracked(head.studies.items(), "studies compared")
             if key in old_ids
         ),
     )
