@@ -36,6 +36,14 @@
 # are reached isn't known.
 
 # %%
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["gridatlas[reproduce]"]
+#
+# [tool.uv.sources]
+# gridatlas = { path = "../..", editable = true }
+# ///
+
 from pathlib import Path
 
 import click

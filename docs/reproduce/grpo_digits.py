@@ -52,6 +52,14 @@
 # Stop it at any moment and give the same command again: it goes on with what is missing.
 
 # %%
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["gridatlas[reproduce]"]
+#
+# [tool.uv.sources]
+# gridatlas = { path = "../..", editable = true }
+# ///
+
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path

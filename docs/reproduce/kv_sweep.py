@@ -73,6 +73,14 @@
 # 0.1, k is 200, and the end of a longer prompt is lost. With `always` the prompt stays beside the k.
 
 # %%
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["gridatlas[reproduce]"]
+#
+# [tool.uv.sources]
+# gridatlas = { path = "../..", editable = true }
+# ///
+
 from dataclasses import replace
 from pathlib import Path
 

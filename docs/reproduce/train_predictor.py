@@ -12,7 +12,7 @@
 # | target | label · 10,000 (Llama), 10 · label^0.3 / 0.3 (Qwen) |
 # | tokens | those of the thought |
 # | loss | squared error, times 5 where 4 ≤ target < 5 |
-# | training | AdamW at 5e-4, β 0.9 and 0.95, weight decay 0.01, cosine with 10 % warm-up, batches of 256 tokens, 15 epochs |
+# | training | AdamW at 5e-4, β 0.9 and 0.95, weight decay 0.01, cosine with 10 % warm-up, batches of 256 answers, 15 epochs |
 #
 # Which questions the published one was trained on is unknown. Take others than those of the
 # benchmarks that it is measured on.
@@ -35,6 +35,14 @@
 # ```
 
 # %%
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["gridatlas[reproduce]"]
+#
+# [tool.uv.sources]
+# gridatlas = { path = "../..", editable = true }
+# ///
+
 from dataclasses import asdict
 from pathlib import Path
 
@@ -112,6 +120,13 @@ from gridatlas.reproduce.runner.runs import environment, utc_now
     help="Width of the second layer.",
 )
 @click.option("--epochs", type=click.IntRange(min=1), default=15, show_default=True)
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    help="Answers per step; fewer where there are only some hundred.",
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N answers.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @dtype_option
@@ -134,6 +149,7 @@ def main(
     first: int,
     second: int,
     epochs: int,
+    batch: int,
     limit: int | None,
     seed: int,
     dtype: str,
@@ -161,10 +177,8 @@ def main(
         found = traces_of_file(traces, tokenizer, profile)
     found = found[:limit]
     tokens = sum(len(question.answer) for question in found)
-    size, how = PredictorSize(first, second), Training(epochs=epochs)
-    report(
-        f"{len(found):,} answers, {tokens:,} tokens: about {tokens * epochs // how.batch:,} steps"
-    )
+    size, how = PredictorSize(first, second), Training(epochs=epochs, batch=batch)
+    report(f"{len(found):,} answers, {tokens:,} tokens: {how.steps(len(found)):,} steps")
     if dry_run:
         return
     folder = out or Path(f"runs/predictor-{choice.level}")
