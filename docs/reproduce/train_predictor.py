@@ -65,7 +65,7 @@ from gridatlas.reproduce.kv.options import (
 )
 from gridatlas.reproduce.kv.predictor import PredictorSize, save_predictor
 from gridatlas.reproduce.kv.questions import read_jsonl
-from gridatlas.reproduce.kv.traces import traces_of_file, traces_of_run
+from gridatlas.reproduce.kv.traces import is_of_vllm, traces_of_file, traces_of_run, traces_of_vllm
 from gridatlas.reproduce.kv.training import Training, labels_of, train
 from gridatlas.reproduce.runner.devices import choose_device
 from gridatlas.reproduce.runner.files import digest
@@ -92,12 +92,15 @@ from gridatlas.reproduce.runner.runs import environment, utc_now
     help="Folder of a run of kv_sweep.py --scorer full; its correct answers are taken.",
 )
 @click.option(
-    "--data", type=click.Path(path_type=Path, dir_okay=False), help="The questions of that run."
+    "--data",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The questions of that run, or those that vLLM was asked.",
 )
 @click.option(
     "--traces",
     type=click.Path(path_type=Path, dir_okay=False),
-    help='Correct answers, a JSON object per line: {"id", "question", "text", "choices"?}.',
+    help='Correct answers, a JSON object per line: {"id", "question", "text", "choices"?}; or what '
+    "vllm run-batch wrote, with --data.",
 )
 @profile_option
 @click.option(
@@ -166,13 +169,18 @@ def main(
     """
     if (run is None) == (traces is None):
         raise click.UsageError("give --run or --traces, one of the two")
-    if (run is None) != (data is None):
-        raise click.UsageError("--run and --data belong together: the answers and their questions")
+    of_vllm = traces is not None and is_of_vllm(traces)
+    if (run is not None or of_vllm) != (data is not None):
+        raise click.UsageError(
+            "--data belongs to --run, or to --traces with vLLM's answers: they are graded by it"
+        )
     choice = pinned(choose_model(model, model_revision))
     about = about_model(choice)
     tokenizer = load_tokenizer(choice)
     if run is not None:
         found = traces_of_run(run, read_jsonl(data).questions, tokenizer, about)
+    elif of_vllm:
+        found = traces_of_vllm(traces, read_jsonl(data).questions, tokenizer, profile)
     else:
         found = traces_of_file(traces, tokenizer, profile)
     found = found[:limit]
@@ -225,6 +233,7 @@ def main(
         },
     )
     report(f"The predictor is in {folder}")
+    report(f"To publish it: hf upload OWNER/NAME {folder} . --exclude 'work/*'")
 
 
 if __name__ == "__main__":

@@ -1,32 +1,36 @@
-"""Decode latency and peak KV memory of pruned caches beside the full cache, with random weights.
+"""Decode speed and KV memory of pruned caches and the full cache, with random weights.
 
-Neither depends on what the weights are, only on the model's shape: no checkpoint is needed.
+Neither depends on what the weights are, only on the model's shape: no checkpoint is needed. Latency
+at equal rows and throughput at equal memory are different questions, and different arms.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from gridatlas.reproduce.kv.decode import Decoding, Ends
-from gridatlas.reproduce.kv.memory import check_fits, free_memory, out_of_memory, shape_of
+from gridatlas.reproduce.kv.batches import RESERVE, USED, Decoder, gpu_memory, slots_for
+from gridatlas.reproduce.kv.bench_timing import Timed, timed_loop, timed_slots
+from gridatlas.reproduce.kv.memory import GIB, SPARE, out_of_memory, shape_of
 from gridatlas.reproduce.kv.models import WIDTHS
 from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
-from gridatlas.reproduce.kv.sampling import Sampling
-from gridatlas.reproduce.kv.scorers import new_scorer
+from gridatlas.reproduce.kv.scorers import Scorer, new_scorer
 from gridatlas.reproduce.kv.selection import Budget, Protect
+from gridatlas.reproduce.kv.slots import Reading, varlen_works
 from gridatlas.reproduce.runner.devices import choose_device
 from gridatlas.reproduce.runner.errors import CannotRun
 from gridatlas.reproduce.runner.files import digest, indented, write_atomic
 from gridatlas.reproduce.runner.records import SettingsDiffer
-from gridatlas.reproduce.runner.runs import differences, environment, utc_now
+from gridatlas.reproduce.runner.runs import differences, environment, gpu_state, utc_now
 
 FILE = "bench.json"
+WARM_UP = 64
+"""Steps of a warm-up after its first prune."""
+Question = Literal["equal rows", "equal memory"]
 SHAPES: Mapping[str, Mapping[str, Any]] = {
     "r1-qwen": {
         "model_type": "qwen2",
@@ -66,50 +70,124 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Arm:
+    """What is measured several times.
+
+    Attributes:
+        asks: What it is compared for: latency at equal rows, or throughput at equal memory.
+        budget: None for the full cache.
+    """
+
+    asks: Question
+    decoder: Decoder
+    rows: int
+    budget: Budget | None
+
+    def levels(self) -> dict[str, Any]:
+        """What tells it from the others, for the file."""
+        window = None if self.budget is None else self.budget.window
+        ratio = None if self.budget is None else str(self.budget.ratio)
+        return {
+            "asks": self.asks,
+            "decoder": self.decoder,
+            "rows": self.rows,
+            "local_window": window,
+            "ratio": ratio,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Bench:
     """What is measured.
 
     Attributes:
         shape: A key of `SHAPES`.
-        batch: Samples decoded together.
+        rows: Samples decoded together, in the arms at equal rows.
+        cache_bytes: Memory for caches, in the arms at equal memory; None for what the GPU has.
+        repeats: Of each arm, after a warm-up.
         prompt: Tokens of the prompt.
         new_tokens: Per sample; nothing ends earlier.
-        warm_up: New tokens of a run before the first that counts.
     """
 
     shape: str
     scorer: str = "importance"
-    windows: tuple[int, ...] = (500, 1000, 2000, 3000)
-    ratios: tuple[Decimal, ...] = tuple(
-        Decimal(ratio) for ratio in ("0.1", "0.2", "0.3", "0.4", "0.5")
-    )
+    windows: tuple[int, ...] = (2000,)
+    ratios: tuple[Decimal, ...] = (Decimal("0.3"),)
     trigger: int = 5000
     protect: Protect = "tie"
-    batch: int = 1
-    prompt: int = 200
+    decoders: tuple[Decoder, ...] = ("loop", "slots")
+    rows: tuple[int, ...] = (1, 5, 20, 64)
+    cache_bytes: int | None = None
+    repeats: int = 5
+    prompt: int = 220
     new_tokens: int = 16_384
     dtype: str = "bfloat16"
     attention: str = "sdpa"
     seed: int = 0
-    warm_up: int = 32
 
-    def budgets(self) -> list[Budget | None]:
-        """The full cache first, then the grid."""
+    def budgets(self) -> list[Budget]:
+        """The grid."""
         return [
-            None,
-            *(
-                Budget(window, ratio, self.trigger, self.protect)
-                for window in self.windows
-                for ratio in self.ratios
-            ),
+            Budget(window, ratio, self.trigger, self.protect)
+            for window in self.windows
+            for ratio in self.ratios
         ]
+
+    def longest(self, budget: Budget | None) -> int:
+        """Tokens that a sample's cache holds at most."""
+        most = self.prompt + self.new_tokens
+        return most if budget is None else min(budget.bound(self.prompt), most)
+
+    def row_bytes(self, budget: Budget | None) -> int:
+        """Bytes of a row of slots."""
+        token = shape_of(config_of(self.shape)).token_bytes(WIDTHS[self.dtype])
+        return slots_for(self.longest(budget)) * token
+
+    def needed(self, arm: Arm) -> float:
+        """Bytes of GPU memory that an arm takes."""
+        shape, width = shape_of(config_of(self.shape)), WIDTHS[self.dtype]
+        weights, caches = shape.weight_bytes(width), arm.rows * self.row_bytes(arm.budget)
+        if arm.decoder == "slots":
+            return weights + caches + RESERVE / 2
+        # A layer's cache is there twice while a step's token is put to it.
+        return weights + caches * (1 + 1 / shape.layers) + SPARE
+
+    def fits(self, arm: Arm, memory: int | None) -> bool:
+        """Whether an arm fits into so many bytes of a GPU; always on a CPU."""
+        return memory is None or self.needed(arm) <= USED * memory
+
+    def arms(self, memory: int | None) -> list[Arm]:
+        """All arms, whether they fit or not.
+
+        Args:
+            memory: Of the GPU; None for a CPU.
+        """
+        budgets = [None, *self.budgets()]
+        found = [
+            Arm("equal rows", decoder, rows, budget)
+            for rows in self.rows
+            for decoder in self.decoders
+            for budget in budgets
+        ]
+        cache = self.cache_bytes
+        if cache is None and memory is not None:
+            weights = shape_of(config_of(self.shape)).weight_bytes(WIDTHS[self.dtype])
+            cache = int(USED * memory - weights - RESERVE)
+        if cache is not None and "slots" in self.decoders:
+            for budget in budgets:
+                if rows := cache // self.row_bytes(budget):
+                    found.append(Arm("equal memory", "slots", rows, budget))
+        return found
 
     def settings(self) -> dict[str, Any]:
         """For the file."""
         content = asdict(self)
-        content["ratios"] = [str(ratio) for ratio in self.ratios]
-        content["windows"] = list(self.windows)
-        return content
+        return {
+            key: [str(each) if isinstance(each, Decimal) else each for each in value]
+            if isinstance(value, tuple)
+            else value
+            for key, value in content.items()
+        }
 
 
 def config_of(shape: str) -> Any:
@@ -134,6 +212,71 @@ def random_model(bench: Bench, device: Any) -> Any:
         ).eval()
 
 
+@dataclass(slots=True)
+class Measuring:
+    """A model, and what is measured with it.
+
+    Attributes:
+        reading: How slots are read here.
+        scorer: Makes the scorer of an arm.
+    """
+
+    bench: Bench
+    model: Any
+    reading: Reading
+    predictor: Any = None
+    warm: set[tuple[Decoder, int]] = field(default_factory=set)
+
+    def scorer(self, arm: Arm, seeds: Sequence[int]) -> Scorer:
+        """The scorer of an arm, for samples with these seeds."""
+        bench = self.bench
+        return new_scorer(
+            bench.scorer if arm.budget else "full",
+            predictor=self.predictor,
+            seeds=list(seeds),
+            longest=bench.prompt + bench.new_tokens,
+        )
+
+    def timed(self, arm: Arm, new_tokens: int | None = None) -> Timed:
+        """Decode an arm to its end."""
+        bench = self.bench
+        if new_tokens is not None:
+            bench = replace(bench, new_tokens=new_tokens)
+        slots = slots_for(bench.longest(arm.budget))
+        if arm.decoder == "loop":
+            return timed_loop(self.model, bench, arm, self.scorer)
+        return timed_slots(self.model, bench, arm, self.scorer, slots, self.reading)
+
+    def warm_up(self, arm: Arm) -> None:
+        """Decode through a prune, once per decoder and rows: it comes before all that counts."""
+        if (arm.decoder, arm.rows) in self.warm:
+            return
+        self.warm.add((arm.decoder, arm.rows))
+        tokens = min(self.bench.new_tokens, self.bench.trigger - self.bench.prompt + WARM_UP)
+        pruned = replace(arm, budget=self.bench.budgets()[0])
+        self.timed(pruned if self.bench.needed(pruned) <= self.bench.needed(arm) else arm, tokens)
+
+
+def _measuring(bench: Bench, device: Any) -> Measuring:
+    import torch
+
+    model = random_model(bench, device)
+    predictor = None
+    if bench.scorer == "importance":
+        size = PredictorSize() if bench.shape != "tiny" else PredictorSize(16, 8)
+        predictor = new_predictor(model.config.hidden_size, size, bench.seed)
+        predictor = predictor.to(device=device, dtype=model.dtype).eval()
+    reading: Reading = "varlen" if varlen_works(device, getattr(torch, bench.dtype)) else "grouped"
+    return Measuring(bench, model, reading, predictor)
+
+
+def in_turns(arms: Sequence[Arm], repeats: int) -> Iterator[tuple[int, Arm]]:
+    """Each arm once per repeat, and every other time from the last: what drifts meets all alike."""
+    for repeat in range(repeats):
+        for arm in arms if repeat % 2 == 0 else reversed(arms):
+            yield repeat, arm
+
+
 def measure(
     bench: Bench,
     folder: Path,
@@ -148,6 +291,8 @@ def measure(
         CannotRun: For no GPU, a CPU with a real shape, or too little memory.
         SettingsDiffer: Where the file has other settings, or another machine's figures.
     """
+    import torch
+
     device = choose_device(device_name)
     if device.type == "cpu" and bench.shape != "tiny":
         raise CannotRun(
@@ -155,37 +300,39 @@ def measure(
             "a GPU: figures of a CPU say nothing about decoding on one",
             "run it with --device cuda, or try it with --shape tiny --device cpu",
         )
-    config = config_of(bench.shape)
-    longest = bench.prompt + bench.new_tokens
-    check_fits(
-        shape_of(config), WIDTHS[bench.dtype], longest, bench.batch, free_memory(device), "--batch"
-    )
+    memory = gpu_memory(device)
+    arms = bench.arms(memory)
+    fitting = [arm for arm in arms if bench.fits(arm, memory)]
+    if not fitting:
+        raise CannotRun(
+            f"the GPU has {(memory or 0) / GIB:.1f} GiB of memory",
+            f"{min(map(bench.needed, arms)) / GIB:.1f} GiB for the smallest arm",
+            "use a larger GPU, or give --rows fewer",
+        )
     record = _recorded(bench, folder)
-    results: list[dict[str, Any]] = record["results"]
-    left = [
-        budget for budget in bench.budgets() if _levels(budget) not in [_of(r) for r in results]
+    record["left_out"] = [
+        arm.levels() | {"bytes": int(bench.needed(arm))} for arm in arms if arm not in fitting
     ]
-    if left:
-        import torch
-
-        model = random_model(bench, device)
+    results: list[dict[str, Any]] = record["results"]
+    done = [{key: result[key] for key in ("repeat", *arms[0].levels())} for result in results]
+    left = [
+        (repeat, arm)
+        for repeat, arm in in_turns(fitting, bench.repeats)
+        if {"repeat": repeat, **arm.levels()} not in done
+    ]
+    measuring = _measuring(bench, device) if left else None
+    for repeat, arm in left:
+        assert measuring is not None
         try:
-            _timed(replace(bench, new_tokens=bench.warm_up), model, None)
-            for budget in left:
-                results.append(_timed(bench, model, budget))
-                write_atomic(folder / FILE, indented(record))
-                report(results[-1])
+            measuring.warm_up(arm)
+            timed = measuring.timed(arm)
         except torch.cuda.OutOfMemoryError as error:
-            raise out_of_memory(error, bench.batch, "--batch") from error
+            raise out_of_memory(error, arm.rows, "--rows") from error
+        reading = measuring.reading if arm.decoder == "slots" else bench.attention
+        results.append({"repeat": repeat, **arm.levels(), "attention": reading, **asdict(timed)})
+        write_atomic(folder / FILE, indented(record))
+        report(results[-1])
     return record
-
-
-def _levels(budget: Budget | None) -> tuple[Any, Any]:
-    return (None, None) if budget is None else (budget.window, str(budget.ratio))
-
-
-def _of(result: Mapping[str, Any]) -> tuple[Any, Any]:
-    return result["local_window"], result["ratio"]
 
 
 def _recorded(bench: Bench, folder: Path) -> dict[str, Any]:
@@ -193,16 +340,17 @@ def _recorded(bench: Bench, folder: Path) -> dict[str, Any]:
     now = environment()
     settings = bench.settings()
     run = f"bench_kv-{digest(settings)[:8]}"
-    fresh = {"format": 1, "run": run, "settings": settings, "started": utc_now(), **now}
+    fresh = {"format": 2, "run": run, "settings": settings, "started": utc_now(), **now}
     path = folder / FILE
     if not path.exists():
-        return {**fresh, "results": []}
+        return {**fresh, "gpu_state": gpu_state(), "left_out": [], "results": []}
     try:
         record: dict[str, Any] = json.loads(path.read_bytes())
         found = differences(
             {"settings": record["settings"], "gpu": record["gpu"], "packages": record["packages"]},
             {"settings": settings, "gpu": now["gpu"], "packages": now["packages"]},
         )
+        assert record["format"] == 2
         assert isinstance(record["results"], list)
     except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
         raise CannotRun(
@@ -213,74 +361,3 @@ def _recorded(bench: Bench, folder: Path) -> dict[str, Any]:
     if found:
         raise SettingsDiffer(str(folder), found)
     return record
-
-
-def _timed(bench: Bench, model: Any, budget: Budget | None) -> dict[str, Any]:
-    """Decode to the end, and say how long it took."""
-    import torch
-
-    device = next(model.parameters()).device
-    # No token ends an answer or a thought.
-    ends = Ends(-1, frozenset())
-    sampling = Sampling(max_new_tokens=bench.new_tokens)
-    seeds = range(bench.batch)
-    predictor = None
-    if budget is not None and bench.scorer == "importance":
-        size = PredictorSize() if bench.shape != "tiny" else PredictorSize(16, 8)
-        predictor = new_predictor(model.config.hidden_size, size, bench.seed)
-        predictor = predictor.to(device=device, dtype=model.dtype).eval()
-    scorer = new_scorer(
-        bench.scorer if budget else "full",
-        predictor=predictor,
-        seeds=list(seeds),
-        longest=bench.prompt + bench.new_tokens,
-    )
-    numbers = torch.Generator().manual_seed(bench.seed)
-    prompt = torch.randint(model.config.vocab_size, (bench.prompt,), generator=numbers).tolist()
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats(device)
-        torch.cuda.synchronize(device)
-    started = time.monotonic()
-    decoding = Decoding(model, prompt, list(seeds), sampling, ends, scorer, budget).run()
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-    seconds = time.monotonic() - started
-    peak = decoding.samples[0].peak
-    width = WIDTHS[bench.dtype]
-    window, ratio = _levels(budget)
-    return {
-        "local_window": window,
-        "ratio": ratio,
-        "budget": None if budget is None else budget.size_after(budget.trigger, bench.prompt),
-        "seconds": round(seconds, 6),
-        "ms_per_token": round(1000 * seconds / bench.new_tokens, 6),
-        "tokens_per_second": round(bench.batch * bench.new_tokens / seconds, 3),
-        "prunes": decoding.samples[0].prunes,
-        "peak_kv_tokens": peak,
-        "peak_kv_bytes": bench.batch * peak * shape_of(model.config).token_bytes(width),
-        "peak_gpu_bytes": torch.cuda.max_memory_allocated(device)
-        if device.type == "cuda"
-        else None,
-    }
-
-
-def compared(results: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A table: each cell with its budget, and how it compares with the full cache of this run."""
-    full = next((result for result in results if result["ratio"] is None), None)
-    if full is None:
-        return []
-    lines = ["window  ratio  budget  ms/token  latency  peak KV"]
-    for result in results:
-        if result is full:
-            lines.append(
-                f"{'full':>6}  {'':>5}  {'':>6}  {result['ms_per_token']:8.2f}  {'1':>7}  "
-                f"{result['peak_kv_bytes'] / 2**30:.2f} GiB"
-            )
-        else:
-            lines.append(
-                f"{result['local_window']:>6}  {result['ratio']:>5}  {result['budget']:>6}  "
-                f"{result['ms_per_token']:8.2f}  {full['seconds'] / result['seconds']:6.2f}×  "
-                f"{full['peak_kv_bytes'] / result['peak_kv_bytes']:.2f}× less"
-            )
-    return lines
