@@ -32,29 +32,31 @@ _STALL_WARNING = 300.0
 class _Host:
     """A worker in a process of Ray, which starts it again where it or its machine is lost."""
 
-    def __init__(self, factory: WorkerFactory, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         import ray
 
-        self._factory, self._folder = factory, folder
+        self._folder = folder
         self._worker: Worker | None = None
         if ray.get_runtime_context().was_current_actor_reconstructed:
             folder.report("A worker was lost, and Ray has started it again; its work goes on.")
 
-    def start(self) -> Failure | None:
+    def start(self, factory: WorkerFactory) -> Failure | None:
         """Make the worker; not in the constructor, whose errors Ray reports as a lost process."""
         try:
             self._folder.note_environment(environment(), utc_now())
-            self._worker = self._factory()
+            self._worker = factory()
         except Exception as error:
             return _failure(error)
         return None
 
-    def work(self, number: int, group: Sequence[Unit]) -> tuple[int, Failure | None]:
+    def work(
+        self, factory: WorkerFactory, number: int, group: Sequence[Unit]
+    ) -> tuple[int, Failure | None]:
         """Do what of a group isn't done; also in a process that Ray has started again."""
         missing = self._folder.missing(group)
         if not missing:
             return number, None
-        if self._worker is None and (failed := self.start()) is not None:
+        if self._worker is None and (failed := self.start(factory)) is not None:
             return number, failed
         assert self._worker is not None
         try:
@@ -144,7 +146,8 @@ class _Run:
         self.remote = ray.remote(
             num_gpus=devices.gpus, num_cpus=1, max_restarts=-1, max_task_retries=retries
         )(_Host)
-        self.arguments = ray.put(factory), folder
+        # Not the constructor's: then Ray could start no worker again after a loss of the store.
+        self.factory = ray.put(factory)
         self.pool = ActorPool([])
         self.queue = deque((list(group), 0) for group in groups)
         self.starting: dict[Any, Any] = {}
@@ -195,8 +198,8 @@ class _Run:
         room = _room(self.ray, self.devices) - given_up - len(self.starting) - len(self.ready)
         free = len(self.starting) + len(self.ready) - len(self.given)
         for _ in range(min(room, len(self.queue) - free)):
-            actor = self.remote.remote(*self.arguments)
-            self.starting[actor.start.remote()] = actor
+            actor = self.remote.remote(self.folder)
+            self.starting[actor.start.remote(self.factory)] = actor
 
     def see_started(self) -> None:
         """Take those into the pool that are ready."""
@@ -242,7 +245,7 @@ class _Run:
         group, tries = task
         number = self.number
         self.number += 1
-        call = actor.work.remote(number, group)
+        call = actor.work.remote(self.factory, number, group)
         self.given[number] = _Given(call, actor, group, tries)
         return call
 
