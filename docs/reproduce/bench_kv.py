@@ -63,7 +63,8 @@
 # %%
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["gridatlas[reproduce]"]
+# # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
+# dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
 #
 # [tool.uv.sources]
 # gridatlas = { path = "../..", editable = true }
@@ -73,8 +74,9 @@ from pathlib import Path
 
 import click
 
-from gridatlas.reproduce.kv.bench import SHAPES, Bench, measure
+from gridatlas.reproduce.kv.bench import SHAPES, Bench
 from gridatlas.reproduce.kv.bench_plan import plan_of
+from gridatlas.reproduce.kv.bench_run import measure
 from gridatlas.reproduce.kv.bench_tables import as_csv, compared, summary
 from gridatlas.reproduce.kv.options import (
     attention_option,

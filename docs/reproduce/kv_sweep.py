@@ -75,7 +75,8 @@
 # %%
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["gridatlas[reproduce]"]
+# # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
+# dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
 #
 # [tool.uv.sources]
 # gridatlas = { path = "../..", editable = true }

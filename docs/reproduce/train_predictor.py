@@ -37,7 +37,8 @@
 # %%
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["gridatlas[reproduce]"]
+# # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
+# dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
 #
 # [tool.uv.sources]
 # gridatlas = { path = "../..", editable = true }
@@ -233,7 +234,7 @@ def main(
         },
     )
     report(f"The predictor is in {folder}")
-    report(f"To publish it: hf upload OWNER/NAME {folder} . --exclude 'work/*'")
+    report(f'To publish it: hf upload OWNER/NAME {folder} . --exclude "work/*"')
 
 
 if __name__ == "__main__":

@@ -22,7 +22,11 @@ def test_inline_metadata_is_that_of_the_project(script: Path) -> None:
     lines = found["content"].splitlines(keepends=True)
     metadata = tomllib.loads("".join(line.removeprefix("#").removeprefix(" ") for line in lines))
     assert metadata["requires-python"] == project["requires-python"]
-    assert metadata["dependencies"] == [f"{project['name']}[reproduce]"]
+    name, _, place = metadata["dependencies"][0].partition(" @ ")
+    assert name == f"{project['name']}[reproduce]"
+    assert len(metadata["dependencies"]) == 1
+    # Tools that don't know uv's sources find nothing there, and not a stranger's package.
+    assert place == "file:///this-repository"
     assert "reproduce" in project["optional-dependencies"]
     # uv looks for the path from the script's folder.
     source = metadata["tool"]["uv"]["sources"][project["name"]]

@@ -13,8 +13,10 @@ import pytest
 from click.testing import CliRunner
 from test_kv_sweep import page
 
-from gridatlas.reproduce.kv import bench as benching
-from gridatlas.reproduce.kv.bench import Arm, Bench, config_of, in_turns, measure
+from gridatlas.reproduce.kv import bench_run
+from gridatlas.reproduce.kv.batches import USED
+from gridatlas.reproduce.kv.bench import Arm, Bench, config_of
+from gridatlas.reproduce.kv.bench_run import in_turns, measure
 from gridatlas.reproduce.kv.bench_tables import as_csv, compared, summary
 from gridatlas.reproduce.kv.roofline import Roofline, copying_traffic, mean_cache
 from gridatlas.reproduce.kv.selection import Budget
@@ -81,7 +83,7 @@ def test_warm_up_goes_through_a_prune(tmp_path: Path, monkeypatch: pytest.Monkey
     """Once per decoder and rows, before the first measurement there."""
     begun: list[tuple[str, int, bool, int | None]] = []
     prunes: list[int] = []
-    timed = benching.Measuring.timed
+    timed = bench_run.Measuring.timed
 
     def noted(self: Any, arm: Arm, new_tokens: int | None = None) -> Any:
         begun.append((arm.decoder, arm.rows, arm.budget is None, new_tokens))
@@ -90,7 +92,7 @@ def test_warm_up_goes_through_a_prune(tmp_path: Path, monkeypatch: pytest.Monkey
             prunes.append(found.prunes)
         return found
 
-    monkeypatch.setattr(benching.Measuring, "timed", noted)
+    monkeypatch.setattr(bench_run.Measuring, "timed", noted)
     measure(replace(TINY, rows=(2,), cache_bytes=None, repeats=1), tmp_path, "cpu")
     assert begun == [
         (decoder, 2, full, tokens)
@@ -278,12 +280,12 @@ def test_arms_that_do_not_fit_are_left_out_by_name(
     """Memory for the weights and 1 row, not 2; less than that is refused."""
     bench = replace(TINY, cache_bytes=None, repeats=1, decoders=("loop",))
     full, pruned = (Arm("equal rows", "loop", 2, budget) for budget in (None, bench.budgets()[0]))
-    between = (bench.needed(full) + bench.needed(pruned)) / 2 / benching.USED
-    monkeypatch.setattr(benching, "gpu_memory", lambda device: between)
+    between = (bench.needed(full) + bench.needed(pruned)) / 2 / USED
+    monkeypatch.setattr(bench_run, "gpu_memory", lambda device: between)
     measured = measure(bench, tmp_path, "cpu")
     assert measured["left_out"] == [full.levels() | {"bytes": int(bench.needed(full))}]
     assert len(measured["results"]) == 3
-    monkeypatch.setattr(benching, "gpu_memory", lambda device: 2**30)
+    monkeypatch.setattr(bench_run, "gpu_memory", lambda device: 2**30)
     with pytest.raises(CannotRun) as refused:
         measure(bench, tmp_path / "none", "cpu")
     assert refused.value.message == (

@@ -153,8 +153,8 @@ def test_batch_is_the_mean_over_the_tokens_of_its_traces(
     monkeypatch.setattr(training, "CHUNK", 7)
     total = training._gradients(parts, found, "llama", how, CPU)
     assert total == pytest.approx(float(loss.detach()))
-    for one, other in zip(whole.parameters(), parts.parameters(), strict=True):
-        torch.testing.assert_close(one.grad, other.grad)
+    for wanted_of, found_of in zip(whole.parameters(), parts.parameters(), strict=True):
+        torch.testing.assert_close(found_of.grad, wanted_of.grad)
 
 
 def test_hidden_states_stay_on_the_disk(folder: Path, tmp_path: Path) -> None:
