@@ -89,9 +89,11 @@ def search(page: Page, words: str) -> Locator:
 
 @dataclass(frozen=True)
 class View:
-    """One page at one width in one colour scheme, measured."""
+    """One page at one width in one colour scheme, measured, and what its `Visit` noted in all."""
 
-    visit: Visit
+    elsewhere: list[str]
+    failed: list[str]
+    messages: list[str]
     measured: dict[str, Any]
 
     @property
@@ -110,18 +112,19 @@ def look(context: BrowserContext, url: str, widths: Sequence[int]) -> dict[tuple
     page.set_viewport_size({"width": widths[0], "height": HEIGHT})
     page.goto(url, wait_until="load")
     page.evaluate("() => document.fonts.ready")
-    views = {}
+    measured = {}
     for order in (widths, widths[::-1]):
-        if views:
+        if measured:
             page.locator("label[for^=__palette]:visible").click()
         scheme = page.locator("body").get_attribute("data-md-color-scheme")
         for width in order:
             page.set_viewport_size({"width": width, "height": HEIGHT})
             until(page, AT_REST)
-            views[width, SCHEMES[str(scheme)]] = View(visit, page.evaluate(MEASURE))
+            measured[width, SCHEMES[str(scheme)]] = page.evaluate(MEASURE)
     page.close()
-    assert len(views) == 2 * len(widths), "the button did not change the colours"
-    return views
+    assert len(measured) == 2 * len(widths), "the button did not change the colours"
+    noted = (visit.elsewhere, visit.failed, visit.messages)
+    return {name: View(*noted, view) for name, view in measured.items()}
 
 
 def until(page: Page, condition: str, argument: object = None, patience: float = 120) -> None:
