@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Viewport
 from site_builds import DYNTS, GRPO, PREFIX
 
 from gridatlas.csp.policy import policy
-from views import Visit, search, until
+from views import Visit, arrive, search, until
 
 HEADER = "Content-Security-Policy"
 LISTEN = """() => document.addEventListener("securitypolicyviolation", (event) =>
@@ -100,7 +100,7 @@ def test_a_page_that_is_changed_in_place_runs_under_the_same_policy(
     visit: Visit, atlas: str
 ) -> None:
     page = visit.page
-    page.goto(f"{atlas}tables/", wait_until="networkidle")
+    arrive(page, f"{atlas}tables/")
     page.evaluate("() => { window.sameDocument = true; }")
     for title in ("Data format", "Claims"):
         page.locator("nav.md-nav--primary").get_by_role("link", name=title, exact=True).click()
@@ -149,7 +149,7 @@ def test_scripts_of_a_page_run_wherever_the_reader_began(
     visit: Visit, rich: str, instant: bool
 ) -> None:
     page = visit.page
-    page.goto(rich + ("" if instant else "notes/"), wait_until="networkidle")
+    arrive(page, rich + ("" if instant else "notes/"))
     if instant:
         page.locator("nav.md-nav--primary").get_by_role("link", name="Notes").click()
     until(page, "() => document.documentElement.dataset.notes === 'ran'")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route
 from site_builds import DYNTS
 
-from views import Visit, until
+from views import Visit, arrive, until
 
 STUDY = f"studies/{DYNTS}/"
 MODEL = f"{STUDY}model/r1-qwen/"
@@ -126,7 +126,7 @@ def test_an_address_opens_what_it_is_folded_in(
         "() => [...document.querySelectorAll('details.ga-fold[open][id]')].map((one) => one.id)"
     )
     assert page.evaluate(opened) == folds
-    page.goto(home + STUDY, wait_until="networkidle")
+    arrive(page, home + STUDY)
     page.evaluate("(to) => { document.querySelector('.ga-chips a').href = to; }", home + address)
     page.locator(".ga-chips a").first.click()
     place = address.partition("#")[2]
@@ -137,7 +137,7 @@ def test_an_address_opens_what_it_is_folded_in(
 
 
 def test_a_link_for_the_keyboard_skips_to_the_first_heatmap(page: Page, home: str) -> None:
-    page.goto(home + MODEL, wait_until="networkidle")
+    arrive(page, home + MODEL)
     until(page, "() => !!document.querySelector('figure.ga-figure [role=button]')")
     skip = page.locator("a.ga-skip")
     assert skip.bounding_box()["width"] <= 1  # type: ignore[index]
@@ -154,7 +154,7 @@ def test_keyboard_goes_on_although_the_theme_puts_the_page_in_anew(
     page: Page, home: str, early: bool
 ) -> None:
     """It fetches the page again after the first link within it; both ends of that are tried."""
-    page.goto(home + MODEL, wait_until="networkidle")
+    arrive(page, home + MODEL)
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -203,7 +203,7 @@ def test_a_link_unfolds_what_it_leads_to(page: Page, home: str) -> None:
 
 def test_a_row_of_the_ranks_leads_to_its_cell(page: Page, home: str) -> None:
     """With instant navigation, which takes no link of a drawing for one of the page."""
-    page.goto(home + MODEL, wait_until="networkidle")
+    arrive(page, home + MODEL)
     page.evaluate("() => { window.same = true; }")
     page.locator("a.ga-row").first.click()
     until(page, "() => !!document.querySelector('.ga-target')")

@@ -1,10 +1,8 @@
 """Pages without our script: JavaScript off, a feed reader, offline, a disk, back, zoom."""
 
 import re
-import time
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,7 +23,7 @@ from expected import (
     trials,
 )
 from once import once
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize
 from site_builds import (
     DYNTS,
     FIGURE,
@@ -41,7 +39,7 @@ from site_builds import (
     text_of,
 )
 
-from views import Visit, colour, luminance, until
+from views import Visit, arrive, colour, luminance, until
 
 WIDE = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=360, height=740)
@@ -377,18 +375,11 @@ def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
     context = browser.new_context(viewport=WIDE)
     visit = Visit(context.new_page(), urlsplit(home).netloc)
     page = visit.page
-    page.goto(home + MODEL, wait_until="networkidle")
-    # With instant navigation the theme fetches the page once, at the first change of its address
-    # that it sees: a network at rest doesn't say that its script ran already.
-    fetched: list[Response] = []
-    page.on("response", lambda of: fetched.append(of) if of.url == home + MODEL else None)
-    cells = cycle(("r1-qwen/aime24/0.1,500", "r1-qwen/aime24/0.2,500"))
-    end = time.monotonic() + 120
-    while not fetched:
-        assert time.monotonic() < end
-        page.evaluate("(id) => { location.hash = id; }", next(cells))
-        page.wait_for_timeout(200)
-    fetched[0].finished()
+    arrive(page, home + MODEL)
+    # With instant navigation the theme fetches the page once, at the first change of its address.
+    with page.expect_response(home + MODEL) as fetched:
+        page.evaluate("(id) => { location.hash = id; }", "r1-qwen/aime24/0.1,500")
+    fetched.value.finished()
     until(page, "() => !!document.querySelector('.ga-target')")
     context.set_offline(True)
     page.locator(".ga-actions summary").first.click()
@@ -499,7 +490,7 @@ def test_back_leads_to_the_cell_again(tiny_home: tuple[Page, str, bool]) -> None
     cell = "large/0.2,16"
     link = f"{address}studies/tiny/model/large/index.html#{cell}"
     other = f"{address}studies/tiny/model/small/index.html"
-    page.goto(link, wait_until="networkidle")
+    arrive(page, link)
     until(page, MARKED, cell)
     first = page.evaluate(PLACE, cell)
     assert 0 <= first["top"] < 500

@@ -18,6 +18,10 @@ SCHEMES = {"default": "light", "slate": "dark"}
 """The theme's names of its colour schemes."""
 AT_REST = "() => document.getAnimations().every((one) => one.playState !== 'running')"
 
+FOLLOWS = """() => "location$" in window && performance.getEntriesByType("resource").some(
+  (one) => one.name.endsWith("/sitemap.xml") && one.responseEnd > 0)"""
+"""The theme's script ran to its end, and knows which pages it can put into this one's place."""
+
 Point = Sequence[float]
 Colour = tuple[float, float, float]
 """Red, green and blue from 0 to 255."""
@@ -125,6 +129,12 @@ def look(context: BrowserContext, url: str, widths: Sequence[int]) -> dict[tuple
     assert len(measured) == 2 * len(widths), "the button did not change the colours"
     noted = (visit.elsewhere, visit.failed, visit.messages)
     return {name: View(*noted, view) for name, view in measured.items()}
+
+
+def arrive(page: Page, url: str) -> None:
+    """Open a page of a site with instant navigation, and wait until the theme follows links."""
+    page.goto(url)
+    until(page, FOLLOWS)
 
 
 def until(page: Page, condition: str, argument: object = None, patience: float = 120) -> None:
