@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import site_builds
-from once import kept, once
+from once import made_once, once
 from playwright.sync_api import Browser
 
 from views import View, beyond, look, overlap, until
@@ -90,7 +90,7 @@ def looked(
         def make(_: Path) -> dict[tuple[int, str], View]:
             return look(context, f"{large}studies/{_id(name)}/", (PHONE, WIDE))
 
-        return kept(base, f"looked at {name}", make)
+        return made_once(base, f"looked at {name}", make)
 
     yield looked_at
     context.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from once import kept
+from once import made_once
 from playwright.sync_api import Browser
 from site_builds import DOCUMENTS, DYNTS, FIGURE, GRPO
 
@@ -72,7 +72,7 @@ def looked(
         def make(_: Path) -> dict[tuple[int, str], View]:
             return look(context, home + PAGES[name], (PHONE, WIDE))
 
-        return kept(base, f"looked at {name}", make)
+        return made_once(base, f"looked at {name}", make)
 
     yield looked_at
     context.close()

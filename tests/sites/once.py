@@ -16,7 +16,7 @@ def common(base: Path) -> Path:
     return base.parent if base.name == f"popen-{os.environ.get('PYTEST_XDIST_WORKER')}" else base
 
 
-def kept(base: Path, name: str, make: Callable[[Path], Made]) -> Made:
+def made_once(base: Path, name: str, make: Callable[[Path], Made]) -> Made:
     """What the first process that asks makes in the common folder, while the others wait."""
     folder = common(base)
     pickled = folder / f"{name}.pickle"
@@ -33,6 +33,6 @@ def once(make: Callable[[Path], Made]) -> Callable[[Path], Made]:
 
     @functools.cache
     def made(base: Path) -> Made:
-        return kept(base, make.__name__, make)
+        return made_once(base, make.__name__, make)
 
     return made
