@@ -26,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site site-zensical serve links test test-reproduce test-versions soak check format package lock reference \
+.PHONY: help site site-zensical serve links test test-reproduce test-versions soak check format package lock reference vega \
 	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
@@ -113,6 +113,9 @@ lock: $(VENV)/.made ## Write requirements.lock and requirements-hashed.lock anew
 	$(LOCK) $(LOCKED) --extra reproduce --output-file requirements.lock $(ARGS)
 	$(LOCK) $(LOCKED) --constraint requirements.lock --generate-hashes \
 		--output-file requirements-hashed.lock
+
+vega: $(VENV)/.installed-site ## Bundle Vega for browsers anew, after an update of vl-convert
+	$(BIN)/python tests/write_vega.py
 
 reference: $(VENV)/.installed-site ## Write the reference in docs/ anew, from the code
 	$(BIN)/python tests/write_reference.py
