@@ -26,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site site-zensical serve links test test-reproduce test-versions soak check format package lock reference \
+.PHONY: help site site-zensical serve links test test-reproduce test-versions soak check format package lock reference vega \
 	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
@@ -114,6 +114,9 @@ lock: $(VENV)/.made ## Write requirements.lock and requirements-hashed.lock anew
 	$(LOCK) $(LOCKED) --constraint requirements.lock --generate-hashes \
 		--output-file requirements-hashed.lock
 
+vega: $(VENV)/.installed-site ## Bundle Vega for browsers anew, after an update of vl-convert
+	$(BIN)/python tests/write_vega.py
+
 reference: $(VENV)/.installed-site ## Write the reference in docs/ anew, from the code
 	$(BIN)/python tests/write_reference.py
 	$(BIN)/gridatlas schema > data/schema/study.v1.json
@@ -123,11 +126,11 @@ screenshots: $(VENV)/.installed-test ## Take pictures of the website
 	$(BIN)/python tests/browser/screenshots.py $(ARGS)
 
 bench: $(VENV)/.installed-test $(VENV)/.installed-bench site ## Measure pages and builds beside other tools (ARGS="--only builds")
-	$(BIN)/python tests/browser/install.py
+	$(BIN)/python tests/browser/install.py --whole
 	$(BIN)/python tests/bench/bench.py $(ARGS)
 
 lighthouse: $(VENV)/.installed-test $(VENV)/.installed-bench site ## Let Lighthouse judge pages of the website
-	$(BIN)/python tests/browser/install.py
+	$(BIN)/python tests/browser/install.py --whole
 	$(BIN)/python tests/bench/lighthouse.py $(ARGS)
 
 clean: ## Remove what was built and cached (.venv stays)
@@ -156,7 +159,7 @@ $(VENV)/.made:
 $(VENV)/.installed-site: $(VENV)/.made pyproject.toml requirements-hashed.lock
 	@echo "Installing into $(VENV): the first time takes a minute or two."
 	$(BIN)/python .github/scripts/dependencies.py mkdocs notebooks parquet > $(VENV)/site.txt
-	$(PIP) install $(HASHED) --requirement $(VENV)/site.txt
+	$(PIP) install $(HASHED) --requirement $(VENV)/site.txt --group site
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -150,37 +150,40 @@ def options() -> str:
 
 
 def command(name: str = "") -> str:
-    """What `--help` prints of a command, as the terminal shows it; without a name, of them all."""
+    """What `--help` prints of a command; without a name, of them all.
+
+    The page says of all commands at once that they have `--help`, and how they exit.
+    """
     found = main.commands[name] if name else main
     path = f"gridatlas {name}".rstrip()
     context = click.Context(
         found, info_name=path, terminal_width=78, help_option_names=["-h", "--help"]
     )
     text = "\n".join(line.rstrip() for line in found.get_help(context).splitlines())
+    if name:
+        text = re.sub(r"\n  Exit status: (?:.+\n)+", "", text)
+        text = re.sub(r"\n  -h, --help +Show this message and exit\.$", "", text)
+        text = text.removesuffix("\n\nOptions:")
     return f"```text\n{text}\n```"
 
 
 def names() -> str:
-    """What may follow a dot in the claim language."""
+    """What may follow a dot in the claim language, by what it follows."""
     after: dict[tuple[str, bool], list[str]] = {}
     for kind in BEFORE_DOT:
         for called, of in ((False, PROPERTIES), (True, METHODS)):
             for name in of.get(kind, ()):
                 after.setdefault((name, called), []).append(BEFORE_DOT[kind])
-    return table(
-        ["name", "after", "result"],
-        (
-            (f"`.{name}{'(…)' * called}`", " or ".join(kinds), MEANINGS[name])
-            for (name, called), kinds in after.items()
-        ),
-    )
+    groups: dict[str, list[str]] = {}
+    for (name, called), kinds in after.items():
+        line = f"- `.{name}{'(…)' * called}`: {MEANINGS[name]}"
+        groups.setdefault(" or ".join(kinds), []).append(line)
+    return "\n\n".join(f"After {kinds}:\n\n" + "\n".join(lines) for kinds, lines in groups.items())
 
 
 def problems() -> str:
     """The kinds of problems."""
-    return table(
-        ["kind", "what was found"], ((f"`{name}`", kind.about) for name, kind in KINDS.items())
-    )
+    return "\n".join(f"- `{name}`: {kind.about}" for name, kind in KINDS.items())
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -192,9 +195,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     "names": names,
     "problems": problems,
 }
-MARK = re.compile(
-    r"<!-- from the code: (\w+)(?: (\w+))? -->\n.*?<!-- /from the code -->", re.DOTALL
-)
+MARK = re.compile(r"<!--code: (\w+)(?: (\w+))?-->\n.*?<!--/code-->", re.DOTALL)
 
 
 def written(page: str) -> str:
@@ -203,7 +204,7 @@ def written(page: str) -> str:
     def part(match: re.Match[str]) -> str:
         asked = " ".join(filter(None, match.groups()))
         text = PARTS[match[1]](*filter(None, [match[2]]))
-        return f"<!-- from the code: {asked} -->\n\n{text}\n\n<!-- /from the code -->"
+        return f"<!--code: {asked}-->\n\n{text}\n\n<!--/code-->"
 
     return MARK.sub(part, page)
 

@@ -51,6 +51,15 @@
 # threads (`OMP_NUM_THREADS=1` for ours).
 
 # %%
+# /// script
+# requires-python = ">=3.11"
+# # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
+# dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
+#
+# [tool.uv.sources]
+# gridatlas = { path = "../..", editable = true }
+# ///
+
 from dataclasses import replace
 from decimal import Decimal
 

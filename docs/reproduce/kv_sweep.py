@@ -73,12 +73,28 @@
 # 0.1, k is 200, and the end of a longer prompt is lost. With `always` the prompt stays beside the k.
 
 # %%
+# /// script
+# requires-python = ">=3.11"
+# # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
+# dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
+#
+# [tool.uv.sources]
+# gridatlas = { path = "../..", editable = true }
+# ///
+
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from gridatlas.reproduce.kv.models import about_model, choose_model, load_config, pinned
+from gridatlas.reproduce.kv import vllm_batches as vllm
+from gridatlas.reproduce.kv.models import (
+    ModelChoice,
+    about_model,
+    choose_model,
+    load_config,
+    pinned,
+)
 from gridatlas.reproduce.kv.options import (
     attention_option,
     dtype_option,
@@ -89,14 +105,16 @@ from gridatlas.reproduce.kv.options import (
     protect_option,
     trigger_option,
 )
-from gridatlas.reproduce.kv.predictor import about_predictor
-from gridatlas.reproduce.kv.questions import BENCHMARKS, Data, load_benchmark, read_jsonl
+from gridatlas.reproduce.kv.predictor import about_predictor, find_predictor
+from gridatlas.reproduce.kv.questions import BENCHMARKS, Data, Question, load_benchmark, read_jsonl
 from gridatlas.reproduce.kv.sampling import Sampling
 from gridatlas.reproduce.kv.scorers import NAMES
 from gridatlas.reproduce.kv.shaping import BatchOptions, batch_options
-from gridatlas.reproduce.kv.sweep import RATIOS, WINDOWS, Sweep
+from gridatlas.reproduce.kv.sweep import RATIOS, WINDOWS, Sweep, question_of
+from gridatlas.reproduce.kv.vllm_run import VllmFactory, vllm_settings
 from gridatlas.reproduce.kv.work import SweepFactory
 from gridatlas.reproduce.runner.errors import WrongUsage
+from gridatlas.reproduce.runner.files import write_atomic
 from gridatlas.reproduce.runner.options import RunOptions, run_options
 from gridatlas.reproduce.runner.progress import report
 from gridatlas.reproduce.runner.runs import manifest
@@ -123,6 +141,28 @@ def questions_for(benchmark: str, data: Path | None, revision: str | None) -> Da
             "leave --data-revision out",
         )
     return read_jsonl(data)
+
+
+def predictor_for(
+    sweep: Sweep, choice: ModelChoice, about: dict, name: str | None, revision: str | None
+) -> tuple[Path | None, dict]:
+    """The folder of the scorer's predictor, and what the manifest says of it."""
+    if sweep.scorer != "importance":
+        return None, {}
+    folder = find_predictor(name or f"runs/predictor-{choice.level}", revision)
+    found = about_predictor(folder, about, load_config(choice).hidden_size)
+    return folder, {"predictor": found["sha256"]}
+
+
+def write_requests(
+    path: Path, choice: ModelChoice, asked: tuple[Question, ...], sweep: Sweep, seed: int
+) -> None:
+    """Write vLLM's requests, and print how it is to be called."""
+    lines = vllm.requests(choice, asked, sweep.samples, sweep.sampling, sweep.profile, seed)
+    write_atomic(path, "".join(f"{line}\n" for line in lines).encode())
+    answers = path.with_name(f"{path.stem}-answers.jsonl")
+    for line in vllm.command(choice, sweep.dtype, sweep.sampling, path, answers):
+        click.echo(line)
 
 
 def number_of_questions(benchmark: str, data: Path | None) -> int:
@@ -181,8 +221,12 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
 )
 @click.option(
     "--predictor",
-    type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the scorer importance's predictor. [default: runs/predictor-MODEL]",
+)
+@click.option(
+    "--predictor-revision",
+    metavar="COMMIT",
+    help="Of a predictor on the hub; --predictor is then its id, OWNER/NAME.",
 )
 @click.option(
     "--local-window",
@@ -217,6 +261,16 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
 @profile_option
 @dtype_option
 @attention_option
+@click.option(
+    "--requests",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --scorer full: write the requests for vLLM into this file, and stop.",
+)
+@click.option(
+    "--answers",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --scorer full: take the answers that vLLM gave to them, and decode nothing.",
+)
 @batch_options
 @run_options("runs/kv")
 @click.pass_context
@@ -228,7 +282,10 @@ def main(
     benchmark: str,
     data: Path | None,
     data_revision: str | None,
-    predictor: Path | None,
+    predictor: str | None,
+    predictor_revision: str | None,
+    requests: Path | None,
+    answers: Path | None,
     max_new_tokens: int,
     batch: BatchOptions,
     **chosen: object,
@@ -247,6 +304,10 @@ def main(
     given = context.get_parameter_source
     if chosen["scorer"] == "full" and (chosen["windows"] or given("ratios").name != "DEFAULT"):
         raise click.UsageError("--scorer full keeps all: it has neither --local-window nor --ratio")
+    if (requests or answers) and chosen["scorer"] != "full":
+        raise click.UsageError(
+            "--requests and --answers are for --scorer full: vLLM prunes nothing"
+        )
     choice = choose_model(model, model_revision)
     chosen["windows"] = chosen["windows"] or WINDOWS
     chosen["ratios"] = chosen["ratios"] or RATIOS
@@ -270,15 +331,18 @@ def main(
         if what["revision"]:
             report(f"{what['id']} at {what['revision']}")
     asked = questions.questions[: options.limit]
-    trained = {}
-    if sweep.scorer == "importance":
-        predictor = (predictor or Path(f"runs/predictor-{choice.level}")).absolute()
-        width = load_config(choice).hidden_size
-        trained["predictor"] = about_predictor(predictor, about, width)["sha256"]
+    if requests is not None:
+        write_requests(requests, choice, asked, sweep, options.seed)
+        return
+    folder_of_predictor, trained = predictor_for(
+        sweep, choice, about, predictor, predictor_revision
+    )
+    if answers is None:
+        sweep = batch.shaped(sweep, choice, asked, options)
+        own = sweep.settings()
     else:
-        predictor = None
-    sweep = batch.shaped(sweep, choice, asked, options)
-    settings = sweep.settings() | options.settings() | trained
+        own = vllm_settings(sweep, answers)
+    settings = own | options.settings() | trained
     units = sweep.units([question.id for question in asked])
     plan = manifest(
         STUDY,
@@ -291,8 +355,20 @@ def main(
     )
     if given("out").name == "DEFAULT":
         options = replace(options, out=options.out / plan.run)
+    if answers is not None:
+        vllm_factory = VllmFactory(answers.absolute(), asked, sweep.samples, options.seed)
+        folder = options.run(plan, units, vllm_factory, key=question_of)
+        report(f"The records are in {folder.folder}")
+        return
     factory = SweepFactory(
-        sweep, asked, options.seed, choice, about, predictor, options.device, options.out.absolute()
+        sweep,
+        asked,
+        options.seed,
+        choice,
+        about,
+        folder_of_predictor,
+        options.device,
+        options.out.absolute(),
     )
     folder = batch.run(sweep, choice.shape, options, plan, units, factory)
     report(f"The records are in {folder.folder}")

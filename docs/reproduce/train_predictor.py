@@ -12,7 +12,7 @@
 # | target | label · 10,000 (Llama), 10 · label^0.3 / 0.3 (Qwen) |
 # | tokens | those of the thought |
 # | loss | squared error, times 5 where 4 ≤ target < 5 |
-# | training | AdamW at 5e-4, β 0.9 and 0.95, weight decay 0.01, cosine with 10 % warm-up, batches of 256 tokens, 15 epochs |
+# | training | AdamW at 5e-4, β 0.9 and 0.95, weight decay 0.01, cosine with 10 % warm-up, batches of 256 answers, 15 epochs |
 #
 # Which questions the published one was trained on is unknown. Take others than those of the
 # benchmarks that it is measured on.
@@ -35,6 +35,15 @@
 # ```
 
 # %%
+# /// script
+# requires-python = ">=3.11"
+# # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
+# dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
+#
+# [tool.uv.sources]
+# gridatlas = { path = "../..", editable = true }
+# ///
+
 from dataclasses import asdict
 from pathlib import Path
 
@@ -57,7 +66,7 @@ from gridatlas.reproduce.kv.options import (
 )
 from gridatlas.reproduce.kv.predictor import PredictorSize, save_predictor
 from gridatlas.reproduce.kv.questions import read_jsonl
-from gridatlas.reproduce.kv.traces import traces_of_file, traces_of_run
+from gridatlas.reproduce.kv.traces import is_of_vllm, traces_of_file, traces_of_run, traces_of_vllm
 from gridatlas.reproduce.kv.training import Training, labels_of, train
 from gridatlas.reproduce.runner.devices import choose_device
 from gridatlas.reproduce.runner.files import digest
@@ -84,12 +93,15 @@ from gridatlas.reproduce.runner.runs import environment, utc_now
     help="Folder of a run of kv_sweep.py --scorer full; its correct answers are taken.",
 )
 @click.option(
-    "--data", type=click.Path(path_type=Path, dir_okay=False), help="The questions of that run."
+    "--data",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The questions of that run, or those that vLLM was asked.",
 )
 @click.option(
     "--traces",
     type=click.Path(path_type=Path, dir_okay=False),
-    help='Correct answers, a JSON object per line: {"id", "question", "text", "choices"?}.',
+    help='Correct answers, a JSON object per line: {"id", "question", "text", "choices"?}; or what '
+    "vllm run-batch wrote, with --data.",
 )
 @profile_option
 @click.option(
@@ -112,6 +124,13 @@ from gridatlas.reproduce.runner.runs import environment, utc_now
     help="Width of the second layer.",
 )
 @click.option("--epochs", type=click.IntRange(min=1), default=15, show_default=True)
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    help="Answers per step; fewer where there are only some hundred.",
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N answers.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @dtype_option
@@ -134,6 +153,7 @@ def main(
     first: int,
     second: int,
     epochs: int,
+    batch: int,
     limit: int | None,
     seed: int,
     dtype: str,
@@ -150,21 +170,24 @@ def main(
     """
     if (run is None) == (traces is None):
         raise click.UsageError("give --run or --traces, one of the two")
-    if (run is None) != (data is None):
-        raise click.UsageError("--run and --data belong together: the answers and their questions")
+    of_vllm = traces is not None and is_of_vllm(traces)
+    if (run is not None or of_vllm) != (data is not None):
+        raise click.UsageError(
+            "--data belongs to --run, or to --traces with vLLM's answers: they are graded by it"
+        )
     choice = pinned(choose_model(model, model_revision))
     about = about_model(choice)
     tokenizer = load_tokenizer(choice)
     if run is not None:
         found = traces_of_run(run, read_jsonl(data).questions, tokenizer, about)
+    elif of_vllm:
+        found = traces_of_vllm(traces, read_jsonl(data).questions, tokenizer, profile)
     else:
         found = traces_of_file(traces, tokenizer, profile)
     found = found[:limit]
     tokens = sum(len(question.answer) for question in found)
-    size, how = PredictorSize(first, second), Training(epochs=epochs)
-    report(
-        f"{len(found):,} answers, {tokens:,} tokens: about {tokens * epochs // how.batch:,} steps"
-    )
+    size, how = PredictorSize(first, second), Training(epochs=epochs, batch=batch)
+    report(f"{len(found):,} answers, {tokens:,} tokens: {how.steps(len(found)):,} steps")
     if dry_run:
         return
     folder = out or Path(f"runs/predictor-{choice.level}")
@@ -211,6 +234,7 @@ def main(
         },
     )
     report(f"The predictor is in {folder}")
+    report(f'To publish it: hf upload OWNER/NAME {folder} . --exclude "work/*"')
 
 
 if __name__ == "__main__":

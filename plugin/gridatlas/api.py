@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gridatlas.charts.templates import Chart
+    from gridatlas.importing.frames import FrameResult
 
 Shown = dict[str, str]
 """What a notebook shows, by its media type."""
@@ -29,7 +30,7 @@ Shown = dict[str, str]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OpenGrid(Grid):
-    """A grid that a notebook shows as its heatmap."""
+    """A grid of a study. In Jupyter, it shows its heatmap, without scripts or other hosts."""
 
     assessment: Assessment = field(kw_only=True, repr=False)
 
@@ -40,35 +41,51 @@ class OpenGrid(Grid):
 
     @property
     def answer(self) -> Answer:
-        """What this grid supports by itself, among the study's other grids.
+        """What the values of this grid alone support.
 
         Raises:
-            LookupError: For an aggregate: what it sums up is asked instead.
+            LookupError: The grid is an aggregate. Use the answer of the study.
         """
         if self.aggregate:
             raise LookupError(f"{self.label} is an aggregate: ask the study, study.answer")
         return self.assessment.grid_answers[self.levels]
 
     def frame(self) -> pd.DataFrame:
-        """The cells as tidy pandas: one row per cell, also of those without a value.
+        """The cells as a tidy pandas frame: one row per cell, in the order of the levels.
 
-        Columns: the facets, x and y (numbers where all levels are); `value`, `state`, `n`,
-        `successes`, `stderr`; `interval_low`, `interval_high` (95 %, in the metric's unit) and
-        `may_be_best`; `reading`, `place`, `note`, `run`. What isn't known is NaN or <NA>.
+        It has these columns. What isn't known is NaN, `<NA>` or empty.
+
+        - One per facet, x and y: the level. It is a number if all levels of the factor are
+          numbers, else the id.
+        - `value`: the metric in its unit, a float. Without a value it is NaN.
+        - `state`: `ok`, `missing`, `failed`, `oom` or `disputed`.
+        - `n`, `successes`: trials, and those that succeeded.
+        - `stderr`: the standard error, in the unit.
+        - `spread`: the number after ±, in the unit, if the study has one.
+        - `interval_low`, `interval_high`: the widest 95 % interval, in the unit.
+        - `may_be_best`: whether the cell is in the 95 % confidence set for the best of its grid.
+        - `reading`: the reading of the value; empty for a computed aggregate.
+        - `place`, `note`, `run`: its place in the source, a note, and its run.
         """
         return to_frame(self._columns())
 
     def chart(self) -> Chart:
-        """The heatmap as an Altair chart to go on with; its data is in it, with `frame`'s names.
+        """The heatmap as a plain `altair.Chart`, without the marks of the website.
 
-        It has no configuration of its own, so that it can be layered, joined and saved.
+        Returns:
+            A chart with the columns of `frame()` as its data. It has no configuration, so you can
+                layer, join and save it.
         """
         from gridatlas.charts.templates import altair_chart
 
         return altair_chart(self.study, self._columns(), self.label)
 
     def svg(self) -> str:
-        """The drawing as a text: SVG whose letters have the colour of the text around it."""
+        """The heatmap of the website.
+
+        Returns:
+            SVG as text. Its letters have the colour of the text around it.
+        """
         from gridatlas.charts.compose import draw_grid
         from gridatlas.charts.pool import draw
 
@@ -98,32 +115,41 @@ class OpenGrid(Grid):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenStudy(Results):
-    """A study that a notebook shows as an overview of its grids."""
+    """A study. In Jupyter, it shows an overview of its grids; `print` lists them as text.
+
+    Attributes:
+        grids: The grids by their levels: one id per facet, in the order of the facets.
+        problems: The notes of the checks.
+    """
 
     grids: Mapping[Levels, OpenGrid]
     assessment: Assessment = field(kw_only=True, compare=False)
 
     def grid(self, **facets: object) -> OpenGrid:
-        """The grid at these facet levels, as `grid(model="r1-qwen", benchmark="aime24")`.
+        """The grid at one level of each facet.
+
+        Args:
+            facets: A level per facet, by id: `model="r1-qwen"`. Write `_` for a dash or dot in the
+                name of a facet.
 
         Raises:
-            UnknownName: For a facet or level that isn't there; the message names the nearest.
+            UnknownName: A facet or level doesn't exist, or a facet has no level.
         """
         found = Results.grid(self, **facets)
         return self.grids[found.levels]
 
     @property
     def answer(self) -> Answer:
-        """What the study's page leads with."""
+        """The answer at the top of the study's page."""
         return self.assessment.answers[""]
 
     @property
     def answers(self) -> Mapping[str, Answer]:
-        """What all its pages lead with, by their paths: `model/r1-qwen`; empty for its own."""
+        """The answers of all pages of the study, by path: `model/r1-qwen`; `""` is the study."""
         return self.assessment.answers
 
     def frame(self) -> pd.DataFrame:
-        """All cells of all grids as tidy pandas, in the columns of `OpenGrid.frame`."""
+        """All cells of all grids as a tidy pandas frame, with the columns of `OpenGrid.frame`."""
         return to_frame(columns(self.study, map(self.assessment.cells, self.grids.values())))
 
     def _repr_html_(self) -> str:
@@ -145,17 +171,27 @@ class OpenStudy(Results):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FrameStudy(OpenStudy):
-    """A study of a data frame, in memory until it is saved."""
+    """A study of a data frame, in memory until you save it.
+
+    Attributes:
+        findings: What the checks noticed.
+    """
 
     texts: Mapping[str, str] = field(kw_only=True, repr=False, compare=False)
     findings: tuple[Problem, ...] = field(default=(), kw_only=True, repr=False, compare=False)
-    """What the checks say of its numbers."""
 
     def save(self, folder: str | Path, *, replace: bool = False) -> Path:
-        """Write the study, such as into `data/tuning`: `study.yml` and `cells.csv`.
+        """Write `study.yml` and `cells.csv`.
+
+        Args:
+            folder: The folder of the study, such as `data/tuning`. Its name is the id.
+            replace: Whether to replace an existing study.
+
+        Returns:
+            The folder.
 
         Raises:
-            ValueError: Where there is a study already, unless it shall be replaced.
+            ValueError: The folder already has a study, and `replace` is false.
         """
         from gridatlas.importing.frames import save_texts
 
@@ -173,14 +209,18 @@ class Studies(dict[str, OpenStudy]):
 
 
 def load(data: str | Path, cache: str | Path | None = None) -> Studies:
-    """The studies of a data folder by their ids.
+    """Read and check the studies of a data folder.
 
     Args:
         data: The folder with one folder per study.
-        cache: Folder that keeps drawings and intervals, such as that of a site; None keeps none.
+        cache: A folder for drawings and intervals, such as `.cache/gridatlas` of a site. Without
+            it, nothing is cached.
+
+    Returns:
+        The studies by id. An unknown id raises `UnknownName`.
 
     Raises:
-        DataProblems: With every problem found, where the data is unfit as it stands.
+        DataProblems: The data has problems.
     """
     assessments = load_data(Path(data), cache=None if cache is None else Path(cache))
     problems = only_problems(assessments.problems)
@@ -210,32 +250,37 @@ def from_frame(
     title: str = "Results",
     study: str = "results",
 ) -> FrameStudy:
-    """A study of a data frame with a row per measurement, checked as `gridatlas check` does.
+    """Create a study from a data frame with one row per measurement, and check it.
+
+    It proposes the roles that you leave out, as `gridatlas import` does, and prints the reasons.
 
     Args:
-        frame: Of pandas, or anything with `__dataframe__` or Arrow's `__arrow_c_stream__`.
-        x: Column of the horizontal axis. Roles that are left out are proposed as `gridatlas import`
-            does, and printed with their reasons.
-        y: Column of the vertical axis; "" for none.
-        metric: Column of the values.
-        facets: Columns of what else was varied.
-        repeats: Columns that number the repeats of a cell; `rows` where nothing numbers them.
-        better: Which values are better; by the metric's name where it isn't said.
-        unit: Unit of the values, such as `%`; none is "".
+        frame: A pandas frame, or any with `__dataframe__` or Arrow's `__arrow_c_stream__`.
+        x: The column of the horizontal axis.
+        y: The column of the vertical axis; `""` for none.
+        metric: The column of the values.
+        facets: The columns of other varied quantities.
+        repeats: The columns that number the repeats of a cell, or `"rows"` if none does.
+        better: Which values are better. The default comes from the name of the metric.
+        unit: The unit of the values, such as `%`; `""` for none.
         range: Lowest and highest possible value, in the unit.
-        decimals: Decimals in the heatmaps.
-        n: Column of trials behind a value.
-        successes: Column of trials that succeeded.
-        stderr: Column of standard errors, in the unit of the values.
-        spread: Column of what is printed beside values; "" for none.
+        decimals: Decimals in pictures, from 0 to 12.
+        n: The column of trials behind each value.
+        successes: The column of trials that succeeded, from 0 to n.
+        stderr: The column of standard errors, in the unit.
+        spread: The column of the numbers after ±, in the unit; `""` for none.
         spread_kind: Standard deviation, standard error, or half of a 95 % interval.
-        spread_n: Number of repeats that each value is the mean of.
-        title: What pages call the study.
-        study: Its id.
+        spread_n: The number of repeats behind each value, 2 or more.
+        title: The title of the study.
+        study: The id of the study.
+
+    Returns:
+        The study, in memory.
 
     Raises:
-        ValueError: Where it isn't clear what the columns are, or rows are wrong; with what to do.
-        DataProblems: Where the study can't be shown.
+        ValueError: Several roles are reasonable, or rows of one cell differ. The message has the
+            argument to add.
+        DataProblems: The study has problems.
     """
     from gridatlas.importing.frames import study_of_frame
     from gridatlas.importing.metric import MetricAsked
@@ -258,6 +303,10 @@ def from_frame(
         print("\n".join(found.lines))
     for problem in found.findings:
         print(problem)
+    return _in_memory(found)
+
+
+def _in_memory(found: FrameResult) -> FrameStudy:
     opened = _opened(found.assessment)
     return FrameStudy(
         opened.study,

@@ -70,10 +70,10 @@ def main() -> int:
         return 1
     packages.install()
     with sync_playwright() as playwright:
-        browser = launch(playwright)
+        browser = launch(playwright, whole=True)
         versions = {"Chromium": browser.version, "Lighthouse": packages.version("lighthouse")}
         browser.close()
-        chromium = find_chromium(playwright)
+        chromium = find_chromium(playwright, whole=True)
     assert chromium is not None, "it was started above"
     where = measured_on(("gridatlas", "mkdocs", "mkdocs-material"), versions)
     REPORTS.mkdir(parents=True, exist_ok=True)

@@ -67,7 +67,7 @@ def main() -> int:
     folder = sites.FOLDER / "sites" if arguments.as_built else sites.build_all()
     packages.install()
     with sync_playwright() as playwright:
-        browser = launch(playwright)
+        browser = launch(playwright, whole=True)
         versions = {"Chromium": browser.version} | {
             label: packages.version(name) for name, label in SCRIPTS.items()
         }

@@ -202,7 +202,7 @@ def way(browser: Browser, home: str, task: Task) -> Way:
 def measure(site: Path) -> dict[str, Any]:
     """The figures of a built site: per page, and per task."""
     with sync_playwright() as playwright, serve(site) as host:
-        browser = launch(playwright)
+        browser = launch(playwright, whole=True)
         pages = {
             name: asdict(read(browser, host.address, path, site)) for name, path in PAGES.items()
         }

@@ -2,10 +2,13 @@
 
 import os
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 
+SHELLS = ("chromium-headless-shell", "chrome-headless-shell")
+"""Chromium's engine alone: a page costs a third of what it does with windows and a profile."""
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # A test run talks to its own server and to nobody else.
@@ -18,10 +21,11 @@ ARGUMENTS = [
 ]
 
 
-def find_chromium(playwright: Playwright | None = None) -> Path | None:
+def find_chromium(playwright: Playwright | None = None, *, whole: bool = False) -> Path | None:
     """Return the Chromium to use: $CHROMIUM, the system's, or the one Playwright downloaded.
 
-    Give `playwright` where one is running already: a thread can't start a second.
+    Give `playwright` where one is running already: a thread can't start a second. Where the
+    browser must be the `whole` one that readers have, no headless shell will do.
 
     Raises:
         FileNotFoundError: $CHROMIUM names no program.
@@ -30,28 +34,42 @@ def find_chromium(playwright: Playwright | None = None) -> Path | None:
         if program := shutil.which(wanted):
             return Path(program)
         raise FileNotFoundError(f"CHROMIUM is {wanted!r}, which is no program")
-    for name in PROGRAMS:
-        if program := shutil.which(name):
-            return Path(program)
     if playwright is None:
         with sync_playwright() as started:
-            return _downloaded(started)
-    return _downloaded(playwright)
-
-
-def _downloaded(playwright: Playwright) -> Path | None:
+            return find_chromium(started, whole=whole)
     # The path is where Playwright would put its browser, whether or not it is there.
-    path = Path(playwright.chromium.executable_path)
-    return path if path.is_file() else None
+    downloaded = Path(playwright.chromium.executable_path)
+    shells = () if whole else (*_programs(SHELLS), *_downloaded_shells(downloaded))
+    for path in (*shells, *_programs(PROGRAMS), downloaded):
+        if path.is_file():
+            return path
+    return None
 
 
-def launch(playwright: Playwright) -> Browser:
+def _programs(names: Iterable[str]) -> Iterator[Path]:
+    return (Path(program) for name in names if (program := shutil.which(name)))
+
+
+def _downloaded_shells(chromium: Path) -> Iterator[Path]:
+    """Those beside Playwright's Chromium: `chromium_headless_shell-7/…` beside `chromium-7/…`."""
+    for folder in chromium.parents:
+        if folder.name.startswith("chromium-"):
+            shell = folder.with_name(folder.name.replace("chromium", "chromium_headless_shell", 1))
+            return (
+                path for name in (*SHELLS, "headless_shell") for path in shell.glob(f"*/{name}")
+            )
+    return iter(())
+
+
+def launch(playwright: Playwright, *, whole: bool = False) -> Browser:
     """Start a headless Chromium, in its sandbox where the system allows one.
+
+    What is measured for readers is measured in the `whole` browser, as they have it.
 
     Raises:
         FileNotFoundError: there is no Chromium.
     """
-    path = find_chromium(playwright)
+    path = find_chromium(playwright, whole=whole)
     if path is None:
         raise FileNotFoundError("no Chromium; tests/browser/install.py installs one")
 

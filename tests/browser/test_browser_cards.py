@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Viewport
 from site_builds import DYNTS, GRPO
 
 import gridatlas
-from views import Visit, colour, contrast, until
+from views import Visit, arrive, colour, contrast, until
 
 SCRIPT = Path(gridatlas.__file__).parent / "pages/assets/gridatlas.js"
 WIDE = ViewportSize(width=1280, height=900)
@@ -375,8 +375,7 @@ def test_instant_navigation_doubles_nothing(page: Page, instant: str) -> None:
             body=sitemap.replace("http://127.0.0.1/", instant), content_type="application/xml"
         ),
     )
-    page.goto(f"{instant}studies/tiny/model/small/")
-    page.wait_for_load_state("networkidle")
+    arrive(page, f"{instant}studies/tiny/model/small/")
     page.evaluate("() => { window.same = true; }")
     cell(page, "small/0.1,8").click()
     shown(page, "11.5 %")

@@ -11,12 +11,11 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Viewport
 from site_builds import DYNTS, GRPO, PREFIX
 
 from gridatlas.csp.policy import policy
-from views import Visit, until
+from views import Visit, arrive, search, until
 
 HEADER = "Content-Security-Policy"
 LISTEN = """() => document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`stopped: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`))"""
-SEARCH = "[data-md-component=search-query]"
 PAGES = {
     "home": "",
     "docs": "data-format/",
@@ -97,30 +96,17 @@ def test_nothing_is_stopped_on_a_page(visit: Visit, atlas: str, name: str) -> No
     clean(visit, atlas)
 
 
-def search(page: Page, text: str) -> list[str]:
-    """Look for a text in the theme's search; the results' titles."""
-    page.locator(SEARCH).click()
-    page.keyboard.type(text)
-    results = page.locator(".md-search-result__item")
-    results.first.wait_for(state="attached")
-    page.wait_for_timeout(200)  # the theme closes it once, shortly after the page was changed
-    if not results.first.is_visible():
-        page.locator(SEARCH).click()
-    results.first.wait_for()
-    return results.locator("h1, h2").all_inner_texts()
-
-
 def test_a_page_that_is_changed_in_place_runs_under_the_same_policy(
     visit: Visit, atlas: str
 ) -> None:
     page = visit.page
-    page.goto(f"{atlas}tables/", wait_until="networkidle")
+    arrive(page, f"{atlas}tables/")
     page.evaluate("() => { window.sameDocument = true; }")
     for title in ("Data format", "Claims"):
         page.locator("nav.md-nav--primary").get_by_role("link", name=title, exact=True).click()
         until(page, "(title) => document.title.startsWith(title)", title)
-    search(page, "Qwen")  # of R1- alone the theme says that it is no query
-    page.locator(".md-search-result__item a").first.click()
+    results = search(page, "Qwen")  # of R1- alone the theme says that it is no query
+    results.locator("a").first.click()
     until(page, "() => document.querySelectorAll('figure.ga-figure svg').length > 1")
     assert page.evaluate("() => window.sameDocument") is True
     assert page.locator(f'meta[http-equiv="{HEADER}"]').count() == 1
@@ -163,7 +149,7 @@ def test_scripts_of_a_page_run_wherever_the_reader_began(
     visit: Visit, rich: str, instant: bool
 ) -> None:
     page = visit.page
-    page.goto(rich + ("" if instant else "notes/"), wait_until="networkidle")
+    arrive(page, rich + ("" if instant else "notes/"))
     if instant:
         page.locator("nav.md-nav--primary").get_by_role("link", name="Notes").click()
     until(page, "() => document.documentElement.dataset.notes === 'ran'")

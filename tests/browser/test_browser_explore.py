@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, V
 from site_builds import DYNTS, GRPO
 
 from gridatlas.statistics.estimates import wilson
-from views import Visit, colour, contrast, until
+from views import Visit, arrive, colour, contrast, until
 
 WIDE = ViewportSize(width=1280, height=900)
 MODEL = f"studies/{DYNTS}/model/r1-qwen/"
@@ -525,7 +525,7 @@ def test_instant_navigation_ends_the_charts_of_the_page_before(
     context.route(f"{home}**", answer)
     visit = Visit(context.new_page(), urlsplit(home).netloc)
     page = visit.page
-    page.goto(f"{home}studies/tiny/model/", wait_until="networkidle")
+    arrive(page, f"{home}studies/tiny/model/")
     page.evaluate("() => { window.sameDocument = true; }")
     for grid in ("tiny/small", "tiny/large"):
         _explore(page, page.url, grid)

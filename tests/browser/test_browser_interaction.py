@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route
 from site_builds import DYNTS
 
-from views import Visit, until
+from views import Visit, arrive, until
 
 STUDY = f"studies/{DYNTS}/"
 MODEL = f"{STUDY}model/r1-qwen/"
+FIRST_CELL = """() => document.activeElement.matches("[role=button]")
+  && document.activeElement.closest("figure") === document.querySelector("figure.ga-figure")"""
 BEST, LOW = "r1-qwen/aime24/0.4,2000", "r1-qwen/aime24/0.1,500"
 OPEN = "() => !!document.querySelector('.ga-card[role=dialog]:not([hidden])')"
 
@@ -124,7 +126,7 @@ def test_an_address_opens_what_it_is_folded_in(
         "() => [...document.querySelectorAll('details.ga-fold[open][id]')].map((one) => one.id)"
     )
     assert page.evaluate(opened) == folds
-    page.goto(home + STUDY, wait_until="networkidle")
+    arrive(page, home + STUDY)
     page.evaluate("(to) => { document.querySelector('.ga-chips a').href = to; }", home + address)
     page.locator(".ga-chips a").first.click()
     place = address.partition("#")[2]
@@ -135,7 +137,7 @@ def test_an_address_opens_what_it_is_folded_in(
 
 
 def test_a_link_for_the_keyboard_skips_to_the_first_heatmap(page: Page, home: str) -> None:
-    page.goto(home + MODEL, wait_until="networkidle")
+    arrive(page, home + MODEL)
     until(page, "() => !!document.querySelector('figure.ga-figure [role=button]')")
     skip = page.locator("a.ga-skip")
     assert skip.bounding_box()["width"] <= 1  # type: ignore[index]
@@ -143,11 +145,36 @@ def test_a_link_for_the_keyboard_skips_to_the_first_heatmap(page: Page, home: st
     assert skip.bounding_box()["width"] > 100  # type: ignore[index]
     page.keyboard.press("Enter")
     until(page, "() => location.hash.startsWith('#grid/') && !!document.querySelector(':target')")
-    # The browser goes on from the target once it has drawn it.
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 500)))")
     page.keyboard.press("Tab")
-    first = page.locator("figure.ga-figure").first
-    assert first.locator(":focus").get_attribute("role") == "button"
+    until(page, FIRST_CELL)
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before it is put in", "after"])
+def test_keyboard_goes_on_although_the_theme_puts_the_page_in_anew(
+    page: Page, home: str, early: bool
+) -> None:
+    """It fetches the page again after the first link within it; both ends of that are tried."""
+    arrive(page, home + MODEL)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(home + MODEL, hold)
+    page.locator("a.ga-skip").focus()
+    page.keyboard.press("Enter")
+    until(page, "() => !!document.querySelector(':target')")
+    page.evaluate("() => { window.before = document.querySelector('figure'); }")
+    if early:
+        page.keyboard.press("Tab")
+        until(page, FIRST_CELL)
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
+    until(page, "() => !window.before.isConnected && document.activeElement !== document.body")
+    if not early:
+        page.keyboard.press("Tab")
+    until(page, FIRST_CELL)
 
 
 def test_statements_are_filtered_and_tables_sorted(page: Page, home: str) -> None:
@@ -176,7 +203,7 @@ def test_a_link_unfolds_what_it_leads_to(page: Page, home: str) -> None:
 
 def test_a_row_of_the_ranks_leads_to_its_cell(page: Page, home: str) -> None:
     """With instant navigation, which takes no link of a drawing for one of the page."""
-    page.goto(home + MODEL, wait_until="networkidle")
+    arrive(page, home + MODEL)
     page.evaluate("() => { window.same = true; }")
     page.locator("a.ga-row").first.click()
     until(page, "() => !!document.querySelector('.ga-target')")

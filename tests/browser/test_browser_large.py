@@ -1,14 +1,17 @@
 """Large grids in a browser: no printed values, labels apart, blocks with their rule."""
 
+import functools
 import gzip
 import json
 import random
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import exp
+from pathlib import Path
 
 import pytest
 import site_builds
+from once import made_once, once
 from playwright.sync_api import Browser
 
 from views import View, beyond, look, overlap, until
@@ -45,11 +48,11 @@ def _study(project: site_builds.Project, name: str) -> None:
     project.write(f"data/{_id(name)}/cells.csv", "first,second,value,state\n" + "".join(lines))
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
+@once
+def large_site(base: Path) -> site_builds.Build:
     project = site_builds.make_project(
-        tmp_path_factory.mktemp("large") / "project",
-        site_builds.shared_cache(tmp_path_factory.getbasetemp()),
+        base / "large",
+        site_builds.shared_cache(base),
         theme={
             "name": "material",
             "font": False,
@@ -65,20 +68,29 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
 
 
 @pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
+    return large_site(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module")
 def large(build: site_builds.Build) -> Iterator[str]:
     with site_builds.serving(build.site) as home:
         yield home
 
 
 @pytest.fixture(scope="module")
-def looked(browser: Browser, large: str) -> Iterator[Callable[[str], dict[tuple[int, str], View]]]:
+def looked(
+    browser: Browser, large: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], dict[tuple[int, str], View]]]:
     context = browser.new_context(reduced_motion="reduce", color_scheme="light")
-    seen: dict[str, dict[tuple[int, str], View]] = {}
+    base = tmp_path_factory.getbasetemp()
 
+    @functools.cache
     def looked_at(name: str) -> dict[tuple[int, str], View]:
-        if name not in seen:
-            seen[name] = look(context, f"{large}studies/{_id(name)}/", (PHONE, WIDE))
-        return seen[name]
+        def make(_: Path) -> dict[tuple[int, str], View]:
+            return look(context, f"{large}studies/{_id(name)}/", (PHONE, WIDE))
+
+        return made_once(base, f"looked at {name}", make)
 
     yield looked_at
     context.close()
@@ -97,8 +109,8 @@ def test_a_large_heatmap_is_drawn_whole_and_without_numbers(
     view: View, request: pytest.FixtureRequest
 ) -> None:
     name, width, _ = request.node.callspec.params["view"]
-    assert view.visit.messages == []
-    assert view.visit.failed == []
+    assert view.messages == []
+    assert view.failed == []
     assert view.measured["width"] <= view.measured["inner"]
     (heatmap,) = view.heatmaps
     assert len(heatmap["cells"]) == MARKS[name]

@@ -12,7 +12,7 @@ from features import features
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
 from site_builds import DYNTS, GRPO
 
-from views import AT_REST, Visit, until
+from views import AT_REST, FOLLOWS, Visit, arrive, search, until
 
 NAVIGATION = "nav.md-nav--primary"
 MODEL = f"studies/{DYNTS}/model/r1-qwen/"
@@ -64,7 +64,7 @@ def test_pages_are_changed_in_place_with_their_styles_and_scripts_once(
     visit: Visit, home: str
 ) -> None:
     page = visit.page
-    page.goto(f"{home}studies/", wait_until="networkidle")
+    arrive(page, f"{home}studies/")
     page.evaluate(MARK)
     follow(page, "DynTS: local window size and retention ratio", f"{home}studies/{DYNTS}/")
     follow(page, "R1-Qwen: ratio clearly matters; 0.4 scores highest", home + MODEL)
@@ -76,7 +76,8 @@ def test_pages_are_changed_in_place_with_their_styles_and_scripts_once(
     assert hidden.evaluate("(one) => getComputedStyle(one).position") == "absolute"
     # As after loading it.
     shown = page.locator("article").inner_text()
-    page.reload(wait_until="networkidle")
+    page.reload()
+    until(page, FOLLOWS)
     assert page.locator("article").inner_text() == shown
     assert visit.messages == []
     assert visit.failed == []
@@ -90,7 +91,7 @@ SEEN = """(id) => {
 
 def test_back_and_forward_return_to_the_page_and_the_place(visit: Visit, home: str) -> None:
     page = visit.page
-    page.goto(home + MODEL, wait_until="networkidle")
+    arrive(page, home + MODEL)
     page.evaluate(MARK)
     page.locator("#statistics > summary").click()
     page.locator(f'article table a[href$="#{CELL}"]').click()
@@ -130,7 +131,7 @@ def test_a_cell_of_another_page_is_marked_where_the_address_alone_does_not(
     page.route("**/gridatlas.css*", without_target)
     if not cards:
         page.route(home + MODEL, without_cards)
-    page.goto(f"{home}studies/{DYNTS}/", wait_until="networkidle")
+    arrive(page, f"{home}studies/{DYNTS}/")
     page.evaluate(MARK)
     page.locator("#statistics > summary").click()
     page.locator(f'article table a[href$="#{CELL}"]').click()
@@ -148,7 +149,7 @@ def test_a_cell_of_another_page_is_marked_where_the_address_alone_does_not(
 
 def test_the_palette_is_kept_from_page_to_page(visit: Visit, home: str) -> None:
     page = visit.page
-    page.goto(f"{home}studies/", wait_until="networkidle")
+    arrive(page, f"{home}studies/")
     before = page.locator("body").get_attribute("data-md-color-scheme")
     page.locator("label[for^=__palette]:visible").click()
     follow(page, "GRPO on two-operand digit tasks", f"{home}studies/{GRPO}/")
@@ -186,11 +187,8 @@ def test_search_finds(
     visit: Visit, home: str, words: str, title: str, teaser: str, address: str
 ) -> None:
     page = visit.page
-    page.goto(home, wait_until="networkidle")
-    page.locator("[data-md-component=search-query]").click()
-    page.keyboard.type(words)
-    results = page.locator(".md-search-result__item")
-    results.first.wait_for()
+    arrive(page, home)
+    results = search(page, words)
     found = results.filter(has=page.locator(f'a[href^="{home}{address}"]')).first
     found.wait_for()
     assert title in found.locator("h1, h2").first.inner_text()
@@ -219,7 +217,7 @@ def test_the_index_holds_words_and_no_charts(
 
 def test_heatmaps_in_tabs_and_notes_are_drawn_as_elsewhere(visit: Visit, rich: str) -> None:
     page = visit.page
-    page.goto(f"{rich}studies/tiny/", wait_until="networkidle")
+    arrive(page, f"{rich}studies/tiny/")
     figures = page.locator(".tabbed-block figure.ga-figure")
     sizes = [figure.bounding_box() for figure in figures.all()]
     size, hidden = sizes  # a row in each tab
@@ -235,7 +233,7 @@ def test_heatmaps_in_tabs_and_notes_are_drawn_as_elsewhere(visit: Visit, rich: s
     other = figures.last.bounding_box()
     assert other is not None
     assert (other["width"], other["height"]) == (size["width"], size["height"])
-    page.goto(f"{rich}studies/tiny/model/large/", wait_until="networkidle")
+    arrive(page, f"{rich}studies/tiny/model/large/")
     note = page.locator(".admonition").first
     figure = note.locator("figure.ga-figure")
     outer, inner = note.bounding_box(), figure.bounding_box()
@@ -271,7 +269,7 @@ def test_on_a_phone_the_drawer_leads_to_every_page(browser: Browser, home: str) 
         viewport=ViewportSize(width=360, height=740), reduced_motion="reduce", has_touch=True
     )
     page = context.new_page()
-    page.goto(home, wait_until="networkidle")
+    arrive(page, home)
     for title, address in [
         ("Studies", "studies/"),
         ("DynTS: local window size and retention ratio", f"studies/{DYNTS}/"),

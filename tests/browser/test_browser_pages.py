@@ -1,11 +1,14 @@
 """Every kind of page, on a phone and on a wide screen, light and dark, in a real browser."""
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import pytest
+from once import made_once
 from playwright.sync_api import Browser
 from site_builds import DOCUMENTS, DYNTS, FIGURE, GRPO
 
@@ -57,15 +60,19 @@ WHITE = (255.0, 255.0, 255.0)
 
 
 @pytest.fixture(scope="module")
-def looked(browser: Browser) -> Iterator[Callable[[str], dict[tuple[int, str], View]]]:
+def looked(
+    browser: Browser, home: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], dict[tuple[int, str], View]]]:
     """Looks at a page, once for all tests, in a browser that keeps what it has loaded."""
     context = browser.new_context(reduced_motion="reduce", color_scheme="light")
-    seen: dict[str, dict[tuple[int, str], View]] = {}
+    base = tmp_path_factory.getbasetemp()
 
-    def looked_at(url: str) -> dict[tuple[int, str], View]:
-        if url not in seen:
-            seen[url] = look(context, url, (PHONE, WIDE))
-        return seen[url]
+    @functools.cache
+    def looked_at(name: str) -> dict[tuple[int, str], View]:
+        def make(_: Path) -> dict[tuple[int, str], View]:
+            return look(context, home + PAGES[name], (PHONE, WIDE))
+
+        return made_once(base, f"looked at {name}", make)
 
     yield looked_at
     context.close()
@@ -73,12 +80,10 @@ def looked(browser: Browser) -> Iterator[Callable[[str], dict[tuple[int, str], V
 
 @pytest.fixture
 def view(
-    request: pytest.FixtureRequest,
-    looked: Callable[[str], dict[tuple[int, str], View]],
-    home: str,
+    request: pytest.FixtureRequest, looked: Callable[[str], dict[tuple[int, str], View]]
 ) -> View:
     name, width, scheme = request.param
-    return looked(home + PAGES[name])[width, scheme]
+    return looked(name)[width, scheme]
 
 
 def named(heatmap: dict[str, Any]) -> str:
@@ -87,13 +92,13 @@ def named(heatmap: dict[str, Any]) -> str:
 
 @every_view
 def test_nothing_is_said_on_the_console(view: View) -> None:
-    assert view.visit.messages == []
+    assert view.messages == []
 
 
 @every_view
 def test_every_request_is_answered_by_the_site_itself(view: View) -> None:
-    assert view.visit.elsewhere == []
-    assert view.visit.failed == []
+    assert view.elsewhere == []
+    assert view.failed == []
 
 
 @every_view
@@ -219,12 +224,12 @@ def test_each_value_stands_out_from_its_cell(view: View) -> None:
 
 
 def test_the_pages_show_every_grid(
-    looked: Callable[[str], dict[tuple[int, str], View]], home: str
+    looked: Callable[[str], dict[tuple[int, str], View]],
 ) -> None:
     """So that none of the tests here passes because it looks at nothing."""
     grids = set()
     for name in ("models", "settings"):
-        view = looked(home + PAGES[name])[WIDE, "light"]
+        view = looked(name)[WIDE, "light"]
         grids |= {heatmap["grid"].removeprefix(FIGURE) for heatmap in view.heatmaps} - {""}
     assert grids == {grid for study in DOCUMENTS.values() for grid in study}
 

@@ -22,6 +22,7 @@ from expected import (
     study_of,
     trials,
 )
+from once import once
 from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize
 from site_builds import (
     DYNTS,
@@ -34,10 +35,11 @@ from site_builds import (
     grid_of,
     make_project,
     serving,
+    shared_cache,
     text_of,
 )
 
-from views import Visit, colour, luminance, until
+from views import Visit, arrive, colour, luminance, until
 
 WIDE = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=360, height=740)
@@ -373,7 +375,7 @@ def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
     context = browser.new_context(viewport=WIDE)
     visit = Visit(context.new_page(), urlsplit(home).netloc)
     page = visit.page
-    page.goto(home + MODEL, wait_until="networkidle")
+    arrive(page, home + MODEL)
     # With instant navigation the theme fetches the page once, at the first change of its address.
     with page.expect_response(home + MODEL) as fetched:
         page.evaluate("(id) => { location.hash = id; }", "r1-qwen/aime24/0.1,500")
@@ -398,8 +400,8 @@ def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
 SITE_URL = "https://tiny.example/"
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@once
+def tiny_site(base: Path) -> Path:
     """A site whose addresses are files, and whose pages take each other's place."""
     theme = {
         "name": "material",
@@ -410,10 +412,20 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {"scheme": "slate", "toggle": {"icon": "material/weather-sunny", "name": "Light"}},
         ],
     }
-    folder = tmp_path_factory.mktemp("reading") / "tiny"
-    project = make_project(folder, use_directory_urls=False, site_url=SITE_URL, theme=theme)
+    project = make_project(
+        base / "reading",
+        shared_cache(base),
+        use_directory_urls=False,
+        site_url=SITE_URL,
+        theme=theme,
+    )
     add_tiny_study(project)
     return project.built("--strict").site
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_site(tmp_path_factory.getbasetemp())
 
 
 def test_pages_can_be_read_from_a_disk(browser: Browser, tiny: Path) -> None:
@@ -478,7 +490,7 @@ def test_back_leads_to_the_cell_again(tiny_home: tuple[Page, str, bool]) -> None
     cell = "large/0.2,16"
     link = f"{address}studies/tiny/model/large/index.html#{cell}"
     other = f"{address}studies/tiny/model/small/index.html"
-    page.goto(link, wait_until="networkidle")
+    arrive(page, link)
     until(page, MARKED, cell)
     first = page.evaluate(PLACE, cell)
     assert 0 <= first["top"] < 500

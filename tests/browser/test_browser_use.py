@@ -16,7 +16,7 @@ from hostile import STRINGS, hostile
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 from site_builds import DYNTS, GRPO
 
-from views import Visit, until
+from views import Visit, search, until
 
 WIDE = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=360, height=740)
@@ -198,10 +198,7 @@ def test_no_string_from_data_runs(page: Page, hostile_home: str) -> None:
     for study in STRINGS:
         visit.page.goto(f"{hostile_home}studies/{study}/", wait_until="load")
     assert visit.messages == []
-    visit.page.locator("[data-md-component=search-query]").click()
-    visit.page.keyboard.type("summary")
-    results = visit.page.locator(".md-search-result__item")
-    results.first.wait_for()
+    results = search(visit.page, "summary")
     assert "summary" in results.first.inner_text()
     titles = {title for title in results.locator("h1, h2").all_inner_texts() if "title" in title}
     assert len(titles) >= 8

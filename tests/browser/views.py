@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Response
 
 MEASURE = (Path(__file__).with_name("measure.js")).read_text(encoding="utf-8")
 
@@ -17,6 +17,10 @@ HEIGHT = 800
 SCHEMES = {"default": "light", "slate": "dark"}
 """The theme's names of its colour schemes."""
 AT_REST = "() => document.getAnimations().every((one) => one.playState !== 'running')"
+
+FOLLOWS = """() => "location$" in window && performance.getEntriesByType("resource").some(
+  (one) => one.name.endsWith("/sitemap.xml") && one.responseEnd > 0)"""
+"""The theme's script ran to its end, and knows which pages it can put into this one's place."""
 
 Point = Sequence[float]
 Colour = tuple[float, float, float]
@@ -70,11 +74,30 @@ class Visit:
         dialog.dismiss()
 
 
+CLOSED = "() => new Promise((done) => setTimeout(done, 200))"
+"""The theme closes its search and its drawer 125 ms after each step from page to page.
+
+A timer of the same page that was set later, and for longer, ends later on any machine.
+"""
+
+
+def search(page: Page, words: str) -> Locator:
+    """Look for words in the theme's search; its results, of which the first can be seen."""
+    page.evaluate(CLOSED)
+    page.locator("[data-md-component=search-query]").click()
+    page.keyboard.type(words)
+    results = page.locator(".md-search-result__item")
+    results.first.wait_for()
+    return results
+
+
 @dataclass(frozen=True)
 class View:
-    """One page at one width in one colour scheme, measured."""
+    """One page at one width in one colour scheme, measured, and what its `Visit` noted in all."""
 
-    visit: Visit
+    elsewhere: list[str]
+    failed: list[str]
+    messages: list[str]
     measured: dict[str, Any]
 
     @property
@@ -93,18 +116,25 @@ def look(context: BrowserContext, url: str, widths: Sequence[int]) -> dict[tuple
     page.set_viewport_size({"width": widths[0], "height": HEIGHT})
     page.goto(url, wait_until="load")
     page.evaluate("() => document.fonts.ready")
-    views = {}
+    measured = {}
     for order in (widths, widths[::-1]):
-        if views:
+        if measured:
             page.locator("label[for^=__palette]:visible").click()
         scheme = page.locator("body").get_attribute("data-md-color-scheme")
         for width in order:
             page.set_viewport_size({"width": width, "height": HEIGHT})
             until(page, AT_REST)
-            views[width, SCHEMES[str(scheme)]] = View(visit, page.evaluate(MEASURE))
+            measured[width, SCHEMES[str(scheme)]] = page.evaluate(MEASURE)
     page.close()
-    assert len(views) == 2 * len(widths), "the button did not change the colours"
-    return views
+    assert len(measured) == 2 * len(widths), "the button did not change the colours"
+    noted = (visit.elsewhere, visit.failed, visit.messages)
+    return {name: View(*noted, view) for name, view in measured.items()}
+
+
+def arrive(page: Page, url: str) -> None:
+    """Open a page of a site with instant navigation, and wait until the theme follows links."""
+    page.goto(url)
+    until(page, FOLLOWS)
 
 
 def until(page: Page, condition: str, argument: object = None, patience: float = 120) -> None:

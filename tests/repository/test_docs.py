@@ -66,7 +66,7 @@ def test_models_are_walked_whole() -> None:
 @pytest.mark.parametrize("page", write_reference.PAGES)
 def test_reference_is_what_the_code_says(page: str) -> None:
     text = (DOCS / page).read_text("utf-8")
-    assert "<!-- from the code: " in text
+    assert "<!--code: " in text
     assert write_reference.written(text) == text, "`make reference` writes it anew"
 
 
@@ -158,7 +158,7 @@ def test_no_facet_can_take_the_place_of_a_page_or_file() -> None:
 
 def test_commands_page_has_every_command() -> None:
     page = (DOCS / "commands.md").read_text("utf-8")
-    parts = re.findall(r"^## (.*)\n\n<!-- from the code: (.*) -->$", page, re.MULTILINE)
+    parts = re.findall(r"^## (.*)\n\n<!--code: (.*)-->$", page, re.MULTILINE)
     names = ["", *main.commands]
     assert sorted(parts) == sorted(
         (f"gridatlas {name}".rstrip(), f"command {name}".rstrip()) for name in names
@@ -251,9 +251,17 @@ def test_full_example_uses_every_key() -> None:
     assert {"agreement", "cells", "compare", "replicates", "see_also"} <= shown
 
 
-def test_python_page_has_every_column() -> None:
-    frame = gridatlas.load(ROOT / "data")["dynts-window-ratio"].frame()
-    named = words(DOCS / "python.md")
+def test_python_page_has_all_of_the_interface() -> None:
+    page = (DOCS / "python.md").read_text("utf-8")
+    shown = {name.rpartition(".")[2] for name in re.findall(r"^::: gridatlas\.(\S+)$", page, re.M)}
+    assert shown >= {*gridatlas.__all__}
+
+
+def test_frames_describe_every_column() -> None:
+    study = gridatlas.load(ROOT / "data")["dynts-window-ratio"]
+    frame = study.frame()
+    text = next(iter(study.grids.values())).frame.__doc__ or ""
+    named = set(re.findall("`([^`]+)`", text))
     factors = {"model", "benchmark", "ratio", "local_window"}
     assert set(frame.columns) - factors - named == set()
 

@@ -102,6 +102,7 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
         "data.runs",
         "data.tables",
         "data.text",
+        "progress",
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -14,12 +15,12 @@ from typing import Any
 
 import pytest
 import toy_run
-from toy_run import ToyFactory, toy_rows, toy_units
+from toy_run import ToyFactory, ToyWorker, toy_rows, toy_units
 
 from conftest import MakeRun
 from gridatlas.reproduce.runner import cluster
 from gridatlas.reproduce.runner.engine import run_units
-from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.errors import CannotRun, OutOfMemory
 from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
 from gridatlas.reproduce.runner.workers import Devices
 
@@ -101,7 +102,7 @@ def test_a_crashed_worker_is_replaced(ray: Any, make_run: MakeRun, tmp_path: Pat
     log = folder.folder / "told"
     assert run(_reporting(folder, log), ToyFactory(0, trap=trap)) == len(UNITS) - 3
     assert list(trap.iterdir()) == []
-    assert log.read_text().count("A worker was lost (") == 2
+    assert log.read_text().count("A worker was lost, and Ray has started it again") == 2
     assert outcomes(folder) == expected()
 
 
@@ -144,6 +145,47 @@ def test_a_group_that_fails_again_and_again_is_told_at_the_end(ray: Any, make_ru
     assert {unit.item for unit in folder.missing(UNITS)} == {"q2"}
 
 
+@dataclass(frozen=True)
+class Cramped:
+    """Makes workers of which the first one alone has too little memory, from the start or later."""
+
+    taken: Path
+    in_factory: bool
+
+    def __call__(self) -> Cramped | ToyWorker:
+        try:
+            self.taken.touch(exist_ok=False)
+        except FileExistsError:
+            return ToyWorker(0, delay=0.05)
+        if self.in_factory:
+            raise _no_memory()
+        return self
+
+    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+        yield group[0], toy_rows(group[0], 0)
+        raise _no_memory()
+
+
+def _no_memory() -> OutOfMemory:
+    return OutOfMemory("the GPU's memory ran out", "room", "give --rows 4")
+
+
+@pytest.mark.parametrize("in_factory", [True, False], ids=["starting", "working"])
+def test_a_worker_out_of_memory_ends_no_other(
+    ray: Any, make_run: MakeRun, tmp_path: Path, in_factory: bool
+) -> None:
+    folder, log = make_run(UNITS, but=UNITS), tmp_path / "told"
+    assert run(_reporting(folder, log), Cramped(tmp_path / "taken", in_factory)) == len(UNITS)
+    what = "A worker can't start: " if in_factory else "A worker failed ("
+    assert log.read_text().count(f"{what}the GPU's memory ran out") == 1
+    assert outcomes(folder) == expected()
+
+
+def test_too_little_memory_everywhere_is_told(ray: Any, make_run: MakeRun) -> None:
+    with pytest.raises(CannotRun, match="no worker can be started: the GPU's memory ran out"):
+        run(make_run(UNITS, but=UNITS), Failing(_no_memory(), in_factory=True), retries=1)
+
+
 def test_a_worker_that_cannot_start_is_told(ray: Any, make_run: MakeRun) -> None:
     folder = make_run(UNITS, but=UNITS)
     with pytest.raises(CannotRun, match="no worker can be started: ValueError: odd"):
@@ -175,6 +217,43 @@ def test_the_command_joins_a_cluster(ray: Any, tmp_path: Path) -> None:
     assert len(list((tmp_path / "run/records").glob("*.jsonl"))) == 24
 
 
+@dataclass(frozen=True)
+class Meeting:
+    """Makes workers that don't end a group before there are two of them, each in its process."""
+
+    met: Path
+
+    def __call__(self) -> Meeting:
+        (self.met / str(os.getpid())).touch()
+        return self
+
+    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+        for unit in group:
+            yield unit, toy_rows(unit, 0)
+            _wait_until(lambda: len(list(self.met.iterdir())) == 2, seconds=120)
+
+
+def test_a_machine_that_joins_later_gets_a_worker(
+    ray: Any, make_run: MakeRun, tmp_path: Path
+) -> None:
+    for machine in list(ray.machines.worker_nodes):
+        ray.machines.remove_node(machine)
+    _wait_until(lambda: ray.cluster_resources().get("CPU") == 1)
+    folder, met = make_run(UNITS, but=UNITS), tmp_path / "met"
+    met.mkdir()
+    log = tmp_path / "told"
+    # Ray starts machines in the main thread only.
+    running = threading.Thread(target=run, args=(_reporting(folder, log), Meeting(met)))
+    running.start()
+    _wait_until(lambda: bool(_begun_groups(folder)))
+    assert len(list(met.iterdir())) == 1
+    ray.machines.add_node(num_cpus=1)
+    running.join()
+    assert "A worker" not in log.read_text()
+    assert len(list(met.iterdir())) == 2
+    assert outcomes(folder) == expected()
+
+
 # Last, for it takes one of the two machines away.
 def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
     folder = make_run(UNITS, but=UNITS)
@@ -194,7 +273,9 @@ def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: P
     log = tmp_path / "told"
     assert run(_reporting(folder, log), ToyFactory(0, delay=0.6)) == len(UNITS)
     losing.join()
-    assert log.read_text().count("A worker was lost (") == 1
+    assert re.search(
+        r"A worker (was lost, and Ray has started it again|failed \()", log.read_text()
+    )
     assert outcomes(folder) == expected()
 
 

@@ -13,7 +13,7 @@ import torch
 from masked import full_attention
 
 from gridatlas.reproduce.kv import training
-from gridatlas.reproduce.kv.labels import attention_from_answer, labelled
+from gridatlas.reproduce.kv.labels import Labelled, attention_from_answer, labelled
 from gridatlas.reproduce.kv.models import about_model, choose_model, load_model
 from gridatlas.reproduce.kv.predictor import (
     PredictorSize,
@@ -101,10 +101,10 @@ def test_predictor_learns_and_is_kept(folder: Path, tmp_path: Path) -> None:
     ]
     found = labels_of(model, traces, tiny.THOUGHT, tmp_path / "work")
     family = model.config.model_type
-    how = Training(epochs=300, batch=32, rate=1e-2)
+    how = Training(epochs=600, batch=1, rate=1e-2)
     losses: list[float] = []
     predictor = train(found, family, SIZE, how, 0, CPU, lambda step, of, loss: losses.append(loss))
-    assert len(losses) == 300 * 4
+    assert len(losses) == how.steps(2) == 600 * 2
     assert np.mean(losses[-4:]) < 0.01 * np.mean(losses[:4])
     hidden = torch.cat([labels.hidden for labels in found])
     wanted = target(torch.cat([labels.received for labels in found]), family)
@@ -122,6 +122,48 @@ def test_predictor_learns_and_is_kept(folder: Path, tmp_path: Path) -> None:
         assert torch.equal(loaded(hidden), predicted)
         short = load_predictor(tmp_path, about_it, CPU, "bfloat16")(hidden.bfloat16()).float()
     assert float((short - predicted).abs().max()) < 0.1 * float(predicted.max())
+
+
+def test_steps_are_counted_in_traces() -> None:
+    assert Training().steps(256) == 15
+    assert Training().steps(257) == 30
+    assert Training(epochs=2, batch=3).steps(7) == 6
+
+
+def test_batch_is_the_mean_over_the_tokens_of_its_traces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever is given to the predictor at a time: gradients and loss are those of all tokens."""
+    numbers = torch.Generator().manual_seed(0)
+    found = [
+        Labelled(
+            torch.randn(tokens, 8, generator=numbers), torch.rand(tokens, generator=numbers) / 1000
+        )
+        for tokens in (5, 17, 2)
+    ]
+    how = Training(epochs=1, batch=3)
+    whole = new_predictor(8, SIZE, 0)
+    wanted = target(torch.cat([labels.received for labels in found]), "llama")
+    counts = torch.where((wanted >= how.low) & (wanted < how.high), how.weight, 1.0)
+    assert len(set(counts.tolist())) == 2
+    predicted = whole(torch.cat([labels.hidden for labels in found]))
+    loss = (counts * (predicted - wanted) ** 2).mean()
+    loss.backward()
+    parts = new_predictor(8, SIZE, 0)
+    monkeypatch.setattr(training, "CHUNK", 7)
+    total = training._gradients(parts, found, "llama", how, CPU)
+    assert total == pytest.approx(float(loss.detach()))
+    for wanted_of, found_of in zip(whole.parameters(), parts.parameters(), strict=True):
+        torch.testing.assert_close(found_of.grad, wanted_of.grad)
+
+
+def test_hidden_states_stay_on_the_disk(folder: Path, tmp_path: Path) -> None:
+    trace = Trace("a", (1, 2), (3, 4, tiny.THOUGHT, 5))
+    for _ in range(2):  # made, then found
+        found = labels_of(model_of(folder, "sdpa"), [trace], tiny.THOUGHT, tmp_path)
+        [file] = tmp_path.glob("*.safetensors")
+        assert f" {file}\n" in Path("/proc/self/maps").read_text()
+        assert found[0].hidden.shape == (2, 32)
 
 
 def test_labels_are_made_once(

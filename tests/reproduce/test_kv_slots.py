@@ -77,7 +77,7 @@ class RecordedSlots(SlotDecoder):
 
     def _put(self, number: int, row: Any, state: State) -> None:
         super()._put(number, row, state)
-        if row.cell is not None:
+        if row.sample.prunes:
             self.retained.setdefault(self._key(number), []).append(state.positions.tolist())
 
     def _draw(self) -> Iterator[Any]:
@@ -92,7 +92,7 @@ class RecordedSlots(SlotDecoder):
     def _prune(self, number: int, row: Any) -> None:
         super()._prune(number, row)
         positions = self.cache.positions[number, : self.cache.lengths[number]].tolist()
-        self.retained[self._key(number)].append(positions)
+        self.retained.setdefault(self._key(number), []).append(positions)
 
     def logits_of(self, key: Key) -> torch.Tensor:
         """[tokens, vocabulary]: those of the beginning, then those of the cell."""

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,7 @@ from gridatlas.reproduce.kv.sweep import Sweep
 from gridatlas.reproduce.kv.work import SweepFactory
 from gridatlas.reproduce.runner.collect import collect
 from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.progress import duration
 from gridatlas.reproduce.runner.records import RunFolder
 from gridatlas.reproduce.runner.units import seed_of
 
@@ -421,6 +423,7 @@ def test_estimate_of_the_whole_study() -> None:
     """Both models and all benchmarks on one GPU: a night or two; cell by cell, weeks."""
     hours = {"slots": 0.0, "loop": 0.0}
     tokens = 0.0
+    cells: dict[str, list[float]] = {}
     for level, shape in SHAPES.items():
         for benchmark, number in (("aime24", 30), ("aime25", 30), ("amc23", 40), ("gpqa_d", 198)):
             plan = Sweep(level, benchmark)
@@ -431,11 +434,21 @@ def test_estimate_of_the_whole_study() -> None:
             assert rows == {"r1-qwen": 201, "r1-llama": 86}[level]
             plan = replace(plan, batch=Batch("slots", rows, slots, "grouped"))
             rate = cost.assumed_rate(plan, shape)
-            hours["slots"] += number * rate.tokens / rate.per_second / 3600
+            seconds = number * rate.tokens / rate.per_second
+            cells.setdefault(benchmark, [number]).append(seconds)
+            hours["slots"] += seconds / 3600
             tokens += number * rate.tokens
     assert 200 < hours["loop"] < 450
     assert 10 < hours["slots"] < 30
     assert 100e6 < tokens / 2 < 115e6
+    # The page's table of what a night buys.
+    page = (SCRIPTS.parent / "reproducing" / "index.md").read_text()
+    rows = re.findall(r"^\| ([\w ]+) \| (\d+) \| ([\w ]+) \| ([\w ]+) \|$", page, re.MULTILINE)
+    cells["all four"] = [sum(column) for column in zip(*cells.values(), strict=True)]
+    assert {name.lower(): (int(number), *of) for name, number, *of in rows} == {
+        name: (number, duration(qwen), duration(llama))
+        for name, (number, qwen, llama) in cells.items()
+    }
 
 
 def test_too_little_memory_says_what_would_fit() -> None:

@@ -7,27 +7,33 @@ needs a GPU must say so where there is none, and is then run with `--device cpu`
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 import tiny
 import torch
+import yaml
 from hub import COMMIT, Hub
+from test_kv_vllm import line_of
 from transformers import AutoModelForCausalLM
 from warm import Done, Warm
 
 from gridatlas.reproduce.kv.questions import read_jsonl
+from gridatlas.reproduce.runner.records import RunFolder
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*(ROOT / "docs" / "reproduce").glob("*.py"), *(ROOT / "docs" / "reproducing").glob("*.md")]
 )
 CPU = ["--device", "cpu"]
-OF_THE_MACHINE = {".", "cd", "git", "hf", "make", "pip", "python3", "ray", "sbatch"}
-"""Commands that install, or are another program's: they aren't run here."""
+OF_THE_MACHINE = {".", "cd", "git", "hf", "make", "pip", "python3", "ray", "sbatch", "sky", "vllm"}
+"""Commands that install, or are another program's: they aren't run here. What sbatch and sky run
+is, in a test of its own, and vLLM's answers are written here in its place."""
 SAID = [*"hm", "</think>", *"\\boxed{4}", "<end>"]
 """What the tiny model always says: a thought, and the right answer to all questions here."""
 
@@ -104,6 +110,8 @@ def here(tmp_path: Path, filled: Hub) -> Path:
     write_lines(tmp_path / "train.jsonl", asked)
     answer = "".join(SAID[:-1])
     write_lines(tmp_path / "traces.jsonl", [row | {"text": answer} for row in asked])
+    answers = [line_of(f"{row['id']}/0", answer) for row in asked]
+    write_lines(tmp_path / "runs" / "train-answers.jsonl", answers)
     return tmp_path
 
 
@@ -133,6 +141,8 @@ def tried(warm: Warm, words: list[str], here: Path) -> Done:
         assert (here / (option(words, "--out") or "runs/digits") / "run.json").exists()
         return Done(0, killed.stdout, killed.stderr)
     done = warm.run(words, here)
+    if done.code == 1 and "Error: Ray knows of no GPU" in done.stderr:
+        return warm.run([*words, *CPU], here)
     if done.code != 1 or "Error: no GPU" not in done.stderr:
         return done
     assert done.stderr.endswith(
@@ -156,6 +166,123 @@ def test_commands_of_a_page(warm: Warm, here: Path, path: Path) -> None:
         manifest = json.loads(file.read_text())
         if manifest["script"] == "kv_sweep" and "/" in manifest["model"]["id"]:
             assert manifest["model"]["revision"] == COMMIT
+
+
+def test_vllm_is_called_as_the_script_prints(warm: Warm, here: Path) -> None:
+    page = ROOT / "docs" / "reproducing" / "index.md"
+    every = commands(page)
+    [asking] = [words for words in every if "--requests" in words]
+    [printed] = [words for words in every if words[0] == "vllm"]
+    done = warm.run(asking, here)
+    assert done.code == 0, done.stderr
+    lines = [shlex.split(line, comments=True) for line in done.stdout.splitlines()]
+    at = printed.index("COMMIT")
+    assert lines == [["pip", "install", "vllm"], [*printed[:at], COMMIT, *printed[at + 1 :]]]
+    assert len((here / str(option(asking, "--requests"))).read_text().splitlines()) == 3
+
+
+# --- schedulers -----------------------------------------------------------------------------------
+
+QUICK = "--scorer streaming --local-window 500 --ratio 0.1 --limit 4 --device cpu"
+
+
+def recorded(here: Path, script: str, **environment: str) -> list[str]:
+    """The words of the one command of Python that a shell script ends with, in its environment."""
+    program = here / ".venv" / "bin"
+    program.mkdir(parents=True, exist_ok=True)
+    (program / "activate").write_text(f"export PATH={program}:$PATH\n")
+    (program / "python").write_text("#!/bin/sh\nprintf '%s\\n' python \"$@\"\n")
+    (program / "python").chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=here,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_tasks_of_slurm_share_a_run(warm: Warm, here: Path) -> None:
+    page = ROOT / "docs" / "reproducing" / "index.md"
+    [words] = [words for words in commands(page) if words[0] == "sbatch"]
+    array, script, *arguments = words[1:]
+    assert array == "--array=1-8"
+    assert subprocess.run(["bash", "-n", script], cwd=here, check=False).returncode == 0
+    text = (here / script).read_text()
+    [header] = re.findall(r"^# +sbatch (.*)$", text, re.MULTILINE)
+    assert header.startswith(f"{array} {script} ")
+    task = shlex.join(["bash", script, *arguments, *QUICK.split()])
+    for number in (3, 4):
+        slurm = {"ID": str(number), "MIN": "3", "COUNT": "2"}
+        found = recorded(here, task, **{f"SLURM_ARRAY_TASK_{key}": slurm[key] for key in slurm})
+        assert found[2:4] == ["--shard", f"{number - 2}/2"]
+        done = warm.run(found, here)
+        assert done.code == 0, done.stderr
+    run = RunFolder.open(here / str(option(words, "--out")))
+    assert run.missing(run.plan()) == []
+
+
+def test_nodes_of_skypilot_share_a_run(warm: Warm, here: Path) -> None:
+    page = ROOT / "docs" / "reproducing" / "index.md"
+    [words] = [words for words in commands(page) if words[0] == "sky"]
+    assert words[:2] == ["sky", "launch"]
+    task = yaml.safe_load((here / words[2]).read_text())
+    # The fields of a task that this one has, and their types, as SkyPilot's reference has them.
+    types = {"name": str, "workdir": str, "num_nodes": int, "resources": dict, "envs": dict}
+    types |= {"file_mounts": dict, "setup": str, "run": str}
+    assert {key: type(value) for key, value in task.items()} == types
+    assert task["resources"].keys() <= {"accelerators", "disk_size", "use_spot"}
+    assert all(isinstance(value, str) for value in task["envs"].values())
+    assert subprocess.run(["bash", "-n"], input=task["setup"].encode(), check=False).returncode == 0
+    assert task["setup"].splitlines() == [
+        shlex.join(line).replace("'", '"') for line in commands(page)[1:4]
+    ]
+    name, _, arguments = words[words.index("--env") + 1].partition("=")
+    assert name in task["envs"]
+    environment = task["envs"] | {name: f"{arguments} {QUICK}", "OUT": "runs/sky"}
+    for rank in (0, 1):
+        nodes = {"SKYPILOT_NODE_RANK": str(rank), "SKYPILOT_NUM_NODES": "2"}
+        done = warm.run(recorded(here, task["run"], **environment, **nodes), here)
+        assert done.code == 0, done.stderr
+    run = RunFolder.open(here / "runs" / "sky")
+    assert run.missing(run.plan()) == []
+
+
+# --- a predictor of the hub -----------------------------------------------------------------------
+
+
+def test_predictor_is_loaded_by_its_revision(warm: Warm, here: Path, hub: Hub) -> None:
+    script = "docs/reproduce/kv_sweep.py"
+    train = "docs/reproduce/train_predictor.py --model r1-qwen --traces traces.jsonl --epochs 1"
+    made = warm.run(["python", *train.split(), *CPU, "--first", "8", "--second", "4"], here)
+    assert made.code == 0, made.stderr
+    [printed] = re.findall(r"^To publish it: (.*)$", made.stderr, re.MULTILINE)
+    upload = shlex.split(printed)
+    page = ROOT / "docs" / "reproducing" / "index.md"
+    assert upload in commands(page)
+    # What `hf upload` does, with its folder and what it leaves out.
+    left_out = shutil.ignore_patterns(upload[upload.index("--exclude") + 1].partition("/")[0])
+    shutil.copytree(here / upload[3], hub.folder / "models" / "me" / "dynts", ignore=left_out)
+    given = ["python", script, "--model", "r1-qwen", "--benchmark", "aime24", "--limit", "1"]
+    given += ["--local-window", "500", "--ratio", "0.1", "--out", "runs/published", *CPU]
+    done = warm.run([*given, "--predictor", "me/dynts", "--predictor-revision", COMMIT], here)
+    assert done.code == 0, done.stderr
+    settings = RunFolder.open(here / "runs" / "published").manifest()["settings"]
+    about = json.loads((here / "runs" / "predictor-r1-qwen" / "predictor.json").read_text())
+    assert settings["predictor"] == about["sha256"]
+    # The run knows its predictor by the hash: the local one is the same.
+    assert warm.run(given, here).code == 0
+    none = warm.run([*given, "--predictor", "me/none", "--predictor-revision", COMMIT], here)
+    assert none.code == 1
+    assert "the predictor me/none can't be had from the hub" in none.stderr
+    folder = warm.run(
+        [*given, "--predictor", "runs/predictor-r1-qwen", "--predictor-revision", COMMIT], here
+    )
+    assert folder.code == 2
+    assert "leave --predictor-revision out" in folder.stderr
 
 
 # --- what the hub doesn't give --------------------------------------------------------------------

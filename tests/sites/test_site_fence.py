@@ -42,6 +42,13 @@ def test_the_home_page_lists_the_studies(atlas: Build) -> None:
         assert answer == answers[0]["sentence"]
 
 
+def test_the_page_about_explore_has_a_grid_to_try_it_on(atlas: Build) -> None:
+    [figure] = figures(atlas.page("explore/"))
+    assert figure_name(figure) == "R1-Qwen | AIME24"
+    # The button is put next to this link.
+    assert figure.select_one('.ga-downloads:not(.ga-blocks) a[href$=".vl.json"]')
+
+
 def test_ids_of_the_page_are_unique(atlas: Build) -> None:
     ids = [str(element["id"]) for element in atlas.page("fence/").select("[id]")]
     assert sorted(ids) == sorted(set(ids))

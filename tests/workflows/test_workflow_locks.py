@@ -55,7 +55,8 @@ def _asked() -> list[tuple[str, str]]:
     for extra, those in project["optional-dependencies"].items():
         asked += [(extra, requirement) for requirement in those]
     for group, those in groups.items():
-        asked += [(group, requirement) for requirement in those]
+        # Another group that it includes is asked for itself.
+        asked += [(group, requirement) for requirement in those if isinstance(requirement, str)]
     return asked
 
 

@@ -18,6 +18,7 @@ from gridatlas.data.validate import validate
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
+from gridatlas.progress import tracked
 from gridatlas.results.reconcile import analyse
 
 
@@ -83,7 +84,8 @@ def load_data(
     if not folders:
         return Assessments(problems=(_no_study(data, name),))
     found = {
-        folder.name: read(folder, f"{name}/{folder.name}", progress, cache) for folder in folders
+        folder.name: read(folder, f"{name}/{folder.name}", progress, cache)
+        for folder in tracked(folders, "studies read")
     }
     studies = {key: study for key, study in found.items() if isinstance(study, Assessment)}
     unreadable = {key: given for key, given in found.items() if not isinstance(given, Assessment)}

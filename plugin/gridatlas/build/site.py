@@ -43,6 +43,7 @@ from gridatlas.pages.plan import (
 )
 from gridatlas.pages.redirects import at_old_addresses
 from gridatlas.pages.render import Page, Writer
+from gridatlas.progress import report, tracked
 
 ProgressReporter = Callable[[str], None]
 """Called with what was just done, such as `read tuning`."""
@@ -110,6 +111,7 @@ def build(
 
     def drawn(done: int, total: int) -> None:
         progress(f"drew {done} of {many(total, 'heatmap')}")
+        report("heatmaps drawn", done, total)
 
     with RenderPool[Drawable](cache, drawn) as pool:
         page_cache = PageCache(stored, (into, address, ending), templates, digests)
@@ -154,7 +156,7 @@ def _write(
     overview, *_ = plans
     others = _other_plans(plans)
     written: dict[str, Page] = {}
-    for study in studies:
+    for study in tracked([*studies], "studies written"):
         finished = study_writer.end(study, writer, progress)
         written |= {plan.path: finished.page(plan) for plan in study.plans}
         files.add(finished.files)
@@ -212,7 +214,7 @@ def _study_plans(
     progress: ProgressReporter,
 ) -> Iterator[StudyPlan]:
     """What is to be written of each study."""
-    for study_id, assessment in assessments.items():
+    for study_id, assessment in tracked(assessments.items(), "studies assessed"):
         study = assessment.study
         script = study.reproduce.script if study.reproduce else ""
         script_page = page_of(script) if script else ""

@@ -225,28 +225,45 @@ _SNIPPET = "export { vegaEmbed };"
 def bundle(cache_folder: Path | None = None) -> Bundle:
     """The libraries that drew the pictures, in the same versions, for a browser.
 
+    That of the version that the project's lock has comes with the package: making one takes a
+    second, a third of a small site's first build. Of another version it is made here.
+
     Args:
         cache_folder: Where the bundle is cached; None makes it once per process.
     """
+    script = shipped_bundle(version("vl-convert-python"))
+    if script.is_file():
+        return _named(script.read_bytes())
     cache = open_cache(cache_folder)
     key = cache_key("bundle", version("vl-convert-python"), _SNIPPET)
     cached: Mapping[str, Any] | None = cache.get(key)
     if cached is not None:
         return Bundle(**cached)
-    bundle = _bundle()
-    cache.put(key, {"name": bundle.name, "script": bundle.script})
-    return bundle
+    made = _named(make_bundle())
+    cache.put(key, {"name": made.name, "script": made.script})
+    return made
+
+
+def shipped_bundle(number: str) -> Path:
+    """Where the package has the bundle of a version of vl-convert, if it has it."""
+    return Path(__file__).with_name("vega") / f"vl-convert-{number}.js"
+
+
+def _named(script: bytes) -> Bundle:
+    """A bundle with the version that its first line gives: vl-convert takes long to import."""
+    return Bundle(f"vega-{script.split(b',', 1)[0].decode().removeprefix('// Vega ')}.js", script)
 
 
 @cache
-def _bundle() -> Bundle:
+def make_bundle() -> bytes:
+    """The bundle, made by the vl-convert that is installed."""
     vl_convert = _vl_convert()
-    vega = vl_convert.get_vega_version()
     head = (
-        f"// Vega {vega}, Vega-Lite {vl_convert.get_vegalite_versions()[-1]}, vega-embed "
-        f"{vl_convert.get_vega_embed_version()}, bundled by vl-convert "
+        f"// Vega {vl_convert.get_vega_version()}, "
+        f"Vega-Lite {vl_convert.get_vegalite_versions()[-1]}, "
+        f"vega-embed {vl_convert.get_vega_embed_version()}, bundled by vl-convert "
         f"{version('vl-convert-python')}. "
         "Licences: vega-LICENSES.txt\n"
     )
-    script = head + vl_convert.javascript_bundle(_SNIPPET)
-    return Bundle(f"vega-{vega}.js", script.encode())
+    script: str = head + vl_convert.javascript_bundle(_SNIPPET)
+    return script.encode()

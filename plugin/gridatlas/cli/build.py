@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from gridatlas.cli.serve import build_site, config_option, host_option
 from gridatlas.cli.shared import NothingWritten, data_option
-from gridatlas.hosts.reporting import not_written, throttled
+from gridatlas.hosts.reporting import not_written
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 
@@ -116,7 +116,6 @@ def build(
             into=pages,
             templates=templates,
             cache=cache,
-            progress=throttled(lambda done: click.echo(done, err=True)),
             address=f"{url.rstrip('/')}/" if url else "",
             ending=ending,
         )

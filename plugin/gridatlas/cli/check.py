@@ -48,8 +48,8 @@ def check(data: Path, form: str, quiet: bool, every: bool, verbose: bool) -> Non
     """  # noqa: D301
     if not data.is_dir():
         raise click.UsageError(
-            f"there is no folder {data}; name the folder that has one folder per study, "
-            "for example: gridatlas check data"
+            f"there is no folder {data}; name the folder that has one folder per study, or create "
+            "one: gridatlas import FILE, or gridatlas new"
         )
     assessments = load_data(data)
     problems = only_problems(assessments.problems)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 STARTER = Path(__file__).with_name("starter")
 WORKFLOWS = ".github/workflows"
@@ -14,7 +17,9 @@ CALLERS = ("results", "comment")
 CALLED = ("results", "deploy", "comment")
 
 _SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{40})")
-_ADDRESS = re.compile(r"(?:https|ssh)://(?:git@)?github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?")
+_ADDRESS = re.compile(
+    r"(?:(?:https|ssh)://(?:git@)?github\.com/|git@github\.com:)([\w.-]+/[\w.-]+?)(?:\.git)?/?"
+)
 
 
 class NoSource(Exception):
@@ -48,6 +53,8 @@ def parse_source(text: str) -> Source | None:
 def installed_source() -> Source:
     """Where pip installed this version from, as it recorded it (PEP 610).
 
+    Of a folder that is a clone, the commit that is checked out, if GitHub has it.
+
     Raises:
         NoSource: Where that is no commit of a repository on GitHub.
     """
@@ -55,12 +62,31 @@ def installed_source() -> Source:
     if not text:
         raise NoSource("Grid Atlas was installed without a record of where from")
     record = json.loads(text)
-    address = _ADDRESS.fullmatch(str(record.get("url", "")))
-    commit = record.get("vcs_info", {}).get("commit_id", "")
+    url, commit = str(record.get("url", "")), record.get("vcs_info", {}).get("commit_id", "")
+    if "dir_info" in record:
+        url, commit = _checked_out(Path(url2pathname(urlsplit(url).path)))
+    address = _ADDRESS.fullmatch(url)
     found = parse_source(f"{address[1]}@{commit}") if address else None
     if found is None:
         raise NoSource("Grid Atlas was installed from no commit of a repository on GitHub")
     return found
+
+
+def _checked_out(folder: Path) -> tuple[str, str]:
+    """The address of a clone's origin, and its commit; empty where origin hasn't that commit."""
+
+    def git(*words: str) -> str:
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False
+            )
+        except OSError:
+            return ""  # no git here
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    commit = git("rev-parse", "--verify", "HEAD")
+    pushed = commit and git("branch", "--remotes", "--list", "origin/*", "--contains", commit)
+    return (git("remote", "get-url", "origin"), commit) if pushed else ("", "")
 
 
 def github_files(source: Source, data: str = "data", *, vendored: bool = False) -> dict[str, str]:

@@ -156,7 +156,7 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     "--replace", is_flag=True, help="Replace an existing study, if its folder has no other files."
 )
 @click.option("--dry-run", "dry", is_flag=True, help="Only show what the import would write.")
-@format_option(["text", "json"], "Format of --dry-run.")
+@format_option(["text", "json"], "json shows the proposal for programs, and writes nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Accept the proposal without asking.")
 @click.option(
     "--site/--no-site",
@@ -188,7 +188,9 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     from gridatlas.importing.rows import CannotImport
 
     if options["form"] == "json" and not options["dry"]:
-        raise click.UsageError("--format json is for --dry-run: it writes nothing")
+        if options["yes"]:
+            raise click.UsageError("--json only shows the proposal: leave out --yes, or --json")
+        options["dry"] = True
     try:
         status = _import_each(files, data, options)
     except CannotImport as error:
@@ -223,7 +225,6 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
             echo=echo,
             confirm=_confirm,
             which=_which,
-            progress=lambda text: click.echo(f"{text} …", err=True),
         )
 
     if len(metrics) < 2:

@@ -13,13 +13,15 @@ from gridatlas.cli.collect import collect
 from gridatlas.cli.diff import diff
 from gridatlas.cli.import_ import import_
 from gridatlas.cli.new import new
+from gridatlas.cli.progress import progress_at_terminal
 from gridatlas.cli.serve import serve
 from gridatlas.model.json_schema import json_schema
 
 
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(__version__, prog_name="gridatlas")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Build, check and compare websites of experiment results.
 
     \b
@@ -31,6 +33,7 @@ def main() -> None:
       gridatlas build --site       build the site
       gridatlas diff main HEAD     show what changed in the results
     """  # noqa: D301 (click reads the \\b)
+    context.with_resource(progress_at_terminal())
 
 
 @main.command()

@@ -275,7 +275,11 @@ def new(
         raise click.UsageError("--vendored and --source are for --github")
     zensical = _is_for_zensical(folder, host)
     if zensical and github:
-        raise click.UsageError("the workflows of --github build with MkDocs, not with Zensical")
+        raise click.UsageError(
+            "the workflows of --github build with MkDocs. Zensical reads a mkdocs.yml, too: create "
+            "one with gridatlas new --github --host mkdocs. Or run gridatlas build --site in a "
+            "workflow of yours"
+        )
     try:
         plan = plan_zensical(folder) if zensical else plan_new(folder)
         if github:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from gridatlas.cli.shared import NothingWritten
-from gridatlas.hosts.sites.adapters import MODULES, adapter_of
-from gridatlas.hosts.sites.project import HostError, find_project
+from gridatlas.hosts.sites.adapters import MODULES, Adapter, adapter_of
+from gridatlas.hosts.sites.project import HostError, Project, find_project
+from gridatlas.progress import listening
 
 host_option = click.option(
     "--host",
@@ -51,19 +54,22 @@ def serve(host: str | None, config_file: Path | None, address: str) -> None:
       gridatlas serve --address 127.0.0.1:8001
       gridatlas serve --host zensical
     """  # noqa: D301
-    try:
-        project = find_project(config_file, host)
-        status = adapter_of(project).serve(project, address, _report)
-    except HostError as error:
-        raise NothingWritten(str(error)) from error
-    sys.exit(1 if status else 0)
+    _run(host, config_file, lambda site, project: site.serve(project, address, _report))
 
 
 def build_site(host: str | None, config_file: Path | None, strict: bool) -> None:
     """Build the site of this folder; ends the process with the command's status."""
+    _run(host, config_file, lambda site, project: site.build(project, strict, _report))
+
+
+def _run(
+    host: str | None, config_file: Path | None, action: Callable[[Adapter, Project], int]
+) -> NoReturn:
+    """Do something with the site of this folder, and end the process with its status."""
     try:
         project = find_project(config_file, host)
-        status = adapter_of(project).build(project, strict, _report)
+        with listening(None):  # hosts log what they do
+            status = action(adapter_of(project), project)
     except HostError as error:
         raise NothingWritten(str(error)) from error
     sys.exit(1 if status else 0)

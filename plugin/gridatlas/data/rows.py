@@ -33,6 +33,7 @@ from gridatlas.model.study import (
     Reading,
     State,
 )
+from gridatlas.progress import tracked
 
 
 class _Measured(NamedTuple):
@@ -131,7 +132,8 @@ class _Rows:
         points = zip(self.keys[file.x], self.keys[file.y] if file.y else repeat(""), strict=False)
         first_rows: dict[tuple[Levels, Point], int] = {}
         repeats: dict[tuple[Levels, Point], list[int]] = {}
-        for row, at in enumerate(zip(levels, points, strict=False)):
+        rows = zip(levels, points, strict=False)
+        for row, at in enumerate(tracked(rows, "rows read", len(self.table.lines))):
             if left_out and row in left_out:
                 continue
             first = first_rows.setdefault(at, row)
@@ -312,7 +314,8 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
     problems = [problem for found in rows.problems.values() for problem in found]
     first_rows, repeats = rows.rows_of_cells()
     cells = dict(zip(first_rows, rows.cells(first_rows.values()), strict=True))
-    for at, same_cell in sorted(repeats.items(), key=lambda item: item[1][0]):
+    by_line = sorted(repeats.items(), key=lambda item: item[1][0])
+    for at, same_cell in tracked(by_line, "cells with repeats"):
         if file.repeats is not None:
             cells[at] = _mean(cells[at], [rows.measured[row] for row in same_cell])
             continue

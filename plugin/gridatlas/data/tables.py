@@ -14,6 +14,7 @@ from gridatlas.data.text import read_text, unprintable
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import level_number
+from gridatlas.progress import tracked
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 """What a spreadsheet runs, and what has apostrophes before it so that none does."""
@@ -100,7 +101,7 @@ def split_csv(text: str, separator: str = ",") -> tuple[list[list[str]], list[in
     ends = [0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        for values in reader:
+        for values in tracked(reader, "lines read", text.count("\n")):
             rows.append(values)
             ends.append(reader.line_num)
     except csv.Error as error:

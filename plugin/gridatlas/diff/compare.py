@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Literal
 
 from gridatlas.assessment.assessment import Assessment
@@ -47,6 +48,7 @@ from gridatlas.diff.structure import (
 )
 from gridatlas.diff.verdict import verdict
 from gridatlas.model.study import renamed
+from gridatlas.progress import tracked
 
 
 def compare_snapshots(base: Snapshot, head: Snapshot) -> Changes:
@@ -72,7 +74,7 @@ def compare_snapshots(base: Snapshot, head: Snapshot) -> Changes:
         tuple(rename for _, rename in renames.values()),
         tuple(
             _compare_study(base.studies[old_ids[key]], study, base, head)
-            for key, study in head.studies.items()
+            for key, study in tracked(head.studies.items(), "studies compared")
             if key in old_ids
         ),
     )
@@ -226,13 +228,11 @@ def _nothing(_: Changes) -> str:
 
 
 def _without_notes(section: Section, leads: Leads) -> Section:
-    """A section without what is read first."""
-    left = (
-        entry
-        for entry in section.entries
-        if entry.details or (entry.study, section.id) not in leads.noted
-    )
-    entries = tuple(
-        replace(entry, group="") if entry.group == section.gist else entry for entry in left
-    )
-    return replace(section, entries=entries)
+    """A section without what is read first; entries of a group stand together."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in section.entries:
+        if not entry.details and (entry.study, section.id) in leads.noted:
+            continue
+        shown = replace(entry, group="") if entry.group == section.gist else entry
+        groups.setdefault((entry.study, shown.group), []).append(shown)
+    return replace(section, entries=tuple(chain.from_iterable(groups.values())))

@@ -99,11 +99,19 @@ def _statements(claims: Iterable[ClaimChange]) -> Iterator[str]:
     false = sum(map(_no_longer_true, wrong))
     if false:
         yield f"{many(false, 'statement')} no longer true"
-    if false < len(wrong):
-        yield f"{many(len(wrong) - false, 'statement')} not as expected"
+    undecidable = sum(_undecidable(claim) for claim in wrong)
+    if undecidable:
+        yield f"{many(undecidable, 'statement')} undecidable"
+    if others := len(wrong) - false - undecidable:
+        yield f"{many(others, 'statement')} not as expected"
     removed = sum(claim.new is None for claim in claims)
     if removed:
         yield f"{many(removed, 'statement')} removed"
+
+
+def _undecidable(claim: ClaimChange) -> bool:
+    """Whether values that a statement is about are absent now."""
+    return claim.new is not None and outcome(claim.new) == "undecidable"
 
 
 def _no_longer_true(claim: ClaimChange) -> bool:

@@ -35,6 +35,7 @@ from gridatlas.importing.vocabulary import FAILED_STATES, RUNNING_STATES
 from gridatlas.model.problems import quote
 from gridatlas.model.schema import RESERVED_FACETS, level_key
 from gridatlas.model.study import State
+from gridatlas.progress import tracked
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +229,8 @@ class _Rows:
                 for row, level in enumerate(levels):
                     if not level:
                         wrong.setdefault(row, why)
-        for row, (value, counts) in enumerate(zip(self.values, self.counts, strict=True)):
+        both = zip(self.values, self.counts, strict=True)
+        for row, (value, counts) in enumerate(tracked(both, "rows checked", len(self.values))):
             if value.problem or counts.problem:
                 wrong.setdefault(row, value.problem or counts.problem)
         if proposal.repeats != (ROWS,):

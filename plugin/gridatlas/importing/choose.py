@@ -20,7 +20,9 @@ MIN_DENSITY = 0.2
 """Share of filled cells below which a person is asked."""
 MANY_CELLS = 40
 """Cells from which on the share counts."""
-_LEVELS_OR_QUANTITIES = "its headings may be levels of one factor, or quantities of their own"
+_LEVELS_OR_QUANTITIES = (
+    "its headings may be levels of one factor, or quantities of their own (--long)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ from gridatlas.importing.readers.latex import read_latex
 from gridatlas.importing.readers.markdown_tables import read_markdown
 from gridatlas.importing.rows import CannotImport, RawTable, unique_names
 from gridatlas.importing.run_folders import RunFolder, lost_runs, run_folders, settings_of
-from gridatlas.model.problems import join_names
+from gridatlas.model.problems import join_names, nearest
+from gridatlas.progress import tracked
 
 EXCEL = ".xlsx"
 ENDINGS = (
@@ -49,7 +50,6 @@ def detect(
     table: int | None = None,
     pattern: str | None = None,
     metric: str | None = None,
-    progress: Callable[[str], None] = lambda _: None,
 ) -> RawTable:
     """All rows of files, or of the files in folders.
 
@@ -58,7 +58,6 @@ def detect(
         table: Which of several tables of a Markdown page, from 1.
         pattern: Names of the parts of the files' paths: `{model}/{seed}.json`.
         metric: The score that is asked for: logs have several.
-        progress: Says how far it is, where that takes a while.
 
     Raises:
         CannotImport: For what can't be read.
@@ -78,7 +77,7 @@ def detect(
     names = _names(files)
     if any(ending_of(file) == EVAL for file in files):
         read = _reading(encoding)
-        return inspect_table([*zip(files, names, strict=True)], read, metric, progress)
+        return inspect_table([*zip(files, names, strict=True)], read, metric)
     trees = {
         file: parse_json(_text(file, name, encoding)[0], name)
         for file, name in zip(files, names, strict=True)
@@ -86,15 +85,15 @@ def detect(
     }
     if trees and any(map(is_inspect, trees.values())):
         read = _reading(encoding)
-        return inspect_table([*zip(files, names, strict=True)], read, metric, progress)
+        return inspect_table([*zip(files, names, strict=True)], read, metric)
     if trees and len(trees) == len(files):
         read = _reading(encoding)
-        found = harness_table(trees, names, pattern, read, progress)
+        found = harness_table(trees, names, pattern, read)
         found = found or _cells(trees, names, pattern)
         if found:
             return found
     tables = []
-    for file, name in zip(files, names, strict=True):
+    for file, name in tracked([*zip(files, names, strict=True)], "files read"):
         if ending_of(file) == ".json":
             tables.append(read_json(trees[file], name))
         else:
@@ -144,10 +143,17 @@ def _files(path: Path) -> list[Path]:
             )
         return found
     if not path.is_file():
-        raise CannotImport(
-            f"{path}: no such file", "a file or folder", "correct the name", usage=True
-        )
+        near = nearest(path.name, _names_beside(path))
+        fix = f"name {path.with_name(near)}" if near else "correct the name"
+        raise CannotImport(f"{path}: no such file", "a file or folder", fix, usage=True)
     return [path]
+
+
+def _names_beside(path: Path) -> list[str]:
+    try:
+        return sorted(other.name for other in path.parent.iterdir())
+    except OSError:
+        return []
 
 
 def _names(files: Sequence[Path]) -> list[str]:

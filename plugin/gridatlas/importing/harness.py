@@ -23,7 +23,6 @@ def harness_table(
     names: Sequence[str],
     pattern: str | None,
     read: Callable[[Path, str], str],
-    progress: Callable[[str], None],
 ) -> RawTable | None:
     """The table of the results in files; None where no file has any.
 
@@ -52,7 +51,7 @@ def harness_table(
         if not mine(tree)
     ]
     if form == lm_eval.FORM:
-        extra = from_logs(files, [[*lm_eval.records(f.tree, f.name)] for f in files], progress)
+        extra = from_logs(files, [[*lm_eval.records(f.tree, f.name)] for f in files])
         given = extra.records
         parts = RawTable(
             "", {}, (), extra.reported, extra.notes, lm_eval.KEEP, origins=extra.origins,

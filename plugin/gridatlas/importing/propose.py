@@ -143,7 +143,7 @@ def _raise_with_collisions(
     """Raise what is wrong with names, and what else would be, so that one run tells all."""
     given = without_unknown(table, asked)
     try:
-        if given.x and given.y:
+        if given.x and given.y and given != asked:  # else the names are known, and used twice
             proposal = propose(table, given, headings)
             if proposal.collisions:
                 wrong = [*wrong, collision(proposal)]
@@ -204,6 +204,7 @@ class _Proposing:
         explain_rest(facts.columns, facts.kinds, roles, factors)
         for name, reason in table.left_out:
             roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
+        sampled = bool(counts or found.repeats)
         valued = [number is not None for number in columns[metric].numbers]
         cells, possible = density(facts, x, y, facets, valued)
         if found.repeats and about.decimals is None:
@@ -224,7 +225,7 @@ class _Proposing:
             about,
             self.mark,
             _ranked(roles.values()),
-            tuple(dict.fromkeys((*notes, *_notes(facts, metric, spread, factors)))),
+            tuple(dict.fromkeys((*notes, *_notes(facts, metric, spread, factors, sampled)))),
             facts.kinds,
             state,
             spread,
@@ -378,14 +379,21 @@ def _distinct(columns: Mapping[str, Column], name: str) -> Sequence[str]:
     return columns[name].distinct if name in columns else ()
 
 
-def _notes(facts: Facts, metric: str, spread: tuple[str, str], factors: Sequence[str]) -> list[str]:
-    """What is worth a word of levels and margins."""
+def _notes(
+    facts: Facts, metric: str, spread: tuple[str, str], factors: Sequence[str], sampled: bool
+) -> list[str]:
+    """What is worth a word of levels and margins, and of values without trials or repeats."""
     notes = [note for name in factors for note in notes_of_levels(facts.columns[name])]
     if spread == (metric, ""):
         notes.append(
             f"{metric}: what follows ± may be a standard deviation, a standard error or half "
             "of a 95 % interval; it is shown, and used where you say which: --spread-kind sd "
             "--spread-n 5, se or ci95"
+        )
+    if not sampled and not spread[0]:
+        notes.append(
+            "there is no column with trials, seeds or standard errors, so differences can't be "
+            "tested; if one has another name: --n, --repeats or --stderr"
         )
     return notes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,10 @@ from gridatlas.importing.write import FILES, check_place, check_staged, put, put
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, truncate_list
 
-MANY_ROWS = 10_000
-"""Rows above which an import says what it is doing: it takes seconds."""
+_EXPORTED_AT = re.compile(
+    r"[ _-]*\d{4}-\d\d-\d\dT\d\d[_:.-]?\d\d[_:.-]?\d\d([.,]\d+)?(Z|[+_-]\d\d[_:.-]?\d\d)?$"
+)
+"""When a tracker wrote a file, at the end of its name: `export_2026-05-03T14_22_10.123+02_00`."""
 
 
 def run_import(
@@ -42,7 +45,6 @@ def run_import(
     echo: Callable[[str], None],
     confirm: Callable[[str], bool | None],
     which: Callable[[int], int | None],
-    progress: Callable[[str], None],
 ) -> int | None:
     """Import files as one study, and say all that is to be said.
 
@@ -51,7 +53,6 @@ def run_import(
         confirm: Asks; None where nobody is there to answer.
         which: Asks which of some candidates is meant, from 1; None where nobody is there, or none
             of them is.
-        progress: Says what is being done, where that takes a while.
 
     Returns:
         The exit status; None where a proposal was only shown, and nothing written.
@@ -73,7 +74,7 @@ def run_import(
             taken = error
     with gc_disabled():
         try:
-            choice = _choice(files, asked, options, progress)
+            choice = _choice(files, asked, options)
         except CannotImport as error:
             if taken is not None:
                 raise SeveralProblems((taken, *_every(error))) from None
@@ -90,7 +91,7 @@ def run_import(
                 return 2 if options["yes"] and not options["dry"] else None
             proposal = choice.candidates[number - 1]
         return _import(proposal, choice.wide, files, data, asked, options, (study, title), echo,
-                       confirm, progress)  # fmt: skip
+                       confirm)  # fmt: skip
 
 
 def study_per_metric(
@@ -149,7 +150,6 @@ def _choice(
     files: Sequence[Path],
     asked: ImportOptions,
     options: Mapping[str, Any],
-    progress: Callable[[str], None],
 ) -> Choice:
     """What is proposed for files."""
     table = detect(
@@ -158,10 +158,7 @@ def _choice(
         table=options["table"],
         pattern=options["pattern"],
         metric=asked.metric,
-        progress=progress,
     )
-    if len(table.places) > MANY_ROWS:
-        progress(f"looking at {len(table.places):,} rows")
     return choose(table, asked, options["wide"])
 
 
@@ -173,7 +170,7 @@ def _answer(
 ) -> int:
     """The proposal as JSON; nothing is written."""
     try:
-        choice = _choice(files, asked, options, _say_nothing)
+        choice = _choice(files, asked, options)
     except CannotImport as error:
         echo(refusal_json(error))
         return 1
@@ -211,7 +208,6 @@ def _import(
     names: tuple[str, str],
     echo: Callable[[str], None],
     confirm: Callable[[str], bool | None],
-    progress: Callable[[str], None],
 ) -> int | None:
     study, title = names
     for line in proposal_lines(proposal, sources(files)):
@@ -238,13 +234,7 @@ def _import(
     written = study_text(imported, proposal, about), imported.csv()
     texts: dict[str, str | bytes] = dict(zip(FILES, written, strict=True))
     texts |= measured.texts
-    if len(proposal.table.places) > MANY_ROWS:
-        progress("checking the study, as gridatlas check does")
     return _write(texts, data, study, dry=options["dry"], echo=echo)
-
-
-def _say_nothing(_: str) -> None:
-    """Where it is quick."""
 
 
 def _stop_at_wrong_rows(imported: Imported, proposal: Proposal, *, skip: bool) -> None:
@@ -286,7 +276,7 @@ def _write(
             echo("")
             for name in texts:
                 echo(f"written: {target}/{name}")
-    echo("\ngridatlas check says of it:")
+    echo("\ngridatlas check:")
     for line in (*truncate_list(checked.loaded.problems), *checked.loaded.summary()):
         echo(str(line))
     echo(many(len(checked.problems), "problem"))
@@ -313,6 +303,7 @@ def _beginning(text: str, lines: int = 60) -> str:
 def _study_id(files: Sequence[Path]) -> str:
     first = files[0].resolve()
     name = first.stem if len(files) == 1 else first.parent.name
+    name = _EXPORTED_AT.sub("", name) or name
     return identifier(name).replace("_", "-").strip("-.") or "study"
 
 

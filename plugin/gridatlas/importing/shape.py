@@ -75,13 +75,43 @@ def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) 
         if len(numbers) == len(columns) or not all(_holds_numbers(columns[n]) for n in numbers):
             return None
         return _with_numbers(columns, numbers, origins)
+    corner = _below_a_corner(columns)
+    if corner:
+        return WideForm(corner, (next(iter(columns)), *origins), why="a corner with two names")
     settings = _settings_in_headings(columns)
     if settings:
         rows = [name for name in columns if name not in settings]
         return WideForm(tuple(settings), (*rows, *origins), why="headings with a setting")
     kinds = kinds_of(columns)
     able = {name: column for name, column in columns.items() if name not in asked}
-    return _with_texts(able, columns, kinds, origins)
+    return _with_texts(able, columns, kinds, origins) or _with_numbered_rows(able, kinds, origins)
+
+
+def _below_a_corner(columns: Mapping[str, Column]) -> tuple[str, ...]:
+    r"""The headings beside a corner `rows \ columns`, below each of which are numbers."""
+    first, *rest = columns
+    several = len(rest) >= 2 and all(columns[name].is_metric_like for name in rest)
+    return tuple(rest) if several and re.fullmatch(r".+\\.+", first) else ()
+
+
+def _with_numbered_rows(
+    columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn], origins: Sequence[str]
+) -> WideForm | None:
+    """Of a table whose rows are known by a number, where all other headings may be levels.
+
+    It can as well be a number and several metrics without known names, so a person is asked.
+    """
+    first, *rest = columns
+    rows = columns[first]
+    numbered = rows.is_metric_like and len(rows.distinct) == len(rows.texts) >= 3
+    may_be = all(_may_be_level(columns[name], kinds[name].kind) for name in rest)
+    if not numbered or len(rest) < 3 or not may_be:
+        return None
+    if not (
+        all(columns[name].is_fractional for name in rest) and _alike([columns[n] for n in rest])
+    ):
+        return None
+    return WideForm(tuple(rest), (first, *origins), sure=False, why="headings that may be levels")
 
 
 def _with_numbers(

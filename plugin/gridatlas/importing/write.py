@@ -15,9 +15,9 @@ from gridatlas.checks import TITLES
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.data.runs import FOLDER as RUNS
 from gridatlas.files.staging import StagingDir, abandoned, exchange
-from gridatlas.importing.logs.run_files import PREFIX as RUN_PREFIX
 from gridatlas.importing.rows import CannotImport
 from gridatlas.model.problems import Problem, join_names, only_problems
+from gridatlas.model.study import IMPORTED
 
 FILES = (STUDY_FILE, DEFAULT_TABLE)
 PREFIX = ".import-"
@@ -78,7 +78,7 @@ def check_place(data: Path, study: str, *, replace: bool) -> None:
 def _is_written(path: Path) -> bool:
     """Whether an import writes such a file, or a folder with nothing but such files."""
     if path.name == RUNS and path.is_dir() and not path.is_symlink():
-        return all(file.name.startswith(RUN_PREFIX) for file in path.iterdir())
+        return all(file.name.startswith(IMPORTED) for file in path.iterdir())
     return path.name in FILES
 
 
@@ -105,6 +105,8 @@ def staged(
                 file.parent.mkdir(exist_ok=True)
                 file.write_bytes(text.encode() if isinstance(text, str) else text)
             yield stage
+    except BrokenPipeError:
+        raise  # of what is printed meanwhile: its reader has gone, and the folder is fine
     except OSError as error:
         raise _not_written(data, error) from error
     finally:

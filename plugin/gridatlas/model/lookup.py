@@ -12,13 +12,13 @@ from gridatlas.model.schema import level_key
 
 
 class UnknownName(KeyError):
-    """A study, factor or level that isn't there.
+    """A study, factor or level doesn't exist. It is a `KeyError`.
 
     Attributes:
-        message: What isn't there, with the nearest name that is.
-        expected: What is there; empty where `message` says enough.
-        argument: Name of the argument that is wrong or missing; empty where it is none.
-        near: The nearest name that is there; empty where none is like it.
+        message: What doesn't exist, with the nearest name.
+        expected: The valid names; empty if the message has them.
+        argument: The wrong or missing argument; empty if it is none.
+        near: The nearest valid name; empty if none is similar.
     """
 
     def __init__(

@@ -23,17 +23,17 @@ and may be of any length."""
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, or worth a note, in one place of the input.
+    """One error or note, at one place of the input. `str` gives the whole message.
 
     Attributes:
-        kind: Stable name of the kind of problem, such as `out-of-range`.
-        file: Path of the file, as the reader of the message would type it.
-        found: What stands there.
-        expected: What would have been right.
-        fix: What to do about it.
-        line: Line in the file, from 1; None where the whole file is meant.
-        column: Name of the table's column, or the key's path in `study.yml`.
-        severity: `problem` makes the data unfit as it stands; `note` only informs.
+        kind: The stable name of its kind, such as `out-of-range`.
+        file: The path of the file, as you would type it.
+        found: What is there.
+        expected: What would be correct.
+        fix: What to do.
+        line: The line of the file, from 1; `None` for the whole file.
+        column: The column of the table, or the path of the key in `study.yml`.
+        severity: A `problem` is an error, a `note` isn't.
     """
 
     kind: str
@@ -137,7 +137,11 @@ def truncate_list(found: Iterable[Problem], most: int = ALIKE) -> list[Problem |
 
 
 class DataProblems(Exception):
-    """The data can't be used as it stands; carries every problem, not only the first."""
+    """The data has problems.
+
+    Attributes:
+        problems: Every problem, not only the first.
+    """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -187,10 +191,13 @@ def join_names(names: Iterable[object], limit: int = 12) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that is most like `name`, or None where none is like it."""
+    """The one of `names` that is most like `name`, or alone begins with it; None for no such."""
     by_lower = {_simple(name): name for name in names}
     near = difflib.get_close_matches(_simple(name), by_lower, n=1, cutoff=0.6)
-    return by_lower[near[0]] if near else None
+    if near:
+        return by_lower[near[0]]
+    begun = [full for full in by_lower if len(name) >= 3 and full.startswith(_simple(name))]
+    return by_lower[begun[0]] if len(begun) == 1 else None
 
 
 def _simple(name: str) -> str:

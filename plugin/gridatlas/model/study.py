@@ -31,6 +31,9 @@ STATE_LABELS: Mapping[State, str] = {
     "disputed": "disputed",
 }
 
+IMPORTED = "import-"
+"""What the ids of runs begin with that `gridatlas import` read from logs."""
+
 Levels = tuple[str, ...]
 """Level keys of the facets, in the order of `Study.facets`."""
 Point = tuple[str, str]
@@ -95,18 +98,25 @@ NO_AXIS = Factor("", "", "", (Level("", "", ""),))
 
 
 class Cell(NamedTuple):
-    """One point of a grid as one reading gives it; a tuple, since a study may have a million.
+    """One point of a grid. `None` and empty texts mean that something isn't known.
 
     Attributes:
-        value: The metric, as printed (trailing zeros kept); None where there is no value.
-        n: Trials behind the value; None where unknown.
-        reading: Id of the reading; empty for a point that no reading gives.
-        place: Where in the reading's source the value stands.
-        repeats: Rows whose mean the value is.
-        ends: The lowest and the highest value of these; None of a single row.
-        line: Line (CSV) or row (Parquet) of the file.
-        spread: What is printed beside the value, as the study's `spread` has it.
+        value: The metric in its unit, as printed, with trailing zeros.
+        state: `ok` has a value, `disputed` may have one, the others have none.
+        reading: Id of the reading; empty for a computed aggregate.
+        n: Trials behind the value, 1 or more.
+        successes: Trials that succeeded, from 0 to n.
+        stderr: Standard error, in the unit.
+        note: What readers must know.
+        place: Where the value is in its source.
+        run: Id of the run that measured it.
+        line: Line (CSV) or row (Parquet) of the file, from 1.
+        repeats: How many rows the value is the mean of.
+        ends: The lowest and the highest value of these rows; `None` of a single row.
+        spread: The number after ±, in the unit.
     """
+
+    # A tuple, since a study may have a million.
 
     value: Decimal | None
     state: State
@@ -362,19 +372,19 @@ class Grid:
         return any(level.aggregate for level in self.names)
 
     def points(self) -> Iterator[tuple[Level, Level, Cell]]:
-        """Every point as (x level, y level, cell), row by row."""
+        """Every cell as (level of x, level of y, cell), row by row."""
         for y, row in zip(self.study.y.levels, self.cells, strict=True):
             for x, cell in zip(self.study.x.levels, row, strict=True):
                 yield x, y, cell
 
     def at(self, **levels: object) -> Cell:
-        """The cell at a level of each axis: `grid.at(ratio=0.4, local_window=2000).value`.
+        """The cell at one level of each axis.
 
-        An axis with a dash or a dot in its name is written with `_`.
+        Args:
+            levels: A level per axis, by id: `ratio=0.4`. Write `_` for a dash or dot in the name.
 
         Raises:
-            UnknownName: For an axis or level that isn't there or is missing; the message names the
-                nearest.
+            UnknownName: An axis or level doesn't exist, or an axis has no level.
         """
         axes = keys_by_name(self.study.varied)
         x, *y = one_cell(axes, {keyword(name): key for name, key in levels.items()})

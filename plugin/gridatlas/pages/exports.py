@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from decimal import Context, Decimal
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
@@ -30,6 +31,17 @@ GRIDS = "grids"
 ANSWERS = "answers.json"
 """What the pages of a study lead with, beside its grids' downloads."""
 _MORE = ("successes", "stderr", "note", "place", "run")
+_PRINTED = 20
+"""Digits from which on nobody printed a number: it was computed, with 28 of them."""
+_MEAN, _ERROR = 10, 4
+"""Significant digits of computed means, and of computed standard errors."""
+
+
+def _digits(number: Decimal, significant: int) -> str:
+    """A number as it was printed; a computed one with its significant digits."""
+    if len(number.as_tuple().digits) < _PRINTED:
+        return f"{number:f}"
+    return f"{Context(prec=significant).plus(number):f}"
 
 
 def to_csv(grid: Grid) -> str:
@@ -44,7 +56,7 @@ def to_csv(grid: Grid) -> str:
     writer.writerow(map(guarded, head))
     for x, y, cell in grid.points():
         n = trials(grid, cell)
-        value = "" if cell.value is None else f"{cell.value:f}"
+        value = "" if cell.value is None else _digits(cell.value, _MEAN)
         beside = ["" if cell.spread is None else f"{cell.spread:f}"] if spread else []
         row = [
             *grid.levels,
@@ -54,7 +66,9 @@ def to_csv(grid: Grid) -> str:
             cell.state,
             "" if n is None else n,
         ]
-        more = ["" if (given := getattr(cell, name)) is None else given for name in _MORE]
+        stderr = "" if cell.stderr is None else _digits(cell.stderr, _ERROR)
+        texts = ["" if (given := getattr(cell, name)) is None else given for name in _MORE[2:]]
+        more = ["" if cell.successes is None else cell.successes, stderr, *texts]
         writer.writerow([guarded(str(entry)) for entry in (*row, *more, cell.reading)])
     return text.getvalue()
 

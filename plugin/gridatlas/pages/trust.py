@@ -10,7 +10,7 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import VERDICTS, Verdict
 from gridatlas.checks.findings import CheckResult
-from gridatlas.model.study import Cell, Grid, Point, Reading
+from gridatlas.model.study import IMPORTED, Cell, Grid, Point, Reading
 from gridatlas.results.grids import readings_at
 from gridatlas.results.items import trials
 from gridatlas.results.reconcile import derived
@@ -96,6 +96,7 @@ class Trust:
         sources: The reading with most values first.
         computed: Values that are computed here, from those of other grids.
         runs: Values that a run gave.
+        imported: Those of them that are from imported logs.
         again: None where nothing can be measured again.
     """
 
@@ -103,6 +104,7 @@ class Trust:
     sources: tuple[Source, ...]
     computed: int
     runs: int
+    imported: int
     second: SecondReading
     arithmetic: Arithmetic
     again: MeasuredAgain | None
@@ -118,7 +120,7 @@ class Trust:
 def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
     """The facts about the values of some grids of a study."""
     sources: Counter[str] = Counter()
-    values = computed = runs = disputed = 0
+    values = computed = runs = imported = disputed = 0
     for grid in grids:
         for _, _, cell in grid.points():
             disputed += cell.state == "disputed"
@@ -126,6 +128,7 @@ def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
                 continue
             values += 1
             runs += bool(cell.run)
+            imported += bool(cell.run) and cell.run.startswith(IMPORTED)
             if cell.reading:
                 sources[cell.reading] += 1
             else:
@@ -136,6 +139,7 @@ def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
         tuple(Source(labels[name], cells) for name, cells in sources.most_common()),
         computed,
         runs,
+        imported,
         _second(grids, disputed),
         _arithmetic(assessment, grids, frozenset(sources)),
         _again(assessment, grids),

@@ -52,12 +52,13 @@ class Results:
         return self._grid_at(find_facet_levels(self.study, given))
 
     def at(self, **levels: object) -> Cell:
-        """The cell at these levels of the facets, x and y, as it is shown.
+        """The cell at one level of each facet and axis.
 
-        `at(model="r1-qwen", benchmark="aime24", ratio=0.4, local_window=2000).value`
+        Args:
+            levels: A level per facet and axis, by id: `model="r1-qwen", ratio=0.4`.
 
         Raises:
-            UnknownName: For a factor or level that isn't there or is missing.
+            UnknownName: A facet, axis or level doesn't exist, or one has no level.
         """
         study = self.study
         factors = keys_by_name((*study.facets, *study.varied))

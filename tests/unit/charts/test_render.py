@@ -12,6 +12,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -86,26 +87,30 @@ def test_the_bundle_is_that_of_the_versions_that_draw_the_pictures(tmp_path: Pat
     assert not re.search(r"window\.vega\w*\s*=[^=]", script)
 
 
-def test_the_bundle_is_made_once_and_then_read(
+def test_the_package_has_the_bundle_that_its_vl_convert_makes(tmp_path: Path) -> None:
+    """Of the version in the lock, which is that of the tests: `make vega` writes it."""
+    shipped = render.shipped_bundle(version("vl-convert-python"))
+    assert render.bundle(tmp_path).script == shipped.read_bytes() == render.make_bundle()
+    assert [file.name for file in shipped.parent.iterdir()] == [shipped.name]
+    assert not (tmp_path / FILE).exists()
+
+
+def test_bundles_of_other_versions_are_made_once_and_then_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(render, "version", lambda name: "98")
     made = render.bundle(tmp_path)
+    assert made == render.bundle(tmp_path)
     assert _entries(tmp_path) == 1
 
     def refuse() -> NoReturn:
         raise AssertionError("made again")
 
     with monkeypatch.context() as patched:
-        patched.setattr(render, "_bundle", refuse)
+        patched.setattr(render, "make_bundle", refuse)
         assert render.bundle(tmp_path) == made
     _execute(tmp_path, "UPDATE parts SET value = x'00' WHERE name = 'script'")
     assert render.bundle(tmp_path) == made
-
-
-def test_another_vl_convert_makes_another_bundle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    render.bundle(tmp_path)
     monkeypatch.setattr(render, "version", lambda name: "99")
     render.bundle(tmp_path)
     assert _entries(tmp_path) == 2

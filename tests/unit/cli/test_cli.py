@@ -35,7 +35,7 @@ def test_a_folder_that_is_not_there_is_wrong_usage(data: Path) -> None:
     result = _run("check", "nowhere")
     assert result.output == USAGE + (
         "Error: there is no folder nowhere; name the folder that has one folder per study, "
-        "for example: gridatlas check data\n"
+        "or create one: gridatlas import FILE, or gridatlas new\n"
     )
     assert result.exit_code == 2
 
@@ -44,7 +44,7 @@ def test_a_file_is_no_folder(data: Path) -> None:
     result = _run("check", "data/demo/study.yml")
     assert result.output == USAGE + (
         "Error: there is no folder data/demo/study.yml; name the folder that has one folder per "
-        "study, for example: gridatlas check data\n"
+        "study, or create one: gridatlas import FILE, or gridatlas new\n"
     )
     assert result.exit_code == 2
 

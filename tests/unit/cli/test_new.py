@@ -479,6 +479,34 @@ def test_the_commit_is_that_of_the_installed_version(
     assert not (site / ".github").exists()
 
 
+@pytest.mark.parametrize("pushed", [True, False])
+def test_the_commit_of_a_clone_is_that_which_github_has(
+    site: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch,
+    pushed: bool,
+) -> None:  # fmt: skip
+    clone = tmp_path_factory.mktemp("grid atlas")
+
+    def git(*words: str) -> str:
+        named = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        return subprocess.run(
+            ["git", *named, *words], cwd=clone, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "Begin")
+    git("remote", "add", "origin", "git@github.com:atlas/grid-atlas.git")
+    commit = git("rev-parse", "HEAD")
+    if pushed:
+        git("update-ref", "refs/remotes/origin/main", commit)
+    record = json.dumps({"url": clone.as_uri(), "dir_info": {"editable": True}})
+    installed = type("Installed", (), {"read_text": lambda self, _: record})
+    monkeypatch.setattr("gridatlas.cli.github.metadata.distribution", lambda _: installed())
+    result = run("--github", "--yes")
+    named = f"atlas/grid-atlas/.github/workflows/results.yml@{commit}"
+    assert (result.exit_code, named in result.output) == (0 if pushed else 1, pushed)
+    assert ("from no commit of a repository on GitHub" in result.output) is not pushed
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -486,7 +514,7 @@ def test_the_commit_is_that_of_the_installed_version(
         (["--source", SOURCE], "--vendored and --source are for --github"),
         (
             ["--github", "--source", SOURCE, "--host", "zensical"],
-            "the workflows of --github build with MkDocs, not with Zensical",
+            "the workflows of --github build with MkDocs. Zensical reads a mkdocs.yml, too",
         ),
         (["--github", "--source", "atlas/grid-atlas"], "with all 40 digits of the commit"),
         (["--github", "--source", f"a b/c@{COMMIT}"], "with all 40 digits of the commit"),

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -305,7 +306,7 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
         STUDY,
         edited(("small,0.1,1,40.0\n", "")),
         {
-            "verdict": ["❌ Needs attention: 1 value removed, 1 statement not as expected."],
+            "verdict": ["❌ Needs attention: 1 value removed, 1 statement undecidable."],
             "answer": [
                 "1 value removed, and the answer with it.",
                 "No setting and no rate or depth shown to be better.",
@@ -633,9 +634,7 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
         STUDY,
         edited(("large,0.2,2,66.0\n", "large,0.2,2,66.0\nlarge,0.3,2,6x\n")),
         {
-            "verdict": [
-                "❌ Needs attention: 1 new problem in the data, 1 statement not as expected."
-            ],
+            "verdict": ["❌ Needs attention: 1 new problem in the data, 1 statement undecidable."],
             "notes": ["Added: Rate 0.3 on an axis, with 0 values"],
             "problems": ['New: head/demo/cells.csv:10, "value": "6x"'],
             "claims": ["True → undecidable, expected true / “Large is ahead everywhere.”"],
@@ -686,6 +685,17 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
 def test_what_changed_is_reported(compare: Compare, case: str) -> None:
     base, head, expected = CASES[case]
     assert entry_texts(compare(base, head)) == expected
+
+
+def test_entries_of_a_group_stand_together(reviewed: Report) -> None:
+    """Their order is that of the study otherwise, and each group's heading is said once."""
+    groups = [
+        (section.id, entry.study, entry.group)
+        for section in reviewed.sections
+        for entry in section.entries
+    ]
+    runs = [key for key, _ in groupby(groups)]
+    assert len(runs) == len(set(runs)) < len(groups)
 
 
 def test_a_check_that_changed_is_reported_as_it_is_now_too(compare: Compare) -> None:
@@ -1075,7 +1085,7 @@ def test_a_reading_that_was_removed_comes_first_and_is_the_cause(compare: Compar
         "readings-removed", "claims", "answers", "best", "differences",
     ]  # fmt: skip
     assert make_report(changes).summary == (
-        "Needs attention: 1 reading removed, 1 value removed, 1 statement not as expected."
+        "Needs attention: 1 reading removed, 1 value removed, 1 statement undecidable."
     )
     [study] = json.loads(to_json(changes, make_report(changes)))["studies"]
     assert study["readings_removed"]["items"] == [

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import tempfile
 import zipfile
@@ -93,7 +94,7 @@ WRITTEN = (
 written: data/results/study.yml
 written: data/results/cells.csv
 
-gridatlas check says of it:
+gridatlas check:
 results: 2 grids, 3 values, 1 reading
 0 problems
 """
@@ -1183,6 +1184,86 @@ def test_files_that_the_system_doesnt_hand_out(here: Path, monkeypatch: pytest.M
             "  expected: a file that can be read\n"
             "  fix:      check its permissions\n",
         )
+
+
+def test_the_file_that_was_probably_meant_is_named(here: Path) -> None:
+    put(here, "results.csv", LONG)
+    result = run("result.csv")
+    assert (result.exit_code, result.output) == (
+        2,
+        "Error: nothing was imported\n"
+        "  found:    result.csv: no such file\n"
+        "  expected: a file or folder\n"
+        "  fix:      name results.csv\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "found", "fix"),
+    [
+        (("--x", "lr", "--y", "lr"), "lr as --x and as --y", "leave one of them out"),
+        (("--metric", "ac"), "--metric ac", "write --metric acc"),
+        (("--facet", "mod"), "--facet mod", "write --facet model"),
+    ],
+)
+def test_columns_that_options_name_wrongly(
+    here: Path, options: tuple[str, ...], found: str, fix: str
+) -> None:
+    put(here, "results.csv", LONG)
+    result = run("results.csv", *options)
+    lines = result.output.splitlines()
+    assert (result.exit_code, lines[1], lines[3]) == (
+        2, f"  found:    {found}", f"  fix:      {fix}",
+    )  # fmt: skip
+
+
+def test_a_reader_that_goes_away_is_no_fault_of_the_folder(here: Path) -> None:
+    put(here, "results.csv", LONG)
+    command = [sys.executable, "-m", "gridatlas", "import", "results.csv", "--dry-run"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command, cwd=here, stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert sorted(here.iterdir()) == [here / "results.csv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "study"),
+    [
+        ("wandb_export_2026-05-03T14_22_10.123+02_00.csv", "wandb-export"),
+        ("2026-05-03T14:22:10Z.csv", "2026-05-03t14-22-10z"),
+        ("sweep_2026.csv", "sweep-2026"),
+    ],
+)
+def test_when_a_tracker_exported_isnt_part_of_the_studys_name(
+    here: Path, name: str, study: str
+) -> None:
+    put(here, name, LONG)
+    assert run(name, "--yes").exit_code == 0
+    assert [path.name for path in (here / "data").iterdir()] == [study]
+
+
+def test_json_shows_the_proposal_and_writes_nothing(here: Path) -> None:
+    put(here, "results.csv", LONG)
+    result = run("results.csv", "--json")
+    assert (result.exit_code, json.loads(result.output)["metric"]) == (0, "acc")
+    refused = run("results.csv", "--json", "--yes")
+    assert refused.exit_code == 2
+    assert "--json only shows the proposal: leave out --yes, or --json" in refused.output
+    assert sorted(here.iterdir()) == [here / "results.csv"]
+
+
+def test_values_without_trials_or_repeats_are_said(here: Path) -> None:
+    put(here, "t.csv", TWO)
+    note = (
+        "note: there is no column with trials, seeds or standard errors, so differences can't be "
+        "tested; if one has another name: --n, --repeats or --stderr\n"
+    )
+    assert note in run("t.csv").output
+    assert note not in run("t.csv", "--metric", "acc", "--stderr", "loss").output
 
 
 def test_json_that_cant_be_read(here: Path) -> None:

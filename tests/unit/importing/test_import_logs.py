@@ -15,7 +15,9 @@ from log_samples import header, packed, put_eval, put_lm_eval, put_members, resu
 
 from gridatlas import load
 from gridatlas.cli.main import main
+from gridatlas.importing.detect import detect
 from gridatlas.importing.logs import run_files
+from gridatlas.progress import listening
 from gridatlas.results.items import all_paired, shares_by_item
 from gridatlas.statistics.paired import paired_p
 
@@ -623,12 +625,26 @@ def test_names_that_are_no_texts_end_in_no_traceback(here: Path) -> None:
     assert (result.exit_code, "successes" in result.output) == (0, False)
 
 
+def test_pages_say_that_values_are_from_imported_logs(here: Path) -> None:
+    sweep(here / "logs")
+    assert run("logs", "--yes").exit_code == 0
+    built = CliRunner().invoke(main, ["build", "--into", "pages"])
+    assert built.exit_code == 0, built.output
+    page = (here / "pages/studies/logs/index.md").read_text("utf-8")
+    assert '#trust"><b>Imported logs</b></a>' in page
+    assert "<dd>Imported logs" in page
+    assert "Measured here" not in page
+
+
 def test_it_says_how_far_it_is(here: Path) -> None:
     for number in range(1, 46):
         given = {"number": number, "task_args": {"a": number % 5, "b": number // 5}}
         put_eval(here / f"logs/{number}.eval", {"q1": "C", "q2": "I"}, **given)
-    result = run("logs", "--dry-run")
-    assert result.stderr == "20 of 45 logs read …\n40 of 45 logs read …\n"
+    reports: list[tuple[str, int, int]] = []
+    with listening(lambda *found: reports.append(found)):
+        detect([here / "logs"])
+    read = [done for what, done, total in reports if (what, total) == ("logs read", 45)]
+    assert read == [*range(46)]
 
 
 # --- sweeps ---------------------------------------------------------------------------------------

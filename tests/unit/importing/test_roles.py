@@ -114,6 +114,10 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
                   for at in range(5)),
         {"x": "columns", "y": "Model", "columns": ["ARC", "HellaSwag", "MMLU"]},
     ),
+    "a pivot table whose corner names both axes": (
+        "Sparsity \\ Model,resnet,vit,mixer\n0%,70.1%,79.9%,60.2%\n25%,69.0%,,59.1%\n",
+        {"x": "columns", "y": "Sparsity", "metric": "value", "columns": ["resnet", "vit", "mixer"]},
+    ),
     "a column whose others follow from it is the row": (
         "Model,Year,Encoder,CoLA,SST-2,MNLI,Avg\n"
         + "".join(f"m{at},{2018 + at // 2},{'bu'[at % 2]},5{at}.1,9{at}.2,8{at}.0,7{at}.4\n"
@@ -331,25 +335,33 @@ def test_one_factor_that_isnt_a_number_is_an_axis_where_it_is_named(tmp_path: Pa
     assert (status, answer["x"], answer["y"], answer["repeats"]) == (0, "model", None, ["seed"])
 
 
-QUANTITIES = "Date,Closing,Noon,Opening\n2004-01-05,17.4,18.4,17.1\n2004-01-06,16.7,17.6,16.1\n"
+QUANTITIES = {
+    "Date": "Date,Closing,Noon,Opening\n2004-01-05,17.4,18.4,17.1\n2004-01-06,16.7,17.6,16.1\n",
+    "kept": "kept,resnet,vit,mixer\n1,70.1,79.9,60.2\n0.7,69.0,78.1,59.1\n0.5,61.5,70.2,50.7\n",
+}
 
 
-def test_what_may_be_meant_in_several_ways_is_asked_and_never_written(tmp_path: Path) -> None:
-    status, answer = propose(tmp_path, QUANTITIES)
+@pytest.mark.parametrize("rows", QUANTITIES)
+def test_what_may_be_meant_in_several_ways_is_asked_and_never_written(
+    tmp_path: Path, rows: str
+) -> None:
+    status, answer = propose(tmp_path, QUANTITIES[rows])
+    header, *lines = QUANTITIES[rows].splitlines()
     assert status == 0
     assert (answer["x"], answer["metric"]) == (None, None)
     assert answer["question"] == (
-        "its headings may be levels of one factor, or quantities of their own"
+        "its headings may be levels of one factor, or quantities of their own (--long)"
     )
     [candidate] = answer["candidates"]
-    assert (candidate["y"], candidate["columns"]) == ("Date", ["Closing", "Noon", "Opening"])
+    assert (candidate["y"], candidate["columns"]) == (rows, header.split(",")[1:])
     data = tmp_path / "data"
     result = CliRunner().invoke(
         main, ["import", str(tmp_path / "in/t.csv"), "--yes", "--data", str(data)]
     )
     assert result.exit_code == 2
     assert "This can be meant in several ways: its headings may be levels" in result.output
-    assert "x column, y Date, metric value: 6 of 6 cells (100%)\n" in result.output
+    cells = 3 * len(lines)
+    assert f"x column, y {rows}, metric value: {cells} of {cells} cells (100%)\n" in result.output
     assert not data.exists()
 
 

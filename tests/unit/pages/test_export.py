@@ -83,6 +83,31 @@ def test_no_column_is_lost_when_a_csv_is_read_again(
     assert (cell.n, cell.successes, cell.stderr, cell.run) == (10, 5, Decimal("0.25"), "run-1")
 
 
+@pytest.mark.parametrize(
+    ("values", "mean", "stderr"),
+    [
+        (("0.836928", "0.853246", "0.844743"), "0.8449723333", "0.004712"),
+        (("0.5", "0.75"), "0.625", "0.125"),
+        (("1", "2", "2"), "1.666666667", "0.3333"),
+    ],
+)
+def test_computed_numbers_have_digits_that_mean_something(
+    make_study: MakeStudy, values: tuple[str, ...], mean: str, stderr: str
+) -> None:
+    rows = (f"1,1,{value}" for value in values)
+    grid = analyse(make_study("repeats: mean\n", table("rate,depth,value", *rows))).grid()
+    [cell] = csv.DictReader(io.StringIO(to_csv(grid), newline=""))
+    assert (cell["value"], cell["stderr"]) == (mean, stderr)
+
+
+def test_printed_numbers_keep_all_their_digits(make_study: MakeStudy) -> None:
+    printed = "0.12345678901234567", "0.00012345678901234"
+    row = "1,1," + ",".join(printed)
+    grid = analyse(make_study("", table("rate,depth,value,stderr", row))).grid()
+    [cell] = csv.DictReader(io.StringIO(to_csv(grid), newline=""))
+    assert (cell["value"], cell["stderr"]) == printed
+
+
 FORMULAS = ["=1+1", "@sum", "-O2", "+a", "'=x", "''-y", "＝2", "=cmd|' /C calc'!A0", '=H("z")']
 HARMLESS = ["'quoted'", "'-5", "a=b", "it's", "1-2"]
 

@@ -99,17 +99,17 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a page leads with.
+    """The answer that a page starts with.
 
     Attributes:
-        page: Its path below the study's: empty for the study, `model/r1-qwen` for a level.
-        sentence: The headline, without p and at most 90 characters long.
-        evidence: The deciding reason first.
-        cells: Those that the sentence is about; empty where it names none.
-        asserts: What it asserts, in a form that can be compared: under another reading the same
-            must hold. Empty where it asserts nothing.
-        asked: The questions about settings that were tested.
-        contrasts: The levels that were held against one another.
+        page: The path of the page below the study's: `model/r1-qwen`; empty for the study.
+        grade: How surely the sentence holds.
+        sentence: The headline, of at most 90 characters.
+        evidence: The reasons, the deciding one first.
+        cells: The cells that the sentence names.
+        asserts: What it asserts, in a form to compare with another reading's answer.
+        asked: The tested questions about settings.
+        contrasts: The compared levels.
     """
 
     page: str
@@ -123,12 +123,12 @@ class Answer:
 
     @property
     def test(self) -> str:
-        """The name of the test that decided; empty where nothing was tested."""
+        """The name of the deciding test; empty without one."""
         return self.evidence[0].test if self.evidence else ""
 
     @property
     def p(self) -> float | None:
-        """The adjusted p-value that decided; None where nothing was tested."""
+        """The adjusted p-value of the deciding test, from 0 to 1; `None` without one."""
         return self.evidence[0].p if self.evidence else None
 
 

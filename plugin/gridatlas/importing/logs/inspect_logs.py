@@ -26,9 +26,8 @@ from gridatlas.importing.readers.json_values import parse_json
 from gridatlas.importing.rows import CannotImport, ItemOutcomes, LogFiles, RawTable, Reported
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, nearest
+from gridatlas.progress import tracked
 
-MANY_LOGS = 20
-"""Logs above which an import says how far it is."""
 SUCCESS = "success"
 _OOM = re.compile(r"out ?of ?memory|\boom\b", re.IGNORECASE)
 _MESSAGE = 200
@@ -54,7 +53,6 @@ def inspect_table(
     files: Sequence[tuple[Path, str]],
     read: Callable[[Path, str], str],
     metric: str | None,
-    progress: Callable[[str], None],
 ) -> RawTable:
     """The rows of logs.
 
@@ -66,7 +64,7 @@ def inspect_table(
     Raises:
         CannotImport: For logs that can't be read, or have no such score.
     """
-    logs, reported = _read(files, read, progress)
+    logs, reported = _read(files, read)
     logs, again = _current(logs)
     reported += again
     chosen = _chosen(logs, metric)
@@ -133,12 +131,9 @@ def _form(number: int) -> str:
 def _read(
     files: Sequence[tuple[Path, str]],
     read: Callable[[Path, str], str],
-    progress: Callable[[str], None],
 ) -> tuple[list[InspectLog], list[Reported]]:
     logs, reported = [], []
-    for at, (path, name) in enumerate(files):
-        if at and at % MANY_LOGS == 0:
-            progress(f"{at} of {len(files)} logs read")
+    for path, name in tracked(files, "logs read"):
         if path.suffix.lower() == ENDING:
             logs.append(read_eval(path, name))
             continue

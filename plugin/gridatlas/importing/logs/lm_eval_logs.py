@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -16,6 +16,7 @@ from gridatlas.importing.logs.settings import Group, group, varied
 from gridatlas.importing.readers.json_values import parse_json
 from gridatlas.importing.rows import CannotImport, ItemOutcomes, LogFiles, Reported
 from gridatlas.model.format import many
+from gridatlas.progress import tracked
 
 TIME = re.compile(r"(?:.*_)?(\d{4}-\d\d-\d\dT[\d.:-]+)\.json")
 """Names of files with results: with a time, and nothing else that varies."""
@@ -25,8 +26,6 @@ _REST = (
     "limit", "random_seed", "numpy_seed", "torch_seed", "fewshot_seed", "fewshot_as_multiturn",
     "chat_template_sha", "system_instruction_sha",
 )  # fmt: skip
-MANY_LOGS = 20
-"""Logs above which an import says how far it is."""
 Record = tuple[str, dict[str, Any]]
 
 
@@ -95,7 +94,6 @@ def arguments(given: Any) -> Mapping[str, Any]:
 def from_logs(
     files: Sequence[ResultFile],
     records: Sequence[Sequence[Record]],
-    progress: Callable[[str], None],
 ) -> FromLogs:
     """Records with what their logs say besides.
 
@@ -113,9 +111,8 @@ def from_logs(
     found: list[Record] = []
     items: dict[str, ItemOutcomes] = {}
     where: dict[str, tuple[str, str]] = {}
-    for at, (file, given) in enumerate(zip(files, current, strict=True)):
-        if at and at % MANY_LOGS == 0:
-            progress(f"{at} of {len(files)} results read")
+    both = [*zip(files, current, strict=True)]
+    for at, (file, given) in enumerate(tracked(both, "results read")):
         added = {name: levels[at] for name, levels in settings.columns.items()}
         added |= {name: others.columns[name][at] for name in origins}
         documents = _Documents(file)

@@ -14,9 +14,8 @@ from gridatlas.data.runs import FOLDER, OUTCOMES, PARQUET
 from gridatlas.importing.cells import Imported
 from gridatlas.importing.rows import CannotImport, ItemOutcomes, LogFiles
 from gridatlas.model.schema import level_key
+from gridatlas.model.study import IMPORTED
 
-PREFIX = "import-"
-"""What the names of these runs begin with."""
 LARGE = 200_000
 """Outcomes from which on they are a Parquet table: it takes a tenth of the space."""
 
@@ -52,7 +51,7 @@ def with_run(imported: Imported, logs: LogFiles | None, study: str) -> WithRun:
         return WithRun(imported, {})
     values = imported.columns[imported.metric]
     content = _outcomes(found)
-    run = PREFIX + hashlib.sha256(_compact(content).encode()).hexdigest()[:8]
+    run = IMPORTED + hashlib.sha256(_compact(content).encode()).hexdigest()[:8]
     measured = [dict(cell) for cell, value in zip(levels, values, strict=True) if value]
     texts: dict[str, str | bytes] = {f"{FOLDER}/{run}.json": _manifest(run, study, logs, measured)}
     if sum(len(given.ids) for _, given in found) >= LARGE:

@@ -344,6 +344,8 @@
   let shown = null;
   let frame = 0;
   let timer = 0;
+  let path = ""; // of the page that is shown
+  let last = null; // what has, or had, the focus
 
   const later = () => {
     frame = frame || requestAnimationFrame(draw);
@@ -414,13 +416,16 @@
       return;
     }
   };
-  const target = () => {
-    let id = "";
+  /** What the address leads to on this page; empty where that is no address of ours. */
+  const fragment = () => {
     try {
-      id = decodeURIComponent(location.hash.slice(1));
+      return decodeURIComponent(location.hash.slice(1));
     } catch {
-      return; // no address of ours
+      return "";
     }
+  };
+  const target = () => {
+    const id = fragment();
     const cell = id && document.getElementById(id);
     if (id && !cell) elsewhere(id);
     const opened = cell && document.querySelector(OURS) && unfold(cell);
@@ -633,6 +638,7 @@
   );
   document.addEventListener("focusin", (event) => {
     const cell = cellAt(event.target);
+    last = event.target;
     if (focused) clear(mapOf(focused), ["focus"]);
     // The browser gives a permalink's cell the focus: that alone shows no card.
     focused = keyed ? cell : null;
@@ -707,8 +713,27 @@
     true,
   );
 
+  /**
+   * After the first link within a page, the theme fetches the page again and puts its content in
+   * anew: who uses the keyboard goes on from where they were, or from where the link led.
+   */
+  const goOn = () => {
+    const same = path === location.pathname && keyed && last && !last.isConnected;
+    path = location.pathname;
+    if (!same) return;
+    const id = last.id || fragment();
+    // The theme goes to the link's place once more after this, which takes the focus away.
+    setTimeout(() => {
+      const place = id && document.getElementById(id);
+      if (!place || document.activeElement !== document.body) return;
+      if (!place.hasAttribute("tabindex") && place.tabIndex < 0) place.tabIndex = -1;
+      place.focus({ preventScroll: true });
+    });
+  };
+
   /** A new page: by loading it, or by the theme's instant navigation. */
   const begin = () => {
+    goOn();
     // A page for frames that is opened by itself has a background of its own.
     document.body.classList.toggle("ga-alone", window.top === window.self);
     clearTimeout(timer);

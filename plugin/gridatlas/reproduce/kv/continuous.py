@@ -1,9 +1,9 @@
 """Decodes the answers to many prompts, in all cells of a grid, in one batch of fixed size.
 
 A row is a sample: until the first prune one for all cells (the *prefix*), then one per cell (a
-*tail*). Rows that end are replaced from one queue, so that the batch stays full. Each row has its
-own length, prunes at its own trigger, and draws from its own numbers: in one shape (rows, slots)
-a sample's tokens don't depend on the other rows.
+*tail*); with one cell it stays where it is. Rows that end are replaced from one queue, so that the
+batch stays full. Each row has its own length, prunes at its own trigger, and draws from its own
+numbers: in one shape (rows, slots) a sample's tokens don't depend on the other rows.
 """
 
 from __future__ import annotations
@@ -175,7 +175,10 @@ class SlotDecoder:
     def _row(self, task: Task, number: int, state: State, sample: Sample) -> _Row:
         uniform = uniform_numbers([task.seeds[number]], self.sampling.max_new_tokens)[0]
         seen, prompt, thought = state.seen, state.prompt, state.thought
-        return _Row(task, number, sample, uniform, seen, prompt, thought, drawn_before=self.drawn)
+        row = _Row(task, number, sample, uniform, seen, prompt, thought, drawn_before=self.drawn)
+        if len(task.cells) == 1 and _parts(task):
+            [(row.cell, row.budget)] = task.cells
+        return row
 
     def _is_full(self, task: Task, length: int) -> bool:
         """Whether a prefix has reached the length at which its cells part."""
@@ -294,6 +297,8 @@ class SlotDecoder:
         """Only what the budget leaves of a row stays in its slots."""
         assert self.ranking is not None
         assert row.budget is not None
+        if row.sample.prefix is None:
+            self._keep_prefix(row)
         length = self.cache.lengths[number]
         positions = self.cache.positions[number, :length][None]
         scorer = self.ranking.give(number, row.seen)
@@ -323,10 +328,8 @@ class SlotDecoder:
     def _fork(self, row: _Row, state: State) -> None:
         """The cells of a prefix wait for rows; it waits in the RAM, scored once for all of them."""
         self._count(row)
-        prefix = Prefix(tuple(row.sample.tokens))
-        row.sample.prefix = prefix.id
         if not row.sample.refilled:
-            self.prefixes.keep(row.task.key, row.number, prefix)
+            self._keep_prefix(row)
         scores = state.scorer.scores(RowView(state.keys), state.positions[None])
         left = deque((cell, budget) for cell, budget in row.task.cells if budget is not None)
         self._forks.append(
@@ -336,13 +339,18 @@ class SlotDecoder:
     def _ended(self, number: int, row: _Row) -> Iterator[Answer]:
         self._leave(number, row)
         self._count(row)
+        if row.sample.prefix is None:
+            self._keep_prefix(row, ended=True)
         if row.cell is not None:
             yield Answer(row.task.key, row.cell, row.number, row.sample)
-            return
-        prefix = Prefix(tuple(row.sample.tokens), ended=True)
+        else:
+            yield from self._in_all_cells(row.task, row.number, row.sample)
+
+    def _keep_prefix(self, row: _Row, *, ended: bool = False) -> None:
+        """What was decoded so far is the same in all cells, whichever of them are decoded here."""
+        prefix = Prefix(tuple(row.sample.tokens), ended)
         row.sample.prefix = prefix.id
         self.prefixes.keep(row.task.key, row.number, prefix)
-        yield from self._in_all_cells(row.task, row.number, row.sample)
 
     def _leave(self, number: int, row: _Row) -> None:
         self.cache.leave(number)

@@ -97,7 +97,7 @@ def measured_rate(rows: Iterable[Sequence[Row]], questions: int) -> Rate:
         CannotRun: For records that don't say how fast they were decoded.
     """
     every = [row for found in rows for row in found]
-    seconds = sum(row.seconds for row in every)
+    seconds = sum(row.seconds or 0 for row in every)
     drawn = sum(row.batch_tokens or 0 for row in every)
     if not drawn or not seconds:
         raise CannotRun(

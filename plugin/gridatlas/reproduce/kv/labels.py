@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.reproduce.kv.attention import queries_seen, received
@@ -70,3 +71,14 @@ def labelled(model: Any, ids: Sequence[int], prompt: int, thought_end: int) -> L
         return None
     hidden, found = attention_from_answer(model, ids, last + 1)
     return Labelled(hidden[prompt:last], found[prompt:last])
+
+
+def mapped(path: Path) -> Labelled:
+    """The labels in a file of safetensors; read from the disk as they are used.
+
+    Hidden states of thousands of thoughts are hundreds of gigabytes.
+    """
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        return Labelled(file.get_tensor("hidden"), file.get_tensor("received"))

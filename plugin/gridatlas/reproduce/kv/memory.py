@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.runner.errors import CannotRun, OutOfMemory
 
 GIB = 2**30
 SPARE = 1.5 * GIB
@@ -106,7 +106,7 @@ def check_fits(
         copied: Whether a layer's cache is there twice while a step's token is put to it.
 
     Raises:
-        CannotRun: Says what would fit.
+        OutOfMemory: Says what would fit.
     """
     if free is None:
         return
@@ -116,7 +116,7 @@ def check_fits(
     if needed <= free:
         return
     fit = int((free - weights - spare) / row)
-    raise CannotRun(
+    raise OutOfMemory(
         f"{free / GIB:.1f} GiB of GPU memory are free; the weights take {weights / GIB:.1f} GiB "
         f"and {rows} caches of {tokens:,} tokens {rows * row / GIB:.1f} GiB",
         f"{needed / GIB:.1f} GiB free, with {spare / GIB:.1f} GiB for all else",
@@ -126,9 +126,9 @@ def check_fits(
     )
 
 
-def out_of_memory(error: Exception, rows: int, option: str) -> CannotRun:
+def out_of_memory(error: Exception, rows: int, option: str) -> OutOfMemory:
     """The message for memory that ran out while it was decoding."""
-    return CannotRun(
+    return OutOfMemory(
         f"the GPU's memory ran out with {rows} samples at a time: {str(error).splitlines()[0]}",
         "room for the weights and the caches",
         f"give {option} {max(rows // 2, 1)}, or free the GPU of other programs"

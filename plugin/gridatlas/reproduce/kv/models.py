@@ -12,7 +12,7 @@ from typing import Any
 from gridatlas.reproduce.kv.decode import Ends
 from gridatlas.reproduce.kv.memory import Shape, shape_of
 from gridatlas.reproduce.kv.press import check_family
-from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas.reproduce.runner.errors import CannotRun, OutOfMemory, WrongUsage
 
 LEVELS = {
     "r1-qwen": "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
@@ -162,7 +162,7 @@ def load_model(choice: ModelChoice, device: Any, dtype: str, attention: str) -> 
     try:
         return model.to(device).eval()
     except torch.cuda.OutOfMemoryError as error:
-        raise CannotRun(
+        raise OutOfMemory(
             f"the GPU's memory ran out while {choice.source} was loaded",
             f"{shape_of(model.config).weight_bytes(WIDTHS[dtype]) / 2**30:.1f} GiB for the weights",
             "free the GPU of other programs, or use a larger one",
@@ -221,7 +221,7 @@ class Reaching:
 
         if not isinstance(error, OSError | ValueError | RuntimeError | HTTPError):
             return
-        local = {"--model": "./folder", "--data": "file.jsonl"}[self.option]
+        local = "file.jsonl" if self.option == "--data" else "./folder"
         cause: BaseException | None = error
         causes = []
         while cause is not None:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas.reproduce.kv.models import Reaching
+from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.runner.files import indented, write_atomic
 
 WEIGHTS = "predictor.safetensors"
@@ -59,6 +60,28 @@ def save_predictor(
 
 def _named(predictor: Any) -> list[tuple[str, Any]]:
     return sorted(predictor.state_dict().items())
+
+
+def find_predictor(name: str, revision: str | None) -> Path:
+    """The folder of a predictor; with a revision it is downloaded from the hub, by its id.
+
+    Raises:
+        WrongUsage: For a revision of a folder.
+        CannotRun: Where the hub doesn't give it.
+    """
+    if revision is None:
+        return Path(name).absolute()
+    if Path(name).is_dir():
+        raise WrongUsage(
+            f"--predictor-revision {revision} for the folder {name}",
+            "a revision only for a predictor on the hub",
+            "leave --predictor-revision out",
+        )
+    with Reaching("predictor", name, "--predictor"):
+        from huggingface_hub import hf_hub_download
+
+        files = [hf_hub_download(name, file, revision=revision) for file in (ABOUT, WEIGHTS)]
+    return Path(files[0]).parent
 
 
 def about_predictor(folder: Path, model: dict[str, Any], hidden: int) -> dict[str, Any]:

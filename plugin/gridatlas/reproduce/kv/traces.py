@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.model.problems import quote
+from gridatlas.reproduce.kv.grading import shared_grader
 from gridatlas.reproduce.kv.questions import Profile, Question, prompt_ids
 from gridatlas.reproduce.kv.training import Trace
+from gridatlas.reproduce.kv.vllm_batches import is_answer, read_answers
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.runner.records import BrokenRecord, RunFolder
 
@@ -44,6 +46,38 @@ def traces_of_file(path: Path, tokenizer: Any, profile: Profile) -> list[Trace]:
             ) from error
         found.append(_trace(tokenizer, asked, name, text, profile))
     return found
+
+
+def traces_of_vllm(
+    path: Path, questions: Iterable[Question], tokenizer: Any, profile: Profile
+) -> list[Trace]:
+    """The correct answers among vLLM's, in the order of its file.
+
+    Raises:
+        CannotRun: For a file that can't be read, or an answer to another question.
+    """
+    by_id, found = {question.id: question for question in questions}, []
+    for answer in read_answers(path):
+        if answer.item not in by_id:
+            raise CannotRun(
+                f"{path} answers the question {quote(answer.item)}",
+                "answers to the questions of --data",
+                "give the questions that vLLM was asked",
+            )
+        asked = by_id[answer.item]
+        if answer.finish == "stop" and shared_grader().grade(asked, answer.text).correct:
+            name = f"{answer.item}/{answer.sample}"
+            found.append(_trace(tokenizer, asked, name, answer.text, profile))
+    return found
+
+
+def is_of_vllm(path: Path) -> bool:
+    """Whether a file's first line is one of vLLM's answers."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return is_answer(json.loads(next(file, "null")))
+    except (OSError, ValueError):
+        return False  # `traces_of_file` tells what is wrong with it
 
 
 def traces_of_run(

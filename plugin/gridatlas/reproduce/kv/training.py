@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.reproduce.kv.labels import Labelled, labelled
+from gridatlas.reproduce.kv.labels import Labelled, labelled, mapped
 from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas.reproduce.runner.errors import CannotRun
 from gridatlas.reproduce.runner.files import write_atomic
@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+CHUNK = 8192
+"""Tokens that the predictor is given at a time: a batch of traces has more than fit a GPU."""
+
+
 @dataclass(frozen=True, slots=True)
 class Training:
     """How the predictor is trained; the published values.
 
     Attributes:
-        batch: Tokens per step. The paper gives the number without saying of what.
+        batch: Traces per step. The paper gives the number without saying of what.
         rate: Highest learning rate of AdamW; a tenth of the steps leads up to it, and half a
             cosine down to 0.
         low, high, weight: Tokens whose target is at least low and below high count so often.
@@ -37,6 +41,10 @@ class Training:
     low: float = 4.0
     high: float = 5.0
     weight: float = 5.0
+
+    def steps(self, traces: int) -> int:
+        """Steps of the whole training on so many traces."""
+        return self.epochs * -(-traces // self.batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,7 @@ def labels_of(
     folder: Path,
     report: Callable[[int], None] = lambda done: None,
 ) -> list[Labelled]:
-    """The labels of all traces, from the folder where they were made before.
+    """The labels of all traces, memory-mapped; from the folder where they were made before.
 
     Args:
         folder: For one file per trace, written whole.
@@ -75,7 +83,7 @@ def labels_of(
     Raises:
         CannotRun: Where no trace has both a thought and an answer.
     """
-    from safetensors.torch import load, save
+    from safetensors.torch import save
 
     found = []
     for number, trace in enumerate(traces, 1):
@@ -83,12 +91,13 @@ def labels_of(
         name = hashlib.sha256(",".join(map(str, [len(trace.prompt), *ids])).encode()).hexdigest()
         path = folder / f"{name[:20]}.safetensors"
         if path.exists():
-            tensors = load(path.read_bytes())
-            found.append(Labelled(tensors["hidden"], tensors["received"]))
+            found.append(mapped(path))
         elif (labels := labelled(model, ids, len(trace.prompt), thought_end)) is not None:
-            labels = Labelled(labels.hidden.cpu().contiguous(), labels.received.cpu().contiguous())
-            write_atomic(path, save({"hidden": labels.hidden, "received": labels.received}))
-            found.append(labels)
+            content = {"hidden": labels.hidden, "received": labels.received}
+            write_atomic(
+                path, save({key: each.cpu().contiguous() for key, each in content.items()})
+            )
+            found.append(mapped(path))
         report(number)
     if not found:
         raise CannotRun(
@@ -116,12 +125,9 @@ def train(
     """
     import torch
 
-    hidden = torch.cat([labels.hidden for labels in found])
-    wanted = target(torch.cat([labels.received for labels in found]).float(), family)
-    counts = torch.where((wanted >= how.low) & (wanted < how.high), how.weight, 1.0)
-    predictor = new_predictor(hidden.shape[1], size, seed).to(device)
-    steps_per_epoch = -(-len(wanted) // how.batch)
-    steps = how.epochs * steps_per_epoch
+    width = found[0].hidden.shape[1]
+    predictor = new_predictor(width, size, seed).to(device)
+    steps = how.steps(len(found))
     optimiser = torch.optim.AdamW(
         predictor.parameters(), lr=how.rate, betas=how.betas, weight_decay=how.decay
     )
@@ -131,19 +137,35 @@ def train(
     order = torch.Generator().manual_seed(seed)
     step = 0
     for _ in range(how.epochs):
-        for index in torch.randperm(len(wanted), generator=order).split(how.batch):
-            given = hidden[index].to(device).float()
-            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                predicted = predictor(given)
-            error = (predicted.float() - wanted[index].to(device)) ** 2
-            loss = (error * counts[index].to(device)).mean()
+        for batch in torch.randperm(len(found), generator=order).split(how.batch):
             optimiser.zero_grad()
-            loss.backward()
+            loss = _gradients(predictor, [found[place] for place in batch], family, how, device)
             optimiser.step()
             schedule.step()
             step += 1
-            report(step, steps, float(loss.detach()))
+            report(step, steps, loss)
     return predictor.eval()
+
+
+def _gradients(
+    predictor: Any, batch: Sequence[Labelled], family: str, how: Training, device: Any
+) -> float:
+    """Add the gradients of the mean loss over all tokens of some traces; give that loss."""
+    import torch
+
+    tokens = sum(len(labels.received) for labels in batch)
+    total = 0.0
+    for labels in batch:
+        parts = zip(labels.hidden.split(CHUNK), labels.received.split(CHUNK), strict=True)
+        for hidden, received in parts:
+            wanted = target(received.to(device).float(), family)
+            counts = torch.where((wanted >= how.low) & (wanted < how.high), how.weight, 1.0)
+            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+                predicted = predictor(hidden.to(device).float())
+            loss = ((predicted.float() - wanted) ** 2 * counts).sum() / tokens
+            loss.backward()
+            total += float(loss.detach())
+    return total
 
 
 def _share(step: int, steps: int, warm_up: float) -> float:

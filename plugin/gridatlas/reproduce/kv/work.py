@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,7 @@ from gridatlas.reproduce.runner.rows import Row
 from gridatlas.reproduce.runner.units import Unit, seed_of
 
 
-class SweepWorker:
+class SweepWorker(ABC):
     """Holds the model; what both decoders share."""
 
     def __init__(
@@ -71,8 +72,8 @@ class SweepWorker:
         except torch.cuda.OutOfMemoryError as error:
             raise out_of_memory(error, self.sweep.batch.rows, option) from error
 
-    def _work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]: ...
 
     def _prompt(self, question: Question) -> list[int]:
         return prompt_ids(self.tokenizer, question, self.sweep.profile)
@@ -248,7 +249,7 @@ class SweepFactory:
             predictor = load_predictor(self.predictor, about, device, sweep.dtype)
         model = load_model(self.choice, device, sweep.dtype, sweep.attention)
         questions = {question.id: question for question in self.questions}
-        worker = SlotWorker if batch.decoder == "slots" else LoopWorker
+        worker: type[SweepWorker] = SlotWorker if batch.decoder == "slots" else LoopWorker
         return worker(sweep, questions, self.seed, model, tokenizer, predictor, self.run)
 
 

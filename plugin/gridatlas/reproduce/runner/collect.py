@@ -16,6 +16,7 @@ from gridatlas.data.tables import guarded, read_table
 from gridatlas.data.text import outside
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.schema import level_number
+from gridatlas.progress import tracked
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
 from gridatlas.reproduce.runner.files import compact, indented, write_atomic
 from gridatlas.reproduce.runner.records import RunFolder
@@ -79,7 +80,7 @@ def collect(
         CannotRun: For runs or a study that don't fit.
     """
     target = _target(data, study, reading)
-    found = collected_runs([RunFolder.open(folder) for folder in runs])
+    found = collected_runs([RunFolder.open(folder) for folder in tracked(runs, "runs read")])
     for run in found:
         _check(run, target, study)
     lines = _lines(found, target)

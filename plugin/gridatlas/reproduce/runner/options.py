@@ -36,6 +36,7 @@ class RunOptions:
     only: tuple[tuple[str, str], ...]
     device: str
     workers: int | None
+    retries: int
 
     def settings(self) -> dict[str, Any]:
         """Those that determine results, for the manifest; the seed is in its `seeds`."""
@@ -86,6 +87,7 @@ class RunOptions:
             engine=self.engine,
             address=self.address,
             shard=self.shard,
+            retries=self.retries,
             devices=Devices(gpus=0 if self.device == "cpu" else 1, workers=self.workers),
         )
         return folder
@@ -179,6 +181,14 @@ def _shared_options(out: str, seed: int, device: str) -> list[Callable[..., Any]
             type=click.IntRange(min=1),
             metavar="N",
             help="With --engine ray: number of workers; else one per GPU, or one on the CPU.",
+        ),
+        click.option(
+            "--retries",
+            type=click.IntRange(min=0),
+            default=3,
+            show_default=True,
+            metavar="N",
+            help="With --engine ray: how often work is tried again after a failure.",
         ),
     ]
 

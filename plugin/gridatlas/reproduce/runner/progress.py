@@ -12,12 +12,13 @@ import click
 EVERY = 10.0
 """Seconds between two lines where stderr is no terminal."""
 _REDRAW = 0.2
-_CLEAR = "\r\x1b[K"
+CLEAR = "\r\x1b[K"
+"""Takes away the line that a terminal shows."""
 
 
 def report(message: str) -> None:
     """A message on stderr, on a line of its own even while a bar is drawn."""
-    click.echo((_CLEAR if sys.stderr.isatty() else "") + message, err=True)
+    click.echo((CLEAR if sys.stderr.isatty() else "") + message, err=True)
 
 
 class ProgressReporter:
@@ -43,8 +44,11 @@ class Progress:
         done: int = 0,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
+        what: str = "units",
     ) -> None:
         self.of, self.done, self.before = of, done, done
+        self._what = what
+        self._last = -1
         self._stream = sys.stderr if stream is None else stream
         self._bar = self._stream.isatty()
         self._clock = clock
@@ -60,21 +64,20 @@ class Progress:
         """Show where the run is, unless that was shown a moment ago."""
         now = self._clock()
         if force or now - self._shown >= (_REDRAW if self._bar else EVERY):
-            self._shown = now
-            self._stream.write(
-                f"{_CLEAR}{self.line(bar=True)}" if self._bar else self.line() + "\n"
-            )
+            self._shown, self._last = now, self.done
+            self._stream.write(f"{CLEAR}{self.line(bar=True)}" if self._bar else self.line() + "\n")
             self._stream.flush()
 
     def finish(self) -> None:
         """Show the last state, and end the line."""
-        self.show(force=True)
+        if self._bar or self._last != self.done:
+            self.show(force=True)
         if self._bar:
             self._stream.write("\n")
 
     def line(self, bar: bool = False) -> str:
         """`120 of 400 units, 8.0 per minute, 35 min left`."""
-        text = f"{self.done:,} of {self.of:,} units"
+        text = f"{self.done:,} of {self.of:,} {self._what}"
         taken, new = self._clock() - self._start, self.done - self.before
         if new and taken > 0:
             text += f", {_rate(new / taken)}"
@@ -90,8 +93,9 @@ class Progress:
 
 def _rate(per_second: float) -> str:
     for unit, seconds in (("second", 1), ("minute", 60), ("hour", 3600)):
-        if per_second * seconds >= 1:
-            return f"{per_second * seconds:.1f} per {unit}"
+        rate = per_second * seconds
+        if rate >= 1:
+            return f"{rate:,.1f} per {unit}" if rate < 100 else f"{rate:,.0f} per {unit}"
     return f"{per_second * 86400:.1f} per day"
 
 

@@ -24,7 +24,7 @@ class Row:
         finish: `stop`, or `length` where the limit ended it.
         prediction: The answer found in the text, or None.
         gold: The right answer.
-        seconds: Time taken; samples made together share it.
+        seconds: Time taken; samples made together share it. None where another program made it.
         peak_kv_bytes: Largest KV cache of the sample, where there is one.
         prunes: How often the cache was pruned.
         pruned_at: Tokens drawn before each prune.
@@ -44,7 +44,7 @@ class Row:
     prediction: str | None
     gold: str
     correct: bool
-    seconds: float
+    seconds: float | None
     peak_kv_bytes: int | None = None
     prunes: int | None = None
     pruned_at: list[int] | None = None
@@ -70,7 +70,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "prediction": (str, type(None)),
     "gold": (str,),
     "correct": (bool,),
-    "seconds": (int, float),
+    "seconds": (int, float, type(None)),
     "peak_kv_bytes": (int, type(None)),
     "prunes": (int, type(None)),
     "pruned_at": (list,),

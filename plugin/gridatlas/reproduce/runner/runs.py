@@ -223,6 +223,15 @@ def _gpu() -> dict[str, Any] | None:
     }
 
 
+def gpu_state() -> dict[str, str] | None:
+    """Clocks and power limit of the first GPU, with their units, as nvidia-smi has them."""
+    names = ("clocks.sm", "clocks.max.sm", "clocks.mem", "power.limit")
+    found = _output("nvidia-smi", f"--query-gpu={','.join(names)}", "--format=csv,noheader")
+    if not found:
+        return None
+    return dict(zip(names, found.splitlines()[0].split(", "), strict=True))
+
+
 # --- what differs ---------------------------------------------------------------------------------
 
 
