@@ -322,6 +322,83 @@ def test_rows_of_other_runs_are_kept_in_order(
     ) in result.stdout
 
 
+# --- pass@k -------------------------------------------------------------------------------------
+
+OF_PASS_2 = """format: 1
+title: Solved in two tries
+metric: {name: "pass@2", column: value, unit: "%", range: [0, 100]}
+x: ratio
+y: local_window
+facets: [model]
+"""
+
+
+def solved(data: Path, run: RunFolder, see_also: str, k: int = 2) -> Result:
+    folder = data / "solved"
+    folder.mkdir()
+    (folder / "study.yml").write_text(f"{OF_PASS_2}see_also: {see_also}\n")
+    options = ("--data", data, "--study", "solved", "--reading", "ours", "--pass-at", k)
+    return called("collect", run.folder, *options)
+
+
+def test_pass_at_k_counts_items_of_which_one_sample_is_right(
+    data: Path, run: RunFolder, units: list[Unit], make_run: MakeRun
+) -> None:
+    result = solved(data, run, "[{study: demo, text: Shares, same_runs: true}]")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[:3] == [
+        f"{data}/solved/ours.csv: 1 of 2 cells",
+        f"{data}/solved/runs/{run.run}.json",
+        "  absent: local_window 500, model toy, ratio 0.2: 3 of 4 units",
+    ]
+    # Two samples each: 2, 1, 0 and 1 right, so 3 of 4 solved; √(0.75 × 0.25 / 3) = 25 points.
+    rows = (data / "solved/ours.csv").read_text().splitlines()
+    assert rows[1:] == [f"toy,0.1,500,75.00,4,3,25.00,{run.run}"]
+    outcomes = json.loads((data / f"solved/runs/{run.run}.outcomes.json").read_text())
+    [cell] = outcomes["cells"]
+    assert (cell["samples"], cell["correct"]) == (1, [1, 1, 0, 1])
+    manifest = json.loads((data / f"solved/runs/{run.run}.json").read_text())
+    assert (manifest["study"], manifest["pass_at"]) == ("solved", 2)
+    # What the study of shares says of the same run stays as it is.
+    collected(data, run)
+    assert "pass_at" not in json.loads((data / f"demo/runs/{run.run}.json").read_text())
+
+
+def test_cells_with_another_number_of_samples_are_left_out_of_pass_at_k(
+    data: Path, units: list[Unit], make_run: MakeRun
+) -> None:
+    greedy = [replace(unit, rows=1) for unit in units if unit.levels["ratio"] == "0.2"]
+    run = make_run([*(unit for unit in units if unit.levels["ratio"] == "0.1"), *greedy])
+    result = solved(data, run, "[{study: demo, text: Shares, same_runs: true}]")
+    assert result.stdout.splitlines()[:2] == [
+        f"{run.run}: 1 of 2 cells haven't 2 samples per item, and are left out, such as "
+        "local_window 500, model toy, ratio 0.2",
+        f"{data}/solved/ours.csv: 1 of 1 cells",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("see_also", "k", "message"),
+    [
+        ("[{study: demo, text: Shares}]", 2, 'measures the study "demo"'),
+        (
+            "[{study: demo, text: Shares, same_runs: true}]",
+            8,
+            "no complete cell of the run {run} has 8 samples per item\n"
+            "  expected: 8 samples of each item, of which one right is enough\n"
+            "  fix:      correct --pass-at\n",
+        ),
+    ],
+)
+def test_runs_that_pass_at_k_does_not_fit_are_refused(
+    see_also: str, k: int, message: str, data: Path, run: RunFolder
+) -> None:
+    result = solved(data, run, see_also, k)
+    assert result.exit_code != 0
+    assert message.format(run=run.run) in result.stderr
+    assert not (data / "solved/ours.csv").exists()
+
+
 # --- what doesn't fit ---------------------------------------------------------------------------
 
 

@@ -15,8 +15,16 @@ from gridatlas.cli.shared import data_option
 @click.option("--study", required=True, metavar="ID", help="The study that the runs measured.")
 @click.option("--reading", required=True, metavar="ID", help="The reading to write.")
 @click.option("--label", metavar="TEXT", help="Name of the reading on pages.")
+@click.option(
+    "--pass-at",
+    "k",
+    type=click.IntRange(min=2),
+    metavar="K",
+    help="Count items, each right if any of its K samples is (pass@K). The study of the runs is in "
+    "its see_also, with same_runs.",
+)
 def collect(
-    runs: tuple[Path, ...], data: Path, study: str, reading: str, label: str | None
+    runs: tuple[Path, ...], data: Path, study: str, reading: str, label: str | None, k: int | None
 ) -> None:
     """Create a reading from run results.
 
@@ -33,8 +41,9 @@ def collect(
       gridatlas collect runs/kv-qwen --study dynts-window-ratio --reading ours
       gridatlas collect runs/part-1 runs/part-2 --study dynts-window-ratio --reading ours
       gridatlas collect runs/digits --data my/data --study digits --reading ours --label "Our run"
+      gridatlas collect runs/digits --study digits-pass-8 --reading ours --pass-at 8
     """  # noqa: D301
     from gridatlas.reproduce.runner.collect import collect as lines
 
-    for line in lines(runs, data, study, reading, label):
+    for line in lines(runs, data, study, reading, label, k):
         click.echo(line)

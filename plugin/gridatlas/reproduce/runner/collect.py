@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from gridatlas.reproduce.runner.tally import (
     incomplete,
     manifest_as_json,
     outcomes_as_json,
+    pass_at,
 )
 from gridatlas.reproduce.runner.units import Cell, cell_of
 
@@ -63,7 +64,12 @@ class _Target:
 
 
 def collect(
-    runs: Sequence[Path], data: Path, study: str, reading: str, label: str | None = None
+    runs: Sequence[Path],
+    data: Path,
+    study: str,
+    reading: str,
+    label: str | None = None,
+    k: int | None = None,
 ) -> Iterator[str]:
     """Write what the runs measured as a reading of a study; give what there is to say about it.
 
@@ -75,12 +81,17 @@ def collect(
         data: The folder with one folder per study.
         study, reading: Their ids.
         label: Of the reading, for the entry that `study.yml` needs.
+        k: Counts items, and an item as right where any of its k samples is (pass@k); such a study
+            is another metric of the runs (`same_runs`) of the study that they measured.
 
     Raises:
         CannotRun: For runs or a study that don't fit.
     """
     target = _target(data, study, reading)
     found = collected_runs([RunFolder.open(folder) for folder in tracked(runs, "runs read")])
+    if k is not None:
+        found, notes = _counted_by_items(found, target, study, k)
+        yield from notes
     for run in found:
         _check(run, target, study)
     lines = _lines(found, target)
@@ -92,6 +103,31 @@ def collect(
     if lines:
         write_atomic(target.folder / target.file, _csv(lines, target.columns))
     yield from _report(found, target, label, bool(lines))
+
+
+def _counted_by_items(
+    runs: Sequence[CollectedRun], target: _Target, study: str, k: int
+) -> tuple[list[CollectedRun], list[str]]:
+    """The runs as those of a study of pass@k, and what to say about the cells left out."""
+    same_runs = {entry.study for entry in target.source.file.see_also if entry.same_runs}
+    counted, notes = [], []
+    for run in runs:
+        by_items, left_out = pass_at(run, k)
+        if left_out and not any(tally.complete for tally in by_items.tallies):
+            raise CannotRun(
+                f"no complete cell of the run {run.run} has {k} samples per item",
+                f"{k} samples of each item, of which one right is enough",
+                "correct --pass-at",
+            )
+        if left_out:
+            notes.append(
+                f"{run.run}: {len(left_out)} of {len(run.tallies)} cells haven't {k} samples per "
+                f"item, and are left out, such as {_words(left_out[0])}"
+            )
+        measured = run.manifest["study"]
+        name = study if measured in same_runs else measured
+        counted.append(replace(by_items, manifest={**by_items.manifest, "study": name}))
+    return counted, notes
 
 
 # --- what is asked for ----------------------------------------------------------------------------

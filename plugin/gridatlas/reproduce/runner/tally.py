@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -108,6 +108,35 @@ def _collected(folders: Sequence[RunFolder]) -> CollectedRun:
         for cell, units in cells.items()
     )
     return CollectedRun({**manifest, "resumed": resumed}, tallies)
+
+
+def pass_at(run: CollectedRun, k: int) -> tuple[CollectedRun, tuple[Cell, ...]]:
+    """A run counted by items: one is solved where any of its k samples is right.
+
+    With exactly k samples per item this is pass@k (Chen et al. 2021, "Evaluating Large Language
+    Models Trained on Code"), whose estimator from more samples isn't needed.
+
+    Returns:
+        The run with the cells whose items have k samples each, and the complete cells that don't.
+    """
+    fits = [tally for tally in run.tallies if not tally.complete or set(tally.samples) == {k}]
+    solved = tuple(map(_solved, fits))
+    fitting = {tally.cell for tally in fits}
+    left_out = tuple(tally.cell for tally in run.tallies if tally.cell not in fitting)
+    return CollectedRun({**run.manifest, "pass_at": k}, solved), left_out
+
+
+def _solved(tally: Tally) -> Tally:
+    correct = tuple(int(right > 0) for right in tally.correct)
+    return replace(
+        tally,
+        n=len(correct),
+        successes=sum(correct),
+        stderr=clustered_stderr([(right, 1) for right in correct]),
+        samples=(1,) * len(correct),
+        correct=correct,
+        answers=None,
+    )
 
 
 def _manifest(folder: RunFolder) -> dict[str, Any]:
