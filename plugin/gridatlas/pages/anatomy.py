@@ -13,6 +13,10 @@ from gridatlas.pages.multiples import inked, multiples, thumbnails
 from gridatlas.pages.plots import forest_row, profiles_row, settings_row
 from gridatlas.results.differences import Difference, differences, pairs
 
+MOST_TWICE = 10
+"""Grids of at most two facets up to which the page that compares levels has them side by side. Of
+more facets, the pages of another facet's levels have them so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Anatomy:
@@ -87,13 +91,15 @@ def level_anatomy(
 
 def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     """The levels of a facet against each other; the grids themselves are folded."""
-    grids = tuple(assessment.results.grids.values())
-    found = differences(assessment.results, facet)
+    grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
+    found = differences(assessment.results, facet, grids)
     forest = forest_row(assessment, facet) if found else None
     leading = _changes(assessment, found) if found else level_rows(assessment, facet)
+    again = len(assessment.study.facets) < 3 and len(grids) <= MOST_TWICE
+    folded = side_by_side(assessment, grids, facet, facet.id) if again else ()
     return Anatomy(
         (*((forest,) if forest else ()), *leading),
-        folded=side_by_side(assessment, grids, facet, facet.id),
+        folded=folded,
         folded_title="Heatmaps side by side",
         found=found,
     )

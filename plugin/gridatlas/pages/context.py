@@ -70,15 +70,21 @@ def page_context(
 
 
 def grid_pages(assessment: Assessment, into: str, facet: Factor | None) -> dict[Levels, str]:
-    """Paths of the pages of grids: of their levels of `facet`, or the study's without one."""
-    grids, home = assessment.results.grids, f"{into}/{assessment.study.id}"
+    """Paths of the pages of grids: of their levels of `facet`, or the study's without one.
+
+    A grid that repeats the experiment is on the page of its replicate.
+    """
+    study, grids = assessment.study, assessment.results.grids
+    home = f"{into}/{study.id}"
     if facet is None:
         return dict.fromkeys(grids, f"{home}/index.md")
-    index = assessment.study.facets.index(facet)
-    return {
-        levels: f"{home}/{facet.id}/{grid.names[index].slug}/index.md"
-        for levels, grid in grids.items()
-    }
+    shown_here = {grid.levels for grid in assessment.results.without_repeats(grids.values(), facet.id)}
+    pages = {}
+    for levels, grid in grids.items():
+        at = facet if levels in shown_here else study.facet(study.replicates)
+        level = grid.names[study.facets.index(at)]
+        pages[levels] = f"{home}/{at.id}/{level.slug}/index.md"
+    return pages
 
 
 def study_paths(assessment: Assessment, into: str) -> tuple[str, ...]:

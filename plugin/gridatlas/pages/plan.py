@@ -285,7 +285,8 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
     names = [level.label for level in assessment.results.levels(facet.id)]
     versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
     answer, anatomy = assessment.answers.get(facet.id), facet_anatomy(assessment, facet)
-    context = page_context(assessment, into, facet)
+    grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
+    context = page_context(assessment, into, facet, grids)
     path = context["facet_pages"][facet.id]
     return PagePlan(
         path=path,
@@ -313,7 +314,7 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
 
 def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) -> PagePlan:
     results, study = assessment.results, assessment.study
-    grids = results.where(facet.id, level.key)
+    grids = results.without_repeats(results.where(facet.id, level.key), facet.id)
     name = _level_title(facet, level)
     answer = assessment.answers.get(f"{facet.id}/{level.slug}")
     anatomy = level_anatomy(assessment, facet, level, grids)

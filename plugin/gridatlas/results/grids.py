@@ -97,10 +97,31 @@ class Results:
             if not level.aggregate
         ]
 
+    def without_repeats(self, grids: Iterable[Grid], facet: str) -> tuple[Grid, ...]:
+        """Grids for a page of a facet: the mean of the replicates instead of each of them.
+
+        The pages of the replicates have all. So has a page on which they have no mean.
+        """
+        grids, replicates = tuple(grids), self.study.replicates
+        if not replicates or facet == replicates:
+            return grids
+        index = [facet.id for facet in self.study.facets].index(replicates)
+        means = {_but(grid.levels, index) for grid in grids if grid.names[index].aggregate}
+        return tuple(
+            grid
+            for grid in grids
+            if grid.names[index].aggregate or _but(grid.levels, index) not in means
+        )
+
     def neighbour(self, grid: Grid, facet: str, key: str) -> Grid | None:
         """The grid that differs from `grid` in the level of one facet only."""
         index = [facet.id for facet in self.study.facets].index(facet)
         return self.grids.get((*grid.levels[:index], key, *grid.levels[index + 1 :]))
+
+
+def _but(levels: Levels, index: int) -> Levels:
+    """The levels of all other facets."""
+    return (*levels[:index], *levels[index + 1 :])
 
 
 def find_facet_levels(study: Study, given: Mapping[str, object]) -> Levels:
