@@ -233,6 +233,10 @@ large,16,0.2,24.5
 """
 
 
+ANSWERS = {"n": 10_000, "unanswered": 120, "truncated": 40, "tokens": 6_123_000}
+"""What the samples of a complete cell were like."""
+
+
 def add_real_studies(base: Path, project: Project) -> None:
     """Put this repository's data into a project."""
     shutil.copytree(repository(base) / "data", project.folder / "data")
@@ -256,13 +260,16 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
         "model,batch,rate,accuracy,n,successes,run\n"
         "small,8,0.1,11.0,10000,1100,tune-1\nsmall,8,0.2,30.0,10000,3000,tune-1\n"
     )
-    cells = [("0.1", "8", 9), ("0.2", "8", 9), ("0.1", "16", 4), ("0.2", "16", 0)]
+    cells = [
+        ("0.1", "8", 9, 15_000), ("0.2", "8", 9, 5_000), ("0.1", "16", 4, 0), ("0.2", "16", 0, 0)
+    ]  # fmt: skip
     run = {
         "format": 1, "run": "tune-1", "study": name, "script": "tune",
         "started": "2026-05-01T12:00:00Z", "model": {"id": "org/<b>small</b>"}, "gpu": None,
         "cells": [
             {"levels": {"model": "small", "rate": rate, "batch": batch}, "done": done, "of": 9}
-            for rate, batch, done in cells
+            | ({"answers": ANSWERS | {"prunes": prunes}} if prunes else {})
+            for rate, batch, done, prunes in cells
         ],
     }  # fmt: skip
     files = {"ours.csv": ours, "runs/tune-1.json": json.dumps(run)}

@@ -9,10 +9,27 @@ from typing import Any
 
 from gridatlas.data.columns import factor_ids
 from gridatlas.data.reader import StudySource
-from gridatlas.data.runs import COLLECT, FOLDER, CellOutcomes, RunFile, levels_text
+from gridatlas.data.runs import (
+    COLLECT,
+    FOLDER,
+    CellOutcomes,
+    CellProgress,
+    RunFile,
+    levels_text,
+)
 from gridatlas.model.problems import Problem, join_names, nearest, quote, visible
 from gridatlas.model.schema import level_key
-from gridatlas.model.study import Cell, Factor, Levels, Outcomes, Point, Progress, Reading, Run
+from gridatlas.model.study import (
+    Answers,
+    Cell,
+    Factor,
+    Levels,
+    Outcomes,
+    Point,
+    Progress,
+    Reading,
+    Run,
+)
 
 At = tuple[Levels, Point]
 
@@ -35,7 +52,7 @@ def match_runs(
         if any(problem.severity == "problem" for problem in found):
             continue
         cells = {
-            _at(cell.levels, source): Progress(cell.done, cell.of)
+            _at(cell.levels, source): Progress(cell.done, cell.of, _answers(cell))
             for cell in file.manifest.cells
             if all(key in factors[factor].keys for factor, key in cell.levels.items())
         }
@@ -53,6 +70,13 @@ def _at(levels: Mapping[str, str], source: StudySource) -> At:
         levels[file.x],
         levels[file.y] if file.y else "",
     )
+
+
+def _answers(cell: CellProgress) -> Answers | None:
+    found = cell.answers
+    if found is None:
+        return None
+    return Answers(found.n, found.unanswered, found.truncated, found.tokens, found.prunes)
 
 
 def _run(file: RunFile, cells: Mapping[At, Progress], outcomes: Mapping[At, Outcomes]) -> Run:

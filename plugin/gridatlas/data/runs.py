@@ -30,12 +30,23 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class CellAnswers(_Part):
+    """Counts of a complete cell's samples; `prunes` is None where no cache is pruned."""
+
+    n: Annotated[int, Field(ge=1, strict=True)]
+    unanswered: Count
+    truncated: Count
+    tokens: Count
+    prunes: Count | None = None
+
+
 class CellProgress(_Part):
     """How many units of work of a cell are done."""
 
     levels: dict[str, LevelKey]
     done: Count
     of: Annotated[int, Field(ge=1, strict=True)]
+    answers: CellAnswers | None = None
 
 
 class Manifest(_Part):

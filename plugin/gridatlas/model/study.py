@@ -169,11 +169,31 @@ class Outcomes:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """What a cell's graded samples have in common besides being right or wrong; all counts.
+
+    Attributes:
+        n: Graded samples.
+        unanswered: Samples in which no answer was found.
+        truncated: Samples that the limit ended.
+        tokens: Of all samples together.
+        prunes: Of all samples together; None where no cache is pruned.
+    """
+
+    n: int
+    unanswered: int
+    truncated: int
+    tokens: int
+    prunes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
-    """How many of a cell's units of work a run has done."""
+    """How many of a cell's units of work a run has done, and what its samples were like."""
 
     done: int
     of: int
+    answers: Answers | None = None
 
     @property
     def complete(self) -> bool:

@@ -33,6 +33,7 @@ from gridatlas.pages.filters import figure_anchor
 from gridatlas.pages.markdown import front_matter, page_link, tidy
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.reproduction import rerun_rows, run_facts
+from gridatlas.pages.run_answers import run_answers
 from gridatlas.pages.svg import (
     axis_width,
     drawn_size,
@@ -448,7 +449,11 @@ class Templates:
         }
         if reproduction.runs:
             template = self._html.get_template("runs.html.jinja")
-            found["runs"] = template.render(runs=reproduction.runs, facts=run_facts).strip()
+            found["runs"] = template.render(
+                runs=reproduction.runs,
+                facts=run_facts,
+                answers_of=partial(run_answers, reproduction.study),
+            ).strip()
         context = {
             **plan.context,
             "link": partial(page_link, plan.path),
