@@ -42,7 +42,8 @@ trigger_option = click.option(
     type=click.IntRange(min=1),
     default=5000,
     show_default=True,
-    help="Tokens in the cache at which it is pruned.",
+    help="Tokens in the cache at which it is pruned. The published code prunes one token later, at "
+    "5001, and keeps as many.",
 )
 protect_option = click.option(
     "--protect-question",
