@@ -14,8 +14,8 @@
 # # A data frame becomes a study
 #
 # This page is a notebook, run when the website is built. Its table has the accuracy of nine small
-# models that add two numbers: three settings of GRPO with three training seeds each, over the
-# numbers of digits. They were measured by this project.
+# models that add two numbers: before GRPO, after it, and a control, with three training seeds each,
+# over the numbers of digits. They answered greedily, and were measured by this project.
 
 # %%
 import tempfile
@@ -25,7 +25,7 @@ import pandas as pd
 
 import gridatlas
 
-frame = pd.read_csv("data/digits-grpo-ours/ours.csv")[
+frame = pd.read_csv("data/digits-pass-1/ours.csv").query("temperature == 0")[
     ["setting", "seed", "x_digits", "y_digits", "value"]
 ]
 frame.head()
@@ -43,7 +43,7 @@ study
 # The seeds were recognised as repeats: each cell is the mean of three, with its standard error.
 
 # %%
-study.grid(setting="after_t125")
+study.grid(setting="grpo")
 
 # %% [markdown]
 # ## What may be said

@@ -19,7 +19,7 @@
 #
 # ## Run it
 #
-# With Grid Atlas's extra `reproduce` installed, on a CPU (about half an hour on one core) or a GPU:
+# With Grid Atlas's extra `reproduce` installed, on a CPU (ten minutes on one core) or a GPU:
 #
 # ```sh
 # python docs/reproduce/grpo_digits.py --dry-run

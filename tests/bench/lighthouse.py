@@ -33,7 +33,7 @@ PAGES: Mapping[str, str] = {
     "Model page": "studies/dynts-window-ratio/model/r1-qwen/",
     "Comparison": "studies/dynts-window-ratio/model/",
     "Checks": "studies/dynts-window-ratio/checks/",
-    "Runs": "studies/digits-grpo-ours/reproduction/",
+    "Runs": "studies/digits-pass-1/reproduction/",
     "Embed": "grids/dynts-window-ratio/r1-qwen/aime24.html",
 }
 EXAMPLES = """\

@@ -28,7 +28,7 @@ ATLAS = {
 FRAMES = {
     "frame": f"grids/{DYNTS}/r1-qwen/aime24.html",
     "disputed frame": f"grids/{GRPO}/after_t125.html",
-    "measured frame": "grids/digits-grpo-ours/before/1.html",
+    "measured frame": "grids/digits-pass-1/before/0/1.html",
 }
 """Pages for frames; they have no theme."""
 FEATURES = {

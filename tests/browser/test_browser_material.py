@@ -177,7 +177,7 @@ def test_the_palette_is_kept_from_page_to_page(visit: Visit, home: str) -> None:
             "After",
             f"studies/{GRPO}/setting/after_t125/",
         ),
-        ("after", "After GRPO", "After", f"studies/{OURS}/setting/after_t"),
+        ("after", "After GRPO", "After", f"studies/{OURS}/setting/grpo"),
         ("score operand", "After GRPO", "After", f"studies/{GRPO}/setting/after_t"),
         ("52.0 %", "R1-Qwen", "52.0", MODEL),
     ],

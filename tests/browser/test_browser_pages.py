@@ -41,8 +41,8 @@ PAGES = {
     "disputed": f"studies/{GRPO}/setting/after_t125/",
     "after": f"studies/{GRPO}/setting/after_t100/",
     "checks": f"studies/{GRPO}/checks/",
-    "measured": "studies/digits-grpo-ours/seed/1/",
-    "measured greedily": "studies/digits-grpo-ours-greedy/",
+    "measured": "studies/digits-pass-1/seed/1/",
+    "measured again": "studies/digits-pass-8/",
 }
 HEATMAPS = {
     "home": 14, "overview": 14, "study": 10, "study without aggregates": 3, "models": 15,

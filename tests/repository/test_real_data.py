@@ -13,6 +13,7 @@ from builders import REPOSITORY, write_study
 import gridatlas
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
+from gridatlas.model.schema import level_key
 from gridatlas.model.study import Cell
 from gridatlas.pages.exports import to_csv
 from gridatlas.results.grids import Results
@@ -179,8 +180,9 @@ def test_the_downloads_together_are_the_study_again(
     ]
 
 
-MEASURED = {"digits-grpo-ours": "0.6", "digits-grpo-ours-greedy": "0"}
-"""The temperature at which the models of each study answered."""
+MEASURED = {"digits-pass-1": ("0", "0.6", "1"), "digits-pass-8": ("0.6", "1")}
+"""The temperatures at which the models of each study answered; one run has measured both."""
+SAMPLES = 8
 
 
 def test_all_else_was_measured_by_runs(repository: dict[str, Results]) -> None:
@@ -193,27 +195,36 @@ def test_measured_cells_are_what_their_run_recorded(
 ) -> None:
     study = repository[name].study
     [reading], [run] = study.readings, study.runs.values()
-    assert len(reading.cells) == 3 * 3 * 6 * 6
+    assert len(reading.cells) == 3 * len(MEASURED[name]) * 3 * 6 * 6
     for at, cell in reading.cells.items():
         outcomes = run.outcomes[at]
         assert (cell.run, cell.successes) == (run.id, sum(outcomes.correct)), at
         assert cell.n == sum(outcomes.samples), at
-        assert cell.value == 100 * Decimal(sum(outcomes.correct)) / sum(outcomes.samples), at
+        share = 100 * Decimal(sum(outcomes.correct)) / sum(outcomes.samples)
+        assert cell.value == share.quantize(Decimal("0.01")), at
         assert run.cells[at].complete
     assert (run.script, run.dirty, run.limit) == ("grpo_digits", False, None)
     manifest = json.loads(
         (REPOSITORY / "data" / name / "runs" / f"{run.id}.json").read_text(encoding="utf-8")
     )
-    assert manifest["settings"]["temperature"] == MEASURED[name]
+    settings = manifest["settings"]
+    assert tuple(level_key(level) for level in settings["temperatures"]) == ("0", "0.6", "1")
+    assert (settings["samples"], manifest.get("pass_at")) == (
+        SAMPLES,
+        SAMPLES if name == "digits-pass-8" else None,
+    )
 
 
-def test_both_ways_of_reading_ask_the_same_problems(repository: dict[str, Results]) -> None:
-    """Sampled, a problem is asked 200 times in all; greedily once, as more are no more trials."""
-    sampled, greedy = (repository[name].study for name in MEASURED)
-    [first], [second] = sampled.runs.values(), greedy.runs.values()
-    assert first.outcomes.keys() == second.outcomes.keys()
+def test_both_metrics_are_of_the_same_answers(repository: dict[str, Results]) -> None:
+    """Sampled, a problem has eight answers; greedily one, as more would be the same again."""
+    of_answers, of_problems = (repository[name].study for name in MEASURED)
+    [first], [second] = of_answers.runs.values(), of_problems.runs.values()
+    assert first.id == second.id
+    assert second.outcomes.keys() == {at for at in first.outcomes if at[0][1] != "0"}
     for at, outcomes in first.outcomes.items():
         problems = 50 if at[1] == ("1", "1") else 100
-        assert outcomes.items == second.outcomes[at].items
-        assert outcomes.samples == (200 // problems,) * problems
-        assert second.outcomes[at].samples == (1,) * problems
+        assert outcomes.samples == (1 if at[0][1] == "0" else SAMPLES,) * problems
+        if at in second.outcomes:
+            solved = second.outcomes[at]
+            assert (solved.items, solved.samples) == (outcomes.items, (1,) * problems)
+            assert solved.correct == tuple(int(right > 0) for right in outcomes.correct)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import errno
 import json
-import random
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,7 +35,6 @@ from gridatlas.reproduce.digits.problems import (
     answer_width,
     held_out,
     training,
-    wrong_answer,
 )
 from gridatlas.reproduce.digits.study import (
     DigitsFactory,
@@ -44,9 +42,8 @@ from gridatlas.reproduce.digits.study import (
     DigitsWorker,
     expected,
     model_of,
-    setting_of,
 )
-from gridatlas.reproduce.digits.supervised import Supervised, train_start
+from gridatlas.reproduce.digits.supervised import Check, Supervised, train_further, train_start
 from gridatlas.reproduce.runner.collect import collect
 from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage, enough_space
 from gridatlas.reproduce.runner.records import RunFolder, Unit, seed_of
@@ -57,10 +54,10 @@ title: A try
 metric: {name: "Share of right answers", column: share, unit: "%", range: [0, 100], decimals: 1}
 x: x_digits
 y: y_digits
-facets: [setting, seed]
+facets: [setting, temperature, seed]
 """
-ID = "digits-grpo-ours"
-CELLS_CSV = "setting,seed,x_digits,y_digits,share\nbefore,9,1,1,50.0\n"
+ID = "digits-pass-1"
+CELLS_CSV = "setting,temperature,seed,x_digits,y_digits,share\nbefore,0,9,1,1,50.0\n"
 CELLS = ((1, 1), (1, 2), (2, 1), (2, 2))
 
 
@@ -110,7 +107,7 @@ def test_held_out_problems_are_at_most_half(
 
 
 def test_held_out_problems_are_never_trained_on() -> None:
-    study = DigitsStudy(digits=2, region=1, n=100, items=100)
+    study = DigitsStudy(digits=2, region=1)
     asked = frozenset(problem for cell in study.cells for problem in study.problems(cell))
     assert len(asked) == 50 + 3 * 100
     worker = DigitsWorker(study, Path(), "cpu")
@@ -128,15 +125,6 @@ def test_training_draws_the_same_for_the_same_seed() -> None:
         return list(islice(training(CELLS, "*", 2, frozenset(), seed), 200))
 
     assert drawn("1") == drawn("1") != drawn("2")
-
-
-def test_wrong_answers_are_always_wrong() -> None:
-    random_ = random.Random(0)
-    found = [wrong_answer(random_, "070") for _ in range(2000)]
-    for answer in found:
-        assert sum(a != b for a, b in zip(answer, "070", strict=True)) == 1
-        assert answer.isdigit()
-    assert len(set(found)) == 3 * 9
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -258,18 +246,22 @@ def test_a_broken_model_is_told(damage: Any, why: str, tmp_path: Path) -> None:
 
 
 def test_units_are_all_cells_of_each_model() -> None:
-    study = DigitsStudy(digits=2, region=1, seeds=(1, 2), n=10)
+    study = DigitsStudy(digits=2, region=1, seeds=(1, 2), items=10)
     units = study.units()
-    assert len(units) == len(set(units)) == 2 * 3 * 4
-    assert [model_of(unit) for unit in units[::4]] == [
-        (seed, setting) for seed in ("1", "2") for setting in ("before", "after_t100", "after_t125")
+    assert len(units) == len(set(units)) == 2 * 3 * 3 * 4
+    assert [model_of(unit) for unit in units[::12]] == [
+        (seed, setting) for seed in ("1", "2") for setting in ("before", "grpo", "supervised")
     ]
-    assert units[0].levels == {"seed": "1", "setting": "before", "x_digits": "1", "y_digits": "1"}
-    assert [setting_of(Decimal(temperature)) for temperature in ("1", "0.05", "1.25")] == [
-        "after_t100",
-        "after_t5",
-        "after_t125",
-    ]
+    assert [unit.levels["temperature"] for unit in units[:12:4]] == ["0", "0.6", "1"]
+    # Greedily a problem has one answer; sampled it has eight.
+    assert [unit.rows for unit in units[:12:4]] == [10, 80, 80]
+    assert units[0].levels == {
+        "seed": "1",
+        "setting": "before",
+        "temperature": "0",
+        "x_digits": "1",
+        "y_digits": "1",
+    }
 
 
 def test_settings_are_all_that_determines_the_results() -> None:
@@ -281,11 +273,10 @@ def test_settings_are_all_that_determines_the_results() -> None:
         "region": 3,
         "temperatures": (Decimal("1.0"),),
         "operation": "*",
-        "n": 100,
         "items": 50,
-        "temperature": Decimal(1),
+        "samples": 4,
         "size": ModelSize(32),
-        "supervised": Supervised(wrong=0.2),
+        "supervised": Supervised(until=0.2),
         "grpo": Grpo(learning_rate=1e-4),
     }
     assert {*changes, "seeds", "base"} == set(DigitsStudy.__dataclass_fields__)
@@ -293,30 +284,47 @@ def test_settings_are_all_that_determines_the_results() -> None:
         assert replace(study, **{name: value}).settings() != settings
 
 
-def test_greedily_each_problem_is_asked_once() -> None:
-    study = DigitsStudy(temperature=Decimal(0))
-    assert [study.answers(cell) for cell in ((1, 1), (1, 2), (6, 6))] == [50, 100, 100]
-    assert sum(unit.rows for unit in study.units()) == 3 * 3 * 3550
-    # The problems that are asked sampled, too; all that are asked are held out from the training.
-    assert all(study.problems(cell) == DigitsStudy().problems(cell) for cell in study.cells)
-    # One answer per problem is all there is: more are the same answers again.
-    assert (study.settings()["n"], study.settings()["temperature"]) == (100, "0")
-    assert replace(study, n=500) == study
-    few = replace(study, n=30)
-    assert [few.answers(cell) for cell in ((1, 1), (6, 6))] == [30, 30]
-    assert few.problems((6, 6)) == study.problems((6, 6))[:30]
-    # A sampled study stays as it was, its run's name included.
-    assert DigitsStudy().settings()["n"] == 200
-    assert {unit.rows for unit in DigitsStudy().units()} == {200}
+def test_the_smallest_cell_has_fewer_problems() -> None:
+    study = DigitsStudy(seeds=(1,), temperatures=(Decimal(0), Decimal("0.6")))
+    rows = {tuple(unit.levels.values())[2:]: unit.rows for unit in study.units()}
+    assert [rows[levels] for levels in rows if levels[1:] == ("1", "1")] == [50, 400]
+    assert [rows[levels] for levels in rows if levels[1:] == ("6", "6")] == [100, 800]
 
 
-@pytest.mark.parametrize("n", [1, 7, 20, 150, 200])
-def test_each_problem_is_asked_equally_often(n: int) -> None:
-    study = DigitsStudy(digits=2, n=n)
-    for cell in study.cells:
-        number = len(study.problems(cell))
-        assert n % number == 0
-        assert number <= (50 if cell == (1, 1) else 100)
+# --- the start and its control --------------------------------------------------------------------
+
+ONES = tuple(Problem(x, y, "+", 1) for x in range(10) for y in range(10))
+
+
+def test_the_start_ends_where_it_is_right_often_enough() -> None:
+    how = Supervised(steps=400, batch=64, rate=1e-2, until=0.2, every=10)
+    check = Check(ONES, 1.0, 3)
+    steps: list[int] = []
+    size = ModelSize(32, 1, 4)
+    model = train_start(size, how, problems_of_one(), check, 1, "cpu", steps.append)
+    assert steps == list(range(1, len(steps) + 1))
+    assert 10 < len(steps) < 400
+    assert len(steps) % 10 == 0
+    assert check.share(model) >= 0.2
+    # Ten steps before it wasn't: the first look that is good enough ends it.
+    earlier = replace(how, steps=len(steps) - 10)
+    before = train_start(size, earlier, problems_of_one(), check, 1, "cpu")
+    assert check.share(before) < 0.2
+    # Where it never is, the steps end it.
+    few: list[int] = []
+    hard = replace(how, steps=20, until=1.0)
+    train_start(size, hard, problems_of_one(), check, 1, "cpu", few.append)
+    assert len(few) == 20
+
+
+def test_the_control_learns_right_answers() -> None:
+    check = Check(ONES, 1.0, 3)
+    model = new_model(ModelSize(32, 1, 4), 1)
+    before = check.share(model)
+    steps: list[int] = []
+    model = train_further(model, 400, 64, 1e-2, problems_of_one(), "cpu", steps.append)
+    assert len(steps) == 400
+    assert check.share(model) > before + 0.2
 
 
 # --- GRPO -----------------------------------------------------------------------------------------
@@ -348,8 +356,10 @@ HOW = Grpo(max_steps=6, prompts=8, num_generations=8, save_steps=2)
 def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that is right sometimes: without that nothing is rewarded, and nothing learned."""
     folder = tmp_path_factory.mktemp("start")
-    how = Supervised(steps=60, batch=64, rate=1e-2)
-    train_start(ModelSize(16, 1, 2), how, problems_of_one(), 1, "cpu").save_pretrained(folder)
+    how = Supervised(steps=60, batch=64, rate=1e-2, until=1.0)
+    check = Check(ONES[:10], 1.0, 3)
+    model = train_start(ModelSize(16, 1, 2), how, problems_of_one(), check, 1, "cpu")
+    model.save_pretrained(folder)
     return folder
 
 
@@ -368,7 +378,7 @@ def weights_after(
             raise Stopped
 
     try:
-        model = train_on(start, HOW, problems_of_one(), 1.0, 1, 3, folder, "cpu", count)
+        model = train_on(start, HOW, problems_of_one(), 1, 3, folder, "cpu", count)
     except Stopped:
         return None
     return model.state_dict()
@@ -393,27 +403,25 @@ def test_grpo_goes_on_from_its_last_whole_checkpoint(start: Path, tmp_path: Path
 
 
 def test_grpo_learns(tmp_path: Path) -> None:
-    """The share of right answers to all sums of one digit, 4 of each: 27 % before, 43 % after."""
-    problems = [Problem(x, y, "+", 1) for x in range(10) for y in range(10)] * 4
+    """The share of right answers to all sums of one digit, 4 samples of each."""
+    problems = ONES * 4
 
     def share(model: Any) -> float:
         answers = sampled(model, problems, range(400), 1.0, 3)
         pairs = zip(problems, answers, strict=True)
         return sum(answer == (problem.answer, True) for problem, answer in pairs) / 400
 
-    start = Supervised(steps=500, batch=64, rate=1e-2, wrong=0.5)
-    model = train_start(ModelSize(32, 1, 4), start, problems_of_one(), 1, "cpu")
+    how = Supervised(steps=400, batch=64, rate=1e-2, until=0.2)
+    check = Check(ONES, 1.0, 3)
+    model = train_start(ModelSize(32, 1, 4), how, problems_of_one(), check, 1, "cpu")
     model.save_pretrained(tmp_path / "start")
     before = share(model)
-    how = Grpo(max_steps=100, prompts=16, learning_rate=5e-4)
-    after = share(
-        train_on(
-            tmp_path / "start", how, problems_of_one(), 1.0, 1, 3, tmp_path / "checkpoints", "cpu"
-        )
-    )
+    grpo = Grpo(max_steps=160, prompts=16, learning_rate=1e-3)
+    checkpoints = tmp_path / "checkpoints"
+    after = share(train_on(tmp_path / "start", grpo, problems_of_one(), 1, 3, checkpoints, "cpu"))
     # Each is known to about 2.5 points: this is four times the error of their difference.
-    assert 0.15 < before < 0.4
-    assert after > before + 0.12
+    assert 0.15 < before < 0.4, before
+    assert after > before + 0.12, (before, after)
 
 
 def test_a_full_disk_is_told_in_training(start: Path, tmp_path: Path) -> None:
@@ -460,16 +468,17 @@ def _raise(error: Exception) -> None:
 
 # --- the command ----------------------------------------------------------------------------------
 
-SMALL = ["--digits", "2", "--region", "1", "--seeds", "1", "--n", "40"]
+SMALL = ["--digits", "2", "--region", "1", "--seeds", "1", "--items", "10", "--samples", "4"]
+SMALL += ["--temperature", "0", "--temperature", "0.6"]
 SMALL += ["--supervised-steps", "40", "--grpo-steps", "8"]
-UNITS = 3 * 4
+UNITS = 3 * 2 * 4
 
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a study, for the runs."""
     folder = tmp_path_factory.mktemp("digits")
-    study = folder / "data" / "digits-grpo-ours"
+    study = folder / "data" / ID
     study.mkdir(parents=True)
     (study / "study.yml").write_text(STUDY)
     (study / "cells.csv").write_text(CELLS_CSV)
@@ -482,7 +491,7 @@ def whole(warm: Warm, here: Path) -> Path:
     done = warm.run(["python", SCRIPT, *SMALL, "--out", "whole"], here)
     assert done.code == 0, done.stderr
     assert done.stdout == ""
-    assert done.stderr.startswith("seed 1, before: 1 of 40 steps of training\n")
+    assert done.stderr.startswith("seed 1, before: 1 of at most 40 steps of training\n")
     assert done.stderr.splitlines()[-1].startswith(f"{UNITS} of {UNITS} units, ")
     return here / "whole"
 
@@ -520,21 +529,46 @@ def test_rows_are_graded_answers_to_problems_held_out(whole: Path) -> None:
     assert manifest["settings"]["grpo"]["max_steps"] == 8
     assert "limit" not in manifest["settings"]
     rows = read(whole)
-    study = DigitsStudy(digits=2, region=1, seeds=(1,), n=40)
+    study = DigitsStudy(
+        digits=2,
+        region=1,
+        seeds=(1,),
+        items=10,
+        samples=4,
+        temperatures=(Decimal(0), Decimal("0.6")),
+    )
     assert list(rows) == study.units()
     for unit, answers in rows.items():
         levels = unit.levels
         problems = study.problems((int(levels["x_digits"]), int(levels["y_digits"])))
-        assert [row["item"] for row in answers] == [problem.name for problem in problems]
-        for problem, row in zip(problems, answers, strict=True):
+        samples = range(1 if levels["temperature"] == "0" else 4)
+        asked = [(problem, sample) for problem in problems for sample in samples]
+        assert len(answers) == len(asked) == unit.rows
+        for (problem, sample), row in zip(asked, answers, strict=True):
             ended = row["finish"] == "stop"
-            assert row["seed"] == seed_of(0, problem.name, 0)
+            assert (row["item"], row["sample"]) == (problem.name, sample)
+            assert row["seed"] == seed_of(0, problem.name, sample)
             assert row["gold"] == problem.answer
             assert row["tokens"] == len(row["text"]) + ended
             assert row["prediction"] == (row["text"] if ended else None)
             assert row["correct"] == (row["prediction"] == problem.answer)
     names = {(row["item"], row["seed"]) for answers in rows.values() for row in answers}
-    assert len(names) == 4 * 40  # the same problems and the same numbers for all models
+    assert len(names) == 4 * 10 * 4  # the same problems and the same numbers for all models
+    assert read_greedy(whole, rows) == 3 * 4 * 10
+
+
+def read_greedy(folder: Path, rows: dict[Unit, list[dict[str, Any]]]) -> int:
+    """How many greedy answers there are; each is the likeliest that its model gives."""
+    study, number = DigitsStudy(digits=2, region=1, items=10), 0
+    for unit, answers in rows.items():
+        levels = unit.levels
+        if levels["temperature"] == "0":
+            problems = study.problems((int(levels["x_digits"]), int(levels["y_digits"])))
+            model = load_model(folder / "work" / "seed-1" / levels["setting"])
+            likeliest = sampled(model, problems, range(10), 0, 4)
+            assert [(row["text"], row["finish"] == "stop") for row in answers] == likeliest
+            number += len(answers)
+    return number
 
 
 def test_killed_at_every_stage_it_goes_on_and_its_reading_is_the_same(
@@ -545,9 +579,9 @@ def test_killed_at_every_stage_it_goes_on_and_its_reading_is_the_same(
     work = folder / "work" / "seed-1"
     stages = [
         lambda: (work / "before").is_dir() and any((folder / "records").glob("*.jsonl")),
-        lambda: "after_t100: 1 of 8" in started.log,
-        lambda: len(list((folder / "records").glob("*.jsonl"))) > 5,
-        lambda: "after_t125: 1 of 8" in started.log,
+        lambda: "grpo: 1 of 8" in started.log,
+        lambda: len(list((folder / "records").glob("*.jsonl"))) > 9,
+        lambda: "supervised: 1 of 8" in started.log,
     ]
     done = 0
     for reached in stages:
@@ -576,137 +610,59 @@ def test_two_shards_equal_one_whole(warm: Warm, here: Path, whole: Path) -> None
     assert read(here / "parts") == read(whole)
 
 
+def first_items(unit: Unit) -> list[str]:
+    """The names of the first five problems of a unit's cell."""
+    levels = unit.levels
+    cell = int(levels["x_digits"]), int(levels["y_digits"])
+    return [problem.name for problem in held_out(cell, "+", 2, 5, 0)]
+
+
 def test_limit_is_a_try_with_fewer_problems(warm: Warm, here: Path, whole: Path) -> None:
-    given = ["python", SCRIPT, *SMALL, "--limit", "10", "--temperature", "1.0", "--out", "try"]
+    given = ["python", SCRIPT, *SMALL, "--limit", "5", "--out", "try"]
     assert warm.run(given, here).code == 0
     rows, all_rows = read(here / "try"), read(whole)
-    assert len(rows) == 2 * 4
+    assert len(rows) == UNITS
     # The start doesn't depend on the limit beyond what is held out: the first problems are asked.
     for unit, answers in rows.items():
         same = [row for row in all_rows if row.cell == unit.cell]
-        assert [row["item"] for row in answers] == [row["item"] for row in all_rows[same[0]]][:10]
+        assert [row["item"] for row in answers] == [
+            row["item"] for row in all_rows[same[0]] if row["item"] in first_items(unit)
+        ]
     lines = list(collect([here / "try"], here / "data", ID, "try"))
-    assert "  a try: only the first 10 items (--limit)" in lines
+    assert "  a try: only the first 5 items (--limit)" in lines
     # More than there are is all.
     more = page("grpo_digits").main
     output = CliRunner().invoke(more, [*SMALL, "--limit", "500", "--dry-run"]).output
-    assert output.startswith("12 units of 40 answers\n")
+    assert output.startswith("24 units\n")
 
 
-GREEDY = ["--evaluation-temperature", "0"]
+def test_one_run_gives_the_share_of_answers_and_of_problems_solved(here: Path, whole: Path) -> None:
+    data = here / "data-of-pass-4"
+    for study, see_also in ((ID, ""), ("solved", f"see_also: [{{study: {ID}, {SAME_RUNS}}}]\n")):
+        (data / study).mkdir(parents=True)
+        (data / study / "study.yml").write_text(STUDY + see_also)
+    list(collect([whole], data, ID, "ours"))
+    lines = list(collect([whole], data, "solved", "ours", k=4))
+    # Greedily there is one answer to a problem, so that cells have no pass@4.
+    assert "12 of 24 cells haven't 4 samples per item" in lines[0]
+    tables = {
+        study: list(csv.DictReader((data / study / "ours.csv").read_text().splitlines()))
+        for study in (ID, "solved")
+    }
+    assert {(row["temperature"], row["n"]) for row in tables[ID]} == {("0", "10"), ("0.6", "40")}
+    assert {(row["temperature"], row["n"]) for row in tables["solved"]} == {("0.6", "10")}
+    solved = {
+        unit.cell: len({row["item"] for row in rows if row["correct"]})
+        for unit, rows in read(whole).items()
+        if unit.levels["temperature"] == "0.6"
+    }
+    keys = ("seed", "setting", "temperature", "x_digits", "y_digits")
+    assert {
+        tuple((key, row[key]) for key in keys): int(row["successes"]) for row in tables["solved"]
+    } == solved
 
 
-def greedy_of(folder: Path, model: Path, settings: str) -> list[tuple[str, bool]]:
-    """The likeliest answers of a model to the first 40 problems of a cell of two digits."""
-    problems = DigitsStudy(digits=2, region=1, n=40).problems((2, 2))
-    return sampled(load_model(folder / model / settings), problems, range(40), 0, 4)
-
-
-def test_models_of_a_run_are_asked_greedily(warm: Warm, here: Path, whole: Path) -> None:
-    given = ["python", SCRIPT, *SMALL, *GREEDY, "--models", "whole", "--out", "greedy"]
-    done = warm.run(given, here)
-    assert done.code == 0, done.stderr
-    assert "steps of training" not in done.stderr
-    assert not any((here / "greedy" / "work").iterdir())
-    manifest = RunFolder.open(here / "greedy").manifest()
-    assert manifest["study"] == f"{ID}-greedy"
-    assert manifest["run"] != RunFolder.open(whole).manifest()["run"]
-    assert (manifest["settings"]["temperature"], manifest["settings"]["n"]) == ("0", 40)
-    rows = read(here / "greedy")
-    assert len(rows) == UNITS
-    for unit, answers in rows.items():
-        assert [row["sample"] for row in answers] == [0] * unit.rows
-        if unit.levels["x_digits"] == unit.levels["y_digits"] == "2":
-            expected_answers = greedy_of(whole, Path("work/seed-1"), unit.levels["setting"])
-            assert [(row["text"], row["finish"] == "stop") for row in answers] == expected_answers
-    # The cell of 1 × 1 digits has 50 problems to hold out, of which 40 are asked.
-    assert {unit.rows for unit in rows} == {40}
-    # Without --models the run trains the same ones.
-    own = ["python", SCRIPT, *SMALL, *GREEDY, "--out", "greedy-own"]
-    assert warm.run(own, here).code == 0
-    assert read(here / "greedy-own") == rows
-
-
-def test_greedy_reading_has_a_trial_per_problem(warm: Warm, here: Path, whole: Path) -> None:
-    given = ["python", SCRIPT, *SMALL, *GREEDY, "--models", "whole", "--out", "greedy"]
-    assert warm.run(given, here).code == 0
-    folder = here / "data-of-greedy" / f"{ID}-greedy"
-    folder.mkdir(parents=True)
-    (folder / "study.yml").write_text(STUDY)
-    list(collect([here / "greedy"], folder.parent, f"{ID}-greedy", "ours"))
-    [path] = (folder / "runs").glob("*.outcomes.json")
-    outcomes = json.loads(path.read_text())
-    assert {cell["samples"] for cell in outcomes["cells"]} == {1}
-    rows = list(csv.DictReader((folder / "ours.csv").read_text().splitlines()))
-    correct = [sum(cell["correct"]) for cell in outcomes["cells"]]
-    assert {row["n"] for row in rows} == {"40"}
-    assert sorted(int(row["successes"]) for row in rows) == sorted(correct)
-
-
-MODELS_REFUSED = {
-    "other training": (
-        ["--grpo-steps", "9", "--seeds", "2"],
-        "Error: the models of {whole} were trained with other settings\n"
-        "    setting                  then  now\n"
-        "    seeds.training           [1]   [1,2]\n"
-        "    settings.grpo.max_steps  8     9\n"
-        "  expected: models trained with the settings of this run\n"
-        "  fix:      give the settings of then, or leave out --models: the run then trains its "
-        "own\n",
-    ),
-    "problems that were trained on": (
-        ["--n", "100"],
-        "Error: the training of {whole} held out 40 problems with 1 and 1 digits, and this run "
-        "asks 50\n"
-        "  expected: only problems that the models weren't trained on\n"
-        "  fix:      add --n 40, or leave out --models: the run then trains its own\n",
-    ),
-}
-
-
-@pytest.mark.parametrize(("more", "message"), MODELS_REFUSED.values(), ids=MODELS_REFUSED.keys())
-def test_models_that_do_not_fit_are_refused(
-    warm: Warm, here: Path, whole: Path, more: list[str], message: str
-) -> None:
-    given = [*SMALL, *GREEDY, *more, "--models", "whole", "--out", "refused"]
-    done = warm.run(["python", SCRIPT, *given], here)
-    assert done == Done(2, "", message.format(whole=whole))
-    assert not (here / "refused").exists()
-
-
-def test_models_of_another_script_are_refused(warm: Warm, here: Path, whole: Path) -> None:
-    folder = here / "of-another"
-    folder.mkdir()
-    for name in ("run.json", "plan.json"):
-        shutil.copy(whole / name, folder)
-    _change(folder / "run.json", script="kv_sweep")
-    given = [*SMALL, *GREEDY, "--models", "of-another", "--out", "refused"]
-    assert warm.run(["python", SCRIPT, *given], here) == Done(
-        2,
-        "",
-        f"Error: {folder} is a run of kv_sweep.py\n"
-        "  expected: a run of grpo_digits.py\n"
-        "  fix:      correct --models\n",
-    )
-
-
-def test_models_of_a_run_are_never_trained_in_its_folder(
-    warm: Warm, here: Path, whole: Path
-) -> None:
-    folder = here / "unfinished"
-    shutil.copytree(whole, folder)
-    model = folder / "work" / "seed-1" / "after_t125"
-    shutil.rmtree(model)
-    before = sorted(folder.rglob("*"))
-    given = [*SMALL, *GREEDY, "--models", "unfinished", "--out", "greedy-unfinished"]
-    done = warm.run(["python", SCRIPT, *given], here)
-    assert (done.code, done.stdout) == (1, "")
-    assert done.stderr.endswith(
-        f"Error: there is no model {model}\n"
-        "  expected: all models of the run that --models names\n"
-        "  fix:      give that run's command again: it goes on where it stopped\n"
-    )
-    assert sorted(folder.rglob("*")) == before
+SAME_RUNS = "text: Shares, same_runs: true"
 
 
 def test_other_settings_are_refused(warm: Warm, here: Path, whole: Path) -> None:
@@ -726,8 +682,6 @@ def test_other_settings_are_refused(warm: Warm, here: Path, whole: Path) -> None
 
 def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) -> None:
     folder = shutil.copytree(whole, here / "broken")
-    for path in (folder / "records").glob("before_*"):
-        path.unlink()
     for path in (folder / "records").glob("1_before_*"):
         path.unlink()
     (folder / "work" / "seed-1" / "before" / "model.safetensors").write_bytes(b"half")
@@ -749,20 +703,19 @@ def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) ->
     ("arguments", "message"),
     [
         (("--digits", "3"), "--region 4 is larger than --digits 3"),
-        (("--temperature", "1.255"), "--temperature 1.255 has more than two decimals"),
-        (("--temperature", "0"), "Invalid value for '--temperature': 0.0 is not in the range "),
-        (("--wrong", "1.5"), "Invalid value for '--wrong': 1.5 is not in the range "),
+        (("--until", "1.5"), "Invalid value for '--until': 1.5 is not in the range "),
+        (("--rate", "0"), "Invalid value for '--rate': 0.0 is not in the range "),
+        (
+            ("--rollout-temperature", "0"),
+            "Invalid value for '--rollout-temperature': 0.0 is not in the range ",
+        ),
         (("--operation", "-"), "Invalid value for '--operation': '-' is not one of '+', '*'."),
         (("--seeds", "0"), "Invalid value for '--seeds': 0 is not in the range "),
         (
-            ("--evaluation-temperature", "-1"),
-            "Invalid value for '--evaluation-temperature': -1.0 is not in the range ",
+            ("--temperature", "-1"),
+            "Invalid value for '--temperature': -1.0 is not in the range ",
         ),
-        (
-            ("--evaluation-temperature", "0.001"),
-            "--evaluation-temperature 0.001 is neither 0 nor at least 0.01",
-        ),
-        (("--models", "nowhere"), "Invalid value for '--models': Directory 'nowhere' does not "),
+        (("--temperature", "0.001"), "--temperature 0.001 is neither 0 nor at least 0.01"),
         (("--device", "gpu"), 'the device "gpu"\n  expected: cuda, cuda:0, cuda:1, …, cpu or auto'),
     ],
 )
@@ -794,22 +747,17 @@ def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     done = CliRunner().invoke(page("grpo_digits").main, [*SMALL, "--dry-run"])
     assert (done.exit_code, done.output) == (
         0,
-        "12 units of 40 answers\n"
-        "        40 supervised steps\n"
-        "        16 GRPO steps\n"
-        "     4,096 rollouts\n"
-        "       480 answers\n",
-    )
-    done = CliRunner().invoke(
-        page("grpo_digits").main, [*SMALL, *GREEDY, "--models", str(tmp_path), "--dry-run"]
-    )
-    assert (done.exit_code, done.output) == (
-        0,
-        "12 units of at most 40 answers\n       480 answers\n",
+        "24 units\n"
+        "        40 supervised steps of the starts, at most\n"
+        "         8 supervised steps of the control\n"
+        "         8 GRPO steps\n"
+        "     2,048 rollouts\n"
+        "       600 answers\n",
     )
     assert list(tmp_path.iterdir()) == []
     study = DigitsStudy()
-    assert expected(study, study.units())["answers"] == 3 * 3 * 36 * 200
+    # 35 cells with 100 problems and one with 50, for nine models: once greedily, and 2 × 8 times.
+    assert expected(study, study.units())["answers"] == 9 * 3550 * 17
 
 
 def test_page_runs_nothing_and_has_help() -> None:
@@ -817,5 +765,5 @@ def test_page_runs_nothing_and_has_help() -> None:
     assert result.exit_code == 0
     assert "Examples:" in result.output
     lines = [line.strip() for line in result.output.splitlines()]
-    assert len([line for line in lines if line.startswith("grpo_digits.py ")]) == 4
+    assert len([line for line in lines if line.startswith("grpo_digits.py ")]) == 3
     assert Path(SCRIPT).read_text().startswith("# %% [markdown]\n# # ")

@@ -21,17 +21,21 @@ SETTINGS = {
     "after_t100": "After GRPO, temperature 1.0",
 }
 GRIDS = [(study, grid) for study, grids in DOCUMENTS.items() for grid in grids]
-OURS, GREEDY = "digits-grpo-ours", "digits-grpo-ours-greedy"
+OURS, OURS_PASS_8 = "digits-pass-1", "digits-pass-8"
 OUR_SETTINGS = {
     "before": "Before GRPO",
-    "after_t125": "After GRPO, rollouts at 1.25",
-    "after_t100": "After GRPO, rollouts at 1.0",
+    "grpo": "After GRPO",
+    "supervised": "Control",
 }
+TEMPERATURES = {"0": "Greedy", "0.6": "Temperature 0.6", "1": "Temperature 1.0"}
 SEEDS = {"1": "Seed 1", "2": "Seed 2", "3": "Seed 3", "mean": "Mean of the seeds"}
 MEASURED = [
-    (study, f"{setting}/{seed}")
-    for study in (OURS, GREEDY)
+    (study, f"{setting}/{temperature}/{seed}")
+    for study in (OURS, OURS_PASS_8)
     for setting in OUR_SETTINGS
+    for temperature in TEMPERATURES
+    # A greedy model has one answer.
+    if (study, temperature) != (OURS_PASS_8, "0")
     for seed in SEEDS
 ]
 """The grids that no document prints: runs of a script measured them."""
@@ -49,6 +53,18 @@ class Shown:
 
     text: str
     disputed: bool = False
+
+
+FORMER = ("digits-grpo-ours", "digits-grpo-ours-greedy")
+"""Earlier names of `OURS`."""
+FORMER_LEVELS = ("after_t100", "after_t125")
+"""Earlier names of its level `grpo`."""
+
+
+def is_former(path: str) -> bool:
+    """Whether a path of the site is an earlier address of `OURS`, or of its renamed level."""
+    _, study, *below = (*path.split("/"), "")
+    return study in FORMER or (study == OURS and any(part in FORMER_LEVELS for part in below))
 
 
 def study_of(grid: str) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup, Tag
-from expected import GREEDY, OURS
+from expected import OURS, OURS_PASS_8
 from site_builds import DYNTS, GRPO, Build, article, text_of
 
-STUDIES = (DYNTS, GRPO, OURS, GREEDY)
+STUDIES = (DYNTS, GRPO, OURS, OURS_PASS_8)
 LEADS = {
     f"studies/{DYNTS}/": "R1-Qwen: ratio clearly matters, 0.4 scores highest; "
     "R1-Llama: nothing shown to be better",
@@ -21,8 +21,12 @@ LEADS = {
     f"studies/{DYNTS}/benchmark/average/": "R1-Qwen likely scores higher than R1-Llama, by 2.4 "
     "points",
     "studies/grpo-digits/setting/before/": "Before GRPO: score 7.1 on average; can't be tested",
-    "studies/digits-grpo-ours/setting/after_t125/": "After GRPO, rollouts at 1.25 clearly scores "
-    "higher than Before GRPO, by 28.8 points",
+    "studies/digits-pass-1/setting/grpo/": "After GRPO clearly scores higher than Before GRPO, by "
+    "26.1 points",
+    "studies/digits-pass-1/temperature/0/": "Greedy: After GRPO and Control clearly score higher, "
+    "by 35.9 and 38.4 points",
+    "studies/digits-pass-8/temperature/0.6/": "Temperature 0.6: After GRPO and Control clearly "
+    "score higher, by 31.4 and 33.2 points",
 }
 
 
@@ -64,7 +68,7 @@ def test_the_page_of_all_studies_counts_their_grades(atlas: Build) -> None:
     page = article(atlas.page("studies/"))
     assert text_of(page.h1) == "4 studies: 3 with a clear effect and 1 that can't be tested"
     assert [text_of(heading) for heading in page.select("h2")] == [
-        answers(atlas, study)[0]["sentence"] for study in (OURS, GREEDY, DYNTS, GRPO)
+        answers(atlas, study)[0]["sentence"] for study in (OURS, OURS_PASS_8, DYNTS, GRPO)
     ]
 
 
@@ -81,27 +85,30 @@ def test_a_reading_that_contradicts_printed_averages_is_named(atlas: Build) -> N
     assert cells == {("0.4", window) for window in ("500", "1000", "2000", "3000")}
 
 
+def of_temperature(atlas: Build, study: str, temperature: str) -> list[str]:
+    """What the page of an evaluation temperature says about single cells."""
+    page = f"temperature/{temperature}/"
+    [answer] = [answer for answer in answers(atlas, study) if answer["page"].endswith(page)]
+    return [reason["sentence"] for reason in answer["evidence"] if "Cell by" in reason["sentence"]]
+
+
 def test_cells_are_counted_beside_the_mean(atlas: Build) -> None:
-    [answer] = [answer for answer in answers(atlas, OURS) if answer["page"].endswith("seed/1/")]
-    test = "(sign-flip permutation test, exact, Holm's correction)"
-    assert [
-        reason["sentence"] for reason in answer["evidence"] if "Cell by" in reason["sentence"]
-    ] == [
-        "Seed 1, After GRPO, rollouts at 1.25: Cell by cell, 27 of 36 are significantly higher and "
-        f"1 lower {test}. The lower one is that with number of x's digits 2 and number of y's "
-        "digits 6.",
-        "Seed 1, After GRPO, rollouts at 1.0: Cell by cell, 30 of 36 are significantly higher and "
-        f"0 lower {test}. The higher ones are those with number of y's digits 1 to 5.",
+    # Greedily each item has one outcome: the test is that of pairs.
+    test = "significantly higher and 0 lower (McNemar's exact test, Holm's correction)"
+    assert of_temperature(atlas, OURS, "0") == [
+        f"Greedy, After GRPO: Cell by cell, in every seed, 25 of 36 are {test}.",
+        f"Greedy, Control: Cell by cell, in every seed, 24 of 36 are {test}.",
+    ]
+    assert of_temperature(atlas, OURS_PASS_8, "0.6") == [
+        f"Temperature 0.6, After GRPO: Cell by cell, in every seed, 22 of 36 are {test}.",
+        f"Temperature 0.6, Control: Cell by cell, in every seed, 23 of 36 are {test}.",
     ]
 
 
 def test_a_region_is_what_all_seeds_have_and_the_rest_is_counted(atlas: Build) -> None:
-    [answer] = [
-        answer for answer in answers(atlas, OURS) if answer["page"].endswith("setting/after_t125/")
-    ]
-    assert answer["evidence"][-1]["sentence"] == (
-        "Cell by cell, in every seed, 25 of 36 are significantly higher and 0 lower (sign-flip "
-        "permutation test, exact, Holm's correction). The higher ones are those with number of "
-        "x's digits 1 to 5 and number of y's digits 1 to 5. The 11 other cells change by +5.9, "
-        "+4.9 and \u221216.4 on average, seed by seed."
+    assert of_temperature(atlas, OURS, "1")[-1] == (
+        "Temperature 1.0, Control: Cell by cell, in every seed, 25 of 36 are significantly higher "
+        "and 0 lower (sign-flip permutation test, exact, Holm's correction). The higher ones are "
+        "those with digits of x 1 to 5 and digits of y 1 to 5. The 11 other cells change by +5.6, "
+        "+8.4 and +0.8 on average, seed by seed."
     )

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import pytest
 import site_builds
 from bs4 import BeautifulSoup
-from expected import GREEDY, OUR_SETTINGS, OURS, SEEDS
+from expected import OUR_SETTINGS, OURS, OURS_PASS_8, SEEDS, TEMPERATURES, is_former
 from site_builds import DYNTS, GRPO, Build, Project, nav_addresses, navigation
 
 
@@ -29,16 +29,21 @@ def studies(build: Build) -> list[Any]:
     return found[0][2]
 
 
-def measured(title: str, home: str) -> list[Any]:
+def measured(title: str, home: str, temperatures: dict[str, str]) -> list[Any]:
     """The pages of a study that runs of the script of digits measured."""
     return [
         title,
         home,
         [
             [
-                "GRPO setting",
+                "Training",
                 f"{home}setting/",
                 [[name, f"{home}setting/{level}/", []] for level, name in OUR_SETTINGS.items()],
+            ],
+            [
+                "Evaluation temperature",
+                f"{home}temperature/",
+                [[name, f"{home}temperature/{key}/", []] for key, name in temperatures.items()],
             ],
             [
                 "Training seed",
@@ -53,13 +58,11 @@ def measured(title: str, home: str) -> list[Any]:
 
 def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
     dynts, grpo = f"studies/{DYNTS}/", f"studies/{GRPO}/"
-    sampled, greedy = (
-        f"Digits before and after GRPO, {how}: our own runs"
-        for how in ("sampled at temperature 0.6", "with greedy decoding")
-    )
+    digits = "Digits before and after GRPO, with a control"
+    sampled = {key: name for key, name in TEMPERATURES.items() if key != "0"}
     assert studies(whole) == [
-        measured(sampled, f"studies/{OURS}/"),
-        measured(greedy, f"studies/{GREEDY}/"),
+        measured(f"{digits}: our own runs", f"studies/{OURS}/", TEMPERATURES),
+        measured(f"{digits}, pass@8: our own runs", f"studies/{OURS_PASS_8}/", sampled),
         [
             "DynTS: local window size and retention ratio",
             dynts,
@@ -116,8 +119,8 @@ def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
         (
             "studies/",
             [
-                "Digits before and after GRPO, sampled at temperature 0.6: our own runs",
-                "Digits before and after GRPO, with greedy decoding: our own runs",
+                "Digits before and after GRPO, with a control: our own runs",
+                "Digits before and after GRPO, with a control, pass@8: our own runs",
                 "DynTS: local window size and retention ratio",
                 "GRPO on two-operand digit tasks",
             ],
@@ -141,7 +144,10 @@ def pages_of(build: Build) -> list[str]:
     return sorted(
         path.removesuffix("index.html")
         for path in build.files()
-        if path.endswith(".html") and path != "404.html" and not path.startswith("grids/")
+        if path.endswith(".html")
+        and path != "404.html"
+        and not path.startswith("grids/")
+        and not is_former(path)
     )
 
 

@@ -58,4 +58,4 @@ def test_a_frame_becomes_a_study_on_its_page(atlas: Build) -> None:
     assert "cells.csv study.yml" in text
     assert "Traceback" not in text
     [drawing] = page.select(".ga-notebook svg")
-    assert str(drawing["aria-label"]).startswith("after_t125: Value from ")
+    assert str(drawing["aria-label"]).startswith("grpo: Value from ")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import site_builds
-from expected import GREEDY, OURS
+from expected import OURS, OURS_PASS_8
 from site_builds import DYNTS, Build, article, figure_name, figure_of, figures, text_of
 
 
@@ -123,32 +123,53 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
     )
 
 
-OURS_AND_HOW = {
-    OURS: ("sampled at temperature 0.6", ""),
-    GREEDY: (
-        "with greedy decoding",
-        " --evaluation-temperature 0 --out runs/digits-greedy",
-    ),
+def test_a_run_says_what_its_answers_were_like_cell_by_cell(run: Build) -> None:
+    [table] = article(run.page(PAGE)).select('[aria-label="Answers of the run tune-1"] table')
+    assert [
+        [text_of(cell) for cell in row.find_all(["th", "td"])] for row in table.select("tr")
+    ] == [
+        ["Cell", "Answers", "None found", "Cut off", "Mean tokens", "Mean prunes"],
+        ["Small | 0.1 × 8", "10,000", "1.2 %", "0.4 %", "612.3", "1.5"],
+        ["Small | 0.2 × 8", "10,000", "1.2 %", "0.4 %", "612.3", "0.5"],
+    ]
+
+
+def test_a_run_of_many_cells_says_it_by_grid(atlas: Build) -> None:
+    [table] = article(atlas.page(f"studies/{OURS}/reproduction/")).select(
+        '[aria-label^="Answers of the run grpo_digits-"] table'
+    )
+    rows = [[text_of(cell) for cell in row.find_all(["th", "td"])] for row in table.select("tr")]
+    assert rows[0] == ["Grid", "Answers", "None found", "Cut off", "Mean tokens"]
+    # No cache was pruned; 27 models and temperatures, 35 cells of 100 problems and one of 50.
+    assert len(rows) == 1 + 27
+    assert {row[1] for row in rows[1:]} == {"3,550", "28,400"}
+    of_start = {row[0]: row[2] for row in rows[1:] if row[0].startswith("Before GRPO | Temp")}
+    assert all(" % (at most " in text for text in of_start.values())
+
+
+OURS_AND_CELLS = {
+    OURS: ("Digits before and after GRPO, with a control: our own runs", 972, "0"),
+    OURS_PASS_8: ("Digits before and after GRPO, with a control, pass@8: our own runs", 648, "0.6"),
 }
 
 
-@pytest.mark.parametrize("study", OURS_AND_HOW)
+@pytest.mark.parametrize("study", OURS_AND_CELLS)
 def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build, study: str) -> None:
-    how, options = OURS_AND_HOW[study]
+    title, cells, first = OURS_AND_CELLS[study]
     page = article(atlas.page(f"studies/{study}/reproduction/"))
     text = text_of(page)
-    assert page.h1.find(string=True) == "324 of 324 cells measured"
-    assert f"Digits before and after GRPO, {how}: our own runs: all its values" in text
+    assert page.h1.find(string=True) == f"{cells} of {cells} cells measured"
+    assert f"{title}: all its values" in text
     assert "pip install accelerate==1.15.0" in text
     assert "torch==2.13.0 " in text
     assert "It has no published value, so it is no reproduction of a published figure" in text
     links = [str(link["href"]) for link in page.select("a") if link.text.endswith("grpo_digits.py")]
     assert links == ["../../../reproduce/grpo_digits/"]
     commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
-    assert len(commands) == len(set(commands)) == 324
+    assert len(commands) == len(set(commands)) == cells
     assert commands[0] == (
-        f"python docs/reproduce/grpo_digits.py{options} --only setting=before --only seed=1"
-        " --only x_digits=1 --only y_digits=1"
+        f"python docs/reproduce/grpo_digits.py --only setting=before --only temperature={first}"
+        " --only seed=1 --only x_digits=1 --only y_digits=1"
     )
     for path in (f"studies/{study}/", f"studies/{study}/seed/3/"):
         text = text_of(article(atlas.page(path)))
@@ -156,34 +177,35 @@ def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build, study:
         assert "in the style of the published digit grids" in text
 
 
-def test_the_studies_of_one_set_of_models_link_to_each_other(atlas: Build) -> None:
-    """Each says what the other one shows: neither is to be read alone."""
-    texts = {
-        OURS: "See also: The same nine models sampled at temperature 0.6, more accurate after GRPO",
-        GREEDY: "See also: The same nine models with greedy decoding, less accurate after GRPO",
-    }
-    for study, other in ((OURS, GREEDY), (GREEDY, OURS)):
-        for below in ("", "setting/", "seed/", "setting/after_t100/", "seed/mean/"):
+def test_the_metrics_of_one_run_lead_to_each_other(atlas: Build) -> None:
+    names = {OURS: "Accuracy (pass@1)", OURS_PASS_8: "pass@8"}
+    for study, other in ((OURS, OURS_PASS_8), (OURS_PASS_8, OURS)):
+        for below in ("", "setting/", "seed/", "setting/grpo/", "temperature/1/", "seed/mean/"):
             page = article(atlas.page(f"studies/{study}/{below}"))
             up = "../" * (below.count("/") + 1)
-            [link] = [link for link in page.select("a") if link.get("href") == f"{up}{other}/"]
-            assert text_of(link.find_parent("p")) == texts[other]
+            [link] = [
+                link for link in page.select("a") if link.get("href") == f"{up}{other}/{below}"
+            ]
+            assert text_of(link) == names[other]
+    # Greedily a problem has one answer, so that there is no such page.
+    page = article(atlas.page(f"studies/{OURS}/temperature/0/"))
+    assert [link for link in page.select("a") if link.get("href") == f"../../../{OURS_PASS_8}/"]
 
 
 def test_measured_values_stand_with_their_intervals_and_the_region(atlas: Build) -> None:
     page = article(atlas.page(f"studies/{OURS}/seed/1/"))
-    found = figure_of(page, "after_t100/1")
+    found = figure_of(page, "grpo/0/1")
     labels = [str(element["aria-label"]) for element in found.select('[role="graphics-symbol"]')]
     path = Path(f"{site_builds.ROOT}/data/{OURS}/ours.csv")
     rows = [
         row
         for row in csv.DictReader(path.read_text().splitlines())
-        if (row["setting"], row["seed"]) == ("after_t100", "1")
+        if (row["setting"], row["temperature"], row["seed"]) == ("grpo", "0", "1")
     ]
     assert len(labels) == len(rows) == 36
     for row in rows:
-        head = f"Number of x's digits {row['x_digits']}, Number of y's digits {row['y_digits']}: "
+        head = f"Digits of x {row['x_digits']}, Digits of y {row['y_digits']}: "
         (label,) = [text for text in labels if text.startswith(head)]
         assert label.removeprefix(head).startswith(f"{float(row['value']):.1f} %")
     assert "In GRPO's problems" in text_of(found.find_parent(class_="ga-multiples"))
-    assert "67.0 to 79.1" in text_of(article(atlas.page(f"studies/{OURS}/")))  # 147 of 200
+    assert "76.2 to 94.4" in text_of(article(atlas.page(f"studies/{OURS}/")))  # 44 of 50

@@ -8,12 +8,13 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from expected import (
     BENCHMARKS,
-    GREEDY,
     MODELS,
     OUR_SETTINGS,
     OURS,
+    OURS_PASS_8,
     SEEDS,
     SETTINGS,
+    TEMPERATURES,
     Shown,
     differences,
     extreme,
@@ -200,29 +201,43 @@ def test_a_thumbnail_has_the_colours_of_its_values_and_leads_to_them(
         assert grid in PLACES[target.lstrip("/")]
 
 
+NOT_ASKED = (OURS_PASS_8, "0")
 TESTED = [seed for seed in SEEDS if seed != "mean"]
 
 
-@pytest.mark.parametrize("study", [OURS, GREEDY])
+@pytest.mark.parametrize("study", [OURS, OURS_PASS_8])
 def test_differences_stand_for_a_study_with_a_baseline(atlas: Build, study: str) -> None:
     """And the baseline's own grids for the baseline; those of differences lead to the changed."""
     page = atlas.page(f"studies/{study}/")
+    temperatures = {key: name for key, name in TEMPERATURES.items() if (study, key) != NOT_ASKED}
     found = {}
     for row in page.select("article.ga-level"):
         level = str(row.h2["id"]).removeprefix("level-")
         found[level] = [figure_name(figure) for figure in row.select("figure.ga-figure")]
         seeds = SEEDS if level == "before" else TESTED
-        for figure, seed in zip(row.select("figure.ga-figure"), seeds, strict=True):
-            assert grid_of(figure) == (f"{level}/{seed}" if level == "before" else "")
+        shown_at = [(temperature, seed) for temperature in temperatures for seed in seeds]
+        figures_there = row.select("figure.ga-figure")
+        # The first five stand for all.
+        for figure, (temperature, seed) in zip(figures_there, shown_at[:5], strict=True):
+            grid = f"{level}/{temperature}/{seed}"
+            assert grid_of(figure) == (grid if level == "before" else "")
             target = urljoin(f"/studies/{study}/", str(figure.select("figcaption a")[0]["href"]))
-            assert target == f"/studies/{study}/setting/{level}/#grid/{level}/{seed}"
+            # Each seed has a page of its own; on all others the mean stands for them.
+            page_of = f"setting/{level}" if seed == "mean" else f"seed/{seed}"
+            assert target == f"/studies/{study}/{page_of}/#grid/{grid}"
+            assert article(atlas.page(target.split("#")[0].lstrip("/"))).find(id=f"grid/{grid}")
     assert found == {
-        "before": [f"{OUR_SETTINGS['before']} | {seed}" for seed in SEEDS.values()],
+        "before": [
+            f"{OUR_SETTINGS['before']} | {name} | {seed}"
+            for name in temperatures.values()
+            for seed in SEEDS.values()
+        ][:5],
         **{
             level: [
-                f"{OUR_SETTINGS[level]} − {OUR_SETTINGS['before']} | {SEEDS[seed]}"
+                f"{OUR_SETTINGS[level]} − {OUR_SETTINGS['before']} | {name} | {SEEDS[seed]}"
+                for name in temperatures.values()
                 for seed in TESTED
-            ]
+            ][:5]
             for level in OUR_SETTINGS
             if level != "before"
         },

@@ -411,42 +411,43 @@ def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study: Ma
 
 @pytest.fixture(scope="module")
 def digits() -> Results:
-    return load_data(REPOSITORY / "data")["digits-grpo-ours"].results
+    return load_data(REPOSITORY / "data")["digits-pass-1"].results
 
 
 def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:
     uncertainty = assess(digits)
     cells = 0
-    for setting in ("before", "after_t125", "after_t100"):
-        grid = digits.grid(setting=setting, seed="mean")
+    for setting, temperature in product(("before", "grpo", "supervised"), ("0", "0.6", "1")):
+        grid = digits.grid(setting=setting, temperature=temperature, seed="mean")
         for point, cell in uncertainty.of(grid).cells.items():
             for seed in (1, 2, 3):
-                value = digits.grid(setting=setting, seed=seed).cell(*point).value
+                of_seed = digits.grid(setting=setting, temperature=temperature, seed=seed)
+                value = of_seed.cell(*point).value
                 assert value is not None
                 assert cell.low <= value <= cell.high
             cells += 1
-    assert cells == 108
+    assert cells == 324
 
 
 def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) -> None:
     uncertainty = assess(digits)
-    grid = digits.grid(setting="after_t125", seed=1)
+    grid = digits.grid(setting="grpo", temperature="0.6", seed=1)
     uncertainty = uncertainty.of(grid)
     cells = uncertainty.cells
-    of = grid.cell("6", "1")
-    assert (str(of.value), str(of.stderr)) == ("55.50", "4.92")
+    of = grid.cell("6", "2")
+    assert (str(of.value), str(of.stderr)) == ("28.50", "2.34")
     # Student's t with 99 degrees of freedom: 100 items.
-    assert (cells["6", "1"].low, cells["6", "1"].high) == pytest.approx(
-        (55.5 - 1.984217 * 4.92, 55.5 + 1.984217 * 4.92), abs=1e-4
+    assert (cells["6", "2"].low, cells["6", "2"].high) == pytest.approx(
+        (28.5 - 1.984217 * 2.34, 28.5 + 1.984217 * 2.34), abs=1e-4
     )
     assert all(cell.items_low is not None for cell in cells.values())
     # Each cell adds other numbers.
     assert uncertainty.same_items is False
-    row = [grid.cell(x.key, "1") for x in grid.study.x.levels]
+    row = [grid.cell(x.key, "2") for x in grid.study.x.levels]
     errors = sqrt(sum(float(cell.stderr or 0) ** 2 for cell in row)) / 6
     shown = mean(float(cell.value or 0) for cell in row)
-    trials = mean_wilson([(float(cell.value or 0) * 2, 200) for cell in row])
-    interval = profiles(grid, uncertainty).y[0].interval
+    trials = mean_wilson([(float(cell.value or 0) * 8, 800) for cell in row])
+    interval = profiles(grid, uncertainty).y[1].interval
     assert interval is not None
     assert interval[0] < min(100 * trials.low, shown - 1.98 * errors) + 0.02
 
