@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,16 +43,6 @@ ANCHORS = {
 }
 """Where the page on the format says more of a part."""
 ID = Identifier.__metadata__[0].metadata[-1].pattern  # type: ignore[attr-defined]
-
-
-def row(*cells: str) -> str:
-    """A row of a Markdown table."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def table(head: list[str], rows: Iterator[tuple[str, ...]]) -> str:
-    """A Markdown table."""
-    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*cells) for cells in rows)])
 
 
 # --- study.yml ----------------------------------------------------------------------------------
@@ -133,8 +123,8 @@ def keys(name: str) -> str:
             about.append("required")
         elif (other := default(value)) != "none":
             about.append(f"default {other}")
-        rows.append((f"`{key}`", ", ".join(about), texts[key]))
-    return table(["key", "value", "meaning"], iter(rows))
+        rows.append(f"- `{key}`: {', '.join(about)}. {texts[key]}")
+    return "\n".join(rows)
 
 
 # --- options, commands, names -------------------------------------------------------------------
