@@ -142,7 +142,8 @@ def options() -> str:
 def command(name: str = "") -> str:
     """What `--help` prints of a command; without a name, of them all.
 
-    The page says of all commands at once that they have `--help`, and how they exit.
+    The page has a section for each command, and says of all at once that they have `--help`, and how
+    they exit.
     """
     found = main.commands[name] if name else main
     path = f"gridatlas {name}".rstrip()
@@ -150,7 +151,9 @@ def command(name: str = "") -> str:
         found, info_name=path, terminal_width=78, help_option_names=["-h", "--help"]
     )
     text = "\n".join(line.rstrip() for line in found.get_help(context).splitlines())
-    if name:
+    if not name:
+        text = text.partition("\n\nOptions:")[0]
+    else:
         text = re.sub(r"\n  Exit status: (?:.+\n)+", "", text)
         text = re.sub(r"\n  -h, --help +Show this message and exit\.$", "", text)
         text = text.removesuffix("\n\nOptions:")
