@@ -142,8 +142,8 @@ def options() -> str:
 def command(name: str = "") -> str:
     """What `--help` prints of a command; without a name, of them all.
 
-    The page has a section for each command, and says of all at once that they have `--help`, and how
-    they exit.
+    The page has a section for each command, and says of all at once that they have `--help`, and
+    how they exit.
     """
     found = main.commands[name] if name else main
     path = f"gridatlas {name}".rstrip()
