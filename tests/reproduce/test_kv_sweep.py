@@ -341,6 +341,7 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
         (["--rows", "4"], "settings.decoder.rows  3     4"),
         (["--decoder", "loop"], 'settings.decoder.name        "slots"    "loop"'),
         (["--reading", "varlen"], 'settings.decoder.reading     "grouped"  "varlen"'),
+        (["--compile"], "settings.decoder.compiled  (none)  true"),
         (["--dtype", "bfloat16"], 'settings.dtype  "float32"  "bfloat16"'),
     ]:
         refused = run("kv_sweep", *given, *other)
@@ -573,7 +574,7 @@ REFUSED = {
     "rows of the loop": (
         [*on_tiny(), "--decoder", "loop", "--rows", "3"],
         2,
-        ["--rows and --measure are for --decoder slots"],
+        ["--rows, --compile and --measure are for --decoder slots"],
     ),
     "a batch of slots": (
         [*on_tiny(), "--batch", "3"],

@@ -31,7 +31,7 @@ from gridatlas.reproduce.kv.predictor import about_predictor, load_predictor
 from gridatlas.reproduce.kv.prefixes import StoredPrefixes
 from gridatlas.reproduce.kv.questions import Question, prompt_ids
 from gridatlas.reproduce.kv.scorers import Scorer, new_scorer
-from gridatlas.reproduce.kv.slots import varlen_works
+from gridatlas.reproduce.kv.slots import compiler_error, varlen_works
 from gridatlas.reproduce.kv.sweep import Sweep, question_of
 from gridatlas.reproduce.kv.tasks import Task
 from gridatlas.reproduce.runner.devices import choose_device
@@ -143,6 +143,7 @@ class SlotWorker(SweepWorker):
             self.ends,
             reading=batch.reading,
             prefixes=None if self.run is None else StoredPrefixes(self.run),
+            compiled=batch.compiled,
         )
         found: dict[Unit, dict[int, Sample]] = {}
         for answer in decoder.run(self._task(item, own) for item, own in units.items()):
@@ -243,6 +244,8 @@ class SweepFactory:
         )
         if batch.reading == "varlen":
             _check_varlen(device, sweep.dtype)
+        if batch.compiled:
+            _check_compiler(device)
         predictor = None
         if self.predictor is not None:
             about = about_predictor(self.predictor, dict(self.about), config.hidden_size)
@@ -266,4 +269,19 @@ def _check_varlen(device: Any, dtype: str) -> None:
             f"varlen_attn isn't there for {device} and {dtype}, or doesn't give what SDPA gives",
             "a GPU and a PyTorch on which it works",
             "give --reading grouped, with another --out",
+        )
+
+
+def _check_compiler(device: Any) -> None:
+    """Refuse a machine on which PyTorch can't compile.
+
+    Raises:
+        CannotRun: For such a one.
+    """
+    why = compiler_error(device)
+    if why is not None:
+        raise CannotRun(
+            f"PyTorch can't compile for {device} here: {why}",
+            "a compiler: of C++ for a CPU, Triton for CUDA",
+            "install it, or leave --compile out, with another --out",
         )
