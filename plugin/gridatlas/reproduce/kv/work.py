@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 from gridatlas.reproduce.kv.batches import RESERVE
 from gridatlas.reproduce.kv.continuous import SlotDecoder
 from gridatlas.reproduce.kv.decode import Decoding, Ends, Sample
-from gridatlas.reproduce.kv.grading import shared_grader
+from gridatlas.reproduce.kv.grading import Grade, shared_grader
 from gridatlas.reproduce.kv.memory import (
     SPARE,
     check_fits,
@@ -57,6 +58,7 @@ class SweepWorker(ABC):
         self.model, self.tokenizer, self.predictor, self.run = model, tokenizer, predictor, run
         self.ends: Ends = ends_of(model, tokenizer)
         self.grader = shared_grader()
+        self.grades: dict[tuple[str, bytes], Grade] = {}
 
     def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
         """Do the units, and give each as soon as it is done.
@@ -93,7 +95,7 @@ class SweepWorker(ABC):
             # The end isn't part of the text; `</think>` is, special token or not.
             ids = [token for token in sample.tokens if token not in self.ends.stop]
             text = self.tokenizer.decode(ids, skip_special_tokens=False)
-            grade = self.grader.grade(question, text)
+            grade = self._grade(question, text)
             rows.append(
                 Row(
                     item=question.id,
@@ -112,6 +114,13 @@ class SweepWorker(ABC):
                 )
             )
         return rows
+
+    def _grade(self, question: Question, text: str) -> Grade:
+        """The same text of several cells is graded once: all answers that end before a prune."""
+        key = question.id, hashlib.sha256(text.encode()).digest()
+        if key not in self.grades:
+            self.grades[key] = self.grader.grade(question, text)
+        return self.grades[key]
 
     def _noted(self, sample: Sample) -> dict[str, Any]:
         """What only a batch of several questions has to say."""
