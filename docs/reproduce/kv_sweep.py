@@ -24,7 +24,8 @@
 #
 # ```sh
 # python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --dry-run
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --scorer streaming --ratio 0.1 --local-window 500 --limit 1
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --scorer streaming --ratio 0.1 --local-window 500 --limit 1
 # ```
 #
 # The default scorer, `importance`, needs a predictor, and none is published.
@@ -32,29 +33,37 @@
 # your own:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark train --data train.jsonl --scorer full --out runs/traces
-# python docs/reproduce/train_predictor.py --model r1-qwen --run runs/traces --data train.jsonl
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark train \
+#   --data train.jsonl --scorer full --out runs/traces
+# python docs/reproduce/train_predictor.py --model r1-qwen --run runs/traces \
+#   --data train.jsonl
 # ```
 #
 # Then a cell, or all of them and the reading that they make:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --ratio 0.1 --local-window 500
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --out runs/r1-qwen-aime24
-# gridatlas collect runs/r1-qwen-aime24 --study dynts-window-ratio --reading ours
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --ratio 0.1 --local-window 500
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --out runs/r1-qwen-aime24
+# gridatlas collect runs/r1-qwen-aime24 --study dynts-window-ratio \
+#   --reading ours
 # ```
 #
 # A model in a folder, questions in a file, and one part of four of a job array:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen=./model --benchmark aime24 --data questions.jsonl --scorer streaming
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --shard 1/4 --out runs/shared
+# python docs/reproduce/kv_sweep.py --model r1-qwen=./model --benchmark aime24 \
+#   --data questions.jsonl --scorer streaming
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --shard 1/4 --out runs/shared
 # ```
 #
 # What a whole run takes, from the rate of its first 20 questions; they are part of the run:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --out runs/r1-qwen-aime24 --measure 20 --price-per-hour 2.5
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --out runs/r1-qwen-aime24 --measure 20 --price-per-hour 2.5
 # ```
 #
 # Stop it at any moment and give the same command again: it goes on with what is missing. A
