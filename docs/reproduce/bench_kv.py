@@ -63,7 +63,13 @@
 #
 # ## Figures
 #
-# **Not run on a GPU.** None was at hand so far. The second command above gives the figures.
+# **Not run on a GPU.** None was at hand so far. The second command above gives the figures. This one
+# gives the tokens per second of both decoders:
+#
+# ```sh
+# python docs/reproduce/bench_kv.py --shape r1-qwen --rows 5 --rows 20 \
+#   --rows 64 --rows 100 --out runs/bench-rates
+# ```
 
 # %%
 # /// script

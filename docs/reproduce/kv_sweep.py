@@ -158,9 +158,24 @@ def predictor_for(
     """The folder of the scorer's predictor, and what the manifest says of it."""
     if sweep.scorer != "importance":
         return None, {}
+    if revision and not name:
+        raise click.UsageError("--predictor-revision needs --predictor OWNER/NAME")
     folder = find_predictor(name or f"runs/predictor-{choice.level}", revision)
     found = about_predictor(folder, about, load_config(choice).hidden_size)
     return folder, {"predictor": found["sha256"]}
+
+
+def check_vllm(scorer: str, batch: BatchOptions) -> None:
+    """Refuse what vLLM doesn't do."""
+    if scorer != "full":
+        raise click.UsageError(
+            "--requests and --answers are for --scorer full: vLLM prunes nothing"
+        )
+    if batch.rows or batch.batch or batch.measure or batch.compiled:
+        raise click.UsageError(
+            "--requests and --answers decode nothing here: leave --rows, --batch, --compile and "
+            "--measure out"
+        )
 
 
 def write_requests(
@@ -318,10 +333,8 @@ def main(
     given = context.get_parameter_source
     if chosen["scorer"] == "full" and (chosen["windows"] or given("ratios").name != "DEFAULT"):
         raise click.UsageError("--scorer full keeps all: it has neither --local-window nor --ratio")
-    if (requests or answers) and chosen["scorer"] != "full":
-        raise click.UsageError(
-            "--requests and --answers are for --scorer full: vLLM prunes nothing"
-        )
+    if requests or answers:
+        check_vllm(str(chosen["scorer"]), batch)
     choice = choose_model(model, model_revision)
     chosen["windows"] = chosen["windows"] or WINDOWS
     chosen["ratios"] = chosen["ratios"] or RATIOS

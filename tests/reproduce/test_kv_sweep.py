@@ -591,6 +591,21 @@ REFUSED = {
         1,
         ["varlen_attn isn't there for cpu and float32", "give --reading grouped"],
     ),
+    "rows of vLLM": (
+        [*on_tiny(), "--scorer", "full", "--answers", "a.jsonl", "--rows", "3"],
+        2,
+        ["--requests and --answers decode nothing here: leave --rows, --batch, --compile and"],
+    ),
+    "a revision of no predictor": (
+        [*on_tiny(), "--predictor-revision", "abc"],
+        2,
+        ["--predictor-revision needs --predictor OWNER/NAME"],
+    ),
+    "no answers": (
+        [*on_tiny(), "--scorer", "full", "--answers", "none.jsonl"],
+        1,
+        ["none.jsonl can't be read", "a file that vllm run-batch wrote", "correct --answers"],
+    ),
     "a revision of a file": (
         [*on_tiny(), "--data-revision", "abc"],
         2,
