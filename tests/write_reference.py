@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,16 +43,6 @@ ANCHORS = {
 }
 """Where the page on the format says more of a part."""
 ID = Identifier.__metadata__[0].metadata[-1].pattern  # type: ignore[attr-defined]
-
-
-def row(*cells: str) -> str:
-    """A row of a Markdown table."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def table(head: list[str], rows: Iterator[tuple[str, ...]]) -> str:
-    """A Markdown table."""
-    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*cells) for cells in rows)])
 
 
 # --- study.yml ----------------------------------------------------------------------------------
@@ -133,8 +123,8 @@ def keys(name: str) -> str:
             about.append("required")
         elif (other := default(value)) != "none":
             about.append(f"default {other}")
-        rows.append((f"`{key}`", ", ".join(about), texts[key]))
-    return table(["key", "value", "meaning"], iter(rows))
+        rows.append(f"- `{key}`: {', '.join(about)}. {texts[key]}")
+    return "\n".join(rows)
 
 
 # --- options, commands, names -------------------------------------------------------------------
@@ -152,7 +142,8 @@ def options() -> str:
 def command(name: str = "") -> str:
     """What `--help` prints of a command; without a name, of them all.
 
-    The page says of all commands at once that they have `--help`, and how they exit.
+    The page has a section for each command, and says of all at once that they have `--help`, and
+    how they exit.
     """
     found = main.commands[name] if name else main
     path = f"gridatlas {name}".rstrip()
@@ -160,7 +151,9 @@ def command(name: str = "") -> str:
         found, info_name=path, terminal_width=78, help_option_names=["-h", "--help"]
     )
     text = "\n".join(line.rstrip() for line in found.get_help(context).splitlines())
-    if name:
+    if not name:
+        text = text.partition("\n\nOptions:")[0]
+    else:
         text = re.sub(r"\n  Exit status: (?:.+\n)+", "", text)
         text = re.sub(r"\n  -h, --help +Show this message and exit\.$", "", text)
         text = text.removesuffix("\n\nOptions:")

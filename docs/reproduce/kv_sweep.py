@@ -24,7 +24,8 @@
 #
 # ```sh
 # python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --dry-run
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --scorer streaming --ratio 0.1 --local-window 500 --limit 1
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --scorer streaming --ratio 0.1 --local-window 500 --limit 1
 # ```
 #
 # The default scorer, `importance`, needs a predictor, and none is published.
@@ -32,29 +33,37 @@
 # your own:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark train --data train.jsonl --scorer full --out runs/traces
-# python docs/reproduce/train_predictor.py --model r1-qwen --run runs/traces --data train.jsonl
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark train \
+#   --data train.jsonl --scorer full --out runs/traces
+# python docs/reproduce/train_predictor.py --model r1-qwen --run runs/traces \
+#   --data train.jsonl
 # ```
 #
 # Then a cell, or all of them and the reading that they make:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --ratio 0.1 --local-window 500
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --out runs/r1-qwen-aime24
-# gridatlas collect runs/r1-qwen-aime24 --study dynts-window-ratio --reading ours
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --ratio 0.1 --local-window 500
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --out runs/r1-qwen-aime24
+# gridatlas collect runs/r1-qwen-aime24 --study dynts-window-ratio \
+#   --reading ours
 # ```
 #
 # A model in a folder, questions in a file, and one part of four of a job array:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen=./model --benchmark aime24 --data questions.jsonl --scorer streaming
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --shard 1/4 --out runs/shared
+# python docs/reproduce/kv_sweep.py --model r1-qwen=./model --benchmark aime24 \
+#   --data questions.jsonl --scorer streaming
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --shard 1/4 --out runs/shared
 # ```
 #
 # What a whole run takes, from the rate of its first 20 questions; they are part of the run:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 --out runs/r1-qwen-aime24 --measure 20 --price-per-hour 2.5
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24 \
+#   --out runs/r1-qwen-aime24 --measure 20 --price-per-hour 2.5
 # ```
 #
 # Stop it at any moment and give the same command again: it goes on with what is missing. A
@@ -149,9 +158,24 @@ def predictor_for(
     """The folder of the scorer's predictor, and what the manifest says of it."""
     if sweep.scorer != "importance":
         return None, {}
+    if revision and not name:
+        raise click.UsageError("--predictor-revision needs --predictor OWNER/NAME")
     folder = find_predictor(name or f"runs/predictor-{choice.level}", revision)
     found = about_predictor(folder, about, load_config(choice).hidden_size)
     return folder, {"predictor": found["sha256"]}
+
+
+def check_vllm(scorer: str, batch: BatchOptions) -> None:
+    """Refuse what vLLM doesn't do."""
+    if scorer != "full":
+        raise click.UsageError(
+            "--requests and --answers are for --scorer full: vLLM prunes nothing"
+        )
+    if batch.rows or batch.batch or batch.measure or batch.compiled:
+        raise click.UsageError(
+            "--requests and --answers decode nothing here: leave --rows, --batch, --compile and "
+            "--measure out"
+        )
 
 
 def write_requests(
@@ -189,6 +213,11 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
 # afterwards: compare cells question by question. The beginnings are kept in the run's folder. A
 # command that goes on with a run passes them through the model again and doesn't decode them; its
 # records say `refilled`.
+#
+# **Faster kernels.** On CUDA, attention reads the slots with PyTorch's `varlen_attn` where a check at
+# the start finds it right; elsewhere with SDPA. `--compile` compiles the layers, on CUDA as CUDA
+# graphs. Neither was run on a GPU. On a CPU, tests compare both with the plain path; there the
+# kernel is replaced by its definition. Try them with `--measure 20`, each with its own `--out`.
 #
 # `--decoder loop` does the same cell by cell, with transformers' own cache: slow, and simple to check.
 
@@ -304,10 +333,8 @@ def main(
     given = context.get_parameter_source
     if chosen["scorer"] == "full" and (chosen["windows"] or given("ratios").name != "DEFAULT"):
         raise click.UsageError("--scorer full keeps all: it has neither --local-window nor --ratio")
-    if (requests or answers) and chosen["scorer"] != "full":
-        raise click.UsageError(
-            "--requests and --answers are for --scorer full: vLLM prunes nothing"
-        )
+    if requests or answers:
+        check_vllm(str(chosen["scorer"]), batch)
     choice = choose_model(model, model_revision)
     chosen["windows"] = chosen["windows"] or WINDOWS
     chosen["ratios"] = chosen["ratios"] or RATIOS

@@ -23,15 +23,18 @@
 # Answers to questions of your own with the whole cache, then the predictor from the correct ones:
 #
 # ```sh
-# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark train --data train.jsonl --scorer full --out runs/traces
-# python docs/reproduce/train_predictor.py --model r1-qwen --run runs/traces --data train.jsonl
+# python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark train \
+#   --data train.jsonl --scorer full --out runs/traces
+# python docs/reproduce/train_predictor.py --model r1-qwen --run runs/traces \
+#   --data train.jsonl
 # ```
 #
 # Or from a file with a line per correct answer, `{"id", "question", "text"}`, in which the text is
 # the thought, `</think>` and the answer:
 #
 # ```sh
-# python docs/reproduce/train_predictor.py --model r1-qwen --traces traces.jsonl --out runs/predictor-r1-qwen
+# python docs/reproduce/train_predictor.py --model r1-qwen \
+#   --traces traces.jsonl --out runs/predictor-r1-qwen
 # ```
 
 # %%

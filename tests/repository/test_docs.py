@@ -266,13 +266,6 @@ def test_frames_describe_every_column() -> None:
     assert set(frame.columns) - factors - named == set()
 
 
-def test_python_page_has_the_settings_of_this_site() -> None:
-    [config] = [block for block in blocks(DOCS / "python.md") if block.language == "yaml"]
-    for line in config.text.splitlines()[2:]:
-        setting = line.replace("execute: true", "execute: !ENV [EXECUTE_NOTEBOOKS, true]")
-        assert f"\n{setting}" in (ROOT / "mkdocs.yml").read_text("utf-8")
-
-
 def test_citation_file_says_what_the_package_is() -> None:
     cff = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= cff.keys()

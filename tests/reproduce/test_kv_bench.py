@@ -16,6 +16,7 @@ from test_kv_sweep import page
 from gridatlas.reproduce.kv import bench_run
 from gridatlas.reproduce.kv.batches import USED
 from gridatlas.reproduce.kv.bench import Arm, Bench, config_of
+from gridatlas.reproduce.kv.bench_plan import plan_of
 from gridatlas.reproduce.kv.bench_run import in_turns, measure
 from gridatlas.reproduce.kv.bench_tables import as_csv, compared, summary
 from gridatlas.reproduce.kv.roofline import Roofline, copying_traffic, mean_cache
@@ -259,6 +260,15 @@ def test_page_states_the_computed_limits(shape: str, times: int) -> None:
     assert cells[place - 1]
     assert f"{16_604 / 5_001:.2f}" == "3.32"
     assert f"{16_604 / 2_900:.2f}" == "5.73"
+
+
+@pytest.mark.parametrize(
+    "bench", [Bench("r1-qwen"), Bench("r1-llama"), Bench("r1-qwen", rows=(20,))]
+)
+def test_page_states_the_hours(bench: Bench) -> None:
+    [hours] = [line for line in plan_of(bench) if line.startswith("GPU time, an estimate: ")]
+    text = Path(page("bench_kv").__file__ or "").read_text()
+    assert hours.partition(": ")[2] in text
 
 
 def test_real_shape_needs_a_gpu(tmp_path: Path) -> None:

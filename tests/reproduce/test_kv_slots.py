@@ -14,7 +14,7 @@ import tiny
 import torch
 from test_kv_decode import Models, Recorded, predictor_of
 
-from gridatlas.reproduce.kv import slots
+from gridatlas.reproduce.kv import slots, work
 from gridatlas.reproduce.kv.continuous import SlotDecoder
 from gridatlas.reproduce.kv.decode import Decoding, Ends, Sample
 from gridatlas.reproduce.kv.prefill import State
@@ -23,6 +23,7 @@ from gridatlas.reproduce.kv.scorers import NAMES, Scorer, new_scorer
 from gridatlas.reproduce.kv.selection import Budget
 from gridatlas.reproduce.kv.slots import SlotCache, varlen_works
 from gridatlas.reproduce.kv.tasks import Prefix, Prefixes, Task
+from gridatlas.reproduce.runner.errors import CannotRun
 from gridatlas.reproduce.runner.units import seed_of
 
 TRIGGER = 40
@@ -249,6 +250,38 @@ def test_twenty_cells_take_a_fifteenth_of_the_passes(models: Models, stop: str |
 
 def _any(seeds: Sequence[int]) -> Scorer:
     return new_scorer("streaming")
+
+
+# --- compiled -------------------------------------------------------------------------------------
+
+
+def test_compiled_layers_give_the_same(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the parts of the compiler that need no C++; rows join, leave, and are pruned."""
+    monkeypatch.setattr(slots, "BACKEND", "aot_eager")
+    model = models("qwen2", "sdpa")
+    tasks = [task_of("importance", text, ["wide", "narrow"], 2) for text in ASKED]
+    runs = []
+    for compiled in (False, True):
+        decoder = RecordedSlots(model, 5, SLOTS, SAMPLED, ENDS, compiled=compiled)
+        found = decoded(decoder, tasks)
+        runs.append({key: (s.tokens, decoder.logits_of(key)) for key, s in found.items()})
+    # No graph is made anew for each width.
+    assert 0 < torch._dynamo.utils.counters["stats"]["unique_graphs"] < 6
+    assert not torch._dynamo.utils.counters["graph_break"]
+    for key, (tokens, logits) in runs[0].items():
+        assert runs[1][key][0] == tokens
+        assert (runs[1][key][1] - logits).abs().max() < 1e-5 * logits.abs().max()
+
+
+def test_compiler_that_does_not_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots, "BACKEND", "eager")
+    assert slots.compiler_error(torch.device("cpu")) is None
+    monkeypatch.setattr(slots, "BACKEND", "no-such-backend")
+    assert "no-such-backend" in str(slots.compiler_error(torch.device("cpu")))
+    with pytest.raises(CannotRun) as refused:
+        work._check_compiler(torch.device("cpu"))
+    assert refused.value.found.startswith("PyTorch can't compile for cpu here: InvalidBackend")
+    assert refused.value.fix == "install it, or leave --compile out, with another --out"
 
 
 # --- beginnings that were decoded before ----------------------------------------------------------

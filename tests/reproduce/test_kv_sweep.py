@@ -341,6 +341,7 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
         (["--rows", "4"], "settings.decoder.rows  3     4"),
         (["--decoder", "loop"], 'settings.decoder.name        "slots"    "loop"'),
         (["--reading", "varlen"], 'settings.decoder.reading     "grouped"  "varlen"'),
+        (["--compile"], "settings.decoder.compiled  (none)  true"),
         (["--dtype", "bfloat16"], 'settings.dtype  "float32"  "bfloat16"'),
     ]:
         refused = run("kv_sweep", *given, *other)
@@ -573,7 +574,7 @@ REFUSED = {
     "rows of the loop": (
         [*on_tiny(), "--decoder", "loop", "--rows", "3"],
         2,
-        ["--rows and --measure are for --decoder slots"],
+        ["--rows, --compile and --measure are for --decoder slots"],
     ),
     "a batch of slots": (
         [*on_tiny(), "--batch", "3"],
@@ -589,6 +590,21 @@ REFUSED = {
         [*on_tiny(), *SMALL, "--scorer", "h2o", "--reading", "varlen"],
         1,
         ["varlen_attn isn't there for cpu and float32", "give --reading grouped"],
+    ),
+    "rows of vLLM": (
+        [*on_tiny(), "--scorer", "full", "--answers", "a.jsonl", "--rows", "3"],
+        2,
+        ["--requests and --answers decode nothing here: leave --rows, --batch, --compile and"],
+    ),
+    "a revision of no predictor": (
+        [*on_tiny(), "--predictor-revision", "abc"],
+        2,
+        ["--predictor-revision needs --predictor OWNER/NAME"],
+    ),
+    "no answers": (
+        [*on_tiny(), "--scorer", "full", "--answers", "none.jsonl"],
+        1,
+        ["none.jsonl can't be read", "a file that vllm run-batch wrote", "correct --answers"],
     ),
     "a revision of a file": (
         [*on_tiny(), "--data-revision", "abc"],

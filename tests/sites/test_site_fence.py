@@ -14,7 +14,6 @@ def test_examples_of_the_page_are_shown(atlas: Build) -> None:
         "R1-Llama | AIME24",
         "After GRPO, temperature 1.0 − Before GRPO",
         "R1-Qwen − R1-Llama | AIME24",
-        "After GRPO, temperature 1.25 − Before GRPO",
         "R1-Qwen | AIME24, local window size 2000",
         "R1-Llama | AIME24, local window size 2000",
         "R1-Qwen on AIME24, a ratio of 0.4",

@@ -47,7 +47,7 @@ NEUTRAL = (
     r"Of the \d+ differences none is significant.*",
     # names of columns, marks and figures, and what they mean
     r"(test\d|b − a)?0 better, 0 worse",  # of the cells that a test tells apart
-    r"Only significant cells are inked and numbered \(.*\); “·” is within chance\.",
+    r"Only significant cells have full colour and a number \(.*\); “·” is within chance\.",
     r"((May be the )?best|Highest|Lowest|Worst)( at( \S+ × \S+)?)?|best undisputed|may be best",
     r"Best, worst, mean and spread",
     r"[\d.]+ (%|\(.*\))?( n = \d+)? ?(may be )?best( undisputed)?",

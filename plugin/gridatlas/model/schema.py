@@ -126,7 +126,7 @@ class SeeAlso(Entry):
     text: Name
     """The text of the link."""
     same_runs: bool = False
-    """Whether it has another metric of the same runs: each page then has a switch to the same page
+    """Whether it has another metric of the same runs. Each page then has a switch to the same page
     there, and `text` is the name of that metric.
     """
 

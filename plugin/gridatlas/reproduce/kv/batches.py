@@ -34,12 +34,14 @@ class Batch:
         rows: Samples decoded together.
         slots: Tokens that a row has room for; None for `loop`.
         reading: How attention reads the slots; None for `loop`.
+        compiled: Whether `torch.compile` has compiled the model's layers.
     """
 
     decoder: Decoder = "slots"
     rows: int = 5
     slots: int | None = None
     reading: Reading | None = None
+    compiled: bool = False
 
     def settings(self) -> dict[str, Any]:
         """For the manifest."""
@@ -47,6 +49,8 @@ class Batch:
         if self.decoder == "slots":
             content |= {"slots": self.slots, "rounded_to": ROUND, "reading": self.reading}
             content["num_splits"] = 1 if self.reading == "varlen" else None
+            if self.compiled:
+                content["compiled"] = True
         return content
 
 

@@ -19,7 +19,13 @@ from gridatlas.reproduce.kv.prefill import State, prefilled, refilled
 from gridatlas.reproduce.kv.ranking import Ranking, new_ranking
 from gridatlas.reproduce.kv.sampling import Sampling, drawn, uniform_numbers
 from gridatlas.reproduce.kv.selection import Budget, select
-from gridatlas.reproduce.kv.slots import Reading, RowView, SlotCache, slot_attention
+from gridatlas.reproduce.kv.slots import (
+    Reading,
+    RowView,
+    SlotCache,
+    compiled_forward,
+    slot_attention,
+)
 from gridatlas.reproduce.kv.tasks import Answer, Prefix, Prefixes, Task
 
 if TYPE_CHECKING:
@@ -76,6 +82,7 @@ class SlotDecoder:
         reading: Reading = "grouped",
         prefixes: Prefixes | None = None,
         ahead: int | None = None,
+        compiled: bool = False,
     ) -> None:
         import torch
 
@@ -83,6 +90,7 @@ class SlotDecoder:
         self.prefixes = prefixes or Prefixes()
         self.device = next(model.parameters()).device
         self.cache = SlotCache(model.config, rows, slots, model.dtype, self.device)
+        self.forward = compiled_forward(model, self.cache) if compiled else model.model
         self.ranking: Ranking | None = None
         self.rows: list[_Row | None] = [None] * rows
         self.protected = torch.zeros(rows, slots, dtype=torch.bool, device=self.device)
@@ -266,7 +274,7 @@ class SlotDecoder:
         thoughts = [row is not None and row.thought for row in self.rows]
         self.protected[self.cache.every, self.cache.at] = torch.tensor(thoughts).to(self.device)
         with slot_attention(self.model, self.reading), self.ranking.hooks(self.model):
-            hidden = self.model.model(
+            hidden = self.forward(
                 input_ids=torch.tensor(self.tokens, device=self.device)[:, None],
                 attention_mask=mask,
                 position_ids=self.cache.own,

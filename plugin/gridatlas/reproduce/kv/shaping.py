@@ -36,6 +36,7 @@ class BatchOptions:
     decoder: Decoder
     rows: int | None
     reading: Reading | Literal["auto"]
+    compiled: bool
     batch: int | None
     measure: int | None
     price_per_hour: float | None
@@ -46,8 +47,8 @@ class BatchOptions:
         Raises:
             click.UsageError: For such options.
         """
-        if self.decoder == "loop" and (self.rows or self.measure):
-            raise click.UsageError("--rows and --measure are for --decoder slots")
+        if self.decoder == "loop" and (self.rows or self.measure or self.compiled):
+            raise click.UsageError("--rows, --compile and --measure are for --decoder slots")
         if self.decoder == "slots" and self.batch:
             raise click.UsageError("--batch is for --decoder loop; give --rows")
 
@@ -89,7 +90,7 @@ class BatchOptions:
             ray = options.engine == "ray"
             rows = _rows(choice.shape, width, slots, options.device, most, elsewhere=ray)
         reading = _reading(options.device, sweep.dtype) if self.reading == "auto" else self.reading
-        return replace(sweep, batch=Batch("slots", rows, slots, reading))
+        return replace(sweep, batch=Batch("slots", rows, slots, reading, self.compiled))
 
     def run(
         self,
@@ -142,6 +143,12 @@ _BATCH = [
         default="auto",
         show_default=True,
         help="How attention reads the slots; varlen needs CUDA.",
+    ),
+    click.option(
+        "--compile",
+        "compiled",
+        is_flag=True,
+        help="Compile the model's layers with torch.compile; on CUDA as CUDA graphs.",
     ),
     click.option(
         "--batch",

@@ -20,6 +20,8 @@ Reading = Literal["grouped", "varlen"]
 ROUND = 64
 """The width that is read is rounded up to a multiple of it."""
 NAME = "gridatlas-slots"
+BACKEND = "inductor"
+"""What `torch.compile` compiles with."""
 _FAR = 2**62
 """Position of an empty slot: later than any token, so that nothing attends to it."""
 
@@ -231,6 +233,35 @@ def varlen_works(device: Any, dtype: Any) -> bool:
         return False
     wanted, _ = grouped_attention(*given, scaling=0.125)
     return bool((found.float() - wanted.float()).abs().max() < 0.02)
+
+
+# --- compiled -------------------------------------------------------------------------------------
+
+
+def compiled_forward(model: Any, cache: SlotCache) -> Any:
+    """The model's layers, compiled for a batch; on CUDA as CUDA graphs, where PyTorch can.
+
+    The slots keep their place in memory, which a graph needs. A width that changes is a number
+    that the compiled code is given, after the first times.
+    """
+    import torch
+
+    for tensor in (cache.keys, cache.values, cache.positions):
+        torch._dynamo.mark_static_address(tensor)
+    on_gpu = cache.keys.device.type == "cuda"
+    mode = "reduce-overhead" if on_gpu else None
+    return torch.compile(model.model, mode=mode, backend=BACKEND)
+
+
+def compiler_error(device: Any) -> str | None:
+    """Why nothing can be compiled for a device; None where it can."""
+    import torch
+
+    try:
+        torch.compile(lambda tensor: tensor * 2 + 1, backend=BACKEND)(torch.ones(8, device=device))
+    except Exception as error:  # compilers raise what they like
+        return f"{type(error).__name__}: {error}".strip().splitlines()[0]
+    return None
 
 
 @contextmanager

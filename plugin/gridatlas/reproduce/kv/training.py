@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,17 +155,42 @@ def _gradients(
 
     tokens = sum(len(labels.received) for labels in batch)
     total = 0.0
-    for labels in batch:
-        parts = zip(labels.hidden.split(CHUNK), labels.received.split(CHUNK), strict=True)
-        for hidden, received in parts:
-            wanted = target(received.to(device).float(), family)
-            counts = torch.where((wanted >= how.low) & (wanted < how.high), how.weight, 1.0)
-            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                predicted = predictor(hidden.to(device).float())
-            loss = ((predicted.float() - wanted) ** 2 * counts).sum() / tokens
-            loss.backward()
-            total += float(loss.detach())
+    for labels in _chunks(batch):
+        wanted = target(labels.received.to(device).float(), family)
+        counts = torch.where((wanted >= how.low) & (wanted < how.high), how.weight, 1.0)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            predicted = predictor(labels.hidden.to(device).float())
+        loss = ((predicted.float() - wanted) ** 2 * counts).sum() / tokens
+        loss.backward()
+        total += float(loss.detach())
     return total
+
+
+def _chunks(batch: Sequence[Labelled]) -> Iterator[Labelled]:
+    """The tokens of some traces, one after the other, `CHUNK` at a time."""
+    waiting: list[Labelled] = []
+    room = CHUNK
+    for labels in batch:
+        start = 0
+        while start < len(labels.received):
+            part = slice(start, start + room)
+            waiting.append(Labelled(labels.hidden[part], labels.received[part]))
+            room -= len(waiting[-1].received)
+            start = part.stop
+            if not room:
+                yield _joined(waiting)
+                waiting, room = [], CHUNK
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(parts: Sequence[Labelled]) -> Labelled:
+    import torch
+
+    return Labelled(
+        torch.cat([labels.hidden for labels in parts]),
+        torch.cat([labels.received for labels in parts]),
+    )
 
 
 def _share(step: int, steps: int, warm_up: float) -> float:

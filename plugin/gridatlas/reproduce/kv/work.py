@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 from gridatlas.reproduce.kv.batches import RESERVE
 from gridatlas.reproduce.kv.continuous import SlotDecoder
 from gridatlas.reproduce.kv.decode import Decoding, Ends, Sample
-from gridatlas.reproduce.kv.grading import shared_grader
+from gridatlas.reproduce.kv.grading import Grade, shared_grader
 from gridatlas.reproduce.kv.memory import (
     SPARE,
     check_fits,
@@ -31,7 +32,7 @@ from gridatlas.reproduce.kv.predictor import about_predictor, load_predictor
 from gridatlas.reproduce.kv.prefixes import StoredPrefixes
 from gridatlas.reproduce.kv.questions import Question, prompt_ids
 from gridatlas.reproduce.kv.scorers import Scorer, new_scorer
-from gridatlas.reproduce.kv.slots import varlen_works
+from gridatlas.reproduce.kv.slots import compiler_error, varlen_works
 from gridatlas.reproduce.kv.sweep import Sweep, question_of
 from gridatlas.reproduce.kv.tasks import Task
 from gridatlas.reproduce.runner.devices import choose_device
@@ -57,6 +58,7 @@ class SweepWorker(ABC):
         self.model, self.tokenizer, self.predictor, self.run = model, tokenizer, predictor, run
         self.ends: Ends = ends_of(model, tokenizer)
         self.grader = shared_grader()
+        self.grades: dict[tuple[str, bytes], Grade] = {}
 
     def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
         """Do the units, and give each as soon as it is done.
@@ -93,7 +95,7 @@ class SweepWorker(ABC):
             # The end isn't part of the text; `</think>` is, special token or not.
             ids = [token for token in sample.tokens if token not in self.ends.stop]
             text = self.tokenizer.decode(ids, skip_special_tokens=False)
-            grade = self.grader.grade(question, text)
+            grade = self._grade(question, text)
             rows.append(
                 Row(
                     item=question.id,
@@ -112,6 +114,13 @@ class SweepWorker(ABC):
                 )
             )
         return rows
+
+    def _grade(self, question: Question, text: str) -> Grade:
+        """The same text of several cells is graded once: all answers that end before a prune."""
+        key = question.id, hashlib.sha256(text.encode()).digest()
+        if key not in self.grades:
+            self.grades[key] = self.grader.grade(question, text)
+        return self.grades[key]
 
     def _noted(self, sample: Sample) -> dict[str, Any]:
         """What only a batch of several questions has to say."""
@@ -143,6 +152,7 @@ class SlotWorker(SweepWorker):
             self.ends,
             reading=batch.reading,
             prefixes=None if self.run is None else StoredPrefixes(self.run),
+            compiled=batch.compiled,
         )
         found: dict[Unit, dict[int, Sample]] = {}
         for answer in decoder.run(self._task(item, own) for item, own in units.items()):
@@ -243,6 +253,8 @@ class SweepFactory:
         )
         if batch.reading == "varlen":
             _check_varlen(device, sweep.dtype)
+        if batch.compiled:
+            _check_compiler(device)
         predictor = None
         if self.predictor is not None:
             about = about_predictor(self.predictor, dict(self.about), config.hidden_size)
@@ -266,4 +278,19 @@ def _check_varlen(device: Any, dtype: str) -> None:
             f"varlen_attn isn't there for {device} and {dtype}, or doesn't give what SDPA gives",
             "a GPU and a PyTorch on which it works",
             "give --reading grouped, with another --out",
+        )
+
+
+def _check_compiler(device: Any) -> None:
+    """Refuse a machine on which PyTorch can't compile.
+
+    Raises:
+        CannotRun: For such a one.
+    """
+    why = compiler_error(device)
+    if why is not None:
+        raise CannotRun(
+            f"PyTorch can't compile for {device} here: {why}",
+            "a compiler: of C++ for a CPU, Triton for CUDA",
+            "install it, or leave --compile out, with another --out",
         )
