@@ -377,6 +377,18 @@ def test_cells_with_another_number_of_samples_are_left_out_of_pass_at_k(
     ]
 
 
+def test_cells_that_are_not_done_at_levels_without_pass_at_k_are_left_out(
+    data: Path, units: list[Unit], make_run: MakeRun
+) -> None:
+    run = make_run(units, but=units)
+    listed = "[{study: demo, text: Shares, same_runs: true}]\nfactors: {ratio: {levels: [0.1]}}"
+    result = solved(data, run, listed)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[0].startswith("No cell of 1 is complete: ")
+    manifest = json.loads((data / f"solved/runs/{run.run}.json").read_text())
+    assert [cell["levels"]["ratio"] for cell in manifest["cells"]] == ["0.1"]
+
+
 @pytest.mark.parametrize(
     ("see_also", "k", "message"),
     [

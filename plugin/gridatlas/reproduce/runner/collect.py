@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
@@ -126,8 +126,18 @@ def _counted_by_items(
             )
         measured = run.manifest["study"]
         name = study if measured in same_runs else measured
-        counted.append(replace(by_items, manifest={**by_items.manifest, "study": name}))
+        # Of a cell that isn't done nobody knows how many samples its items will have.
+        listed = tuple(
+            tally for tally in by_items.tallies if tally.complete or _listed(tally.cell, target)
+        )
+        counted.append(CollectedRun({**by_items.manifest, "study": name}, listed))
     return counted, notes
+
+
+def _listed(cell: Cell, target: _Target) -> bool:
+    """Whether a study whose levels are listed has those of a cell."""
+    found = ((level, _levels(target, factor)) for factor, level in cell)
+    return all(levels is None or level in levels for level, levels in found)
 
 
 # --- what is asked for ----------------------------------------------------------------------------
