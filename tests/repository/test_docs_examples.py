@@ -121,13 +121,11 @@ def test_import_page_works(tmp_path: Path) -> None:
     done = follow(DOCS / "import.md", tmp_path)
     assert [command.split()[2] for command in done if "import" in command] == [
         "results.csv",
-        "results.csv",
         "ablation.md",
         "runs",
     ]
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [
         "ablation",
-        "by-rate",
         "results",
         "runs",
     ]

@@ -402,9 +402,9 @@ class StudyFile(Entry):
     replicates: Text | None = None
     """The facet whose levels [repeat the experiment](#replicates), such as training seeds."""
     cells: Literal["runs"] | None = None
-    """`runs` if each cell is a separate run, such as a training; see [answers](#answers)."""
+    """Each cell is a separate run, such as a training; see [answers](#answers)."""
     axes: Literal["settings", "conditions"] = "settings"
-    """`conditions` if nobody chooses among the axes' levels, such as difficulty: pages then name no
+    """With `conditions`, nobody chooses among the axes' levels, such as difficulty: pages name no
     best cell.
     """
     colour: Literal["evidence", "value"] = "evidence"
