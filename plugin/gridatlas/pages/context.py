@@ -78,10 +78,12 @@ def grid_pages(assessment: Assessment, into: str, facet: Factor | None) -> dict[
     home = f"{into}/{study.id}"
     if facet is None:
         return dict.fromkeys(grids, f"{home}/index.md")
-    there = {grid.levels for grid in assessment.results.without_repeats(grids.values(), facet.id)}
+    own_pages = {
+        grid.levels for grid in assessment.results.without_repeats(grids.values(), facet.id)
+    }
     pages = {}
     for levels, grid in grids.items():
-        at = facet if levels in there else study.facet(study.replicates)
+        at = facet if levels in own_pages else study.facet(study.replicates)
         level = grid.names[study.facets.index(at)]
         pages[levels] = f"{home}/{at.id}/{level.slug}/index.md"
     return pages
