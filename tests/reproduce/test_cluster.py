@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -14,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny
 import toy_run
+from click.testing import CliRunner
+from test_kv_sweep import SMALL, page, read
 from toy_run import ToyFactory, ToyWorker, toy_rows, toy_units
 
 from conftest import MakeRun
@@ -215,6 +219,21 @@ def test_the_command_joins_a_cluster(ray: Any, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1].startswith("24 of 24 units")
     assert len(list((tmp_path / "run/records").glob("*.jsonl"))) == 24
+
+
+def test_the_sweep_gives_the_records_of_one_process(ray: Any, tmp_path: Path) -> None:
+    """In one shape: the same rows and slots."""
+    model = tiny.save_tiny(tmp_path / "qwen2", "qwen2")
+    lines = [{"id": f"q{i}", "question": f"what is {i}+{i}?", "answer": i + i} for i in range(8)]
+    data = tmp_path / "q.jsonl"
+    data.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    given = ["--model", f"r1-qwen={model}", "--benchmark", "sums", "--data", str(data)]
+    given += [*SMALL, "--scorer", "r-kv", "--rows", "8"]
+    for name, more in (("here", []), ("ray", ["--engine", "ray", "--workers", "2"])):
+        out = ["--out", str(tmp_path / name)]
+        done = CliRunner().invoke(page("kv_sweep").main, [*given, *more, *out])
+        assert done.exit_code == 0, done.output
+    assert read(tmp_path / "ray") == read(tmp_path / "here")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,8 @@ def connected(address: str | None) -> Iterator[Any]:
         return
     try:
         ray.init(
-            address=address,
+            # Without an address Ray would join a cluster that somebody else runs on this machine.
+            address=address or "local",
             include_dashboard=None if address else False,
             configure_logging=True,
             logging_level="error",
