@@ -61,8 +61,10 @@ test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of the
 # No model or data set is looked up: the tests make their own.
 test-reproduce: export HF_HUB_OFFLINE := 1
 test-reproduce: export TOKENIZERS_PARALLELISM := false
+# Models are tiny: more threads take longer.
+test-reproduce: export OMP_NUM_THREADS := 1
 test-reproduce: $(VENV)/.installed-test $(VENV)/.installed-reproduce ## Run the tests of the evaluation scripts (installs PyTorch)
-	$(BIN)/python -m pytest $(ARGS) tests/reproduce
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(ARGS) tests/reproduce
 
 # All kills, examples and seconds of fuzzing, of which `make test` runs a share; files in their order,
 # since the kills take longest and are among the first.
