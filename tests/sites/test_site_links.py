@@ -94,8 +94,7 @@ def test_every_file_of_the_site_is_linked(found: Crawl, build: Build) -> None:
     # For other people's pages: docs/embedding says their names, and tags those of cards.
     others = (".best.svg", ".reproduced.svg", "/card.png")
     files = {path for path in files if not path.endswith(others) and not is_former(path)}
-    # Python's names, for other sites.
-    assert files - linked == {"sitemap.xml", "sitemap.xml.gz", "objects.inv"}
+    assert files - linked == {"sitemap.xml", "sitemap.xml.gz"}
 
 
 def test_addresses_of_pages_stay(found: Crawl) -> None:
