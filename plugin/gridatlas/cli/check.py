@@ -12,7 +12,7 @@ import click
 
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.cli.shared import format_option
+from gridatlas.cli.shared import coloured, format_option
 from gridatlas.model.format import many
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
 
@@ -59,7 +59,7 @@ def check(data: Path, form: str, quiet: bool, every: bool, verbose: bool) -> Non
         click.echo(_as_json(assessments, found).encode("utf-8", "backslashreplace"))
     else:
         for problem in found if every else truncate_list(found):
-            click.echo(annotation(problem) if form == "github" else problem)
+            click.echo(annotation(problem) if form == "github" else _in_colours(problem))
         if not quiet:
             for line in assessments.summary():
                 click.echo(line)
@@ -67,7 +67,7 @@ def check(data: Path, form: str, quiet: bool, every: bool, verbose: bool) -> Non
             for line in _answers(assessments):
                 click.echo(line)
         if not quiet:
-            click.echo(many(len(problems), "problem"))
+            click.echo(coloured(many(len(problems), "problem"), "red" if problems else "green"))
     sys.exit(1 if problems else 0)
 
 
@@ -77,6 +77,11 @@ def _answers(assessments: Assessments) -> Iterator[str]:
         for page, answer in assessment.answers.items():
             yield f"{study_id}/{page} [{answer.grade}] {answer.sentence}"
             yield from (f"    {reason.sentence}" for reason in answer.evidence)
+
+
+def _in_colours(problem: Problem | More) -> str:
+    where, *more = str(problem).split("\n", 1)
+    return "\n".join([coloured(where, "red" if problem.severity == "problem" else "yellow"), *more])
 
 
 def annotation(problem: Problem | More) -> str:

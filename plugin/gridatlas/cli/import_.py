@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridatlas.cli.shared import data_option, format_option
+from gridatlas.cli.shared import data_option, echo_error, format_option
 
 if TYPE_CHECKING:
     from gridatlas.importing.options import ImportOptions
@@ -194,7 +194,7 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     try:
         status = _import_each(files, data, options)
     except CannotImport as error:
-        click.echo(f"Error: nothing was imported\n{error}", err=True)
+        echo_error(f"nothing was imported\n{error}")
         sys.exit(2 if error.usage else 1)
     if not options["dry"] and status not in (None, 2) and data == Path("data"):
         from gridatlas.cli.new import offer_site

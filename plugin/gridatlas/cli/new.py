@@ -14,6 +14,7 @@ import click
 
 from gridatlas.cli.github import NoSource, Source, github_files, installed_source, parse_source
 from gridatlas.cli.mkdocs_config import CannotAdd, data_folder, with_plugin
+from gridatlas.cli.shared import echo_error
 from gridatlas.files.atomic import write_atomic, write_new
 from gridatlas.files.staging import StagingDir, remove_abandoned
 from gridatlas.hosts.sites.project import HostError
@@ -298,10 +299,10 @@ def new(
     except CannotAdd as error:
         _stop(str(error), f"a list of plugins in {name}{CONFIG}", error.fix)
     except HostError as error:
-        click.echo(f"Error: {error}", err=True)
+        echo_error(str(error))
         sys.exit(1)
     except OSError as error:
-        click.echo(f"Error: {error.filename or folder}: {error.strerror}", err=True)
+        echo_error(f"{error.filename or folder}: {error.strerror}")
         sys.exit(1)
     _report(name, plan, zensical)
 
@@ -319,7 +320,7 @@ def _nothing(config: str, zensical: bool, github: bool) -> str:
 
 
 def _stop(found: str, expected: str, fix: str) -> NoReturn:
-    click.echo(f"Error: nothing was changed\n  found:    {found}", err=True)
+    echo_error(f"nothing was changed\n  found:    {found}")
     click.echo(f"  expected: {expected}", err=True)
     click.echo(f"  fix:      {fix}", err=True)
     sys.exit(1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import click
 
@@ -59,7 +60,21 @@ def format_option(forms: Sequence[str], text: str) -> Callable[[Command], Comman
     return add
 
 
+def coloured(text: str, colour: str) -> str:
+    """A text in a colour, unless the environment has NO_COLOR; terminals alone are sent it."""
+    return text if os.environ.get("NO_COLOR") else click.style(text, fg=colour)
+
+
+def echo_error(text: str) -> None:
+    """Print an error on stderr."""
+    click.echo(f"{coloured('Error:', 'red')} {text}", err=True)
+
+
 class NothingWritten(click.ClickException):
     """Why nothing was written: exit 2, which neither a problem nor a change has."""
 
     exit_code = 2
+
+    def show(self, file: IO[str] | None = None) -> None:
+        """Print the reason."""
+        echo_error(self.format_message())

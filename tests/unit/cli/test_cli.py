@@ -158,6 +158,24 @@ def test_problems_as_json(data: Path) -> None:
     assert [problem["kind"] for problem in quiet["problems"]] == ["not-a-number"]
 
 
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_a_terminal_shows_problems_in_colours(
+    data: Path, monkeypatch: pytest.MonkeyPatch, no_color: str
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    shown = CliRunner().invoke(main, ["check"], color=True).output
+    plain = CliRunner().invoke(main, ["check"]).output
+    refused = CliRunner().invoke(main, ["diff", "nowhere", "data"], color=True).output
+    assert click.unstyle(shown) == plain
+    assert (shown == plain) is bool(no_color)
+    assert refused.startswith("Error: " if no_color else "\x1b[31mError:\x1b[0m ")
+    if not no_color:
+        colours = {"problem [": 31, "note [": 33, "1 problem": 31}
+        for line, known in zip(shown.splitlines(), plain.splitlines(), strict=True):
+            colour = next((code for text, code in colours.items() if text in known), None)
+            assert line == (f"\x1b[{colour}m{known}\x1b[0m" if colour else known)
+
+
 def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:
     result = _run("check", "--format", "github", "--quiet")
     assert result.output == (
