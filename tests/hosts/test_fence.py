@@ -424,7 +424,7 @@ ERRORS = {
     ),
     "option without value": (
         ["plain", "title:"], 2, "the option title without a value", "a text",
-        "write it behind the colon, as in `title: …`, or remove the line",
+        "write it after the colon, as in `title: …`, or remove the line",
     ),
     **{
         f"width {width}": (
@@ -501,7 +501,7 @@ ERRORS = {
     ),
     "list without pages": (
         ["as: studies"], 1, "as: studies, where the site has no pages of studies",
-        "a site with pages to lead to",
+        "a site with pages to link to",
         "write them with `gridatlas build`, and set `downloads: true` for the extension",
     ),
     "plot with a shared scale": (
@@ -573,8 +573,8 @@ UNFIT = {
     ),
     "profile of what is alike": (
         ["alike", "as: profile"], 2,
-        "as: profile for axes whose levels can't be compared: too few, too many, or in no row all "
-        "with a value",
+        "as: profile for axes whose levels can't be compared: too few, too many, or never all "
+        "with a value in one row",
         "an axis of 2 to 100 levels with different means",
         "remove the line, which shows the heatmap",
     ),
@@ -626,9 +626,9 @@ def _assert_error(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("```grid scale=shared\nplain\n```", '"scale=shared" behind the word grid'),
-        ('```grid scale="shared"\nplain\n```', '"scale=shared" behind the word grid'),
-        ("> ```grid plain\n> ```", '"plain" behind the word grid'),
+        ("```grid scale=shared\nplain\n```", '"scale=shared" after the word grid'),
+        ('```grid scale="shared"\nplain\n```', '"scale=shared" after the word grid'),
+        ("> ```grid plain\n> ```", '"plain" after the word grid'),
         ("```grid\nplain\n\ntext", "a fence that isn't ended"),
         ("!!! note\n\n    ```grid\n    plain\n", "a fence that isn't ended"),
         ("- item\n\n    ```grid\n  plain\n    ```", "a fence that isn't ended"),

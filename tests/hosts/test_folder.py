@@ -57,7 +57,9 @@ def test_a_file_of_others_is_never_overwritten(
         write(first, tmp_path)
     (tmp_path / "a.md").write_text("mine", "utf-8")
     before = _files(tmp_path)
-    with pytest.raises(FolderError, match=r"1 file is in the way that no build left so: a\.md\n"):
+    with pytest.raises(
+        FolderError, match=r"overwrite 1 file that no build wrote, or that changed since: a\.md\n"
+    ):
         write({"a.md": b"2", "b.md": b"2"}, tmp_path)
     assert _files(tmp_path) == before
 
@@ -83,7 +85,9 @@ def test_files_and_folders_in_the_way_are_told(tmp_path: Path, kind: str, path: 
     (tmp_path / kind).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / kind).write_text("mine", "utf-8")
     before = _files(tmp_path)
-    with pytest.raises(FolderError, match="nothing was written, since there is a folder where"):
+    with pytest.raises(
+        FolderError, match="nothing was written, since folders and files there have the same names"
+    ):
         write({path: b"1"}, tmp_path)
     assert _files(tmp_path) == before
 
@@ -94,7 +98,7 @@ def test_files_and_folders_in_the_way_are_told(tmp_path: Path, kind: str, path: 
 )
 def test_a_damaged_manifest_is_not_guessed(tmp_path: Path, manifest: str) -> None:
     (tmp_path / MANIFEST).write_text(manifest, "utf-8")
-    with pytest.raises(FolderError, match="isn't what a build wrote there"):
+    with pytest.raises(FolderError, match="isn't a list of files that a build wrote"):
         write({"a.md": b"1"}, tmp_path)
     assert _files(tmp_path).keys() == {MANIFEST}
 
@@ -240,7 +244,7 @@ def test_a_file_in_the_way_ends_the_build(project: Path) -> None:
     (project / "docs/studies/index.md").write_text("# Mine\n", "utf-8")
     result = _run("--into", "docs")
     assert result.exit_code == 2
-    assert "no build left so: studies/index.md" in result.output
+    assert "no build wrote, or that changed since: studies/index.md" in result.output
     assert not (project / "docs/grids").exists()
 
 

@@ -297,7 +297,7 @@ def test_a_fault_on_zensical_is_a_box_and_fails_a_strict_build(
         done = _gridatlas(project, "build", "--site", "--host", "zensical", *more)
         assert "index.md:4: this grid can't be shown" in done.log
         assert "write tiny/small" in done.log
-        assert "index.md: a number can't be given" in done.log
+        assert "index.md: a number is missing" in done.log
         assert "Traceback" not in done.log
         assert done.status == int(strict)
         assert done.site.exists() != strict

@@ -190,8 +190,8 @@ def test_an_address_in_use_is_told_of(server: Server) -> None:
     assert (done.returncode, done.stdout) == (
         2,
         f"Error: {server.address} can't be used: Address already in use\n"
-        "  expected: an address that nothing else uses\n"
-        "  fix:      end what runs there, or take another one: "
+        "  expected: a free address\n"
+        "  fix:      stop the program that uses it, or choose another one: "
         f"--address 127.0.0.1:{port + 1}\n",
     )
 

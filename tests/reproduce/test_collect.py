@@ -647,7 +647,7 @@ def test_a_manifest_that_the_script_would_not_write_is_refused(
     assert result.stderr == (
         f"Error: {path} can't be read: {why}\n"
         "  expected: the manifest of a run, as the script wrote it\n"
-        "  fix:      bring it back, or start the run again in another folder\n"
+        "  fix:      restore it, or start the run again in another folder\n"
     )
     assert not (data / "demo/runs").exists()
 
@@ -671,7 +671,7 @@ def test_a_run_that_would_be_refused_later_is_not_collected(
     assert result.stderr == (
         f"Error: {path} {found}\n"
         "  expected: the manifest of a run, as the script wrote it\n"
-        "  fix:      bring it back, or start the run again in another folder\n"
+        "  fix:      restore it, or start the run again in another folder\n"
     )
     assert not (data / "demo/runs").exists()
     assert not (data / "demo/ours.csv").exists()

@@ -238,7 +238,7 @@ def test_a_broken_model_is_told(damage: Any, why: str, tmp_path: Path) -> None:
     assert refused.value.message == (
         f"{folder} has no model that can be read: {why.format(folder=folder)}\n"
         "  expected: a model as the run saved it\n"
-        f"  fix:      remove {folder} and give the run's command again: it trains it from the start"
+        f"  fix:      remove {folder} and run the same command again: it trains it from the start"
     )
 
 
@@ -437,12 +437,10 @@ def test_a_full_disk_is_told_in_training(start: Path, tmp_path: Path) -> None:
     found, expected_, fix = refused.value.message.split("\n")
     assert found.startswith(f"no space to write {tmp_path}/work/model (")
     assert found.endswith(" MiB free)")
-    assert (
-        expected_ == "  expected: room for the records; what was written before is whole and counts"
-    )
+    assert expected_ == "  expected: room for the records; earlier records are complete and count"
     assert fix == (
-        "  fix:      free some space, or move the run's folder to a larger disk, and give the same "
-        "command again: it goes on where it stopped"
+        "  fix:      free some space, or move the run's folder to a larger disk, and run the same "
+        "command again: it resumes"
     )
 
 
@@ -691,7 +689,7 @@ def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) ->
         f"Error: {folder}/work/seed-1/before has no model that can be read: Error while "
         "deserializing header: header too small\n"
         "  expected: a model as the run saved it\n"
-        f"  fix:      remove {folder}/work/seed-1/before and give the run's command again: it "
+        f"  fix:      remove {folder}/work/seed-1/before and run the same command again: it "
         "trains it from the start\n"
     )
     shutil.rmtree(folder / "work" / "seed-1" / "before")

@@ -317,7 +317,7 @@ def test_another_machine_is_told_and_recorded_once(
         later = make_manifest(environment=other, now=f"2026-05-{day}T12:00:00Z")
         run = RunFolder.start(tmp_path, later, reported.append)
     assert reported == [
-        "The run goes on with other than it was started with:\n"
+        "The run resumes with other settings than it began with:\n"
         "    setting         then      now\n"
         "    dirty           false     true\n"
         '    gpu.cuda        "13.0"    (none)\n'

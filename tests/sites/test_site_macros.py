@@ -114,7 +114,7 @@ def test_a_number_that_is_wrong_is_a_message_of_ours(
     assert project.build("--strict").status == 1
     build = project.built()
     assert (
-        "WARNING -  numbers.md: a number can't be given\n"
+        "WARNING -  numbers.md: a number is missing\n"
         'there is no study "tin"; did you mean tiny?\n'
         '  grid(study="tin").max\n'
     ) in build.log

@@ -164,9 +164,8 @@ def test_what_other_plugins_write_last_is_in_the_site(project: Project) -> None:
     assert b"lost" not in build.files()["index.html"]
     [warning] = [line for line in build.log.splitlines() if line.startswith("WARNING")]
     assert warning.endswith(
-        "a file was written in "
-        f"{build.site} while the site was built, and not by the build: index.html. "
-        "A hook or plugin finds the site that is being built in config.site_dir"
+        f"a hook or plugin wrote into {build.site} during the build: index.html. It should write "
+        "into config.site_dir, where the site is built"
     )
 
 

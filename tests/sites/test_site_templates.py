@@ -130,7 +130,7 @@ def test_a_template_that_fails_in_a_fence_is_told(
 
 def test_a_folder_of_templates_that_there_is_not(tiny: Callable[..., Project]) -> None:
     project = tiny(options={"templates": "overrides"})
-    message = f"the option templates names {project.folder / 'overrides'}, which is no folder\n"
+    message = f"the option templates names {project.folder / 'overrides'}, which isn't a folder\n"
     site = project.build()
     assert site.status == 0
     assert message in site.log

@@ -413,7 +413,7 @@ def test_a_study_of_a_frame_is_saved_as_it_is(tmp_path: Path) -> None:
     again = gridatlas.load(tmp_path / "data")["tuning"]
     assert again.at(lr="0.1", model="large").value == study.at(lr="0.1", model="large").value
     assert sorted(path.name for path in folder.iterdir()) == ["cells.csv", "study.yml"]
-    with pytest.raises(ValueError, match="which is there already; fix: name another"):
+    with pytest.raises(ValueError, match="which exists already; fix: name another"):
         study.save(folder)
     study.save(folder, replace=True)
 

@@ -60,7 +60,7 @@ def installed_source() -> Source:
     """
     text = metadata.distribution("gridatlas").read_text("direct_url.json")
     if not text:
-        raise NoSource("Grid Atlas was installed without a record of where from")
+        raise NoSource("pip recorded no source of this installation")
     record = json.loads(text)
     url, commit = str(record.get("url", "")), record.get("vcs_info", {}).get("commit_id", "")
     if "dir_info" in record:
@@ -68,7 +68,7 @@ def installed_source() -> Source:
     address = _ADDRESS.fullmatch(url)
     found = parse_source(f"{address[1]}@{commit}") if address else None
     if found is None:
-        raise NoSource("Grid Atlas was installed from no commit of a repository on GitHub")
+        raise NoSource("this installation isn't from a commit on GitHub")
     return found
 
 

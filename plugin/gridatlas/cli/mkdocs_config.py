@@ -35,7 +35,7 @@ def with_plugin(text: str) -> str:
     # What was there is there still, and the plugin is all that came.
     after = _top(new.removeprefix("\ufeff"))
     if not _has_plugin(after) or _shape(after, without=True) != _shape(top, without=True):
-        raise CannotAdd("plugins written in a way that can't be added to by itself")
+        raise CannotAdd("plugins in a form that this command can't change")
     return new
 
 
@@ -126,15 +126,15 @@ def _with_plugin(text: str, top: yaml.MappingNode) -> str:
                 f"add the line - gridatlas to the plugins in {parent[0]}",
             )
         if _in_flow(top):
-            raise CannotAdd("mkdocs.yml in braces")
+            raise CannotAdd("mkdocs.yml as one mapping in braces")
         body = text if text.endswith("\n") or not text else text + end
         if re.search(r"^(\.\.\.|---)\s*$", body.rstrip()[-3:], re.MULTILINE):
-            raise CannotAdd("mkdocs.yml with marks of a document at its end")
+            raise CannotAdd("mkdocs.yml that ends with --- or ...")
         # Without a list MkDocs has the plugin search; with one it must be named.
         return f"{body}plugins:{end}  - search{end}  - {PLUGIN}{end}"
     if isinstance(plugins, yaml.ScalarNode):
         if plugins.value or plugins.tag != "tag:yaml.org,2002:null":
-            raise CannotAdd("plugins that are no list")
+            raise CannotAdd("plugins that aren't a list")
         line_end = _line_end(text, plugins.start_mark.index)
         return _insert(text, line_end, f"  - {PLUGIN}", end)
     if text[plugins.start_mark.index : plugins.start_mark.index + 1] in "&*":

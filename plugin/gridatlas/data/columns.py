@@ -85,7 +85,7 @@ class Typo:
         return Problem.of(
             "missing-column",
             source.name,
-            f"{quote(self.name)}, which is no column of {self.table.name}",
+            f"{quote(self.name)}, which isn't a column of {self.table.name}",
             source.line(*self.path),
             ".".join(map(str, self.path)),
             expected=f"one of its columns: {join_names(self.table.columns, 30)}",

@@ -52,8 +52,8 @@ def find_revision(name: str, data: Path, around: Path) -> Revision:
     top = _git(around, "rev-parse", "--show-toplevel")
     if top is None:
         raise RevisionError(
-            f"there is no folder {quote(name)}, and {around} is in no git repository (or git can't "
-            "read it), so that this can't be a revision either; name a folder with studies"
+            f"there is no folder {quote(name)}, and {around} isn't in a git repository that git "
+            "can read, so it isn't a revision either; name a folder with studies"
         )
     repository = Path(top.decode().rstrip("\n")).resolve()
     folder = (around.resolve() / data).resolve()
@@ -208,6 +208,6 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes | None:
         )
     except FileNotFoundError:
         raise RevisionError(
-            "git isn't installed, so that only folders can be compared; name a folder with studies"
+            "git isn't installed, so only folders can be compared; name a folder with studies"
         ) from None
     return done.stdout if done.returncode == 0 else None

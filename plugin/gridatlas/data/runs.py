@@ -160,7 +160,7 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
             "run-without-file",
             f"{name}/{FOLDER}/{file.name}",
             "outcomes of a run",
-            f"{FOLDER}/{run}.json beside them, which says what the run was",
+            f"{FOLDER}/{run}.json next to them, which describes the run",
             f"{COLLECT}, or remove the file",
         )
         for file in files

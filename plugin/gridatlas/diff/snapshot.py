@@ -161,7 +161,7 @@ def _read(folder: Path, shown: str, name: str, commit: str | None, cache: Path |
             if within:
                 raise SnapshotError(f"{message}; there are some in {quote(f'{shown}/{within[0]}')}")
             raise NoStudyError(
-                f"{message}. An empty side looks like one whose studies were lost",
+                f"{message}. It isn't clear whether its studies were lost",
                 "the base has no study",
                 commit,
             )

@@ -16,6 +16,7 @@ from pathlib import Path
 from gridatlas.build.site import Site
 from gridatlas.files.staging import FileTransaction, StagingDir, parents, remove_abandoned
 from gridatlas.hosts.reporting import not_written
+from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
 from gridatlas.pages.filters import inert
 from gridatlas.pages.plan import PagePlan
@@ -176,8 +177,8 @@ def _manifest(folder: Path) -> Digests:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FolderError(
-            f"{folder / MANIFEST} isn't what a build wrote there, so it isn't known which files "
-            "are its own; restore it, or remove it together with the files of the last build"
+            f"{folder / MANIFEST} isn't a list of files that a build wrote; restore it, or remove "
+            "it together with the files of the last build"
         ) from error
     return found
 
@@ -212,9 +213,9 @@ def _refuse_others(
     ]
     if others:
         raise FolderError(
-            f"nothing was written, since {len(others)} "
-            f"{'file is' if len(others) == 1 else 'files are'} in the way that no build left so: "
-            f"{join_names(others, 5)}\nmove or remove what is yours in {folder}, and build again"
+            f"nothing was written, since it would overwrite {many(len(others), 'file')} that no "
+            f"build wrote, or that changed since: {join_names(others, 5)}\n"
+            f"move or remove your files in {folder}, and build again"
         )
     blocked = [
         path
@@ -223,8 +224,8 @@ def _refuse_others(
     ]
     if blocked:
         raise FolderError(
-            f"nothing was written, since there is a folder where a file must be, or a file where "
-            f"a folder must be: {join_names(blocked, 5)}"
+            f"nothing was written, since folders and files there have the same names: "
+            f"{join_names(blocked, 5)}"
         )
 
 

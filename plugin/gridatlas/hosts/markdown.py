@@ -163,7 +163,7 @@ class PendingFence:
             )
         if self.header:
             raise FenceError(
-                f'"{self.header}" behind the word grid',
+                f'"{self.header}" after the word grid',
                 "the word alone in the first line, and options in lines of their own",
                 "write each option in a line below the address, such as `scale: shared`",
             )

@@ -161,7 +161,7 @@ class _Page:
         try:
             return number(expression, self._fences().studies)
         except ClaimError as error:
-            self._report(f"gridatlas: {self.name}: a number can't be given\n{error}", error)
+            self._report(f"gridatlas: {self.name}: a number is missing\n{error}", error)
             return FailedNumber(f"({error.message})")
 
     def finish(self, html: str) -> str:

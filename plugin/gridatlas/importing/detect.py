@@ -213,7 +213,7 @@ def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:
         raise CannotImport(
             f"--path with {{{twice[0]}}}, and a column {twice[0]}",
             "names that the table doesn't have",
-            f"name the part otherwise, such as {{{twice[0]}_path}}",
+            f"rename the part, for example to {{{twice[0]}_path}}",
             usage=True,
         )
     named = {name: [text] * len(table.places) for name, text in parts.items()}

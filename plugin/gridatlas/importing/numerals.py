@@ -166,7 +166,7 @@ def decimal_mark(marks: Marks, *, semicolons: bool) -> DecimalMark:
         decimal = unclear.replace(",", ".")
         raise CannotImport(
             f"{quote(unclear)}, which may be {digits} or {decimal}",
-            "numbers that can be read in one way only",
+            "numbers with one meaning",
             fix,
             usage=True,
         )

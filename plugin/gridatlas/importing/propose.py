@@ -280,9 +280,9 @@ class _Proposing:
         outcome = unclear_outcome(self.columns) if found is None else None
         if outcome is not None:
             raise CannotImport(
-                f"{outcome.name} with {join_names(outcome.distinct, 5)}, which are no numbers",
+                f"{outcome.name} with {join_names(outcome.distinct, 5)}, which aren't numbers",
                 "a column of numbers, or of two outcomes such as pass and fail",
-                "write 1 for what counts as a success and 0 for the rest",
+                "write 1 for a success and 0 for everything else",
             )
         if found is None:
             raise CannotImport(

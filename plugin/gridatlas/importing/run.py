@@ -252,7 +252,7 @@ def _stop_at_wrong_rows(imported: Imported, proposal: Proposal, *, skip: bool) -
             f"{many(len(bad), 'wrong row')}, listed above", "rows that are cells", fix
         )
     if not imported.cells:
-        raise CannotImport("no row that is a cell", "at least one", "name other columns")
+        raise CannotImport("no row that gives a cell", "at least one", "name other columns")
 
 
 def _write(
@@ -284,12 +284,12 @@ def _write(
         raise CannotImport(
             "problems, listed above",
             "a study that can be shown",
-            "correct the source, or name columns and levels otherwise",
+            "correct the source, or choose other columns",
         )
     if checked.problems:
         echo(
-            "The study is as its source is; these are findings about it. Fix the source, or "
-            "accept what is known."
+            "The study was written with the values of its source. Correct these there, or list "
+            "known findings under accepted in study.yml."
         )
     return 1 if checked.problems else 0
 

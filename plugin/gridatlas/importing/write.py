@@ -53,14 +53,14 @@ def check_place(data: Path, study: str, *, replace: bool) -> None:
         return
     if not replace:
         raise CannotImport(
-            f"{folder}, which is there already",
+            f"{folder}, which exists already",
             "the name of a new study",
             "name another one with --study, or replace it with --replace",
             usage=True,
         )
     if folder.is_symlink() or not folder.is_dir():
         raise CannotImport(
-            f"{folder}, which is no folder of its own",
+            f"{folder}, which is a link or a file",
             "a folder with a study",
             "name another study with --study",
             usage=True,
@@ -70,7 +70,7 @@ def check_place(data: Path, study: str, *, replace: bool) -> None:
         raise CannotImport(
             f"{folder} with other files: {join_names(others)}",
             f"only {join_names(FILES)}, which an import writes",
-            "move them away, or name another study with --study",
+            "move these files, or name another study with --study",
             usage=True,
         )
 

@@ -116,7 +116,7 @@ def parse(body: str) -> Fence:
             raise FenceError(
                 f"the option {name} without a value",
                 OPTIONS[name],
-                f"write it behind the colon, as in `{name}: …`, or remove the line",
+                f"write it after the colon, as in `{name}: …`, or remove the line",
                 number,
             )
         options[name] = Entry(value, number)

@@ -425,6 +425,6 @@ class Fences:
                 "as",
                 "as: studies, where the site has no pages of studies",
                 "write them with `gridatlas build`, and set `downloads: true` for the extension",
-                "a site with pages to lead to",
+                "a site with pages to link to",
             )
         return studies_html(chosen, self.pages, page, self.cache, (self.templates, self.broken))

@@ -90,8 +90,8 @@ def _profiles(fence: Fence, tables: Tables) -> tuple[Plot, ...]:
     if not found:
         raise fence.error(
             "as",
-            "as: profile for axes whose levels can't be compared: too few, too many, or in no row "
-            "all with a value",
+            "as: profile for axes whose levels can't be compared: too few, too many, or never all "
+            "with a value in one row",
             "remove the line, which shows the heatmap",
             f"an axis of 2 to {LEVELS_UP_TO} levels with different means",
         )

@@ -290,9 +290,9 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "not YAML": ("a: [\n", "mkdocs.yml, which isn't YAML, line 2"),
     "empty": ("", "mkdocs.yml without keys"),
-    "a text": ("plugins: search\n", "plugins that are no list"),
+    "a text": ("plugins: search\n", "plugins that aren't a list"),
     "an alias": ("a: &p [search]\nplugins: *p\n", "plugins with an anchor or an alias"),
-    "braces": ("{site_name: a}\n", "mkdocs.yml in braces"),
+    "braces": ("{site_name: a}\n", "mkdocs.yml as one mapping in braces"),
 }
 
 
@@ -468,11 +468,15 @@ def test_the_commit_is_that_of_the_installed_version(
             in (site / CALLERS[0]).read_text()
         )
         return
-    reason = "from no commit of a repository on GitHub" if url else "without a record of where from"
+    reason = (
+        "this installation isn't from a commit on GitHub"
+        if url
+        else "pip recorded no source of this installation"
+    )
     assert (result.exit_code, result.output) == (
         1,
         "Error: nothing was changed\n"
-        f"  found:    Grid Atlas was installed {reason}\n"
+        f"  found:    {reason}\n"
         "  expected: a commit, which the workflows name and install\n"
         "  fix:      name it: gridatlas new --github --source OWNER/grid-atlas@COMMIT\n",
     )
@@ -504,7 +508,7 @@ def test_the_commit_of_a_clone_is_that_which_github_has(
     result = run("--github", "--yes")
     named = f"atlas/grid-atlas/.github/workflows/results.yml@{commit}"
     assert (result.exit_code, named in result.output) == (0 if pushed else 1, pushed)
-    assert ("from no commit of a repository on GitHub" in result.output) is not pushed
+    assert ("isn't from a commit on GitHub" in result.output) is not pushed
 
 
 @pytest.mark.parametrize(

@@ -1283,12 +1283,12 @@ def test_the_text_goes_to_a_file(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere", "base"], 'there is no folder "nowhere", and . is in no git repository'),
+        (["nowhere", "base"], "and . isn't in a git repository that git can read, so it isn't"),
         (["x" * 5000, "base"], "File name too long"),
         (
             ["base", "empty"],
-            'the folder "empty" has no study: no folder in it has a study.yml. An empty side '
-            "looks like one whose studies were lost",
+            "has no study: no folder in it has a study.yml. It isn't clear whether its studies "
+            "were lost",
         ),
         (["empty", "empty"], 'the folder "empty" has no study'),
         (["base", "above/nodata/data"], 'there is no folder "above/nodata/data"'),

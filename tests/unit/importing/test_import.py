@@ -254,7 +254,7 @@ def test_a_study_that_is_there_is_only_replaced_when_asked(here: Path) -> None:
     assert result.exit_code == 2
     assert result.output == (
         "Error: nothing was imported\n"
-        "  found:    data/results, which is there already\n"
+        "  found:    data/results, which exists already\n"
         "  expected: the name of a new study\n"
         "  fix:      name another one with --study, or replace it with --replace\n"
     )
@@ -1143,8 +1143,8 @@ REFUSED: dict[str, tuple[str, list[str], int, str]] = {
     ),
     "an unknown level": ("x,y,acc\n1,1,0.5\n2,1,0.5\n", ["--only", "y=2"], 2, "--only y=2"),
     "one column": ("x\n1\n", [], 1, 't.csv with one column, "x"'),
-    "only a header": ("x,y,acc\n", [], 1, "t.csv, in which there is only a header"),
-    "nothing": ("", [], 1, "t.csv, in which there is nothing"),
+    "only a header": ("x,y,acc\n", [], 1, "t.csv, which has only a header"),
+    "nothing": ("", [], 1, "t.csv, which is empty"),
     "not text": ("\0\1\2\3\0", [], 1, "t.csv, which isn't text"),
     "an open quote": ('x,y\n"1,2\n3,4\n', [], 1, "t.csv:2: unexpected end of data"),
     "levels with one address": (
@@ -1284,8 +1284,8 @@ def test_findings_are_told_and_the_study_is_written(here: Path) -> None:
     assert result.exit_code == 1
     assert "problem [k-of-n]" in result.output
     assert result.output.endswith(
-        "1 problem\nThe study is as its source is; these are findings about it. Fix the source, "
-        f"or accept what is known.\n{NEXT}"
+        "1 problem\nThe study was written with the values of its source. Correct these there, "
+        f"or list known findings under accepted in study.yml.\n{NEXT}"
     )
     assert (here / "data/t/study.yml").exists()
 
@@ -1419,7 +1419,7 @@ def test_a_sheet_of_a_workbook(
     [
         (workbook(A="a,b\n1,2\n", B=SHEET), (), "t.xlsx with 2 sheets: 1 (A), 2 (B)"),
         (workbook(A="a,b\n1,2\n"), ("--table", "3"), "1 to 1, the sheets of t.xlsx"),
-        (workbook(A=""), (), "t.xlsx, in which there is nothing"),
+        (workbook(A=""), (), "t.xlsx, which is empty"),
         (b"PK\x03\x04 no workbook", (), "an Excel workbook (.xlsx)"),
     ],
 )
@@ -1503,7 +1503,7 @@ def test_each_of_several_metrics_is_a_study_that_links_to_the_others(here: Path)
     ("metrics", "options", "message"),
     [
         (("acc", "nope"), (), "--metric nope"),
-        (("loss", "acc"), ("--study", "there"), "there-acc, which is there already"),
+        (("loss", "acc"), ("--study", "there"), "there-acc, which exists already"),
         (("acc", "loss"), ("--dry-run", "--format", "json"), "takes one --metric"),
     ],
 )

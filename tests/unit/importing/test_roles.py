@@ -311,7 +311,7 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
     ),
     "outcomes of three kinds": (
         "model,test,status\na,1,pass\na,2,fail\nb,1,timeout\nb,2,pass\n",
-        "status with pass, fail, timeout, which are no numbers",
+        "status with pass, fail, timeout, which aren't numbers",
     ),
     "numbers without labels": ("f1,f2,f3\n1,2,3\n4,5,6\n7,8,9\n10,11,12\n", "axes"),
 }  # fmt: skip
@@ -398,7 +398,7 @@ def test_several_faults_are_told_in_one_run(
     assert result.exit_code == 2
     assert result.output == (
         "Error: nothing was imported\n"
-        "  found:    data/t, which is there already\n"
+        "  found:    data/t, which exists already\n"
         "  expected: the name of a new study\n"
         "  fix:      name another one with --study, or replace it with --replace\n"
         "  found:    --facet modle\n"

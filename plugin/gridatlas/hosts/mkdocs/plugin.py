@@ -352,13 +352,12 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         try:
             others = staged.finish()
         except OSError as error:
-            state = "the site was built, but can't be brought to its folder, which is as it was"
+            state = "the site was built, but couldn't replace the one before, which is unchanged"
             raise Abort(not_written(error, staged.site, state)) from error
         if others:
             log.warning(
-                "gridatlas: %s written in %s while the site was built, and not by the build: %s. "
-                "A hook or plugin finds the site that is being built in config.site_dir",
-                "files were" if len(others) > 1 else "a file was",
+                "gridatlas: a hook or plugin wrote into %s during the build: %s. It should write "
+                "into config.site_dir, where the site is built",
                 staged.site,
                 join_names(others, 5),
             )
@@ -431,7 +430,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         try:
             return number(expression, self.site.assessments.results)
         except ClaimError as error:
-            log.warning("%s: a number can't be given\n%s", self.page, error)
+            log.warning("%s: a number is missing\n%s", self.page, error)
             return FailedNumber(f"({error.message})")
 
     def _fence_figures(self, keys: list[str], page: HostPage, seen: set[str]) -> list[str]:
@@ -452,7 +451,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return None
         folder = self._path(config, self.config.templates)
         if not folder.is_dir():
-            log.warning("gridatlas: the option templates names %s, which is no folder", folder)
+            log.warning("gridatlas: the option templates names %s, which isn't a folder", folder)
             return None
         return folder
 
@@ -493,5 +492,5 @@ def _free(file: File, taken: dict[str, str]) -> bool:
     """Whether the site has no file of the user's at this address; theirs is kept."""
     theirs = taken.get(file.dest_uri)
     if theirs is not None:
-        log.info("gridatlas: %s is yours and is kept; ours is not added", theirs)
+        log.info("gridatlas: the site has its own %s, so that of Grid Atlas isn't added", theirs)
     return theirs is None

@@ -84,6 +84,6 @@ def require_free(address: str) -> None:
             other = f"{host}:{int(port) % 65535 + 1}"
             raise HostError(
                 f"{address} can't be used: {error.strerror or error}",
-                "an address that nothing else uses",
-                f"end what runs there, or take another one: --address {other}",
+                "a free address",
+                f"stop the program that uses it, or choose another one: --address {other}",
             ) from error

@@ -56,7 +56,7 @@ def build(project: Project, strict: bool, report: Report) -> int:
         if failing:
             report(f"gridatlas: {many(failing, 'problem')} (listed above), and the build is strict")
         if status or failing:
-            report("gridatlas: the site isn't built, and is as it was")
+            report("gridatlas: the site wasn't built; the one from before is unchanged")
             return 1
         _publish(staging, staged)
         report(f"gridatlas: the site is in {settings.site}")
@@ -111,7 +111,7 @@ def _again(staging: Staging, watcher: Watcher, report: Report) -> None:
     try:
         staged = staging.bring()
     except HostError as error:
-        report(f"Error: {error}\ngridatlas: the pages stay as they were")
+        report(f"Error: {error}\ngridatlas: the pages are unchanged")
         return
     _report_problems(staged.site.problems, report)
     pages = [path for path in staged.changed if path.endswith((".md", ".markdown"))]

@@ -118,7 +118,7 @@ def _check_name(member: str, name: str) -> None:
         raise CannotImport(
             f"{name}: a member called {quote(member, 80)}",
             "names within the file",
-            "import only logs that come from where you trust",
+            "import only logs that you trust",
         )
 
 

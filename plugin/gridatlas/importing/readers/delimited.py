@@ -83,12 +83,12 @@ def read_delimited(text: str, name: str, encoding_note: str) -> RawTable:
     except CsvError as error:
         raise CannotImport(
             f"{name}:{error.line + before}: {error.found}",
-            "values whose quotes fit",
+            "quotes in pairs",
             'double the quotes within a quoted value ("") and close each one',
         ) from None
     if len(rows) < 2:
         raise CannotImport(
-            f"{name}, in which there is " + ("only a header" if rows else "nothing"),
+            f"{name}, which " + ("has only a header" if rows else "is empty"),
             "a header and at least one row",
             "export it again",
         )

@@ -43,7 +43,7 @@ def read_excel(data: bytes, name: str, number: int | None) -> RawTable:
     sheets = [(sheet, rows) for sheet, rows in sheets if rows]
     if not sheets:
         raise CannotImport(
-            f"{name}, in which there is nothing", "a header and at least one row", "export it again"
+            f"{name}, which is empty", "a header and at least one row", "export it again"
         )
     if number is None and len(sheets) > 1:
         listed = (f"{at} ({sheet})" for at, (sheet, _) in enumerate(sheets, 1))

@@ -53,7 +53,7 @@ def read_latex(text: str, name: str) -> RawTable:
             pending = ""
     if len(rows) < 2:
         raise CannotImport(
-            f"{name}, in which there is no table",
+            f"{name}, which has no table",
             r"rows that end with \\, and cells between ampersands",
             "name another file",
         )

@@ -30,7 +30,7 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
     found = _tables(lines)
     if not found:
         raise CannotImport(
-            f"{name}, in which there is no table",
+            f"{name}, which has no table",
             "a table with bars and a line of dashes below its header",
             "name another file",
         )

@@ -94,7 +94,7 @@ def load_model(folder: Path) -> Any:
         raise CannotRun(
             f"{folder} has no model that can be read: {str(error).splitlines()[0]}",
             "a model as the run saved it",
-            f"remove {folder} and give the run's command again: it trains it from the start",
+            f"remove {folder} and run the same command again: it trains it from the start",
         ) from error
     return model
 

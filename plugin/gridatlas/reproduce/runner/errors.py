@@ -49,9 +49,9 @@ def not_written(path: Path, error: OSError) -> CannotRun:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return CannotRun(
             f"no space to write {path}{_free(path)}",
-            "room for the records; what was written before is whole and counts",
-            "free some space, or move the run's folder to a larger disk, and give the same command "
-            "again: it goes on where it stopped",
+            "room for the records; earlier records are complete and count",
+            "free some space, or move the run's folder to a larger disk, and run the same command "
+            "again: it resumes",
         )
     return CannotRun(
         f"{path} can't be written: {error.strerror or error}",

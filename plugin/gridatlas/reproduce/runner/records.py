@@ -125,7 +125,7 @@ class RunFolder:
     # --- what the run is ------------------------------------------------------------------------
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest, with `resumed`: what was different when the run was taken up again."""
+        """The manifest, with `resumed`: what changed when the run was resumed."""
         manifest = _read_manifest(self.folder)
         resumed = [_read_resumed(path) for path in sorted((self.folder / RESUMED).glob("*.json"))]
         return manifest | {
@@ -168,7 +168,8 @@ class RunFolder:
         entry = {"at": at, "differs": content}
         if write_atomic(self.folder / RESUMED / name, indented(entry), replace=False):
             self.report(
-                f"The run goes on with other than it was started with:\n{difference_table(found)}"
+                "The run resumes with other settings than it began with:\n"
+                f"{difference_table(found)}"
             )
 
     # --- units ----------------------------------------------------------------------------------
@@ -291,9 +292,9 @@ class RunFolder:
 def _write_first(folder: Path, manifest: Manifest) -> None:
     if any((folder / RECORDS).glob("*.jsonl")):
         raise CannotRun(
-            f"{folder} has records, and no {RUN_FILE} that says of which run",
-            "a run's folder as it was left, or a new one",
-            f"bring {RUN_FILE} back, or name another folder with --out",
+            f"{folder} has records, and no {RUN_FILE} that describes the run",
+            "the folder of a run, or a new one",
+            f"restore {RUN_FILE}, or name another folder with --out",
         )
     # The plan first: where the manifest is, everything is. Of several processes that start
     # together one writes, and the others compare.
@@ -315,7 +316,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise CannotRun(
             f"{path} can't be read: {error}",
             "the manifest of a run, as the script wrote it",
-            "bring it back, or start the run again in another folder",
+            "restore it, or start the run again in another folder",
         ) from error
     if not isinstance(manifest, dict) or manifest.get("format") != 1:
         raise CannotRun(
@@ -330,7 +331,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise CannotRun(
             f"{path} has {found}",
             "the manifest of a run, as the script wrote it",
-            "bring it back, or start the run again in another folder",
+            "restore it, or start the run again in another folder",
         )
     return manifest
 
@@ -370,7 +371,7 @@ def _read_resumed(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise CannotRun(
             f"{path} can't be read: {error}",
-            "what was different when the run was taken up again",
-            "bring the file back, or remove it: then it isn't reported",
+            "what changed when the run was resumed",
+            "restore the file, or remove it: then it isn't reported",
         ) from error
     return entry

@@ -151,7 +151,7 @@ def _manifest(folder: RunFolder) -> dict[str, Any]:
         raise CannotRun(
             f"{folder.folder / RUN_FILE} has {problem.found}{has}",
             "the manifest of a run, as the script wrote it",
-            "bring it back, or start the run again in another folder",
+            "restore it, or start the run again in another folder",
         )
     return manifest
 
@@ -170,8 +170,8 @@ def _rows(written: Sequence[tuple[RunFolder, Collection[str]]], unit: Unit) -> l
     for folder, rows in found[1:]:
         if _outcomes(rows) != _outcomes(found[0][1]):
             raise CannotRun(
-                f"{found[0][0].path(unit)} and {folder.path(unit)} have other outcomes",
-                "each unit once, or twice the same",
+                f"{found[0][0].path(unit)} and {folder.path(unit)} have different outcomes",
+                "each unit once, or with equal outcomes",
                 "collect only one of the two folders",
             )
     return found[0][1] if found else None
