@@ -300,8 +300,8 @@ def test_a_user_s_own_overview_and_study_page_are_kept(
     for path, address in own.items():
         text = site_builds.text_of(site_builds.article(build.page(address)))
         assert text == f"Written by hand: {path}"
-        said = f"the site has its own {path}, so that of Grid Atlas isn't added\n"
-        assert f"INFO    -  gridatlas: {said}" in build.log
+        logged = f"the site has its own {path}, so that of Grid Atlas isn't added\n"
+        assert f"INFO    -  gridatlas: {logged}" in build.log
     assert build.log.count("so that of Grid Atlas isn't added") == 2
     # All else is there, and each page is listed once, theirs among them.
     listed = nav_addresses(navigation(build.page("")))

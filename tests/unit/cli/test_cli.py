@@ -171,9 +171,9 @@ def test_a_terminal_shows_problems_in_colours(
     assert refused.startswith("Error: " if no_color else "\x1b[31mError:\x1b[0m ")
     if not no_color:
         colours = {"problem [": 31, "note [": 33, "1 problem": 31}
-        for line, known in zip(shown.splitlines(), plain.splitlines(), strict=True):
-            colour = next((code for text, code in colours.items() if text in known), None)
-            assert line == (f"\x1b[{colour}m{known}\x1b[0m" if colour else known)
+        for line, expected in zip(shown.splitlines(), plain.splitlines(), strict=True):
+            colour = next((code for text, code in colours.items() if text in expected), None)
+            assert line == (f"\x1b[{colour}m{expected}\x1b[0m" if colour else expected)
 
 
 def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:

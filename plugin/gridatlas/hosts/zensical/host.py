@@ -56,7 +56,7 @@ def build(project: Project, strict: bool, report: Report) -> int:
         if failing:
             report(f"gridatlas: {many(failing, 'problem')} (listed above), and the build is strict")
         if status or failing:
-            report("gridatlas: the site wasn't built; the one from before is unchanged")
+            report("gridatlas: the site isn't built, and is as it was")
             return 1
         _publish(staging, staged)
         report(f"gridatlas: the site is in {settings.site}")
