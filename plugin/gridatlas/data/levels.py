@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import cast
 
@@ -242,6 +242,23 @@ def _check_replicates(source: StudySource, factors: Mapping[str, Factor]) -> lis
     return problems
 
 
+def _check_settings(source: StudySource, factors: Mapping[str, Factor]) -> Iterator[Problem]:
+    """The factors and levels by which `reproduce.settings` says what a run must have."""
+    here, reproduce = ProblemsOf(source), source.file.reproduce
+    for name, setting in reproduce.settings.items() if reproduce else ():
+        for factor, by_level in setting.items():
+            path = ("reproduce", "settings", name, factor)
+            if factor and factor not in factors:
+                what = "a factor of this study"
+                yield here.unknown("unknown-factor", path, factor, what, factors)
+                continue
+            levels = [level.key for level in factors[factor].levels] if factor else by_level
+            for level in by_level:
+                if level not in levels:
+                    what = f"a level of {factor}"
+                    yield here.unknown("unknown-level", (*path, level), level, what, levels)
+
+
 def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:
     """The levels that `baseline`, `regions` and `aggregate` name."""
     file, here = source.file, ProblemsOf(source)
@@ -251,6 +268,7 @@ def _check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
         if levels and key not in levels:
             what = f"a level of {facet}"
             problems.append(here.unknown("unknown-level", ("baseline", facet), key, what, levels))
+    problems += _check_settings(source, factors)
     problems += _check_stated_ranges(source, factors)
     for index, region in enumerate(file.regions):
         for number, box in enumerate(region.boxes):

@@ -159,20 +159,53 @@ def _misfits(
 def _other_settings(file: RunFile, source: StudySource) -> Iterator[Problem]:
     """Settings other than `reproduce.settings` asks for: another method isn't the same again."""
     wanted = source.file.reproduce.settings if source.file.reproduce else {}
-    for path, expected in wanted.items():
-        found: Any = file.manifest.settings
-        for key in path.split("."):
-            found = found.get(key) if isinstance(found, dict) else None
+    for path, setting in wanted.items():
+        place, found = _setting_of(file, path)
         scalar = isinstance(found, str | int | float) and not isinstance(found, bool)
-        if not scalar or level_key(found) != expected:
-            yield Problem(
-                "wrong-run",
-                file.name,
-                f"a run with {quote(_text(found))}" if found is not None else "a run without it",
-                f"{quote(expected)}, as reproduce.settings in study.yml asks",
-                "collect it into a study of its own: it can't be compared with these values",
-                column=f"settings.{path}",
-            )
+        for expected, where in _expected(setting, file.manifest.cells):
+            if not scalar or not _is_same(level_key(found), expected, path):
+                yield Problem(
+                    "wrong-run",
+                    file.name,
+                    f"a run with {quote(_text(found))}"
+                    if found is not None
+                    else "a run without it",
+                    f"{quote(expected)}{where}, as reproduce.settings in study.yml asks",
+                    "collect it into a study of its own: it can't be compared with these values",
+                    column=place,
+                )
+                break
+
+
+IDENTITY = ("model", "data")
+"""What a manifest says of a run beside its settings."""
+
+
+def _setting_of(file: RunFile, path: str) -> tuple[str, Any]:
+    """Where a manifest has a setting, and what it is; None where it hasn't."""
+    first = path.partition(".")[0]
+    own = first in IDENTITY and first not in file.manifest.settings
+    found: Any = file.tree if own else file.manifest.settings
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, dict) else None
+    return path if own else f"settings.{path}", found
+
+
+def _expected(
+    setting: Mapping[str, Mapping[str, str]], cells: Sequence[CellProgress]
+) -> Iterator[tuple[str, str]]:
+    """What a run with these cells must have, each with the level that asks for it in words."""
+    for factor, by_level in setting.items():
+        levels = dict.fromkeys(cell.levels.get(factor, "") for cell in cells) if factor else ("*",)
+        for level in levels:
+            if level in by_level:
+                yield by_level[level], f" for {factor} {quote(level)}" if factor else ""
+
+
+def _is_same(found: str, expected: str, path: str) -> bool:
+    """Whether they are one; a model or data in a folder has the last part of its id as its name."""
+    last = expected.rpartition("/")[2]
+    return found == expected or (path in ("model.id", "data.id") and found == last)
 
 
 def _unknown_levels(

@@ -183,6 +183,19 @@ class LevelEntry(Entry):
     """Ids that it had before; their [addresses](#renamed-studies-and-levels) redirect."""
 
 
+def _setting(value: Any) -> Any:
+    return value if isinstance(value, dict) else {"": {"*": level_key(value)}}
+
+
+Setting = Annotated[
+    dict[str, dict[LevelKey, LevelKey]],
+    BeforeValidator(
+        _setting, json_schema_input_type=LevelKey | dict[str, dict[LevelKey, LevelKey]]
+    ),
+]
+"""What a run must have, by factor and level; the factor is empty where it is the same for all."""
+
+
 def _level_entry(value: Any) -> Any:
     return value if isinstance(value, dict) else {"id": value}
 
@@ -358,9 +371,10 @@ class ReproduceEntry(Entry):
     """The largest difference that doesn't matter, in the unit of the metric: less than half of its
     range. Without it, no cell agrees.
     """
-    settings: dict[str, LevelKey] = Field(default_factory=dict)
+    settings: dict[str, Setting] = Field(default_factory=dict)
     """The settings that a run must have; other runs are a problem. `sampling.top_k` is a part of a
-    setting.
+    setting, `model.id` and `data.id` say what ran: `model.id: {model: {small: org/small-1b}}`
+    is a value by the level of a factor.
     """
 
 
