@@ -19,7 +19,7 @@ from views import MEASURE, beyond, contrast, overlap, until
 MODEL = f"studies/{DYNTS}/model/r1-qwen/"
 SETTING = f"studies/{GRPO}/setting/after_t125/"
 CHECKS = f"studies/{GRPO}/checks/"
-REFERENCE = "data-format/"
+REFERENCE = "reproducing/"
 PAGES = {"overview": "studies/", "model": MODEL, "setting": SETTING, "checks": CHECKS}
 HEATMAPS = {
     "model": [f"r1-qwen/{benchmark}" for benchmark in BENCHMARKS],

@@ -39,7 +39,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which all has been run once, and would be run again with other results."""
     folder = tmp_path_factory.mktemp("disks") / "project"
     project = site_builds.make_project(folder, theme={"name": "mkdocs"})
-    site_builds.add_tiny_study(site_builds.with_vega(project))
+    site_builds.add_tiny_study(project)
     project.write("results.csv", TINY_CELLS)
     write_study(folder / "before/tiny", TINY_STUDY, TINY_CELLS)
     project.write("out/changes.md", "what changed before\n")

@@ -80,7 +80,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         options={"csp": True},
         theme={"name": "mkdocs"},
     )
-    site_builds.add_tiny_study(site_builds.with_vega(project))
+    site_builds.add_tiny_study(project)
     project.built()
     changed(project)
     return project.folder
@@ -92,7 +92,7 @@ def test_mkdocs_build(built: Path, tmp_path: Path) -> None:
 
 
 def test_a_build_into_a_folder(tmp_path: Path) -> None:
-    project = site_builds.with_vega(site_builds.make_project(tmp_path / "project"))
+    project = site_builds.make_project(tmp_path / "project")
     site_builds.add_tiny_study(project)
     command = ("gridatlas", "build", "--into", "docs")
     case = Case(
@@ -108,7 +108,7 @@ def test_a_build_into_a_folder(tmp_path: Path) -> None:
 
 def test_a_third_state_after_a_killed_build(tmp_path: Path) -> None:
     """What a killed build wrote is known for its own, though it came to no end."""
-    project = site_builds.with_vega(site_builds.make_project(tmp_path / "project"))
+    project = site_builds.make_project(tmp_path / "project")
     site_builds.add_tiny_study(project)
     case = Case(
         project.folder,

@@ -21,7 +21,7 @@ FENCE = "# Fence\n\n```grid\ntiny/small\ntitle: Before\n```\n"
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("serving")
     project = site_builds.make_project(folder / "project", theme={"name": "mkdocs"})
-    site_builds.add_tiny_study(site_builds.with_vega(project))
+    site_builds.add_tiny_study(project)
     site_builds.add_tiny_study(project, "other")
     project.write("docs/fence.md", FENCE)
     with serve.served(project, folder / "log") as running:

@@ -58,7 +58,7 @@ def test_two_builds_share_a_cache(tmp_path: Path) -> None:
 
 def test_two_builds_of_one_site_end_with_it_whole(tmp_path: Path) -> None:
     project = site_builds.make_project(tmp_path / "project", **PLAIN)
-    site_builds.add_tiny_study(site_builds.with_vega(project))
+    site_builds.add_tiny_study(project)
     expected = project.built(into="alone").files()
     for _ in range(ROUNDS):
         for build in [_start(project, "site") for _ in "ab"]:
@@ -153,7 +153,7 @@ def _set_all(folder: Path, time: int) -> None:
 def test_times_of_files_say_nothing(tmp_path: Path) -> None:
     """A file saved with the clock set back is read; one that only looks newer draws nothing."""
     project = site_builds.make_project(tmp_path / "project", **PLAIN)
-    site_builds.add_tiny_study(site_builds.with_vega(project))
+    site_builds.add_tiny_study(project)
     expected = project.built().files()
     cached = (project.folder / ".cache/gridatlas" / FILE).read_bytes()
     for time in (0, 2**31 + 5, 1)[: amount(1, 3)]:

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +20,6 @@ from builders import write_study
 from once import common, once
 from static_host import SITE_HOST, serving  # noqa: F401 (tests find all here)
 from without_network import without_network
-
-from gridatlas.files.cache import FILE
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS: dict[str, dict[str, dict[str, list[str]]]] = json.loads(
@@ -186,24 +183,6 @@ def _with_cache(folder: Path, cache: Path | None) -> Project:
     return Project(folder)
 
 
-def with_vega(project: Project) -> Project:
-    """A project whose cache has Vega's bundle, which takes longer to make than its drawings."""
-    file = project.folder / ".cache/gridatlas" / FILE
-    file.parent.mkdir(parents=True)
-    file.write_bytes(_cache_with_vega())
-    return project
-
-
-@functools.cache
-def _cache_with_vega() -> bytes:
-    # Of a process that has ended, and left the database whole in its file.
-    script = "from gridatlas.charts.render import bundle; from pathlib import Path; bundle(Path())"
-    with tempfile.TemporaryDirectory() as folder:
-        done = run([sys.executable, "-c", script], Path(folder))
-        assert done.returncode == 0, done.stdout
-        return Path(folder, FILE).read_bytes()
-
-
 TINY_STUDY = """\
 format: 1
 title: Learning rate and batch size
@@ -303,6 +282,11 @@ def parse(file: Path) -> BeautifulSoup:
 @functools.lru_cache(maxsize=128)
 def _parsed(file: Path, _changed: int, _size: int) -> BeautifulSoup:
     return BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
+
+
+def is_moved(page: BeautifulSoup) -> bool:
+    """Whether a page is an old address that leads to the new one."""
+    return page.select_one('meta[http-equiv="refresh"]') is not None
 
 
 def article(page: BeautifulSoup) -> Tag:

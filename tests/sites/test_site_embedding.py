@@ -29,6 +29,7 @@ from site_builds import (
     drawn_cells,
     figures,
     grid_of,
+    is_moved,
     parse,
     text_of,
 )
@@ -318,6 +319,8 @@ def test_each_page_of_ours_has_a_card(atlas: Build) -> None:
         address = f"{SITE_URL}{file.parent.relative_to(atlas.site).as_posix()}/"
         page = parse(file)
         assert page.head is not None
+        if is_moved(page):
+            continue  # an old address, which leads to a page with one
         tags = page.head.select("meta[property], meta[name^=twitter]")
         found = {str(tag.get("property") or tag["name"]): str(tag["content"]) for tag in tags}
         assert len(found) == len(tags)

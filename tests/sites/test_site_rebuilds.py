@@ -118,7 +118,7 @@ def test_a_site_says_nothing_of_the_folder_it_was_built_in(second: Project, cold
 def cached(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Build]:
     """A small project with a cache of its own, and its first build."""
     project = site_builds.make_project(tmp_path_factory.mktemp("cached") / "tiny")
-    site_builds.add_tiny_study(site_builds.with_vega(project))
+    site_builds.add_tiny_study(project)
     return project, project.built("--strict")
 
 

@@ -207,5 +207,5 @@ def test_measured_values_stand_with_their_intervals_and_the_region(atlas: Build)
         head = f"Digits of x {row['x_digits']}, Digits of y {row['y_digits']}: "
         (label,) = [text for text in labels if text.startswith(head)]
         assert label.removeprefix(head).startswith(f"{float(row['value']):.1f} %")
-    assert "In GRPO's problems" in text_of(found.find_parent(class_="ga-multiples"))
+    assert "Digits that GRPO was trained on" in text_of(found.find_parent(class_="ga-multiples"))
     assert "76.2 to 94.4" in text_of(article(atlas.page(f"studies/{OURS}/")))  # 44 of 50

@@ -95,7 +95,7 @@ def test_a_site_that_cannot_be_brought_to_its_folder(project: Project) -> None:
     build = project.build()
     assert build.status == 1
     assert (
-        "gridatlas: the site was built, but can't be brought to its folder, which is as it was\n"
+        "gridatlas: the site was built, but couldn't replace the one before, which is unchanged\n"
         in build.log
     )
     assert "zzz.html" in build.log

@@ -17,7 +17,6 @@ Rebuild = Callable[[], dict[str, int]]
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     project = site_builds.make_project(tmp_path / "project", theme={"name": "mkdocs"})
-    site_builds.with_vega(project)
     site_builds.add_tiny_study(project)
     site_builds.add_tiny_study(project, "second")
     project.write("docs/grids/mine.txt", "of the user\n")

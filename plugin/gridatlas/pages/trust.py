@@ -95,16 +95,16 @@ class Trust:
         values: Cells with a value.
         sources: The reading with most values first.
         computed: Values that are computed here, from those of other grids.
-        runs: Values that a run gave.
-        imported: Those of them that are from imported logs.
+        measured: Whether runs gave all other values, or, where all are computed, all of the study.
+        imported: Whether these runs are all imported logs.
         again: None where nothing can be measured again.
     """
 
     values: int
     sources: tuple[Source, ...]
     computed: int
-    runs: int
-    imported: int
+    measured: bool
+    imported: bool
     second: SecondReading
     arithmetic: Arithmetic
     again: MeasuredAgain | None
@@ -120,30 +120,39 @@ class Trust:
 def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
     """The facts about the values of some grids of a study."""
     sources: Counter[str] = Counter()
-    values = computed = runs = imported = disputed = 0
+    values = computed = disputed = 0
     for grid in grids:
         for _, _, cell in grid.points():
             disputed += cell.state == "disputed"
             if cell.value is None:
                 continue
             values += 1
-            runs += bool(cell.run)
-            imported += bool(cell.run) and cell.run.startswith(IMPORTED)
             if cell.reading:
                 sources[cell.reading] += 1
             else:
                 computed += 1
+    runs = _runs(grids if computed < values else assessment.results.grids.values())
     labels = {reading.id: reading for reading in assessment.study.readings}
     return Trust(
         values,
         tuple(Source(labels[name], cells) for name, cells in sources.most_common()),
         computed,
-        runs,
-        imported,
+        bool(runs) and all(runs),
+        bool(runs) and all(run.startswith(IMPORTED) for run in runs),
         _second(grids, disputed),
         _arithmetic(assessment, grids, frozenset(sources)),
         _again(assessment, grids),
     )
+
+
+def _runs(grids: Iterable[Grid]) -> set[str]:
+    """The runs that gave the values which aren't computed; empty for one that none gave."""
+    return {
+        cell.run or ""
+        for grid in grids
+        for _, _, cell in grid.points()
+        if cell.value is not None and cell.reading
+    }
 
 
 def _second(grids: Iterable[Grid], disputed: int) -> SecondReading:

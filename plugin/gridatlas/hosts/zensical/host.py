@@ -171,5 +171,5 @@ def _publish(staging: Staging, staged: Staged) -> None:
         finally:
             site.close()
     except OSError as error:
-        state = "the site was built, but can't be brought to its folder, which is as it was"
+        state = "the site was built, but couldn't replace the one before, which is unchanged"
         raise HostError(not_written(error, settings.site, state)) from error
