@@ -322,6 +322,29 @@ def test_rows_of_other_runs_are_kept_in_order(
     ) in result.stdout
 
 
+def test_a_cell_that_is_measured_again_leaves_the_first_run_as_it_is(
+    data: Path, units: list[Unit], make_run: MakeRun
+) -> None:
+    """Of the same settings both have the same id; the second gets another, which stays its own."""
+    first = make_run(units, "one")
+    collected(data, first)
+    before = {path.name: path.read_bytes() for path in (data / "demo/runs").iterdir()}
+    again = make_run(units, "again", but=[unit for unit in units if unit.cell != CELL])
+    assert again.run == first.run
+    again_id = f"{first.run}-2"
+    for _ in range(2):
+        assert (
+            called(
+                "collect", again.folder, "--data", data, "--study", "demo", "--reading", "again"
+            ).stdout.splitlines()[1]
+            == f"{data}/demo/runs/{again_id}.json"
+        )
+        assert [line.rpartition(",")[2] for line in table(data, "again")] == [again_id]
+        after = {path.name: path.read_bytes() for path in (data / "demo/runs").iterdir()}
+        assert after.items() > before.items()
+        assert len(after) == 4
+
+
 # --- pass@k -------------------------------------------------------------------------------------
 
 OF_PASS_2 = """format: 1
@@ -331,6 +354,11 @@ x: ratio
 y: local_window
 facets: [model]
 """
+
+
+def table(data: Path, reading: str) -> list[str]:
+    """The rows of a reading's table."""
+    return (data / f"demo/{reading}.csv").read_text().splitlines()[1:]
 
 
 def solved(data: Path, run: RunFolder, see_also: str, k: int = 2) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from gridatlas.data.columns import factor_ids
@@ -184,7 +185,7 @@ IDENTITY = ("model", "data")
 def _setting_of(file: RunFile, path: str) -> tuple[str, Any]:
     """Where a manifest has a setting, and what it is; None where it hasn't."""
     first = path.partition(".")[0]
-    own = first in IDENTITY and first not in file.manifest.settings
+    own = first in IDENTITY and not isinstance(file.manifest.settings.get(first), dict)
     found: Any = file.tree if own else file.manifest.settings
     for key in path.split("."):
         found = found.get(key) if isinstance(found, dict) else None
@@ -203,9 +204,12 @@ def _expected(
 
 
 def _is_same(found: str, expected: str, path: str) -> bool:
-    """Whether they are one; a model or data in a folder has the last part of its id as its name."""
-    last = expected.rpartition("/")[2]
-    return found == expected or (path in ("model.id", "data.id") and found == last)
+    """Whether they are one; a folder or file is called what the last part of the id is."""
+    if path not in ("model.id", "data.id"):
+        return found == expected
+    return expected in (found, f"{expected.rpartition('/')[0]}/{Path(found).stem}") or (
+        expected.rpartition("/")[2] == found
+    )
 
 
 def _unknown_levels(

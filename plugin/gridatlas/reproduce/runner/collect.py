@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
@@ -94,6 +95,7 @@ def collect(
         yield from notes
     for run in found:
         _check(run, target, study)
+    found = [_named_apart(run, target) for run in found]
     lines = _lines(found, target)
     for run in found:
         base = target.folder / RUNS / run.run
@@ -103,6 +105,34 @@ def collect(
     if lines:
         write_atomic(target.folder / target.file, _csv(lines, target.columns))
     yield from _report(found, target, label, bool(lines))
+
+
+def _named_apart(run: CollectedRun, target: _Target) -> CollectedRun:
+    """A run under an id of its own, where another run with the same settings has its files.
+
+    The id comes from the settings. Files of a run that measured cells which this one lacks are of
+    another: who measures one cell of a study again keeps what is there.
+    """
+    complete = {tally.cell for tally in run.tallies if tally.complete}
+    for number in count(1):
+        name = run.run if number == 1 else f"{run.run}-{number}"
+        path = target.folder / RUNS / f"{name}.json"
+        if not path.exists() or _complete_cells(path, target) <= complete:
+            return CollectedRun({**run.manifest, "run": name}, run.tallies)
+    raise AssertionError("count() has no end")
+
+
+def _complete_cells(path: Path, target: _Target) -> set[Cell]:
+    """The cells that a run's manifest in the study calls complete."""
+    try:
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        return {cell_of(cell["levels"].items()) for cell in cells if cell["done"] >= cell["of"]}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CannotRun(
+            f"{target.name}/{RUNS}/{path.name} is no manifest of a run: {error!r}",
+            "a file that this command wrote",
+            "remove it, and collect its run again",
+        ) from error
 
 
 def _counted_by_items(
