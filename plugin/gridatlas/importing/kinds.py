@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gridatlas.importing.columns import Column, kind_of_count, plain_name, words
 from gridatlas.importing.numerals import is_absent, plain
 from gridatlas.importing.vocabulary import (
+    ANSWER_TOKENS,
     BOOK_NAMESPACE,
     CONFIG_NAMESPACE,
     COSTS,
@@ -142,6 +143,8 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
         return KindOfColumn("factor", "its name")
     if STOPPED.search(name):
         return KindOfColumn("cost", "where a run stopped")
+    if ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
+        return KindOfColumn("cost", "how long answers were")
     if SUBJECTS & set(parts) and column.as_numbers and not column.is_fractional:
         return KindOfColumn("repeat", "it numbers people or items")
     if REPEATS & set(parts) and not (METRICS & set(parts) and column.is_fractional):
@@ -151,6 +154,11 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
     if kind_of_count(column.name) and column.is_metric_like:
         return KindOfColumn("count", "its name")
     return _by_last_word(column, name, [*map(_without_digits, parts)])
+
+
+def _is_measured(column: Column) -> bool:
+    """Whether numbers were counted, not set: a setting has few values, each in several rows."""
+    return column.is_metric_like and column.filled > 4 and len(column.distinct) * 2 > column.filled
 
 
 def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn | None:

@@ -156,9 +156,15 @@ FACTOR_RATES = re.compile(
 KNOWN_FACTORS = re.compile(
     r"error_type|loss_(type|fn|function|weight|scale)|score_(type|threshold)|metric_type|"
     r"(test|val|train)_?set|data_?set_name|label_smoothing|pass_at|(true|predicted|actual|pred)_?"
-    r"(label|class)?|mean_function|time_?limit|time_budget|memory_budget|cost_type|mixed_precision"
+    r"(label|class)?|mean_function|time_?limit|time_budget|memory_budget|cost_type|mixed_precision|"
+    r"(top|min|typical)_?p|top_?k|nucleus|(repetition|repeat)_penalty|no_repeat_ngram(_size)?"
 )
 """Names of settings that have a word of a result in them."""
+ANSWER_TOKENS = re.compile(
+    r"((output|completion|generated|generation|response|reasoning|prompt|input|used|total|mean|avg|"
+    r"average|median|n|num)_)*tokens(_used)?"
+)
+"""How long prompts or answers were, if they differ from row to row; `max_new_tokens` is set."""
 COUNTS = {
     "n": words_of(
         """

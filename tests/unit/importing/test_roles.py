@@ -90,6 +90,22 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
         crossed({"country": ("DE", "FR", "IT"), "year": range(2000, 2006)}, "emissions"),
         {"x": "year", "y": "country", "metric": "emissions"},
     ),
+    "settings of sampling, seeds, and how long answers were": (
+        crossed({"model": MODELS, "temperature": (0.2, 0.7), "top_p": (0.9, 1), "seed": (1, 2)},
+                "exact match", "tokens"),
+        {"x": "temperature", "y": "top_p", "metric": "exact match", "facets": ["model"],
+         "repeats": ["seed"]},
+    ),
+    "a penalty for repetition is no repeat": (
+        crossed({"top_k": (20, 50), "min_p": (0, 0.05), "repetition_penalty": (1, 1.1)},
+                "pass@1", "avg_output_tokens"),
+        {"metric": "pass@1", "facets": ["repetition_penalty"], "repeats": []},
+    ),
+    "tokens that are set, beside those that were counted": (
+        crossed({"temperature": (0.2, 0.8), "max_new_tokens": (512, 1024, 2048)},
+                "accuracy", "tokens"),
+        {"x": "temperature", "y": "max_new_tokens", "metric": "accuracy", "facets": []},
+    ),
     "a law of scaling": (
         crossed({"n_params": (10, 100, 1000), "n_tokens": (5, 50, 500)}, "loss", "flops"),
         {"x": "n_params", "y": "n_tokens", "metric": "loss", "better": "lower"},
