@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 
 from gridatlas.assessment.uncertainty import ALPHA, Ends
 from gridatlas.model.study import Cell, Grid, Point
-from gridatlas.results.items import Shares, clusters, share_scale, successes_of, trials
+from gridatlas.results.items import (
+    AGGREGATE,
+    Shares,
+    clusters,
+    share_scale,
+    successes_of,
+    trials,
+)
 
 NO_TRIALS = "the number of trials is unknown"
 NEWCOMBE = "95 % interval of each difference: Newcombe's"
@@ -157,7 +164,7 @@ def _counts(measurement: Measurement) -> tuple[int, int] | str:
     """Successes and trials; or why they aren't known."""
     grid, cell = measurement.grid, measurement.cell
     if grid.aggregate:
-        return "an aggregate is no count of trials"
+        return AGGREGATE
     scale, n = share_scale(grid.study), trials(grid, cell)
     if n is None:
         return NO_TRIALS

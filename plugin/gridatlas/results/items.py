@@ -134,7 +134,7 @@ def _outcomes_of(study: Study, levels: Levels, point: Point, cell: Cell) -> Outc
 
 CELLS_UP_TO = 100_000
 """Cells of a grid up to which intervals and tests are computed."""
-AGGREGATE = "an aggregate is no count of trials"
+AGGREGATE = "an aggregate has no trials of its own"
 REPEATED = "each value is a mean of repeats, whose trials are not independent"
 
 Counts = tuple[int, int]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
@@ -114,16 +114,16 @@ def _named_apart(run: CollectedRun, target: _Target) -> CollectedRun:
     another: who measures one cell of a study again keeps what is there.
     """
     complete = {tally.cell for tally in run.tallies if tally.complete}
-    for number in count(1):
-        name = run.run if number == 1 else f"{run.run}-{number}"
-        path = target.folder / RUNS / f"{name}.json"
-        if not path.exists() or _complete_cells(path, target) <= complete:
-            return CollectedRun({**run.manifest, "run": name}, run.tallies)
-    raise AssertionError("count() has no end")
+    names = chain([run.run], (f"{run.run}-{number}" for number in count(2)))
+    name = next(name for name in names if _complete_cells(name, target) <= complete)
+    return CollectedRun({**run.manifest, "run": name}, run.tallies)
 
 
-def _complete_cells(path: Path, target: _Target) -> set[Cell]:
-    """The cells that a run's manifest in the study calls complete."""
+def _complete_cells(run: str, target: _Target) -> set[Cell]:
+    """The cells that a run's manifest in the study calls complete; none where there is none."""
+    path = target.folder / RUNS / f"{run}.json"
+    if not path.exists():
+        return set()
     try:
         cells = json.loads(path.read_text("utf-8"))["cells"]
         return {cell_of(cell["levels"].items()) for cell in cells if cell["done"] >= cell["of"]}
