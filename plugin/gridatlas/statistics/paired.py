@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +19,8 @@ _FINEST_SHARE = 64
 """Outcomes that are shares of up to this many samples are tested exactly."""
 _ENUMERATED_UP_TO = 14
 """Questions up to which every sign pattern is tried where outcomes are no such shares."""
+_AT_ONCE = 1024
+"""Sign patterns in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +109,48 @@ def sign_flips(
             return tails[:, 0], tails[:, 1], name
     questions = table.shape[1]
     if questions <= _ENUMERATED_UP_TO:
-        name = "sign-flip permutation test, exact"
-        patterns = np.arange(2**questions)[:, None] >> np.arange(questions) & 1
-        observed = 0
+        name, seeds = "sign-flip permutation test, exact", None
+        samples = 2**questions
     else:
-        name = f"sign-flip permutation test, {samples:,} random patterns"
-        patterns = np.random.default_rng(seed).integers(0, 2, (samples, questions))
-        observed = 1
-    signs = patterns * 2.0 - 1
-    counts = []
-    for start in range(0, len(differences), 64):
-        part = differences[start : start + 64]
-        sums, seen = signs @ part.T, part.sum(axis=1)
-        # Equal sums may differ in their last digits.
-        room = 1e-9 * np.abs(part).sum(axis=1)
-        counts += [((sums >= seen - room).sum(axis=0), (sums <= seen + room).sum(axis=0))]
-    both = np.concatenate(counts, axis=1) if counts else np.ones((2, 0))
-    greater, less = (both + observed) / (len(signs) + observed)
+        name, seeds = f"sign-flip permutation test, {samples:,} random patterns", seed
+    counts = [
+        _flipped(part.tobytes(), questions, samples, seeds)
+        for part in np.split(differences, range(64, len(differences), 64))
+    ]
+    both = np.concatenate(counts, axis=1)
+    observed = seeds is not None
+    greater, less = (both + observed) / (samples + observed)
     return greater, less, name
+
+
+# Pages that compare the same levels ask for the same test.
+@functools.lru_cache(maxsize=1024)
+def _flipped(
+    differences: bytes, questions: int, patterns: int, seed: int | None
+) -> NDArray[np.int64]:
+    """How many sign patterns give a sum at least, and at most, as large, per row of differences.
+
+    Args:
+        differences: The rows, in float64.
+        questions: Of a row.
+        patterns: How many there are: all, or random ones.
+        seed: Of the random ones; None for all.
+    """
+    rows = np.frombuffer(differences).reshape(-1, questions)
+    seen = rows.sum(axis=1)
+    # Equal sums may differ in their last digits.
+    room = 1e-9 * np.abs(rows).sum(axis=1)
+    random = None if seed is None else np.random.default_rng(seed)
+    found = np.zeros((2, len(rows)), dtype=np.int64)
+    for start in range(0, patterns, _AT_ONCE):
+        end = min(start + _AT_ONCE, patterns)
+        if random is None:
+            chosen = np.arange(start, end)[:, None] >> np.arange(questions) & 1
+        else:
+            chosen = random.integers(0, 2, (end - start, questions))
+        sums = (chosen * 2.0 - 1) @ rows.T
+        found += [(sums >= seen - room).sum(axis=0), (sums <= seen + room).sum(axis=0)]
+    return found
 
 
 def _exact_tails(steps: NDArray[np.int64]) -> tuple[float, float]:
