@@ -6,6 +6,7 @@ that send it to a build mean one that somebody has before them.
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,10 @@ sys.path.insert(0, str(Path(__file__).parent / "browser"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Parsed pages are a million objects in circles: by default a third of the time goes into looking
+# which of them are rubbish, again and again.
+gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

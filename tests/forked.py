@@ -130,6 +130,7 @@ def _serve() -> None:
     for library in _LIBRARIES:
         importlib.import_module(library)
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # As in conftest.py: it is the time of the tests.
     tasks, answers = os.fdopen(os.dup(0), "rb", buffering=0), os.dup(1)
     number = 0
     while line := tasks.readline():
