@@ -118,7 +118,8 @@ def pages_of(data: Path, cache: Path) -> tuple[list[MarkdownPage], dict[str, Any
 
 def _plain(page: Page) -> MarkdownPage:
     plan = page.plan
-    grids = [panel.grid for gallery in plan.galleries for panel in gallery.panels if panel.grid]
+    rows = (row for row in plan.rows if not row.small)
+    grids = {figure.grid: None for row in rows for figure in row.figures if figure.grid}
     return MarkdownPage(
         plan.path,
         plan.trail,
