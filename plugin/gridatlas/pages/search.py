@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from html import escape
+from itertools import islice
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
@@ -40,7 +41,8 @@ def cell_entries(
     entries: list[dict[str, str]] = []
     for assessment in assessments:
         grids = assessment.results.grids.values()
-        found = [entry for grid in grids for entry in _entries(grid, places, site)]
+        every = (entry for grid in grids for entry in _entries(grid, places, site))
+        found = [*islice(every, OF_STUDY + 1)]
         if len(found) <= OF_STUDY and len(entries) + len(found) <= CELLS_UP_TO:
             entries += found
     return entries
