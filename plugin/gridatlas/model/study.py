@@ -364,12 +364,18 @@ class Grid:
         cells: One row per level of y, in the order of `study.y.levels`; in it one cell per
             level of x, in the order of `study.x.levels`.
         computed: Whether the values are computed from other grids (an aggregate not printed).
+        aggregate: Whether one of its levels sums up others.
     """
 
     study: Study = field(repr=False)
     levels: Levels
     cells: tuple[tuple[Cell, ...], ...]
     computed: bool = False
+    aggregate: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Asked of every cell.
+        object.__setattr__(self, "aggregate", any(level.aggregate for level in self.names))
 
     @property
     def names(self) -> tuple[Level, ...]:
@@ -385,11 +391,6 @@ class Grid:
     def address(self) -> str:
         """`<level>/…/<level>` in slugs, as used in addresses; `grid` without facets."""
         return "/".join(level.slug for level in self.names) or "grid"
-
-    @property
-    def aggregate(self) -> bool:
-        """Whether one of its levels sums up others."""
-        return any(level.aggregate for level in self.names)
 
     def points(self) -> Iterator[tuple[Level, Level, Cell]]:
         """Every cell as (level of x, level of y, cell), row by row."""

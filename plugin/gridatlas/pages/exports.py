@@ -7,7 +7,7 @@ import io
 import json
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from decimal import Context, Decimal
 from typing import Any
@@ -21,7 +21,7 @@ from gridatlas.charts.pictures import Plot
 from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
-from gridatlas.model.study import Grid, Reading
+from gridatlas.model.study import Cell, Grid, Reading
 from gridatlas.pages.figure import Figure, PlotSubject
 from gridatlas.results.grids import readings_of
 from gridatlas.results.items import trials
@@ -30,6 +30,8 @@ GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
 ANSWERS = "answers.json"
 """What the pages of a study lead with, beside its grids' downloads."""
+_LEVELS, _VALUE = ("levels", "value")
+"""Keys of a cell in JSON."""
 _MORE = ("successes", "stderr", "note", "place", "run")
 _PRINTED = 20
 """Digits from which on nobody printed a number: it was computed, with 28 of them."""
@@ -39,6 +41,9 @@ _MEAN, _ERROR = 10, 4
 
 def _digits(number: Decimal, significant: int) -> str:
     """A number as it was printed; a computed one with its significant digits."""
+    text = str(number)
+    if len(text) < _PRINTED and "E" not in text:
+        return text  # as nearly all are
     if len(number.as_tuple().digits) < _PRINTED:
         return f"{number:f}"
     return f"{Context(prec=significant).plus(number):f}"
@@ -48,29 +53,46 @@ def to_csv(grid: Grid) -> str:
     """One row per cell, in the columns of the data format, so that it can be read in again."""
     study = grid.study
     facets = [facet.id for facet in study.facets]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns = [*(axis.id for axis in study.varied), study.metric.column]
     spread = [study.spread.column] if study.spread and study.spread.column != "stderr" else []
-    head = [*facets, *columns, *spread, "state", "n", *_MORE, "reading"]
-    writer.writerow(map(guarded, head))
-    for x, y, cell in grid.points():
-        n = trials(grid, cell)
-        value = "" if cell.value is None else _digits(cell.value, _MEAN)
-        beside = ["" if cell.spread is None else f"{cell.spread:f}"] if spread else []
-        row = [
-            *grid.levels,
-            *(x.key, y.key)[: len(study.varied)],
-            value,
-            *beside,
-            cell.state,
-            "" if n is None else n,
-        ]
-        stderr = "" if cell.stderr is None else _digits(cell.stderr, _ERROR)
-        texts = ["" if (given := getattr(cell, name)) is None else given for name in _MORE[2:]]
-        more = ["" if cell.successes is None else cell.successes, stderr, *texts]
-        writer.writerow([guarded(str(entry)) for entry in (*row, *more, cell.reading)])
-    return text.getvalue()
+    lines = [_record([*facets, *columns, *spread, "state", "n", *_MORE, "reading"])]
+    xs = [_record([*grid.levels, x.key]) for x in study.x.levels]
+    rests: dict[tuple[object, ...], str] = {}
+    for y, row in zip(study.y.levels, grid.cells, strict=True):
+        second = f",{_record([y.key])}" if study.second else ""
+        for x, cell in zip(xs, row, strict=True):
+            like = _about(cell)
+            if like not in rests:
+                rests[like] = _record(_beside_value(grid, cell, bool(spread)))
+            value = "" if cell.value is None else _digits(cell.value, _MEAN)
+            lines.append(f"{x}{second},{value},{rests[like]}")
+    return "\n".join([*lines, ""])
+
+
+def _about(cell: Cell) -> tuple[object, ...]:
+    """All that is written of a cell beside its value: among a million cells only few differ in it.
+
+    Numbers are texts, since 0.5 equals 0.50.
+    """
+    value, state, reading, n, successes, stderr, note, place, run, _, repeats, _, spread = cell
+    texts = (state, reading, note, place, run)
+    return (value is None, n, successes, repeats, str(stderr), str(spread), *texts)
+
+
+def _beside_value(grid: Grid, cell: Cell, spread: bool) -> Iterable[object]:
+    """The entries of a row after its value; `spread` is one of them."""
+    stderr = None if cell.stderr is None else _digits(cell.stderr, _ERROR)
+    beside = [None if cell.spread is None else f"{cell.spread:f}"] if spread else []
+    counted = [*beside, cell.state, trials(grid, cell), cell.successes, stderr]
+    return [*counted, cell.note, cell.place, cell.run, cell.reading]
+
+
+def _record(entries: Iterable[object]) -> str:
+    """A row of CSV without its end; what is None is empty."""
+    text = io.StringIO()
+    texts = ("" if entry is None else str(entry) for entry in entries)
+    csv.writer(text, lineterminator="\n").writerow(map(guarded, texts))
+    return text.getvalue()[:-1]
 
 
 def answers_json(assessment: Assessment, into: str) -> str:
@@ -126,24 +148,56 @@ def to_json(cells: GridCells) -> str:
             "y": [_mean(mean) for mean in means.y] if study.second else [],
         },
     }
-    levels = {level.key: _level(level.key) for axis in study.varied for level in axis.levels}
-    several = len(study.accounts) > 1
-    # Levels have a key of their own, so that a factor may have any name; beside the other keys they
-    # stand for those who read them there, unless one of these has the factor's name.
-    entries = (
-        (at := {axis.id: levels[key] for axis, key in zip(study.varied, view.point, strict=False)})
-        | {"levels": at}
-        | _cell(view)
-        | _interval(view.interval)
+    # One cell per line: small enough for a million of them, and lines can be compared.
+    head = _encoded(content, indent=1).removesuffix("\n}")
+    body = ",\n  ".join(_entries(cells))
+    return f'{head},\n "cells": [\n  {body}\n ]\n}}\n'
+
+
+def _encoded(content: object, indent: int | None = None) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=indent)
+
+
+def _entries(cells: GridCells) -> Iterator[str]:
+    """Each cell of a grid as JSON.
+
+    Levels have a key of their own, so that a factor may have any name; beside the other keys they
+    stand for those who read them there, unless one of these has the factor's name.
+    """
+    grid, study = cells.grid, cells.grid.study
+    names = [_encoded(axis.id) for axis in study.varied]
+    xs = [f"{names[0]}: {_encoded(_level(x.key))}" for x in study.x.levels]
+    has_more = len(study.accounts) > 1 or bool(cells.intervals or cells.ranges or cells.rerun)
+    abouts: dict[tuple[object, ...], str] = {}
+    is_name_taken = False
+    for row, y in zip(grid.cells, study.y.levels, strict=True):
+        second = f", {names[1]}: {_encoded(_level(y.key))}" if study.second else ""
+        for x, level, cell in zip(xs, study.x.levels, row, strict=True):
+            like = _about(cell)
+            is_new = like not in abouts
+            if is_new:
+                abouts[like] = _encoded(_cell(grid, cell))[1:-1]
+            value = "null" if cell.value is None else repr(float(cell.value))
+            at = x + second
+            text = f'{{{at}, "{_LEVELS}": {{{at}}}, "{_VALUE}": {value}, {abouts[like]}'
+            if has_more and (more := _more(CellView(cells, level, y, cell))):
+                text += f", {_encoded(more)[1:-1]}"
+            if is_new or has_more:
+                is_name_taken |= any(text.count(f"{name}: ") > 2 for name in names)
+            text += "}"
+            # Of two entries with one name the later one counts, in the place of the first.
+            yield _encoded(json.loads(text)) if is_name_taken else text
+
+
+def _more(view: CellView) -> dict[str, Any]:
+    """What is known of a cell beside what stands in it."""
+    several = len(view.grid.study.accounts) > 1
+    return (
+        _interval(view.interval)
         | _range(view.range)
         | (_read(view) if several else {})
         | _rerun(view.rerun)
-        for view in cells.views()
     )
-    # One cell per line: small enough for a million of them, and lines can be compared.
-    head = json.dumps(content, ensure_ascii=False, indent=1).removesuffix("\n}")
-    body = ",\n  ".join(map(json.JSONEncoder(ensure_ascii=False).encode, entries))
-    return f'{head},\n "cells": [\n  {body}\n ]\n}}\n'
 
 
 def to_svg(svg: str) -> str:
@@ -244,11 +298,10 @@ def plot_downloads(figure: Figure, page: str) -> dict[str, str]:
 # --- cells as JSON ------------------------------------------------------------------------------
 
 
-def _cell(view: CellView) -> dict[str, Any]:
-    """Value and state always, the rest where it is known."""
-    cell = view.cell
+def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
+    """What stands in a cell beside its value: the state always, the rest where it is known."""
     entries = {
-        "n": view.n,
+        "n": trials(grid, cell),
         "successes": cell.successes,
         "stderr": None if cell.stderr is None else float(cell.stderr),
         "spread": None if cell.spread is None else float(cell.spread),
@@ -257,8 +310,7 @@ def _cell(view: CellView) -> dict[str, Any]:
         "place": cell.place,
         "run": cell.run,
     }
-    value = None if cell.value is None else float(cell.value)
-    return {"value": value, "state": cell.state} | {
+    return {"state": cell.state} | {
         key: entry for key, entry in entries.items() if entry not in (None, "")
     }
 
