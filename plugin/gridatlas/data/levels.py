@@ -39,7 +39,7 @@ def read_factor(
         keys = dict.fromkeys(
             level_key(text)
             for table in tables
-            for text in dict.fromkeys(table.column(factor_id))
+            for text in table.column(factor_id).categories
             if text and not too_long(text)
         )
         numbers = {key: level_number(key) for key in keys}
@@ -143,10 +143,10 @@ def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list
     numbers: set[str] = set()
     for table in tables:
         column = table.column(factor_id)
-        for text in dict.fromkeys(column):
+        for text in column.categories:
             key = level_key(text) if text and not too_long(text) else ""
             if key and level_number(key) is None:
-                texts.setdefault(key, (table.name, table.lines[column.index(text)]))
+                texts.setdefault(key, (table.name, table.lines[column.row_of(text)]))
             elif key:
                 numbers.add(key)
     if len(numbers) <= len(texts):

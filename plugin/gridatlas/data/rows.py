@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from functools import cache, cached_property
-from itertools import repeat
-from typing import NamedTuple, cast
+from functools import cached_property, partial
+from itertools import compress, repeat
+from typing import NamedTuple, TypeVar, cast
 
 from gridatlas.data.columns import spread_columns
 from gridatlas.data.levels import too_long
 from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Table
+from gridatlas.model.categorical import Categorical, combine, encode, numbered, rows_with
 from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import (
     LONGEST_NAME,
@@ -35,6 +37,8 @@ from gridatlas.model.study import (
 )
 from gridatlas.progress import tracked
 
+Item = TypeVar("Item")
+
 
 class _Measured(NamedTuple):
     """What a row says by its metric, counts and state; with `problems` it gives no cell.
@@ -52,6 +56,13 @@ class _Measured(NamedTuple):
     problems: tuple[Problem, ...]
 
 
+class _Statements(NamedTuple):
+    """What each row says, by the codes of the distinct ones."""
+
+    codes: Sequence[int]
+    distinct: list[_Measured]
+
+
 @dataclass(frozen=True)
 class _Rows:
     """Reads a table into cells. What texts say is found once for all rows that have them."""
@@ -61,27 +72,23 @@ class _Rows:
     factors: Mapping[str, Factor]
     reading: str
 
-    def texts(self, name: str) -> Sequence[str]:
+    def texts(self, name: str) -> Categorical:
         """The text of each row in a column; empty texts where the table has no such column."""
         if name in self.table.columns:
             return self.table.column(name)
-        return [""] * len(self.table.lines)
+        return Categorical.constant("", len(self.table.lines))
 
     @cached_property
-    def keys(self) -> Mapping[str, Sequence[str]]:
+    def keys(self) -> Mapping[str, Categorical]:
         """The level of each row, by factors; empty where it has none that can be read."""
-        keys = {}
-        for name in self.factors:
-            texts = self.texts(name)
-            key_of = {
-                text: "" if _level_problem(self.table.name, name, text) else level_key(text)
-                for text in dict.fromkeys(texts)
-            }
-            keys[name] = [*map(key_of.__getitem__, texts)]
-        return keys
+
+        def key_of(text: str, name: str) -> str:
+            return "" if _level_problem(self.table.name, name, text) else level_key(text)
+
+        return {name: self.texts(name).map(partial(key_of, name=name)) for name in self.factors}
 
     @cached_property
-    def measured(self) -> Sequence[_Measured]:
+    def measured(self) -> _Statements:
         """What each row says by its metric, counts and state."""
         file, metric = self.table.name, self.source.file.metric
         spread = self.source.file.spread
@@ -89,25 +96,27 @@ class _Rows:
             (metric.column, "n", "successes", "stderr", "state", *spread_columns(self.source))
         )
         read = [name for name in names if name in self.table.columns]
-
-        @cache
-        def measured(*texts: str) -> _Measured:
-            return _measured(file, metric, spread, dict(zip(read, texts, strict=True)))
-
-        return [*map(measured, *map(self.texts, read))]
+        codes, rows = combine([*map(self.texts, read)])
+        return _Statements(
+            codes,
+            [_measured(file, metric, spread, dict(zip(read, row, strict=True))) for row in rows],
+        )
 
     @cached_property
     def problems(self) -> Mapping[int, list[Problem]]:
         """The problems of each row that has any; such rows give no cell."""
-        bad = {row for keys in self.keys.values() if "" in keys for row in _places("", keys)}
-        bad |= {row for row, measured in enumerate(self.measured) if measured.problems}
+        bad: set[int] = set()
+        for keys in self.keys.values():
+            bad.update(rows_with(keys.codes, [*_places("", keys.categories)]))
+        codes, distinct = self.measured
+        bad.update(rows_with(codes, [at for at, row in enumerate(distinct) if row.problems]))
         problems = {}
         for row in sorted(bad):
             levels = (
                 _level_problem(self.table.name, name, self.texts(name)[row])
                 for name in self.factors
             )
-            found = [*filter(None, levels), *self.measured[row].problems]
+            found = [*filter(None, levels), *distinct[codes[row]].problems]
             problems[row] = [replace(problem, line=self.table.lines[row]) for problem in found]
         return problems
 
@@ -116,42 +125,70 @@ class _Rows:
         """The rows with a level that the study doesn't have."""
         rows: set[int] = set()
         for name, keys in self.keys.items():
-            levels = {level.key for level in self.factors[name].levels}
-            if not levels.issuperset(keys):
-                rows.update(row for row, key in enumerate(keys) if key not in levels)
+            levels = self.factors[name].keys
+            unknown = [at for at, key in enumerate(keys.categories) if key not in levels]
+            rows.update(rows_with(keys.codes, unknown))
         return frozenset(rows.difference(self.problems))
 
-    def rows_of_cells(
-        self,
-    ) -> tuple[dict[tuple[Levels, Point], int], dict[tuple[Levels, Point], list[int]]]:
-        """The first row of each cell, in their order; and all rows of cells that have several."""
+    @cached_property
+    def columns(self) -> Sequence[Categorical]:
+        """The levels of each row: of the facets, of x, and of y where there is one."""
         file = self.source.file
-        left_out = self.outside.union(self.problems)
-        facets = [self.keys[facet] for facet in file.facets]
-        levels = zip(*facets, strict=True) if facets else repeat(())
-        points = zip(self.keys[file.x], self.keys[file.y] if file.y else repeat(""), strict=False)
-        first_rows: dict[tuple[Levels, Point], int] = {}
-        repeats: dict[tuple[Levels, Point], list[int]] = {}
-        rows = zip(levels, points, strict=False)
-        for row, at in enumerate(tracked(rows, "rows read", len(self.table.lines))):
-            if left_out and row in left_out:
-                continue
-            first = first_rows.setdefault(at, row)
-            if first != row:
-                repeats.setdefault(at, [first]).append(row)
-        return first_rows, repeats
+        return [self.keys[name] for name in (*file.facets, file.x, file.y) if name]
 
-    def cells(self, rows: Iterable[int]) -> Iterator[Cell]:
+    def rows_of_cells(self) -> tuple[Sequence[int], dict[int, list[int]]]:
+        """The first row of each cell, in their order; and all rows of cells that have several.
+
+        The latter by the place of the cell among all cells.
+        """
+        rows: Sequence[int] = range(len(self.table.lines))
+        numbers = tracked(numbered(self.columns), "rows read", len(rows))
+        left_out = self.outside.union(self.problems)
+        if left_out:
+            taken = [row not in left_out for row in rows]
+            rows, numbers = [*compress(rows, taken)], compress(numbers, taken)
+        cells, distinct = encode(numbers)
+        if len(distinct) == len(rows):
+            return rows, {}
+        first_row = dict(zip(reversed(cells), reversed(rows), strict=True))
+        several = {cell for cell, times in Counter(cells).items() if times > 1}
+        repeats: dict[int, list[int]] = {cell: [] for cell in sorted(several)}
+        for cell, row in zip(cells, rows, strict=True):
+            if cell in several:
+                repeats[cell].append(row)
+        return [*map(first_row.__getitem__, range(len(distinct)))], repeats
+
+    def places(self, rows: Sequence[int]) -> Iterator[tuple[Levels, Point]]:
+        """The place of each row in the grids."""
+        file = self.source.file
+        facets = [_of(self.keys[facet], rows) for facet in file.facets]
+        levels: Iterable[Levels] = zip(*facets, strict=True) if facets else repeat(())
+        y = _of(self.keys[file.y], rows) if file.y else repeat("")
+        return zip(levels, zip(_of(self.keys[file.x], rows), y, strict=False), strict=False)
+
+    def cells(self, rows: Sequence[int]) -> Iterator[Cell]:
         """The cells of rows, each as if the row were the only one of its cell."""
-        measured, lines, reading = self.measured, self.table.lines, self.reading
-        notes, places, runs = self.texts("note"), self.texts("place"), self.texts("run")
-        for row in rows:
-            value, state, n, successes, stderr, spread, _ = measured[row]
-            note, place, run = notes[row], places[row], runs[row]
-            line = lines[row]
-            yield Cell(
-                value, state, reading, n, successes, stderr, note, place, run, line, spread=spread
-            )
+        codes, distinct = self.measured
+        codes = [*map(codes.__getitem__, rows)]
+        value, state, n, successes, stderr, spread = (
+            _each([row[at] for row in distinct], codes) for at in range(6)
+        )
+        note, place, run = (_of(self.texts(name), rows) for name in ("note", "place", "run"))
+        lines = map(self.table.lines.__getitem__, rows)
+        fields = (n, successes, stderr, note, place, run, lines, repeat(1), repeat(None), spread)
+        return map(Cell._make, zip(value, state, repeat(self.reading), *fields, strict=False))
+
+
+def _of(column: Categorical, rows: Sequence[int]) -> Iterator[str]:
+    """The texts of some rows of a column."""
+    return _each(column.categories, [*map(column.codes.__getitem__, rows)])
+
+
+def _each(distinct: Sequence[Item], codes: Sequence[int]) -> Iterator[Item]:
+    """What each code stands for."""
+    if distinct and all(item is distinct[0] for item in distinct):
+        return repeat(distinct[0], len(codes))
+    return map(distinct.__getitem__, codes)
 
 
 def _places(value: object, values: Iterable[object]) -> Iterator[int]:
@@ -313,13 +350,12 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
     file = rows.source.file
     problems = [problem for found in rows.problems.values() for problem in found]
     first_rows, repeats = rows.rows_of_cells()
-    cells = dict(zip(first_rows, rows.cells(first_rows.values()), strict=True))
-    by_line = sorted(repeats.items(), key=lambda item: item[1][0])
-    for at, same_cell in tracked(by_line, "cells with repeats"):
+    given = [*rows.cells(first_rows)]
+    for cell, same_cell in tracked(repeats.items(), "cells with repeats", len(repeats)):
         if file.repeats is not None:
-            cells[at] = _mean(cells[at], [rows.measured[row] for row in same_cell])
+            given[cell] = _mean(given[cell], rows.measured, same_cell)
             continue
-        levels, point = at
+        (levels, point), line = next(rows.places(same_cell[:1])), given[cell].line
         names = (*file.facets, file.x, file.y)
         keys = {name: key for name, key in zip(names, (*levels, *point), strict=True) if name}
         where = ", ".join(f"{name} = {key}" for name, key in keys.items())
@@ -327,12 +363,13 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
             Problem.of(
                 "duplicate-cell",
                 rows.table.name,
-                f"{where} again; first on line {cells[at].line}",
+                f"{where} again; first on line {line}",
                 rows.table.lines[row],
                 file.metric.column,
             )
             for row in same_cell[1:]
         ]
+    cells = dict(zip(rows.places(first_rows), given, strict=True))
     outside_rows = sorted(rows.outside)
     levels_outside = (
         tuple((name, keys[row]) for name, keys in rows.keys.items()) for row in outside_rows
@@ -345,22 +382,32 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
     return Reading(entry.id, label, entry, cells, outside, measured, document), problems
 
 
-def _mean(first: Cell, repeats: Sequence[_Measured]) -> Cell:
+def _mean(first: Cell, measured: _Statements, rows: Sequence[int]) -> Cell:
     """The mean of several rows with its standard error; the first row where none has a value."""
-    values = [row.value for row in repeats if row.value is not None]
+    codes = [*map(measured.codes.__getitem__, rows)]
+    by_code = {code: measured.distinct[code] for code in dict.fromkeys(codes)}
+    values = {code: row.value for code, row in by_code.items() if row.value is not None}
     if not values:
         return first
-    mean = sum(values, Decimal(0)) / len(values)
+    if len(values) < len(by_code):
+        codes = [*filter(values.__contains__, codes)]
+    # Added row by row: rounding to the digits of the context depends on the order.
+    mean = sum(map(values.__getitem__, codes), Decimal(0)) / len(codes)
     stderr = None
-    if len(values) > 1:
-        variance = sum([(value - mean) ** 2 for value in values], Decimal(0)) / (len(values) - 1)
-        stderr = (variance / len(values)).sqrt()
-    trials = [row.n for row in repeats if row.value is not None]
-    n = None if None in trials else sum(cast(list[int], trials))
-    state: State = "disputed" if any(row.state == "disputed" for row in repeats) else "ok"
-    note = f"mean of {len(values)} repeats"
-    if len(values) < len(repeats):
-        note += f"; {len(repeats) - len(values)} more without a value"
+    if len(codes) > 1:
+        squares = {code: (value - mean) ** 2 for code, value in values.items()}
+        variance = sum(map(squares.__getitem__, codes), Decimal(0)) / (len(codes) - 1)
+        stderr = (variance / len(codes)).sqrt()
+    trials = {code: by_code[code].n for code in values}
+    n = (
+        None
+        if None in trials.values()
+        else sum(map(cast(dict[int, int], trials).__getitem__, codes))
+    )
+    state: State = "disputed" if any(row.state == "disputed" for row in by_code.values()) else "ok"
+    note = f"mean of {len(codes)} repeats"
+    if len(codes) < len(rows):
+        note += f"; {len(rows) - len(codes)} more without a value"
     return Cell(
         mean,
         state,
@@ -371,8 +418,8 @@ def _mean(first: Cell, repeats: Sequence[_Measured]) -> Cell:
         place=first.place,
         run=first.run,
         line=first.line,
-        repeats=len(values),
-        ends=(min(values), max(values)) if len(values) > 1 else None,
+        repeats=len(codes),
+        ends=(min(values.values()), max(values.values())) if len(codes) > 1 else None,
     )
 
 

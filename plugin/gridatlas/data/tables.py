@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate, chain, compress, islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from gridatlas.data.text import read_text, unprintable
+from gridatlas.model.categorical import Categorical, Encoder
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import level_number
@@ -59,12 +63,12 @@ class Table:
 
     name: str
     columns: tuple[str, ...]
-    texts: tuple[Sequence[str], ...]
+    texts: tuple[Categorical, ...]
     lines: Sequence[int]
 
-    def column(self, name: str) -> Sequence[str]:
-        """The texts of one column; empty where the table has no such column."""
-        return self.texts[self.columns.index(name)] if name in self.columns else ()
+    def column(self, name: str) -> Categorical:
+        """The texts of one column; no rows where the table has no such column."""
+        return self.texts[self.columns.index(name)] if name in self.columns else Categorical.of(())
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """The texts of each row, one per column."""
@@ -91,6 +95,53 @@ class CsvError(ValueError):
         self.found, self.line = found, line
 
 
+_BLOCK = 100
+"""Rows read at a time: so few that they are encoded while the processor's cache has them."""
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+Rows = tuple[list[list[str]], Sequence[int]]
+"""Rows of texts, and the line that each begins on."""
+
+
+def _blocks(text: str, separator: str = ",") -> Iterator[Rows]:
+    """The rows of delimited text that aren't blank, some at a time.
+
+    Raises:
+        CsvError: For quotes that don't fit.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows = tracked(reader, "lines read", text.count("\n"))
+    while True:
+        first = reader.line_num + 1
+        try:
+            block = [*islice(rows, _BLOCK)]
+        except csv.Error as error:
+            raise CsvError(str(error), _unfinished_line(text, separator)) from None
+        if not block:
+            return
+        lines: Sequence[int] = range(first, first + len(block))
+        if reader.line_num - first + 1 != len(block):
+            taken = (1 + sum(len(_LINE_BREAK.findall(cell)) for cell in row) for row in block)
+            lines = [*accumulate(taken, initial=first)][:-1]
+        if not all(block):
+            lines = [*compress(lines, block)]
+            block = [*filter(None, block)]
+        if block:
+            yield block, lines
+
+
+def _unfinished_line(text: str, separator: str) -> int:
+    """The line that the row begins on which can't be read."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    end = 0
+    try:
+        for _ in reader:
+            end = reader.line_num
+    except csv.Error:
+        pass
+    return end + 1
+
+
 def split_csv(text: str, separator: str = ",") -> tuple[list[list[str]], list[int]]:
     """The rows of delimited text that aren't blank, and the line that each begins on.
 
@@ -98,18 +149,11 @@ def split_csv(text: str, separator: str = ",") -> tuple[list[list[str]], list[in
         CsvError: For quotes that don't fit.
     """
     rows: list[list[str]] = []
-    ends = [0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    try:
-        for values in tracked(reader, "lines read", text.count("\n")):
-            rows.append(values)
-            ends.append(reader.line_num)
-    except csv.Error as error:
-        raise CsvError(str(error), ends[-1] + 1) from None
-    if not all(rows):
-        ends = [end for end, values in zip(ends, rows, strict=False) if values]
-        rows = [values for values in rows if values]
-    return rows, [end + 1 for end, _ in zip(ends, rows, strict=False)]
+    lines: list[int] = []
+    for block, begun in _blocks(text, separator):
+        rows += block
+        lines += begun
+    return rows, lines
 
 
 def clean_cell(text: str) -> str:
@@ -130,32 +174,73 @@ def clean_column(texts: Sequence[str]) -> Sequence[str]:
 
 def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
     """Split CSV text (commas, double quotes, a header) into a table; ragged rows are problems."""
+    blocks = _blocks(text)
     try:
-        rows, lines = split_csv(text)
+        rows, lines = next(blocks, ([], []))
+        if not rows:
+            return None, [Problem.of("empty-file", name, "an empty file")]
+        columns, header_line = tuple(map(clean_cell, rows[0])), lines[0]
+        body = _body(chain([(rows[1:], lines[1:])], blocks), columns, name, unprintable(text))
     except CsvError as error:
         return None, [Problem.of("not-csv", name, error.found, error.line)]
-    if not rows:
-        return None, [Problem.of("empty-file", name, "an empty file")]
-    columns = tuple(map(clean_cell, rows.pop(0)))
-    header_line = lines.pop(0)
-    problems: list[Problem] = []
-    if unprintable(text):
-        unreadable = _control_characters(columns, header_line, name)
-        rows, lines, problems = _without(rows, lines, name, _control_characters)
-        if unreadable and not rows:
-            return None, unreadable + problems
-        problems = unreadable + problems
+    problems = body.unreadable
+    if unprintable("".join(columns)):
+        problems = _control_characters(columns, header_line, name) + problems
+        if body.empty:
+            return None, problems
     for separator, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(columns) == 1 and separator in columns[0]:
             found = f"columns separated by {word}"
             return None, [Problem.of("wrong-separator", name, found, header_line)]
-    if not rows:
+    if body.empty:
         problems.append(Problem.of("empty-table", name, "a header and no rows", header_line))
-    if not {len(columns)}.issuperset(map(len, rows)):
-        rows, lines, ragged = _without(rows, lines, name, partial(_ragged, columns))
-        problems += ragged
-    texts = tuple(map(clean_column, zip(*rows, strict=True))) or ((),) * len(columns)
-    return Table(name, columns, texts, lines), problems
+    return Table(name, columns, body.texts, body.lines), problems + body.ragged
+
+
+class _Body(NamedTuple):
+    """The rows below a header.
+
+    Attributes:
+        empty: Whether none has a text that can be read.
+        unreadable: Problems of rows left out for their characters.
+        ragged: Problems of rows left out for their number of values.
+    """
+
+    texts: tuple[Categorical, ...]
+    lines: array[int]
+    empty: bool
+    unreadable: list[Problem]
+    ragged: list[Problem]
+
+
+def _body(blocks: Iterable[Rows], columns: Sequence[str], name: str, unseen: bool) -> _Body:
+    """The columns of a table's rows.
+
+    Args:
+        unseen: Whether the text has characters that aren't allowed.
+    """
+    encoders = [Encoder[str]() for _ in columns]
+    codes = [array("i") for _ in columns]
+    row_lines = array("i")
+    empty, unreadable, ragged = True, [], []
+    width = {len(columns)}
+    for block, begun in blocks:
+        rows, lines = block, begun
+        if unseen:
+            rows, lines, found = _without(rows, lines, name, _control_characters)
+            unreadable += found
+        empty = empty and not rows
+        if not width.issuperset(map(len, rows)):
+            rows, lines, found = _without(rows, lines, name, partial(_ragged, columns))
+            ragged += found
+        row_lines.extend(lines)
+        for encoder, coded, texts in zip(encoders, codes, zip(*rows, strict=True), strict=False):
+            coded.extend(map(encoder.__getitem__, texts))
+    texts = tuple(
+        Categorical(coded, [*encoder]).map(clean_cell)
+        for encoder, coded in zip(encoders, codes, strict=True)
+    )
+    return _Body(texts, row_lines, empty, unreadable, ragged)
 
 
 def _without(
@@ -205,21 +290,44 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
     if not path.exists():
         return None, read_text(path, name)[1]
     try:
-        data = pq.read_table(path)
+        # Unlike read_table, this doesn't import pandas.
+        with pq.ParquetFile(path) as file:
+            data = file.read()
     except (pyarrow.ArrowException, OSError) as error:
         found = str(error).split("\n")[0].rpartition("': ")[2]
         return None, [Problem.of("not-parquet", name, found)]
-    columns = []
-    for column in data.columns:
-        # numpy prints a float32 as it was meant (47.3); a Python float of it has 47.2999…
-        single = pyarrow.types.is_float32(column.type)
-        values = column.to_pylist()
-        if single:
-            import numpy
-
-            values = [None if value is None else numpy.float32(value) for value in values]
-        columns.append(["" if value is None else str(value) for value in values])
     if not data.num_rows:
         return None, [Problem.of("empty-table", name, "no rows")]
-    lines = range(1, data.num_rows + 1)
-    return Table(name, tuple(data.column_names), tuple(columns), lines), []
+    texts = tuple(map(_texts_of, data.columns))
+    return Table(name, tuple(data.column_names), texts, range(1, data.num_rows + 1)), []
+
+
+def _texts_of(column: Any) -> Categorical:
+    """The texts of a column of pyarrow."""
+    import pyarrow
+
+    try:
+        encoded = column.dictionary_encode("encode")
+    except (pyarrow.ArrowException, TypeError):  # such as lists
+        return Categorical.of(_parquet_texts(column))
+    if isinstance(column.type, pyarrow.DictionaryType):
+        return Categorical.of(_parquet_texts(column))
+    codes = array("i")
+    for chunk in encoded.chunks:
+        codes.frombytes(chunk.indices.to_numpy().tobytes())
+    categories = Categorical(codes, _parquet_texts(encoded.chunk(0).dictionary))
+    return categories.map(str)
+
+
+def _parquet_texts(values: Any) -> list[str]:
+    """The values of an array of pyarrow as texts; nulls are empty ones."""
+    import pyarrow
+
+    # numpy prints a float32 as it was meant (47.3); a Python float of it has 47.2999…
+    single = pyarrow.types.is_float32(values.type)
+    found = values.to_pylist()
+    if single:
+        import numpy
+
+        found = [None if value is None else numpy.float32(value) for value in found]
+    return ["" if value is None else str(value) for value in found]

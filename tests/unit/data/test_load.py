@@ -10,7 +10,7 @@ import pytest
 from builders import Read, write_study
 
 from gridatlas.data.reader import nearest_line, read_study, study_folders
-from gridatlas.data.tables import Table, parse_csv
+from gridatlas.data.tables import parse_csv
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import Problem
 
@@ -134,12 +134,35 @@ def test_a_table_is_taken_as_it_stands() -> None:
     text = 'rate,note\n0.10,"one, ""two"""\n\n" 0.2 ","three\nfour"\n0.3,\n'
     found, problems = parse_csv(text, "cells.csv")
     assert problems == []
-    assert found == Table(
-        "cells.csv",
-        ("rate", "note"),
-        (["0.10", "0.2", "0.3"], ['one, "two"', "three\nfour", ""]),
-        [2, 4, 6],
-    )
+    assert found is not None
+    assert (found.name, found.columns) == ("cells.csv", ("rate", "note"))
+    assert [[*texts] for texts in found.texts] == [
+        ["0.10", "0.2", "0.3"],
+        ['one, "two"', "three\nfour", ""],
+    ]
+    assert [*found.lines] == [2, 4, 6]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_each_row_of_a_long_table_has_the_line_that_it_begins_on(end: str) -> None:
+    cells = ["a", f'"b{end}b"', f'"{end}{end}c"', "d", f'"{end}"', "e"]
+    rows = [f"{number},{cell}" + end * (number % 7) for number, cell in enumerate(cells * 60)]
+    found, problems = parse_csv(end.join(["number,text", *rows]), "cells.csv")
+    assert problems == []
+    assert found is not None
+    lines, line = [], 2
+    for row in rows:
+        lines.append(line)
+        line += row.count(end) + 1
+    assert [*found.lines] == lines
+    assert [*found.column("number")] == [str(number) for number in range(360)]
+
+
+def test_the_line_of_a_row_that_never_ends_is_told_in_a_long_table() -> None:
+    rows = "".join(f'{number},"a\nb"\n' for number in range(150))
+    found, problems = parse_csv(f'number,text\n{rows}1,"never\nends\n', "cells.csv")
+    assert found is None
+    assert [(problem.kind, problem.line) for problem in problems] == [("not-csv", 302)]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "\r\n\r\n"])
@@ -162,7 +185,7 @@ def test_a_study_is_read_with_the_lines_of_its_keys(read: Read) -> None:
     )  # fmt: skip
     assert [(reading.id, reading.file) for reading in source.readings] == [("cells", "cells.csv")]
     assert [*source.tables["cells"].rows()] == [("a", "1", "1", "47.30")]
-    assert source.tables["cells"].lines == [2]
+    assert [*source.tables["cells"].lines] == [2]
 
 
 def _outside(file: str) -> Problem:

@@ -50,6 +50,9 @@ def _values(folder: Path, values: pa.Array) -> list[str]:
         (pa.array([500, None], pa.int64()), ["500", ""]),
         (pa.array(["a", None]), ["a", ""]),
         (pa.array([None, None], pa.float32()), ["", ""]),
+        (pa.array([None, "a", "", None]), ["", "a", "", ""]),
+        (pa.array([0.0, -0.0, 0.0]), ["0.0", "-0.0", "0.0"]),
+        (pa.array([["a"], None, ["a"]]), ["['a']", "", "['a']"]),
         # A float32 is 47.29999923706055, and no one printed that.
         (pa.array([47.3, None], pa.float32()), ["47.3", ""]),
     ],
