@@ -8,9 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gridatlas.charts import render
 from gridatlas.charts.dots import SHOWN, DotPlot, DotRow, dots_specification
 from gridatlas.charts.forest import Forest, ForestRow, forest_specification
 from gridatlas.charts.plotting import ACCENT, SERIES, SYMBOLS, padded, shortened, spread_out
@@ -207,6 +209,24 @@ def test_a_plot_is_drawn_with_everything_that_it_shows(plot: DotPlot | Profile |
     # Parts of an image have no roles of their own.
     assert ("graphics-symbol" in drawing.svg) == isinstance(plot, DotPlot)
     assert drawing.svg == draw_one(plot).svg
+
+
+def test_a_png_lacks_nothing_that_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "_INVISIBLE", re.compile("(?!)"))
+    whole = draw_one(dot_plot())
+    monkeypatch.undo()
+    drawn: list[str] = []
+    to_png = vl_convert.svg_to_png
+
+    def watched(svg: str, **options: Any) -> bytes:
+        drawn.append(svg)
+        return to_png(svg, **options)
+
+    monkeypatch.setattr(vl_convert, "svg_to_png", watched)
+    drawing = draw_one(dot_plot())
+    # The rows are there for a screen reader.
+    assert (' opacity="0"' in drawing.svg, ' opacity="0"' in drawn[0]) == (True, False)
+    assert drawing == whole
 
 
 def _luminance(colour: str) -> float:

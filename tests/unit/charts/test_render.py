@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import pytest
 import vl_convert
@@ -133,6 +133,13 @@ def test_a_png_is_twice_the_size_of_its_svg() -> None:
     assert drawing.png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", drawing.png[16:24])
     assert (width, height) == (2 * int(root.attrib["width"]), 2 * int(root.attrib["height"]))
+
+
+@pytest.mark.parametrize("panel", ["cells", "thumbnail"])
+def test_one_of_several_heatmaps_has_no_png(panel: Literal["cells", "thumbnail"]) -> None:
+    drawing = draw_one(replace(ONE, panel=panel))
+    assert drawing.svg
+    assert drawing.png == b""
 
 
 def test_a_png_has_the_same_pixels_in_fewer_bytes() -> None:
