@@ -46,7 +46,7 @@ class TableCell:
         interval: The 95 % interval, or the range of too few repeats; empty without one.
         mark: `best`, `best undisputed` (where the best value is disputed), `may be best` (where
             not every cell may), or empty.
-        n: Trials behind the value; None where unknown.
+        n: Trials behind the value; None where unknown, or where the table says it of most cells.
     """
 
     text: str
@@ -97,7 +97,8 @@ class DataTable:
     Attributes:
         rows: Each level of y with its cells; of a line, each of its levels with one cell.
         too_many: Cells of a grid that has too many for a table, which then has no rows; else 0.
-        trials: The numbers of trials behind values.
+        trials: Behind each value, but for cells with an `n` of their own; None where no number
+            holds for more than half of the cells, or where one is unknown.
         notes: Each note of cells, with how many have it.
         more_notes: Number of notes beyond these.
     """
@@ -106,7 +107,7 @@ class DataTable:
     y: Factor
     rows: tuple[tuple[Level, tuple[TableCell, ...]], ...] = ()
     too_many: int = 0
-    trials: frozenset[int] = frozenset()
+    trials: int | None = None
     notes: tuple[tuple[str, int], ...] = ()
     more_notes: int = 0
     readings: ReadingsTable | None = None
@@ -116,6 +117,11 @@ class DataTable:
     def corner(self) -> str:
         """The heading above the rows: what they are, and what the columns are."""
         return f"{self.y.title} \\ {self.x.title}" if self.y.id else self.x.title
+
+    @property
+    def trials_differ(self) -> bool:
+        """Whether some cells have another number of trials than the others."""
+        return any(cell.n for _, cells in self.rows for cell in cells)
 
 
 @dataclass(frozen=True, slots=True)

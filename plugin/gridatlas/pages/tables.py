@@ -34,17 +34,20 @@ def data_table(figure: Figure) -> DataTable:
         table = replace(table, notes=shown, more_notes=len(notes) - len(shown))
     if number > MAX_TABLE_CELLS:
         return replace(table, too_many=number)
+    n = None
     if isinstance(shows, Difference):
         cells = dict(_difference_cells(shows))
     else:
         assert grid is not None
-        cells = dict(_grid_cells(GridCells(grid, figure.uncertainty or GridUncertainty())))
+        n = usual_trials(grid)
+        tests = figure.uncertainty or GridUncertainty()
+        cells = dict(_grid_cells(GridCells(grid, tests), n))
     return replace(
         table,
         rows=tuple(
             (y, tuple(cells[x.key, y.key] for x in study.x.levels)) for y in rows_from_top(study.y)
         ),
-        trials=frozenset(cell.n for cell in cells.values() if cell.n is not None),
+        trials=n,
         readings=readings_table(grid) if grid else None,
     )
 
@@ -56,14 +59,27 @@ def _difference_cells(difference: Difference) -> Iterator[tuple[Point, TableCell
         yield (x.key, y.key), TableCell(text)
 
 
-def _grid_cells(cells: GridCells) -> Iterator[tuple[Point, TableCell]]:
+def usual_trials(grid: Grid) -> int | None:
+    """The trials behind more than half of the values; None without such a number.
+
+    None, too, where they are unknown for a value: what holds for most would seem to hold for it.
+    """
+    found = Counter(trials(grid, cell) for _, _, cell in grid.points() if cell.value is not None)
+    if not found or None in found:
+        return None
+    n, cells = found.most_common(1)[0]
+    return n if 2 * cells > found.total() else None
+
+
+def _grid_cells(cells: GridCells, usual_n: int | None = None) -> Iterator[tuple[Point, TableCell]]:
     study = cells.grid.study
     # A mark on every cell says nothing.
     marked = len(cells.best_set) < len(cells.intervals)
     for view in cells.views():
         interval = between(*view.ends, study) if view.ends else ""
         text = cell_text(study, view.cell)
-        yield view.point, TableCell(text, interval, view.cell.note, _mark(view, marked), view.n)
+        n = view.n if view.n != usual_n else None
+        yield view.point, TableCell(text, interval, view.cell.note, _mark(view, marked), n)
 
 
 def _mark(view: CellView, marked: bool) -> str:
