@@ -93,8 +93,8 @@ def card_data(figure: Figure, links: Mapping[str, str] = MappingProxyType({})) -
     content = {
         "title": figure.heatmap.title,
         "study": study.id,
-        "x": _axis(study.x, study.x.levels),
-        "y": _axis(study.y, rows),
+        "x": _axis(study.x, [(level.slug, level.label) for level in study.x.levels]),
+        "y": _axis(study.y, [(level.slug, level.label) for level in rows]),
         "links": {**links},
         **{name: _small(column) if name in COLUMNS else column for name, column in columns.items()},
     }
@@ -114,18 +114,8 @@ def _of_blocks(figure: Figure) -> dict[str, Any]:
         "title": heatmap.title,
         "study": study.id,
         "grid": figure.grid.address if figure.grid else None,
-        "x": {
-            "label": study.x.label,
-            "unit": study.x.unit,
-            "ids": [columns[label] for label in heatmap.x_labels],
-            "labels": list(heatmap.x_labels),
-        },
-        "y": {
-            "label": study.y.label,
-            "unit": study.y.unit,
-            "ids": [rows[label] for label in heatmap.y_labels],
-            "labels": list(heatmap.y_labels),
-        },
+        "x": _axis(study.x, [(columns[label], label) for label in heatmap.x_labels]),
+        "y": _axis(study.y, [(rows[label], label) for label in heatmap.y_labels]),
         "unit": value_with_unit("", study.metric.unit, difference=figure.grid is None),
         "value": _small([mark.text or None for mark in heatmap.marks]),
         "state": _small([mark.absent or None for mark in heatmap.marks]),
@@ -138,13 +128,17 @@ def _without_empty(content: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry for name, entry in content.items() if entry not in (None, "", [])}
 
 
-def _axis(factor: Factor, levels: Sequence[Level]) -> dict[str, Any]:
-    return {
-        "label": factor.label,
-        "unit": factor.unit,
-        "ids": [level.slug for level in levels],
-        "labels": [level.label for level in levels],
-    }
+def _axis(factor: Factor, levels: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A factor with the ids and labels of its levels; labels that are the ids go without saying."""
+    ids, labels = [slug for slug, _ in levels], [label for _, label in levels]
+    return _without_empty(
+        {
+            "label": factor.label,
+            "unit": factor.unit,
+            "ids": ids,
+            "labels": labels if labels != ids else None,
+        }
+    )
 
 
 def _of_grid(cells: GridCells, points: Points) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
         "1,20,88.0,100,,read twice,row 2", "2,20,,,oom,,row 2",
     )  # fmt: skip
     data = _data(results)
-    assert [data["x"]["labels"], data["y"]["labels"]] == [["1", "2"], ["20", "10"]]
+    assert [data["x"]["ids"], data["y"]["ids"]] == [["1", "2"], ["20", "10"]]  # labels, too
+    assert not {"labels"} & {*data["x"], *data["y"]}
     assert [entry(data["value"], at) for at in range(4)] == ["88.0", None, "90.0", "10.0"]
     assert data["unit"] == " %"
     assert [entry(data["state"], at) for at in range(4)] == [None, "out of memory", None, None]

@@ -165,7 +165,8 @@
   const ends = (text) => (text ? text.split(" to ").map(number) : null);
   const saying = (of, name) => entry(of.map.data[name], of.at);
   const nameOf = ({ map: { data }, column, row }, full) => {
-    const level = (axis, at) => `${axis.label} ${axis.labels[at]} ${axis.unit}`.trim();
+    const level = (axis, at) =>
+      `${axis.label} ${(axis.labels || axis.ids)[at]} ${axis.unit || ""}`.trim();
     const cell = [level(data.x, column), level(data.y, row)].filter(Boolean).join(", ");
     return full ? `${data.title}, ${cell}` : cell;
   };
