@@ -19,6 +19,10 @@ _CIRCLE = re.compile(
 _PLACED_TEXT = re.compile(
     r'(<text(?: (?!transform=)[\w-]+="[^"]*")*) transform="translate\((-?[\d.]+), ?(-?[\d.]+)\)"'
 )
+_PLACED_CIRCLE = re.compile(
+    r'(<circle(?: (?!transform=)[\w-]+="[^"]*")*) transform="translate\((-?[\d.]+), ?(-?[\d.]+)\)"'
+)
+_UNPAINTED = re.compile(r'<path class="background" aria-hidden="true" d="[^"]*"/>')
 _FADED_LINE = re.compile(
     r'(<line(?: (?!stroke-opacity=)[\w-]+="[^"]*")*?) opacity=("[^"]*")(?= |/|>)'
 )
@@ -28,6 +32,11 @@ _LEAVES = re.compile(
     rf"((?:{_LEAF})+)</g>"
 )
 _ATTRIBUTE = re.compile(r' ([\w-]+)="([^"]*)"')
+_LINE = re.compile(
+    r'<line transform="translate\((-?[\d.]+), ?(-?[\d.]+)\)" (?:x2="(-?[\d.]+)"|y2="(-?[\d.]+)")'
+    r'((?: [\w-]+="[^"]*")*)/>'
+)
+_LINES = re.compile(rf"(<g class=\"mark-rule [^>]*>)((?:{_LINE.pattern}){{2,}})</g>")
 INHERITED = (
     "fill",
     "stroke",
@@ -52,8 +61,18 @@ def shorter(svg: str) -> str:
     svg = _MARK.sub(short, svg).replace("<svg ", '<svg font-family="sans-serif" ', 1)
     svg = _CIRCLE.sub(r'<circle\1 r="\2"', svg)
     svg = _PLACED_TEXT.sub(r'\1 x="\2" y="\3"', svg)
+    svg = _PLACED_CIRCLE.sub(r'\1 cx="\2" cy="\3"', svg)
+    svg = _without_later_backgrounds(svg.replace('<g transform="translate(0,0)">', "<g>"))
     svg = _FADED_LINE.sub(r"\1 stroke-opacity=\2", svg)
-    return _LEAVES.sub(_told_once, svg)
+    return _LINES.sub(_one_path, _LEAVES.sub(_told_once, svg))
+
+
+def _without_later_backgrounds(svg: str) -> str:
+    """Without backgrounds that aren't painted, but for the first: it tells a script the size."""
+    first = _UNPAINTED.search(svg)
+    if first is None:
+        return svg
+    return svg[: first.end()] + _UNPAINTED.sub("", svg[first.end() :])
 
 
 def _rounded(places: re.Match[str]) -> str:
@@ -79,3 +98,16 @@ def _told_once(group: re.Match[str]) -> str:
         head += f' {name}="{value}"'
         leaves = [leaf.replace(f' {name}="{value}"', "", 1) for leaf in leaves]
     return f"{head}>{''.join(leaves)}</g>"
+
+
+def _one_path(group: re.Match[str]) -> str:
+    """A group's lines as one path, where they look alike: dashes begin anew with each of them.
+
+    See-through lines are left alone: where two of them cross, both are seen.
+    """
+    lines = _LINE.findall(group[2])
+    looks = {look for *_, look in lines}
+    if len(looks) > 1 or "opacity" in group[0]:
+        return group[0]
+    d = "".join(f"M{x},{y}" + (f"h{x2}" if x2 else f"v{y2}") for x, y, x2, y2, _ in lines)
+    return f'{group[1]}<path d="{d}"{looks.pop()}/></g>'

@@ -12,7 +12,7 @@ from gridatlas.charts.shorten import shorter
 
 HEAD = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40">'
-    '<g font-family="Liberation Sans">'
+    '<g font-family="Liberation Sans" fill="none">'
 )
 
 
@@ -34,6 +34,8 @@ def test_what_changes_nothing_is_left_out_but_of_texts() -> None:
 
 
 TEXT = '<text text-anchor="middle" fill="#000" transform="translate({x},9)">{x}</text>'
+RULE = '<line transform="translate(5,5)" {end} stroke="#000" stroke-width="2"{more}/>'
+DASHED = ' stroke-dasharray="5,3"'
 DOT = '<path fill="#f00"{more} d="M3,0A3,3,0,1,1,-3,0A3,3,0,1,1,3,0"/>'
 
 
@@ -63,6 +65,11 @@ DOT = '<path fill="#f00"{more} d="M3,0A3,3,0,1,1,-3,0A3,3,0,1,1,3,0"/>'
             '<circle r="3"/>',
         ),
         (
+            "mark-symbol dots_marks",
+            DOT.format(more=' transform="translate(9.5,8)"'),
+            '><circle fill="#f00" cx="9.5" cy="8" r="3"/>',
+        ),
+        (
             "mark-rule grid_marks",
             '<line stroke="#000" x2="0" y2="9" opacity="0.5"/>' * 2,
             ' stroke="#000" stroke-opacity="0.5"><line y2="9"/><line y2="9"/>',
@@ -72,6 +79,24 @@ DOT = '<path fill="#f00"{more} d="M3,0A3,3,0,1,1,-3,0A3,3,0,1,1,3,0"/>'
             '<line y2="9" stroke="#000" stroke-opacity="0.5" opacity="0.5"/>' * 2,
             ' stroke="#000" stroke-opacity="0.5"><line y2="9" opacity="0.5"/>'
             '<line y2="9" opacity="0.5"/>',
+        ),
+        (
+            "mark-rule outline_marks",  # lines that look alike are one path
+            RULE.format(end='x2="9"', more=DASHED) + RULE.format(end='y2="9"', more=DASHED),
+            ' stroke="#000" stroke-width="2"><path d="M5,5h9M5,5v9" stroke-dasharray="5,3"/>',
+        ),
+        (
+            "mark-rule outline_marks",
+            RULE.format(end='x2="9"', more=DASHED) + RULE.format(end='y2="9"', more=""),
+            ' stroke="#000" stroke-width="2">'
+            '<line transform="translate(5,5)" x2="9" stroke-dasharray="5,3"/>'
+            '<line transform="translate(5,5)" y2="9"/>',
+        ),
+        (
+            "mark-rule outline_marks",  # where see-through lines cross, both are seen
+            RULE.format(end='x2="9"', more=' opacity="0.5"') * 2,
+            ' stroke="#000" stroke-width="2" stroke-opacity="0.5">'
+            '<line transform="translate(5,5)" x2="9"/><line transform="translate(5,5)" x2="9"/>',
         ),
         (
             "mark-rect cells_marks",  # a cell's fill is its value
@@ -95,6 +120,19 @@ def test_what_a_groups_elements_share_is_told_once(kind: str, drawn: str, expect
     svg = f'{HEAD}<g class="{kind}">{drawn}</g></g></svg>'
     short = shorter(svg)
     assert short.partition(kind + '"')[2] == f"{expected}</g></g></svg>"
+    assert ImageChops.difference(_pixels(svg), _pixels(short)).getbbox() is None
+
+
+UNPAINTED = '<path class="background" aria-hidden="true" d="M0,0h9v9h-9Z"/>'
+
+
+def test_only_the_first_unpainted_background_stays() -> None:
+    painted = UNPAINTED.replace("/>", ' fill="#eee"/>')
+    lines = '<g class="mark-group role-scope"><g transform="translate(0,0)">'
+    svg = f"{HEAD}{UNPAINTED}{lines}{UNPAINTED}{painted}</g></g></g></svg>"
+    short = shorter(svg)
+    assert short.count("background") == 2
+    assert f'role-scope"><g>{painted}</g>' in short
     assert ImageChops.difference(_pixels(svg), _pixels(short)).getbbox() is None
 
 
