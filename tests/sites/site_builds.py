@@ -16,10 +16,13 @@ from bs4 import BeautifulSoup, Tag
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for benchmarks, which run without pytest
 
 import forked
+import kept
 from builders import write_study
-from once import common, once
+from once import once
 from static_host import SITE_HOST, serving  # noqa: F401 (tests find all here)
 from without_network import without_network
+
+from gridatlas.files.cache import FILE as DRAWINGS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS: dict[str, dict[str, dict[str, list[str]]]] = json.loads(
@@ -144,9 +147,8 @@ def environ(changes: Mapping[str, str] | None = None) -> dict[str, str]:
 @once
 def repository(base: Path) -> Path:
     """What this repository's own site is built from, as it stood when the tests began."""
-    not_read = (".*", "__pycache__", "build", "dist", "plugin", "site", "tests")
     folder = base / "repository"
-    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*not_read))
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*kept.NOT_READ))
     return folder
 
 
@@ -255,20 +257,39 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
     write_study(project.folder / "data" / name, study, TINY_CELLS, files)
 
 
+@once
 def shared_cache(base: Path) -> Path:
-    """The drawings of this test run."""
-    return common(base) / "drawings"
+    """The drawings of this test run, which begin with those that are kept of this state."""
+    folder = base / "drawings"
+    drawings = folder / "gridatlas" / DRAWINGS
+    drawings.parent.mkdir(parents=True, exist_ok=True)
+    state = kept.place(_ATLAS)
+    if state and state.exists():
+        shutil.copyfile(state / "drawings.sqlite3", drawings)
+    return folder
+
+
+_ATLAS = tuple((ENVIRONMENT | NOTEBOOKS).items())
 
 
 @once
 def atlas(base: Path) -> Build:
-    """The site of this repository; built once per test run, for `tests/browser` too.
+    """The site of this repository; built once per state of it, for `tests/browser` too.
 
     There is no network while it is built, where the system lets us take it away.
     """
-    project = copy_repository(base, "atlas", shared_cache(base))
+    cache = shared_cache(base)
+    state = kept.place(_ATLAS)
+    if state and state.exists():
+        site = base / "atlas/site"
+        shutil.copytree(state / "site", site)
+        return Build(0, (state / "log.txt").read_text("utf-8"), site)
+    project = copy_repository(base, "atlas", cache)
     project.configure(site_url=SITE_URL)
-    return project.built("--strict", before=without_network(), **NOTEBOOKS)
+    build = project.built("--strict", before=without_network(), **NOTEBOOKS)
+    if state and state == kept.place(_ATLAS):  # nothing was edited meanwhile
+        kept.keep(state, build.site, build.log, cache / "gridatlas" / DRAWINGS)
+    return build
 
 
 # --- reading pages ------------------------------------------------------------------------------
