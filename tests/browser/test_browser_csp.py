@@ -31,15 +31,35 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.getbasetemp()
 
 
+@pytest.fixture(scope="module")
+def headers(base: Path) -> dict[str, str]:
+    """The policy as the server may send it, besides the pages."""
+    text = (site_builds.atlas(base).site / "assets/gridatlas/csp.txt").read_text("utf-8")
+    return {HEADER: text.strip()}
+
+
 @pytest.fixture(scope="module", params=["meta", "header"])
-def atlas(request: pytest.FixtureRequest, home: str, base: Path) -> Iterator[str]:
+def atlas(
+    request: pytest.FixtureRequest, searched_home: str, headers: dict[str, str], base: Path
+) -> Iterator[str]:
     """Address of this repository's site, whose pages bring the policy; or the server does, too."""
+    if request.param == "meta":
+        yield searched_home
+        return
+    with site_builds.serving(site_builds.atlas(base).site, PREFIX, headers) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def unsearched(
+    request: pytest.FixtureRequest, home: str, headers: dict[str, str], base: Path
+) -> Iterator[str]:
+    """Address of the same site, in which the theme's search finds nothing."""
     if request.param == "meta":
         yield home
         return
     site = site_builds.atlas(base).site
-    text = (site / "assets/gridatlas/csp.txt").read_text("utf-8").strip()
-    with site_builds.serving(site, PREFIX, {HEADER: text}) as address:
+    with site_builds.serving(site, PREFIX, headers, found=False) as address:
         yield address
 
 
@@ -81,10 +101,11 @@ def clean(visit: Visit, address: str) -> None:
     assert [url for url in visit.elsewhere if urlsplit(url).netloc != host] == []
 
 
+@pytest.mark.parametrize("unsearched", ["meta", "header"], indirect=True)
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_stopped_on_a_page(visit: Visit, atlas: str, name: str) -> None:
+def test_nothing_is_stopped_on_a_page(visit: Visit, unsearched: str, name: str) -> None:
     page = visit.page
-    page.goto(atlas + PAGES[name], wait_until="load")
+    page.goto(unsearched + PAGES[name], wait_until="load")
     schemes = []
     for _ in range(2):
         schemes.append(page.locator("body").get_attribute("data-md-color-scheme"))
@@ -92,7 +113,13 @@ def test_nothing_is_stopped_on_a_page(visit: Visit, atlas: str, name: str) -> No
     assert sorted(map(str, schemes)) == ["default", "slate"]
     page.reload()
     assert page.locator("body").get_attribute("data-md-color-scheme") == schemes[0]
-    search(page, "AIME24")
+    clean(visit, unsearched)
+
+
+@pytest.mark.parametrize("name", ["home", "missing"])
+def test_nothing_is_stopped_when_a_page_searches(visit: Visit, atlas: str, name: str) -> None:
+    visit.page.goto(atlas + PAGES[name], wait_until="load")
+    search(visit.page, "AIME24")
     clean(visit, atlas)
 
 

@@ -65,7 +65,9 @@ def hosts(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     place = folder / PREFIX.strip("/")
     place.parent.mkdir(parents=True)
     place.symlink_to(site, target_is_directory=True)
-    handler = functools.partial(_Strict, directory=str(folder), headers={}, home=PREFIX)
+    handler = functools.partial(
+        _Strict, directory=str(folder), headers={}, home=PREFIX, found=False
+    )
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield Hosts(folder, f"http://127.0.0.1:{server.server_port}/")

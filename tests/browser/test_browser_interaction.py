@@ -214,8 +214,8 @@ def test_a_row_of_the_ranks_leads_to_its_cell(page: Page, home: str) -> None:
     assert page.evaluate("() => window.same")
 
 
-def test_search_finds_a_cell_and_opens_it(page: Page, home: str) -> None:
-    page.goto(f"{home}{STUDY}")
+def test_search_finds_a_cell_and_opens_it(page: Page, searched_home: str) -> None:
+    page.goto(f"{searched_home}{STUDY}")
     page.locator("input[name=query]").first.click()
     page.keyboard.type("qwen aime24 2000 0.4")
     until(page, "() => !!document.querySelector('.md-search-result__link[href*=\"0.4,2000\"]')")

@@ -184,12 +184,12 @@ def test_the_palette_is_kept_from_page_to_page(visit: Visit, home: str) -> None:
     ids=["model", "benchmark", "setting", "settings", "settings of a study", "best value"],
 )
 def test_search_finds(
-    visit: Visit, home: str, words: str, title: str, teaser: str, address: str
+    visit: Visit, searched_home: str, words: str, title: str, teaser: str, address: str
 ) -> None:
     page = visit.page
-    arrive(page, home)
+    arrive(page, searched_home)
     results = search(page, words)
-    found = results.filter(has=page.locator(f'a[href^="{home}{address}"]')).first
+    found = results.filter(has=page.locator(f'a[href^="{searched_home}{address}"]')).first
     found.wait_for()
     assert title in found.locator("h1, h2").first.inner_text()
     assert teaser in found.inner_text()

@@ -2,6 +2,7 @@
 
 import functools
 import io
+import json
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -17,8 +18,15 @@ SITE_HOST = "https://atlas.example"
 class Quiet(SimpleHTTPRequestHandler):
     """As static hosts answer: no listing of folders, and a page for what isn't there."""
 
-    def __init__(self, *args: Any, headers: Mapping[str, str], home: str, **kwargs: Any) -> None:
-        self.more_headers, self.home = headers, home
+    def __init__(
+        self,
+        *args: Any,
+        headers: Mapping[str, str],
+        home: str,
+        found: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        self.more_headers, self.home, self.found = headers, home, found
         super().__init__(*args, **kwargs)
 
     def end_headers(self) -> None:
@@ -32,6 +40,8 @@ class Quiet(SimpleHTTPRequestHandler):
             # The theme compares its addresses with those of links, and the port with them.
             host = f"http://{self.headers['Host']}"
             return self._send(200, file.read_text("utf-8").replace(SITE_HOST, host), "xml")
+        if not self.found and file.name == "search_index.json" and file.is_file():
+            return self._send(200, _empty(file), "json")
         missing = Path(self.translate_path(self.home)) / "404.html"
         if not file.exists() and self.path.startswith(self.home) and missing.is_file():
             return self._send(404, missing.read_text("utf-8"), "html")
@@ -52,9 +62,19 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+@functools.lru_cache(maxsize=8)
+def _empty(index: Path) -> str:
+    """An index of the theme's search with its settings, in which nothing is found."""
+    return json.dumps(json.loads(index.read_text("utf-8")) | {"docs": []})
+
+
 @contextmanager
 def serving(
-    site: Path, prefix: str = "/", headers: Mapping[str, str] | None = None
+    site: Path,
+    prefix: str = "/",
+    headers: Mapping[str, str] | None = None,
+    *,
+    found: bool = True,
 ) -> Iterator[str]:
     """Serve a site below a prefix such as `/project/sub/`; give the address of its home page.
 
@@ -62,6 +82,8 @@ def serving(
         site: The site's folder, absolute.
         prefix: Path of the home page.
         headers: What is sent with every answer, besides the usual.
+        found: Whether the theme's search finds anything. Each page that is loaded indexes all
+            texts of the site anew, which takes longer than all the rest of a page.
     """
     with tempfile.TemporaryDirectory() as root:
         place = Path(root) / prefix.strip("/") if prefix.strip("/") else Path(root) / "site"
@@ -69,7 +91,7 @@ def serving(
         place.symlink_to(site, target_is_directory=True)
         folder = Path(root) if prefix.strip("/") else place
         handler = functools.partial(
-            Quiet, directory=str(folder), headers=headers or {}, home=prefix
+            Quiet, directory=str(folder), headers=headers or {}, home=prefix, found=found
         )
         with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
             thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
