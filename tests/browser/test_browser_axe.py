@@ -25,6 +25,8 @@ ATLAS = {
     "runs": f"studies/{DYNTS}/reproduction/",
     "missing": "no/such/page/",
 }
+WITH_CARDS = ("facet", "model", "disputed", "checks")
+"""Pages that are looked at with a card and all folds open; of others they are as they come."""
 FRAMES = {
     "frame": f"grids/{DYNTS}/r1-qwen/aime24.html",
     "disputed frame": f"grids/{GRPO}/after_t125.html",
@@ -78,57 +80,50 @@ def rules(found: list[str]) -> set[str]:
 def test_a_page_of_this_site_has_no_violation_but_the_theme_s_own(
     page: Page, home: str, name: str
 ) -> None:
-    page.goto(home + ATLAS[name], wait_until="networkidle")
+    """As many seconds as it has texts: nearly all are for their contrast."""
+    page.goto(home + ATLAS[name], wait_until="load")
+    if name in WITH_CARDS:
+        open_all(page)
     ours, theme = violations(page)
     assert ours == []
     assert rules(theme) <= THEME, theme
+    if name == "study":
+        assert rules(theme) == THEME, "the list is longer than it has to be"
+
+
+def open_all(page: Page) -> None:
+    """Open a cell's card, and all that is folded; the heatmaps of disagreements are."""
+    page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    cell = page.locator(".ga-figure svg path[role=button]").nth(7)
+    cell.focus()
+    page.keyboard.press("Enter")
+    page.locator(".ga-card[role=dialog]").wait_for()
 
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_a_page_for_frames_has_none(page: Page, home: str, name: str) -> None:
-    page.goto(home + FRAMES[name], wait_until="networkidle")
+    page.goto(home + FRAMES[name], wait_until="load")
     page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
     assert violations(page) == ([], [])
-
-
-def test_the_list_of_the_theme_s_own_is_not_longer_than_it_has_to_be(page: Page, home: str) -> None:
-    page.goto(home + ATLAS["study"], wait_until="networkidle")
-    assert rules(violations(page)[1]) == THEME
 
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_what_we_render_has_none_where_the_theme_is_as_it_comes(
     page: Page, features_home: str, name: str
 ) -> None:
-    page.goto(features_home + FEATURES[name], wait_until="networkidle")
+    page.goto(features_home + FEATURES[name], wait_until="load")
     assert set(violations(page)[0]) - PANDAS == set()
 
 
-@pytest.mark.parametrize("name", ["facet", "model", "disputed", "checks"])
-def test_an_open_card_has_none(page: Page, home: str, name: str) -> None:
-    page.goto(home + ATLAS[name], wait_until="networkidle")
-    # The heatmaps of disagreements are folded.
-    page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
-    cell = page.locator(".ga-figure svg path[role=button]").nth(7)
-    cell.focus()
-    page.keyboard.press("Enter")
-    page.locator(".ga-card[role=dialog]").wait_for()
-    assert violations(page)[0] == []
-
-
-def test_an_open_chart_and_open_boxes_have_none(page: Page, home: str) -> None:
-    page.goto(home + ATLAS["model"], wait_until="networkidle")
+def test_an_open_chart_has_none(page: Page, home: str) -> None:
+    page.goto(home + ATLAS["model"], wait_until="load")
     page.get_by_role("button", name="Explore").first.click()
     page.locator(".ga-explore-chart svg").wait_for()
-    page.evaluate(
-        "() => document.querySelectorAll(':is(.ga-figure, .ga-actions) details')"
-        ".forEach((one) => (one.open = true))"
-    )
-    assert violations(page)[0] == []
+    assert violations(page, "section.ga-explore")[0] == []
 
 
-def test_search_and_its_results_have_none(page: Page, home: str) -> None:
-    page.goto(home, wait_until="networkidle")
+def test_search_and_its_results_have_none(page: Page, searched_home: str) -> None:
+    page.goto(searched_home + ATLAS["missing"], wait_until="load")
     page.locator("label[for=__search]:visible, [data-md-component=search-query]").first.click()
     page.keyboard.type("AIME24")
     page.locator(".md-search-result__item").first.wait_for()
@@ -143,7 +138,7 @@ def test_the_drawer_has_none(browser: Browser, home: str) -> None:
         viewport=ViewportSize(width=360, height=740), reduced_motion="reduce", bypass_csp=True
     )
     page = context.new_page()
-    page.goto(home + ATLAS["study"], wait_until="networkidle")
+    page.goto(home + ATLAS["study"], wait_until="load")
     page.locator("header label[for=__drawer]").click()
     until(page, AT_REST)
     assert (
@@ -151,14 +146,13 @@ def test_the_drawer_has_none(browser: Browser, home: str) -> None:
         .get_by_role("link", name="Model", exact=True)
         .is_visible()
     )
-    ours, theme = violations(page)
-    assert ours == []
+    _, theme = violations(page, "nav.md-nav--primary")
     assert rules(theme) <= THEME, theme
     context.close()
 
 
 def test_violations_are_noticed(page: Page, home: str) -> None:
-    page.goto(home + ATLAS["missing"], wait_until="networkidle")
+    page.goto(home + ATLAS["missing"], wait_until="load")
     page.evaluate(
         """() => {
           document.querySelector("article").append(document.createElement("button"));
