@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from gridatlas.checks.averages import FROM_SHARES, Average, Outliers, Part, average_of, outliers
 from gridatlas.checks.findings import CheckResult, Finding
-from gridatlas.checks.reading import ReadingView, Sheet, ends_of, is_computed, points_of
+from gridatlas.checks.reading import ReadingView, Sheet, ends_of, is_computed, sheet_of
 from gridatlas.checks.words import CHANCE, cells_text, half_unit, odds_text, of_values, plain, short
 from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
@@ -235,14 +235,8 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
                 if choose(study, *at).value not in (None, own.value):
                     wanted.setdefault(levels, set()).add(point)
     sheets = tuple(
-        Sheet(
-            levels,
-            tuple(
-                tuple((at, choose(study, levels, at) if at in points else None) for at in row)
-                for row in points_of(study)
-            ),
-        )
-        for levels, points in wanted.items()
+        sheet_of(study, levels, lambda at: choose(study, *at) if at[1] in wanted[at[0]] else None)
+        for levels in wanted
     )
     # A note: that readings disagree is told where they are compared.
     view = ReadingView(study, "", sheets, "note", ends_of(study))

@@ -11,10 +11,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.reading import ReadingView, is_computed
+from gridatlas.checks.reading import Kind, ReadingView
 from gridatlas.checks.words import cells_text, decimals_text, of_values, percent, plain, span
 from gridatlas.model.format import is_are, many, places_of
-from gridatlas.model.study import Cell, Levels, Point
+from gridatlas.model.study import Levels, Point
 from gridatlas.results.items import share_scale
 
 SAYS_NOTHING = Fraction(9, 10)
@@ -27,11 +27,16 @@ MAX_TRIAL_NUMBERS = 6
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """A value that should be a count of n trials; of all with its decimals, `passing` are one."""
+    """A value of a grid that should be a count of n trials.
+
+    Attributes:
+        kind: Of the cells that have it, as many as `times`.
+        places: Its decimals; of all values with as many, `passing` are such a count.
+    """
 
     levels: Levels
-    point: Point
-    cell: Cell
+    kind: Kind
+    times: int
     value: Decimal
     places: int
     n: int
@@ -49,16 +54,20 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
         if any(level.aggregate for level in view.study.levels_of(sheet.levels)):
             continue
         by_trials = view.study.trials_at(sheet.levels)
-        for point, cell, value in sheet.cells:
-            n = cell.n if cell.n is not None else by_trials
+        without_n = set()
+        for kind, times in sheet.kinds.items():
+            value = Decimal(kind.text)
+            n = kind.n if kind.n is not None else by_trials
             if not 0 <= value <= scale:
                 return []  # a change in percent, and no share
             if n is None:
-                unknown.setdefault(sheet.levels, []).append(point)
-            elif not is_computed(cell):
+                without_n.add(kind)
+            elif not kind.computed:
                 places = places_of(value)
                 passing = passing_share(n, places, scale)
-                shares.append(_Share(sheet.levels, point, cell, value, places, n, passing))
+                shares.append(_Share(sheet.levels, kind, times, value, places, n, passing))
+        if without_n:
+            unknown[sheet.levels] = [point for point, _ in sheet.cells_of(without_n)]
     results = []
     if unknown:
         number = sum(map(len, unknown.values()))
@@ -76,16 +85,29 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
 def _counts_of(view: ReadingView, scale: int, shares: Sequence[_Share]) -> CheckResult:
     number = span([share.n for share in shares])
     trials = f"{number} {'trial' if number == '1' else 'trials'}"
-    rates = Counter(share.passing for share in shares)
-    passing = sum((rate * times for rate, times in rates.items()), Fraction(0)) / len(shares)
+    alike: Counter[tuple[int, int]] = Counter()
+    for share in shares:
+        alike[share.n, share.places] += share.times
+    total = alike.total()
+    rates = (passing_share(*key, scale) * times for key, times in alike.items())
+    passing = sum(rates, Fraction(0)) / total
     decimals = decimals_text(share.places for share in shares)
     anyway = f"{percent(passing)} of all values from 0 to {scale} with {decimals} are such counts"
-    wrong: dict[Levels, list[tuple[Point, str]]] = {}
+    totals: Counter[Levels] = Counter()
+    wrong: dict[Levels, dict[Kind, str]] = {}
     for share in shares:
-        if not is_count(share.value, share.n, scale, share.cell.successes):
+        totals[share.levels] += share.times
+        if not is_count(share.value, share.n, scale, share.kind.successes):
             text = f"{plain(share.value)} ({_nearest_counts(share, scale)})"
-            wrong.setdefault(share.levels, []).append((share.point, text))
-    totals = Counter(share.levels for share in shares)
+            wrong.setdefault(share.levels, {})[share.kind] = text
+    cells_of = {
+        sheet.levels: [
+            (point, wrong[sheet.levels][kind])
+            for point, kind in sheet.cells_of(wrong[sheet.levels])
+        ]
+        for sheet in view.sheets
+        if sheet.levels in wrong
+    }
     findings = [
         view.finding(
             "k-of-n",
@@ -98,12 +120,10 @@ def _counts_of(view: ReadingView, scale: int, shares: Sequence[_Share]) -> Check
             f"Certain, if it is a share of {trials}, rounded. A wrong value needn't show: "
             f"{anyway}.",
         )
-        for levels, cells in wrong.items()
+        for levels, cells in cells_of.items()
     ]
-    fine = len(shares) - sum(map(len, wrong.values()))
-    statement = (
-        f"{fine} of {many(len(shares), 'value')} {is_are(fine)} a count of {trials}, rounded."
-    )
+    fine = total - sum(map(len, cells_of.values()))
+    statement = f"{fine} of {many(total, 'value')} {is_are(fine)} a count of {trials}, rounded."
     nothing = passing > SAYS_NOTHING
     return view.result(
         "k-of-n",
@@ -148,7 +168,7 @@ def _count_range(value: Decimal, n: int, scale: int) -> tuple[int, int]:
 
 def _nearest_counts(share: _Share, scale: int) -> str:
     low, high = _count_range(share.value, share.n, scale)
-    near = [high, low] if share.cell.successes is None else [share.cell.successes]
+    near = [high, low] if share.kind.successes is None else [share.kind.successes]
     return " and ".join(
         f"{k} of {share.n} is {Decimal(k * scale) / share.n:.{share.places}f}"
         for k in near

@@ -3,45 +3,75 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.reading import ReadingView, is_computed
+from gridatlas.checks.reading import Kind, ReadingView, Sheet
 from gridatlas.checks.words import CHANCE, cells_text, decimals_text, of_values, plain
 from gridatlas.model.format import many, places_of
-from gridatlas.model.study import Point
+from gridatlas.model.study import Levels, Point
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """The values of a grid that were printed, by their decimals.
+
+    Attributes:
+        places: The decimals of each kind of cells.
+        times: How many values have so many decimals.
+    """
+
+    sheet: Sheet
+    places: Mapping[Kind, int]
+    times: Counter[int]
+
+    @classmethod
+    def of(cls, sheet: Sheet) -> _Printed:
+        kinds = [kind for kind in sheet.kinds if not kind.computed]
+        places = {kind: places_of(Decimal(kind.text)) for kind in kinds}
+        times: Counter[int] = Counter()
+        for kind in kinds:
+            times[places[kind]] += sheet.kinds[kind]
+        return cls(sheet, places, times)
+
+    def unlike(self, places: int) -> Mapping[Kind, int]:
+        """The kinds of cells with other decimals."""
+        return {kind: own for kind, own in self.places.items() if own != places}
+
+    def cells_of(self, kinds: Mapping[Kind, int]) -> Iterator[tuple[Point, str]]:
+        """The cells of some kinds with their values, row by row."""
+        texts = {kind: plain(Decimal(kind.text)) for kind in kinds}
+        return ((point, texts[kind]) for point, kind in self.sheet.cells_of(texts))
 
 
 def check_decimals(view: ReadingView) -> list[CheckResult]:
     """Values printed with other decimals than the rest of their grid or reading."""
-    printed = {
-        sheet.levels: [(p, v, places_of(v)) for p, cell, v in sheet.cells if not is_computed(cell)]
-        for sheet in view.sheets
-    }
-    every = [cell for cells in printed.values() for cell in cells]
-    if len(every) < 3:
+    printed = {sheet.levels: _Printed.of(sheet) for sheet in view.sheets}
+    every = sum((grid.times for grid in printed.values()), Counter[int]())
+    total = every.total()
+    if total < 3:
         return []
     usual = _usual(every)
     # A grid may have its own number of decimals, if it has enough values to tell.
-    own = {levels: _usual(cells) if len(cells) >= 3 else usual for levels, cells in printed.items()}
-    odd = {
-        levels: [cell for cell in cells if cell[2] != own[levels]]
-        for levels, cells in printed.items()
+    own = {
+        levels: _usual(grid.times) if grid.times.total() >= 3 else usual
+        for levels, grid in printed.items()
     }
-    number = sum(map(len, odd.values()))
+    odd = {levels: grid.unlike(own[levels]) for levels, grid in printed.items()}
+    number = sum(grid.times.total() - grid.times[own[at]] for at, grid in printed.items())
     apart = [levels for levels in printed if own[levels] != usual]
-    if number * 5 > len(every) or len(apart) * 5 > len(printed):
-        span = decimals_text(places for *_, places in every)
-        statement = f"The {len(every)} values have {span}."
+    if number * 5 > total or len(apart) * 5 > len(printed):
+        statement = f"The {total} values have {decimals_text(every)}."
         strength = "With so many that differ there is no usual number to compare with."
         return [view.result("decimals", printed, statement, strength, outcome="not testable")]
     findings = [
         view.finding(
             "decimals",
             levels,
-            [point for point, *_ in printed[levels]],
+            [point for point, _ in printed[levels].cells_of(printed[levels].places)],
             f"values with {decimals_text([own[levels]])}; most values of the reading have "
             f"{decimals_text([usual])}",
             "These values may be rounded more than the others, or be estimates.",
@@ -50,32 +80,33 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
         )
         for levels in apart
     ]
-    # 47.30 that a program wrote as 47.3 looks like a value that lost a digit.
-    full = [value for _, value, places in every if places == usual]
-    shorter = all(cell[2] < own[levels] for levels, cells in odd.items() for cell in cells)
-    dropped = number > 0 and shorter and not any(plain(value)[-1] == "0" for value in full)
+    shorter = all(
+        places < own[levels] for levels, kinds in odd.items() for places in kinds.values()
+    )
+    dropped = number > 0 and shorter and not _keeps_zeros(printed, usual)
     strength = "A decimal that was lost or added shows; a wrong digit doesn't."
-    statement = f"{len(full)} of {many(len(every), 'value')} have {decimals_text([usual])}."
-    if dropped and Fraction(9, 10) ** len(full) < CHANCE:
+    statement = f"{every[usual]} of {many(total, 'value')} have {decimals_text([usual])}."
+    if dropped and Fraction(9, 10) ** every[usual] < CHANCE:
         statement += " None of them ends in 0, so zeros at the end were left out of the others."
         return [view.result("decimals", printed, statement, strength, findings)]
-    for levels, cells in odd.items():
-        if not cells:
+    for levels, kinds in odd.items():
+        if not kinds:
             continue
         text = decimals_text([own[levels]])
         sure = f"The others have {text}" + (", and zeros at the end are kept." if shorter else ".")
         if dropped:
             sure = (
-                f"Not certain: none of the {len(full)} values with {decimals_text([usual])} ends "
-                "in 0, so zeros at the end may have been left out."
+                f"Not certain: none of the {every[usual]} values with {decimals_text([usual])} "
+                "ends in 0, so zeros at the end may have been left out."
             )
+        cells = [*printed[levels].cells_of(kinds)]
         findings.append(
             view.finding(
                 "decimals",
                 levels,
-                [point for point, *_ in cells],
-                f"{of_values(len(cells), len(printed[levels]))} not printed with {text}: "
-                + cells_text(view.study, [(point, plain(value)) for point, value, _ in cells]),
+                [point for point, _ in cells],
+                f"{of_values(len(cells), printed[levels].times.total())} not printed with {text}: "
+                + cells_text(view.study, cells),
                 "A digit or the point may have been lost or added.",
                 sure,
                 note=dropped,
@@ -84,7 +115,19 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
     return [view.result("decimals", printed, statement, strength, findings)]
 
 
-def _usual(printed: Iterable[tuple[Point, Decimal, int]]) -> int:
+def _usual(times: Counter[int]) -> int:
     """The commonest number of decimals; of several, the largest."""
-    counts = Counter([places for _, _, places in printed])
-    return max(counts, key=lambda places: (counts[places], places))
+    return max(times, key=lambda places: (times[places], places))
+
+
+def _keeps_zeros(printed: Mapping[Levels, _Printed], usual: int) -> bool:
+    """Whether a value with the usual decimals ends in 0.
+
+    47.30 that a program wrote as 47.3 looks like a value that lost a digit.
+    """
+    return any(
+        plain(Decimal(kind.text))[-1] == "0"
+        for grid in printed.values()
+        for kind, places in grid.places.items()
+        if places == usual
+    )

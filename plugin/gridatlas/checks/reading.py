@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Literal
+from itertools import count
+from typing import Literal, NamedTuple
 
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, Outcome
 from gridatlas.model.problems import Severity
@@ -15,32 +17,105 @@ from gridatlas.results.reconcile import choose
 
 Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]
+Codes = tuple[int, ...]
+"""A line with the same number for the same value, and `NO_VALUE` where it has none."""
+NO_VALUE = 0
+
+
+class Kind(NamedTuple):
+    """What is checked of a cell by itself: many cells of a grid have it in common.
+
+    Attributes:
+        text: The value as printed: 47.3 and 47.30 are the same number, and two kinds.
+        computed: As `is_computed` says.
+    """
+
+    text: str
+    n: int | None
+    successes: int | None
+    computed: bool
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One grid as one reading gives it: rows of (point, cell), None where it gives no value."""
+    """One grid as one reading gives it: rows of cells, None where it gives none.
+
+    Attributes:
+        xs, ys: The level keys of both axes.
+    """
+
+    # It may have a million cells: they are judged by kinds, and lines are compared as codes.
 
     levels: Levels
-    rows: tuple[tuple[tuple[Point, Cell | None], ...], ...]
+    xs: Sequence[str]
+    ys: Sequence[str]
+    rows: Sequence[Sequence[Cell | None]]
 
-    @cached_property
-    def cells(self) -> Sequence[tuple[Point, Cell, Decimal]]:
+    @property
+    def points(self) -> Iterator[Sequence[Point]]:
+        """Its points, row by row."""
+        return ([(x, y) for x in self.xs] for y in self.ys)
+
+    @property
+    def cells(self) -> Iterator[tuple[Point, Cell, Decimal]]:
         """The cells that have a value, row by row."""
-        return [
-            (point, cell, cell.value)
-            for row in self.rows
-            for point, cell in row
-            if cell is not None and cell.value is not None
-        ]
-
-    def lines(self, axis: Axis) -> Sequence[Line]:
-        """Its rows, or its columns: each point with its value."""
-        return self._lines if axis == "row" else [*zip(*self._lines, strict=True)]
+        for y, row in zip(self.ys, self.rows, strict=True):
+            for x, cell in zip(self.xs, row, strict=True):
+                if cell is not None and cell.value is not None:
+                    yield (x, y), cell, cell.value
 
     @cached_property
-    def _lines(self) -> Sequence[Line]:
-        return [[(point, cell.value if cell else None) for point, cell in row] for row in self.rows]
+    def kinds(self) -> Mapping[Kind, int]:
+        """How many cells with a value are of each kind."""
+        times = Counter(
+            (str(cell.value), cell.n, cell.successes, cell.repeats > 1)
+            for row in self.rows
+            for cell in row
+            if cell is not None and cell.value is not None
+        )
+        return {Kind(*kind): number for kind, number in times.items()}
+
+    def cells_of(self, kinds: Container[Kind]) -> Iterator[tuple[Point, Kind]]:
+        """The cells of some kinds, row by row."""
+        for point, cell, value in self.cells:
+            kind = Kind(str(value), cell.n, cell.successes, is_computed(cell))
+            if kind in kinds:
+                yield point, kind
+
+    def line(self, axis: Axis, place: int) -> Line:
+        """A row, or a column: each point with its value."""
+        if axis == "row":
+            points = [(x, self.ys[place]) for x in self.xs]
+            cells = self.rows[place]
+        else:
+            points = [(self.xs[place], y) for y in self.ys]
+            cells = [row[place] for row in self.rows]
+        return [(at, cell.value if cell else None) for at, cell in zip(points, cells, strict=True)]
+
+    def codes(self, axis: Axis) -> Sequence[Codes]:
+        """All its rows, or columns."""
+        rows, _ = self._coded
+        return rows if axis == "row" else [*zip(*rows, strict=True)]
+
+    def codes_of(self, values: Iterable[Decimal]) -> frozenset[int]:
+        """The codes of those of some values that it has."""
+        _, code_of = self._coded
+        return frozenset(code_of[value] for value in values if value in code_of)
+
+    @property
+    def values(self) -> Iterable[Decimal]:
+        """Its different values."""
+        _, code_of = self._coded
+        return [value for value in code_of if value is not None]
+
+    @cached_property
+    def _coded(self) -> tuple[Sequence[Codes], Mapping[Decimal | None, int]]:
+        """Its rows, and the code of each value."""
+        code_of: defaultdict[Decimal | None, int] = defaultdict(count(NO_VALUE + 1).__next__)
+        code_of[None] = NO_VALUE
+        return [
+            tuple([code_of[cell.value if cell else None] for cell in row]) for row in self.rows
+        ], code_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +183,19 @@ def supplying(study: Study) -> frozenset[str]:
 
 def view_of(study: Study, reading: Reading, severity: Severity) -> ReadingView:
     """What the checks see of a reading, its grids in the order of the facets' levels."""
-    cell_at = reading.cells.get
-    sheets = tuple(
-        Sheet(
-            levels,
-            tuple(
-                tuple([(point, cell_at((levels, point))) for point in row])
-                for row in points_of(study)
-            ),
-        )
+    sheets = (
+        sheet_of(study, levels, reading.cells.get)
         for levels in study.in_order({levels for levels, _ in reading.cells})
     )
-    return ReadingView(study, reading.id, sheets, severity, ends_of(study))
+    return ReadingView(study, reading.id, tuple(sheets), severity, ends_of(study))
 
 
-def points_of(study: Study) -> list[list[Point]]:
-    """The points of a grid, row by row."""
-    return [[(x.key, y.key) for x in study.x.levels] for y in study.y.levels]
+def sheet_of(
+    study: Study, levels: Levels, cell_at: Callable[[tuple[Levels, Point]], Cell | None]
+) -> Sheet:
+    """The grid at some facet levels, of the cells that are given."""
+    xs, ys = ([level.key for level in axis.levels] for axis in (study.x, study.y))
+    return Sheet(levels, xs, ys, [[cell_at((levels, (x, y))) for x in xs] for y in ys])
 
 
 def ends_of(study: Study) -> frozenset[Decimal]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.reading import Axis, Line, ReadingView
+from gridatlas.checks.reading import NO_VALUE, Axis, Codes, ReadingView
 from gridatlas.checks.words import CHANCE, how_sure, plain, times_text
 from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
@@ -37,20 +36,20 @@ def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
     limit = CHANCE / max(1, len(view.sheets))
     looked, findings, by_chance, constant = [], [], 0, 0
     for sheet in view.sheets:
-        lines = sheet.lines(axis)
-        whole = [line for line in lines if len(line) >= 3 and all(v is not None for _, v in line)]
-        if len(whole) < 2:
+        lines, ends = sheet.codes(axis), sheet.codes_of(view.ends)
+        groups: dict[Codes, list[int]] = {}
+        for place, line in enumerate(lines):
+            if len(line) >= 3 and NO_VALUE not in line:
+                groups.setdefault(line, []).append(place)
+        if sum(map(len, groups.values())) < 2:
             continue
         looked.append(sheet.levels)
-        groups: dict[tuple[Decimal, ...], list[Line]] = {}
-        for line in whole:
-            groups.setdefault(tuple([v for _, v in line if v is not None]), []).append(line)
         chances = None
-        for values, group in groups.items():
-            if len(group) < 2 or view.ends.issuperset(values):
+        for codes, places in groups.items():
+            if len(places) < 2 or ends.issuperset(codes):
                 continue
-            chances = chances or _Chances(view.ends, lines, whole)
-            shuffled, alike, seen = chances.of_repeat(group)
+            chances = chances or _Chances(ends, lines)
+            shuffled, alike, seen = chances.of_repeat(codes, len(places))
             if max(shuffled, alike) >= limit:
                 by_chance += 1
                 continue
@@ -58,7 +57,9 @@ def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
                 f"two {axis}s have the same value at the same place as often as elsewhere in it "
                 f"({times_text(*seen)})"
             )
-            names = [factor.level(line[0][0][axis == "row"]).label for line in group]
+            group = [sheet.line(axis, place) for place in places]
+            names = [factor.levels[place].label for place in places]
+            values = [value for _, value in group[0] if value is not None]
             lines_named = f"the {axis}s {_names(names)} ({inline(factor.label)})"
             found = f"{lines_named} are the same: {join_names(map(plain, values), 20)}"
             means = (
@@ -66,7 +67,7 @@ def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
                 "then. Or they really came out the same."
             )
             # A line of one value has no pattern that shows where it was copied from.
-            has_one_value = len(set(values)) == 1
+            has_one_value = len(set(codes)) == 1
             if has_one_value:
                 constant += 1
                 found = f"{lines_named} are constant: {plain(values[0])} in every cell"
@@ -108,22 +109,26 @@ def _names(names: Sequence[str]) -> str:
 class _Chances:
     """How likely equal lines are in one grid; what all of its repeats need is counted once."""
 
-    def __init__(
-        self, ends: frozenset[Decimal], lines: Sequence[Line], whole: Sequence[Line]
-    ) -> None:
+    def __init__(self, ends: frozenset[int], lines: Sequence[Codes]) -> None:
         self._ends = ends
-        self._same = Counter(tuple(value in ends for _, value in line) for line in whole)
+        self._same = Counter(
+            tuple([code in ends for code in line])
+            for line in lines
+            if len(line) >= 3 and NO_VALUE not in line
+        )
         self._equal, self._pairs = 0, 0
-        self._counts: Counter[Decimal] = Counter()
+        self._counts: Counter[int] = Counter()
         for place in zip(*lines, strict=True):
-            counts = Counter(v for _, v in place if v is not None and v not in ends)
+            counts = Counter(place)
+            for code in (NO_VALUE, *ends):
+                del counts[code]
             self._counts.update(counts)
             self._pairs += math.comb(counts.total(), 2)
             self._equal += sum(math.comb(count, 2) for count in counts.values())
         self._equal_lines = cache(self._equal_lines_of)
 
-    def of_repeat(self, group: Sequence[Line]) -> tuple[Fraction, Fraction, tuple[int, int]]:
-        """How likely so many equal lines with so many values are in this grid, under two nulls.
+    def of_repeat(self, line: Codes, times: int) -> tuple[Fraction, Fraction, tuple[int, int]]:
+        """How likely a line of so many values is there so many times, under two nulls.
 
         Both leave the values at the ends of the range where they are, and bound the chance by the
         sum over all sets of lines that have those in the same places. The first null deals the
@@ -131,8 +136,8 @@ class _Chances:
         place as often as the other pairs of lines have; it is left out (0) below 10 such pairs of
         values, which are given too: (equal, all).
         """
-        width = [value in self._ends for _, value in group[0]].count(False)
-        return self._equal_lines(len(group), width)
+        width = sum(code not in self._ends for code in line)
+        return self._equal_lines(times, width)
 
     def _equal_lines_of(self, times: int, width: int) -> tuple[Fraction, Fraction, tuple[int, int]]:
         own = width * math.comb(times, 2)

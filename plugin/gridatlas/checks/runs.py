@@ -8,18 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import and_, eq
-from typing import cast
+from typing import NamedTuple, cast
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.reading import Axis, Line, ReadingView
+from gridatlas.checks.reading import NO_VALUE, Axis, Codes, ReadingView
 from gridatlas.checks.repeats import CONSTANT
 from gridatlas.checks.words import CHANCE, at_level, how_sure, plain, times_text
 from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Point
-
-Stretch = Sequence[tuple[Point, Decimal]]
 
 _AXES: tuple[Axis, Axis] = ("row", "column")
 CARRIED_ON = (
@@ -34,27 +32,33 @@ def check_runs(view: ReadingView) -> list[CheckResult]:
     scale_ends = _observed_ends(view)
     looked, findings, longest = [], [], 0
     for sheet in view.sheets:
-        stretches = {axis: _stretches(view.ends, sheet.lines(axis)) for axis in _AXES}
+        cuts = sheet.codes_of(view.ends) | {NO_VALUE}
+        stretches = {axis: [*_stretches(cuts, sheet.codes(axis))] for axis in _AXES}
         runs = [
             (axis, run)
             for axis, found in stretches.items()
             for stretch in found
             for run in _equal_neighbours(stretch)
         ]
-        if any(len(stretch) >= 3 for found in stretches.values() for stretch in found):
+        if any(len(stretch.codes) >= 3 for found in stretches.values() for stretch in found):
             looked.append(sheet.levels)
-        longest = max([longest, *(len(run) for _, run in runs)])
-        neighbours = {axis: _Neighbours.of(found) for axis, found in stretches.items() if runs}
+        longest = max([longest, *(len(run.codes) for _, run in runs)])
+        neighbours = {
+            axis: _Neighbours.of(stretch.codes for stretch in found)
+            for axis, found in stretches.items()
+            if runs
+        }
         chances = {
             (axis, length): _chances_of_run(neighbours, axis, length)
-            for axis, length in {(axis, len(run)) for axis, run in runs}
+            for axis, length in {(axis, len(run.codes)) for axis, run in runs}
         }
-        for axis, run in runs:
-            shuffled, alike, seen = chances[axis, len(run)]
+        for axis, stretch in runs:
+            shuffled, alike, seen = chances[axis, len(stretch.codes)]
             if max(shuffled, alike) >= limit:
                 continue
+            run = sheet.line(axis, stretch.line)[stretch.first :][: len(stretch.codes)]
             first, last = (x if axis == "row" else y for (x, y), _ in (run[0], run[-1]))
-            (x, y), value = run[0]
+            (x, y), value = cast(tuple[Point, Decimal], run[0])
             along, across = (view.study.x, at_level(view.study.y, y))
             if axis == "column":
                 along, across = (view.study.y, at_level(view.study.x, x))
@@ -100,36 +104,46 @@ def _observed_ends(view: ReadingView) -> frozenset[Decimal]:
     """
     if view.ends:
         return frozenset()
-    values = [value for sheet in view.sheets for _, _, value in sheet.cells]
+    values = [value for sheet in view.sheets for value in sheet.values]
     return frozenset((min(values), max(values)) if values else ())
 
 
-def _stretches(ends: frozenset[Decimal], lines: Iterable[Line]) -> list[Stretch]:
+class _Stretch(NamedTuple):
+    """Neighbouring cells of a line that have values.
+
+    Attributes:
+        line: Place of the line.
+        first: Place of the first of them in it.
+    """
+
+    line: int
+    first: int
+    codes: Codes
+
+
+def _stretches(cuts: frozenset[int], lines: Sequence[Codes]) -> Iterator[_Stretch]:
     """The lines, cut at cells without a value and at values at an end of the range."""
-    found: list[Stretch] = []
-    for line in lines:
-        cuts = [
-            place
-            for place, (_, value) in enumerate(line)
-            if value is None or (ends and value in ends)
-        ]
-        for before, after in pairwise((-1, *cuts, len(line))):
+    for number, line in enumerate(lines):
+        if cuts.isdisjoint(line):
+            yield _Stretch(number, 0, line)
+            continue
+        places = [place for place, code in enumerate(line) if code in cuts]
+        for before, after in pairwise((-1, *places, len(line))):
             if after - before > 1:
-                found.append(cast(Stretch, line[before + 1 : after]))
-    return found
+                yield _Stretch(number, before + 1, line[before + 1 : after])
 
 
-def _equal_neighbours(stretch: Stretch) -> Iterator[Stretch]:
+def _equal_neighbours(stretch: _Stretch) -> Iterator[_Stretch]:
     """The runs of one value in a stretch, from three cells on."""
-    values = [value for _, value in stretch]
-    equal = [*map(eq, values, values[1:])]
+    line, start, codes = stretch
+    equal = [*map(eq, codes, codes[1:])]
     if not any(map(and_, equal, equal[1:])):
         return  # as in nearly all stretches
     first = 0
-    for last, value in enumerate(values, 1):
-        if last == len(values) or values[last] != value:
+    for last, code in enumerate(codes, 1):
+        if last == len(codes) or codes[last] != code:
             if last - first >= 3:
-                yield stretch[first:last]
+                yield _Stretch(line, start + first, codes[first:last])
             first = last
 
 
@@ -143,19 +157,19 @@ class _Neighbours:
         equal, pairs: Pairs of neighbours that are equal, and all.
     """
 
-    counts: Mapping[Decimal, int]
+    counts: Mapping[int, int]
     lengths: Mapping[int, int]
     equal: int
     pairs: int
 
     @classmethod
-    def of(cls, stretches: Sequence[Stretch]) -> _Neighbours:
-        equal = sum(a[1] == b[1] for stretch in stretches for a, b in pairwise(stretch))
+    def of(cls, stretches: Iterable[Codes]) -> _Neighbours:
+        stretches = [*stretches]
         return cls(
-            Counter(value for stretch in stretches for _, value in stretch),
+            Counter(chain.from_iterable(stretches)),
             Counter(map(len, stretches)),
-            equal,
-            sum(len(stretch) - 1 for stretch in stretches),
+            sum(sum(map(eq, codes, codes[1:])) for codes in stretches),
+            sum(len(codes) - 1 for codes in stretches),
         )
 
 

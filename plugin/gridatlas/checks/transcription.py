@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 
 from gridatlas.checks.document import (
     Block,
@@ -95,7 +96,7 @@ def _findings(
     name: str,
 ) -> Iterator[Finding]:
     study = view.study
-    points = [point for row in sheet.rows for point, _ in row]
+    points = [*chain.from_iterable(sheet.points)]
     wrong = [(point, texts[point]) for point in points if point in texts]
     if wrong:
         yield view.finding(
@@ -326,7 +327,7 @@ def _missing(
         for point, value in rest.items()
         if wanted[value] > have[value]
     }
-    rows = [[(p, rest[p]) for p, _ in row if p in rest] for row in sheet.rows]
+    rows = [[(p, rest[p]) for p in row if p in rest] for row in sheet.points]
     rows = [row for row in rows if len(row) > 2]
     begin: dict[Decimal, list[int]] = {}
     for at, value in enumerate(numbers):

@@ -44,9 +44,9 @@ def at_point(study: Study, point: Point) -> str:
 
 def cells_text(study: Study, cells: Sequence[tuple[Point, str]], limit: int = 6) -> str:
     """`47.3 at ratio 0.1, local window size 500; …`, and how many more there are."""
-    texts = [f"{text} at {at_point(study, point)}" for point, text in cells]
-    more = len(texts) - limit
-    return "; ".join(texts[:limit]) + (f"; and {more} more" if more > 0 else "")
+    texts = (f"{text} at {at_point(study, point)}" for point, text in cells[:limit])
+    more = len(cells) - limit
+    return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
 
 
 # --- numbers as printed -------------------------------------------------------------------------

@@ -745,11 +745,11 @@ def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
         grid = [values[:4], values[4:8], values[8:]]
         lines = [*grid, *map(list, zip(*grid, strict=True))]
         found += any(len(set(line[i : i + 3])) == 1 for line in lines for i in range(len(line) - 2))
-    stretches = {
-        "row": [[(("", ""), value) for value in line] for line in grid],
-        "column": [[(("", ""), value) for value in line] for line in zip(*grid, strict=True)],
+    codes = [tuple(map(int, line)) for line in grid]
+    neighbours = {
+        "row": _Neighbours.of(codes),
+        "column": _Neighbours.of(zip(*codes, strict=True)),
     }
-    neighbours = {axis: _Neighbours.of(found) for axis, found in stretches.items()}
     bound, _, _ = _chances_of_run(neighbours, "row", 3)
     # 6 + 4 places; 4·3·2 ways to lay three of the ones, 3·2·1 of the twos; 12·11·10 of any.
     assert bound == Fraction(10 * (24 + 6), 1320)
