@@ -91,6 +91,7 @@ class Heatmap:
             its cells alone, in small.
         dashed: Whether the outlines of best cells are dashed.
         best_edges: Around all cells that may be the best, where they are outlined together.
+        letters: Of the longest value in the panels beside each other; 0 where its own decide.
     """
 
     kind: Kind
@@ -112,6 +113,7 @@ class Heatmap:
     panel: Literal["", "cells", "thumbnail"] = ""
     dashed: bool = False
     best_edges: tuple[Segment, ...] = ()
+    letters: int = 0
 
     def to_json(self) -> str:
         """The heatmap as canonical JSON: what its drawing depends on."""
@@ -123,6 +125,11 @@ class Heatmap:
         columns, rows = len(self.x_labels), len(self.y_labels)
         fits = columns * rows <= MAX_LABELLED_CELLS and columns <= COLUMNS_UP_TO
         return self.block is None and fits and self.panel != "thumbnail"
+
+    @property
+    def longest(self) -> int:
+        """Letters of the longest value that is printed in it."""
+        return max((len(mark.text) for mark in self.marks), default=0)
 
     @property
     def cells(self) -> int:

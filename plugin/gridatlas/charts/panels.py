@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -173,7 +173,14 @@ def as_thumbnail(heatmap: Heatmap) -> Heatmap:
         panel="thumbnail",
         outline=(),
         best_edges=(),
+        letters=0,
     )
+
+
+def of_one_size(panels: Sequence[Heatmap]) -> tuple[Heatmap, ...]:
+    """Panels beside each other, with cells that are wide enough for the longest value of all."""
+    letters = max((panel.longest for panel in panels), default=0)
+    return tuple(replace(panel, letters=letters) for panel in panels)
 
 
 def mean_of(grid: Grid) -> Decimal | None:

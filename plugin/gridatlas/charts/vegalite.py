@@ -131,8 +131,7 @@ def panel_cell(heatmap: Heatmap, font_size: int) -> tuple[int, int]:
         return max(across // nx, 1), max(min(down // ny, across // nx), 1)
     text = 2
     if heatmap.printed:
-        longest = max((len(mark.text) for mark in heatmap.marks), default=0)
-        text = ceil(longest * font_size * 0.6) + 6
+        text = ceil((heatmap.letters or heatmap.longest) * font_size * 0.6) + 6
     width = max(text, min(PANEL_CELL[0], max(PANEL_WIDTH // nx, 28 if nx <= 10 else 2)))
     height = min(PANEL_CELL[1], max(TALL // ny, 16 if heatmap.printed else 2))
     return width, height
@@ -261,8 +260,7 @@ def _cell_size(heatmap: Heatmap, font_size: int) -> tuple[int, int]:
     nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
     text = 2
     if heatmap.printed:
-        longest = max((len(mark.text) for mark in heatmap.marks), default=0)
-        text = ceil(longest * font_size * 0.6) + 6
+        text = ceil(heatmap.longest * font_size * 0.6) + 6
     width = min(max(ceil(PLOT_WIDTH / nx), text), max(64, text))
     height = max(min(width, 42), 30 if ny <= 12 and nx <= 12 else 2)
     if not heatmap.printed:

@@ -17,6 +17,7 @@ from gridatlas.charts.panels import (
     draw_panel,
     mean_of,
     means_scale,
+    of_one_size,
     values_scale,
 )
 from gridatlas.charts.vegalite import symbol
@@ -45,9 +46,12 @@ def multiples(
     evidence = not plain and _has_evidence(assessment, grids)
     scale = means_scale(grids) if evidence else values_scale(grids)
     rivals = [_rivals(assessment, grid, asserted) if evidence else None for grid in grids]
+    panels = of_one_size(
+        [draw_panel(grid, scale, found) for grid, found in zip(grids, rivals, strict=True)]
+    )
     figures = tuple(
         Figure(
-            draw_panel(grid, scale, found),
+            panel,
             grid,
             "grids",
             len(grids),
@@ -58,7 +62,7 @@ def multiples(
             name=name,
             mean=mean_of(grid),
         )
-        for grid, found, name in zip(grids, rivals, _names(grids), strict=True)
+        for grid, panel, name in zip(grids, panels, _names(grids), strict=True)
     )
     legend = _legend([figure.heatmap for figure in figures])
     return FigureRow(
@@ -86,12 +90,20 @@ def inked(
     tests = [assessment.uncertainty.of_difference(difference) for difference in differences]
     scale = differences_scale(differences)
     rising = assessment.study.metric.better == "higher"
+    panels = of_one_size(
+        [
+            draw_inked(of, scale, None if test.reason else test.significant)
+            for of, test in zip(differences, tests, strict=True)
+        ]
+    )
     figures = []
-    for difference, test, name in zip(differences, tests, _pairs(differences), strict=True):
+    for difference, test, panel, name in zip(
+        differences, tests, panels, _pairs(differences), strict=True
+    ):
         better = test.higher if rising else test.differ - test.higher
         figures.append(
             Figure(
-                draw_inked(difference, scale, None if test.reason else test.significant),
+                panel,
                 difference,
                 "difference",
                 len(differences),

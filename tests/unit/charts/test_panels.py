@@ -1,5 +1,6 @@
 """Heatmaps side by side: their colours say what the statistics do, and can be told apart."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.palette import BLACK_UP_TO, DARK, LIGHT, STEPS, luminance, step, stylesheet
 from gridatlas.charts.panels import centred_scale
+from gridatlas.charts.vegalite import specification
 from gridatlas.pages.multiples import inked, multiples, thumbnails
 from gridatlas.results.differences import differences
 
@@ -76,6 +78,19 @@ def test_values_beyond_the_ends_have_the_colour_of_the_end(value: float, expecte
 def test_ends_of_a_centred_scale_read_well(reach: float, end: float) -> None:
     scale = centred_scale(reach)
     assert (scale.low, scale.high) == (-end, end)
+
+
+# --- sizes --------------------------------------------------------------------------------------
+
+
+def test_cells_of_panels_beside_each_other_have_one_size(tmp_path: Path) -> None:
+    cells = "1,1,a,9.25,\n2,1,a,8.25,\n1,1,b,100.00,\n2,1,b,7.25,\n"
+    assessment = study(tmp_path, cells)
+    row = multiples(assessment, tuple(assessment.results.grids.values()), "k")
+    alone = [replace(figure.heatmap, letters=0) for figure in row.figures]
+    small, large = (specification(heatmap)["width"] for heatmap in alone)
+    assert small < large
+    assert [specification(figure.heatmap)["width"] for figure in row.figures] == [large, large]
 
 
 # --- what is faded ------------------------------------------------------------------------------
