@@ -123,12 +123,10 @@ def inked(
 
 
 def _pairs(differences: Sequence[Difference]) -> list[str]:
-    """What tells differences apart: the levels compared, or where."""
-    pairs = [f"{of.levels[1].label} − {of.levels[0].label}" for of in differences]
-    contexts = [of.context for of in differences]
-    if len(set(contexts)) <= 1:
-        return pairs
-    return contexts if len(set(pairs)) == 1 else [of.label for of in differences]
+    """What tells differences apart: the levels compared, and those that not all of them share."""
+    return _telling([of.parts for of in differences]) or [
+        f"{of.levels[1].label} − {of.levels[0].label}" for of in differences
+    ]
 
 
 THUMBNAILS = 5
@@ -223,13 +221,14 @@ def _rivals(assessment: Assessment, grid: Grid, asserted: bool) -> Rivals:
 
 def _names(grids: Sequence[Grid]) -> list[str]:
     """What tells grids apart: the levels that not all of them share."""
-    named = [grid.names for grid in grids]
-    differing = [
-        place for place, levels in enumerate(zip(*named, strict=True)) if len(set(levels)) > 1
-    ]
-    if not differing:
-        return [grid.label for grid in grids]
-    return [" | ".join(levels[place].label for place in differing) for levels in named]
+    labels = [tuple(level.label for level in grid.names) for grid in grids]
+    return _telling(labels) or [grid.label for grid in grids]
+
+
+def _telling(parts: Sequence[Sequence[str]]) -> list[str]:
+    """Of names in parts, those parts that not all names share; empty where they share all."""
+    differing = [place for place, texts in enumerate(zip(*parts, strict=True)) if len({*texts}) > 1]
+    return [" | ".join(texts[place] for place in differing) for texts in parts if differing]
 
 
 def _legend(heatmaps: Sequence[Heatmap]) -> Legend:

@@ -36,7 +36,12 @@ class Difference:
     @property
     def label(self) -> str:
         """`R1-Qwen − R1-Llama | AIME24`: the level that differs as a difference."""
-        return " | ".join(
+        return " | ".join(self.parts)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the label: of each facet its level, or the two levels compared."""
+        return tuple(
             b.label if a == b else f"{b.label} − {a.label}"
             for a, b in zip(self.first.names, self.second.names, strict=True)
         )

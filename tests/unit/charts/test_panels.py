@@ -80,7 +80,33 @@ def test_ends_of_a_centred_scale_read_well(reach: float, end: float) -> None:
     assert (scale.low, scale.high) == (-end, end)
 
 
-# --- sizes --------------------------------------------------------------------------------------
+# --- names and sizes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chosen", "names"),
+    [
+        (["b/1"], ["b − a"]),
+        (["b/1", "c/1"], ["b − a", "c − a"]),
+        (["b/1", "b/2"], ["1", "2"]),
+        (["b/1", "c/2"], ["b − a | 1", "c − a | 2"]),
+    ],
+)
+def test_differences_are_named_by_what_they_do_not_share(
+    tmp_path: Path, chosen: list[str], names: list[str]
+) -> None:
+    rows = [f"{rate},1,{task},{seed},5" for task in "abc" for seed in "12" for rate in "12"]
+    write_study(
+        tmp_path / "s",
+        STUDY.replace("[task]", "[task, seed]") + "baseline: {task: a}\n",
+        "\n".join(["rate,depth,task,seed,accuracy", *rows]) + "\n",
+    )
+    assessment = load_data(tmp_path)["s"]
+    found = {
+        of.second.address: of for of in differences(assessment.results, assessment.study.facets[0])
+    }
+    row = inked(assessment, [found[address] for address in chosen])
+    assert [figure.name for figure in row.figures] == names
 
 
 def test_cells_of_panels_beside_each_other_have_one_size(tmp_path: Path) -> None:
