@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from typing import Any, Literal
 
 from gridatlas.charts.labels import TITLE_LIMIT
@@ -23,6 +21,7 @@ from gridatlas.charts.plotting import (
     shortened,
     without_shared_data,
 )
+from gridatlas.charts.shipped import chart_of
 from gridatlas.charts.templates import with_look
 
 SHOWN = 20
@@ -173,9 +172,8 @@ def _interval_head(scope: Scope) -> str:
 # --- its specification ----------------------------------------------------------------------------
 
 
-@cache
-def _template() -> dict[str, Any]:
-    """The specification without its data; Altair writes and checks it once."""
+def dots_template() -> dict[str, Any]:
+    """The specification without its data, as Altair writes and checks it."""
     import altair as alt
 
     scale = alt.Scale(domain=[0, 1], nice=False)
@@ -217,7 +215,7 @@ def _template() -> dict[str, Any]:
 
 def dots_specification(plot: DotPlot) -> dict[str, Any]:
     """The complete Vega-Lite specification of a dot plot, with its data inline."""
-    spec = deepcopy(_template())
+    spec = chart_of("dots")
     rows = plot.shown
     spec |= {"description": plot.description, "width": WIDTH, "height": ROW * len(rows)}
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]

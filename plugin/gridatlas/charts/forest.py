@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any
 
 from gridatlas.charts.labels import TITLE_LIMIT
@@ -23,6 +21,7 @@ from gridatlas.charts.plotting import (
     signed,
     without_shared_data,
 )
+from gridatlas.charts.shipped import chart_of
 from gridatlas.charts.templates import with_look
 
 ROW, WIDTH = 26, 250
@@ -142,9 +141,8 @@ class Forest:
 # --- its specification ----------------------------------------------------------------------------
 
 
-@cache
-def _template() -> dict[str, Any]:
-    """The specification without its data; Altair writes and checks it once."""
+def forest_template() -> dict[str, Any]:
+    """The specification without its data, as Altair writes and checks it."""
     import altair as alt
 
     scale = alt.Scale(domain=[-1, 1], nice=False)
@@ -184,7 +182,7 @@ def _template() -> dict[str, Any]:
 
 def forest_specification(forest: Forest) -> dict[str, Any]:
     """The complete Vega-Lite specification of a forest plot, with its data inline."""
-    spec = deepcopy(_template())
+    spec = chart_of("forest")
     spec |= {
         "description": forest.description,
         "width": WIDTH,

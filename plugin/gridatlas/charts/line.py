@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from copy import deepcopy
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, Literal
@@ -18,7 +17,8 @@ from gridatlas.charts.labels import (
     label_angle,
     thinned,
 )
-from gridatlas.charts.templates import PLOT_WIDTH, line_template
+from gridatlas.charts.shipped import chart_of
+from gridatlas.charts.templates import PLOT_WIDTH
 from gridatlas.model.format import format_value, many, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 
@@ -201,7 +201,7 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
     labels = list(drawn.values())
     width = max(ceil(PLOT_WIDTH / len(labels)), 2)
     printed = len(labels) <= POINTS_UP_TO
-    spec: dict[str, Any] = deepcopy(line_template(printed))
+    spec = chart_of("line", ("interval", "line", "points", *(["values"] if printed else [])))
     spec |= {
         "title": spec["title"] | {"text": chart.title},
         "description": chart.description,

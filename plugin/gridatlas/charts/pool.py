@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gridatlas.charts.pictures import Drawable
 from gridatlas.charts.render import Drawing, draw_one
+from gridatlas.charts.shipped import FILE
 from gridatlas.files.cache import cache_key, open_cache
 
 if TYPE_CHECKING:
@@ -239,19 +240,17 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
 
 _SOURCES = (
     *("render", "shorten", "pictures", "vegalite", "line", "templates", "labels", "palette"),
-    *("plotting", "dots", "profile", "forest", "card", "badges"),
+    *("plotting", "dots", "profile", "forest", "card", "badges", "shipped"),
 )
 """Our modules that a drawing depends on."""
 
 
 @cache
 def _drawn_by() -> str:
-    """What drawings depend on besides the picture: the libraries' versions and our own code."""
-    parts = [f"{name} {version(name)}" for name in ("altair", "vl-convert-python")]
-    here = Path(__file__)
-    for source in _SOURCES:
-        parts.append(hashlib.sha256(here.with_name(f"{source}.py").read_bytes()).hexdigest())
-    return "\n".join(parts)
+    """What drawings depend on besides the picture: the library's version and our own code."""
+    sources = (FILE, *(Path(__file__).with_name(f"{source}.py") for source in _SOURCES))
+    digests = (hashlib.sha256(source.read_bytes()).hexdigest() for source in sources)
+    return "\n".join([f"vl-convert-python {version('vl-convert-python')}", *digests])
 
 
 def _key(picture: Drawable) -> str:

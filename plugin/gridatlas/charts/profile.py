@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any, Literal
 
 from gridatlas.charts.labels import TITLE_LIMIT, drawable_labels, label_angle, thinned
@@ -26,6 +24,7 @@ from gridatlas.charts.plotting import (
     spread_out,
     without_shared_data,
 )
+from gridatlas.charts.shipped import chart_of
 from gridatlas.charts.templates import with_look
 
 STEP, NARROWEST, WIDEST = 24, 120, 300
@@ -143,9 +142,8 @@ class Profile:
 # --- its specification ----------------------------------------------------------------------------
 
 
-@cache
-def _template() -> dict[str, Any]:
-    """The specification without its data; Altair writes and checks it once."""
+def profile_template() -> dict[str, Any]:
+    """The specification without its data, as Altair writes and checks it."""
     import altair as alt
 
     scale = alt.Scale(domain=[-1, 1], nice=False)
@@ -197,7 +195,7 @@ def _template() -> dict[str, Any]:
 
 def profile_specification(profile: Profile) -> dict[str, Any]:
     """The complete Vega-Lite specification of a profile, with its data inline."""
-    spec = deepcopy(_template())
+    spec = chart_of("profile")
     drawn = drawable_labels(profile.levels)
     levels = list(drawn.values())
     step = max(STEP, label_width(levels) + 4)

@@ -1,10 +1,9 @@
-"""What all charts share: specifications that Altair writes once per kind."""
+"""What all charts share, and heatmaps and lines without their data, as Altair writes them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.charts.heatmap import Kind
@@ -29,11 +28,10 @@ LEVEL_LETTERS = 6
 """Characters up to which labels of a plain chart stay level."""
 
 
-@cache
 def heatmap_template(
-    kind: Kind, printed: bool, shapes: tuple[str, ...], outlined: bool
+    kind: Kind, printed: bool, shapes: Sequence[str], outlined: bool
 ) -> dict[str, Any]:
-    """A heatmap's specification without its data; Altair writes and checks it once per kind.
+    """A heatmap's specification without its data.
 
     Args:
         shapes: The layers of small marks that it has.
@@ -66,11 +64,10 @@ def heatmap_template(
     return spec
 
 
-@cache
 def panel_template(
     printed: bool,
-    shapes: tuple[str, ...],
-    outlines: tuple[str, ...],
+    shapes: Sequence[str],
+    outlines: Sequence[str],
     dashed: bool,
     labelled: bool,
 ) -> dict[str, Any]:
@@ -230,7 +227,6 @@ def _key(symbol_size: int) -> Any:
     )
 
 
-@cache
 def line_template(printed: bool) -> dict[str, Any]:
     """A line's specification without its data."""
     import altair as alt

@@ -32,7 +32,8 @@ from gridatlas.charts.labels import (
     round_step,
     thinned,
 )
-from gridatlas.charts.templates import PLOT_WIDTH, heatmap_template, panel_template
+from gridatlas.charts.shipped import chart_of
+from gridatlas.charts.templates import PLOT_WIDTH
 
 TALL = 600
 """Pixels that the cells take at most from top to bottom, where no value is printed in them."""
@@ -61,10 +62,7 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
     font_size = 13 if nx <= 7 else 11
     width, height = _cell_size(heatmap, font_size)
     shapes = _shapes(heatmap)
-    layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
-    spec: dict[str, Any] = deepcopy(
-        heatmap_template(heatmap.kind, heatmap.printed, layers_drawn, bool(heatmap.outline))
-    )
+    spec = chart_of("heatmap", _layers(heatmap, shapes))
     spec |= {
         "title": spec["title"] | {"text": heatmap.title},
         "description": heatmap.description,
@@ -95,17 +93,8 @@ def _panel(heatmap: Heatmap) -> dict[str, Any]:
     font_size = 13 if nx <= PANEL_NARROW else 11
     width, height = panel_cell(heatmap, font_size)
     shapes = _shapes(heatmap)
-    outlines = tuple(
-        name
-        for name, found in (("outline", heatmap.outline), ("rivals", heatmap.best_edges))
-        if found
-    )
-    layers_drawn = tuple(name for name, kinds in shapes.items() if kinds)
-    spec: dict[str, Any] = deepcopy(
-        panel_template(
-            heatmap.printed, layers_drawn, outlines, heatmap.dashed, heatmap.panel == "cells"
-        )
-    )
+    labelled = "-labelled" if heatmap.panel == "cells" else ""
+    spec = chart_of(f"panel{labelled}", _layers(heatmap, shapes))
     spec |= {"description": heatmap.description, "width": width * nx, "height": height * ny}
     spec["data"] = {"values": [_row(mark) for mark in heatmap.marks]}
     if heatmap.panel == "cells":
@@ -121,6 +110,18 @@ def _panel(heatmap: Heatmap) -> dict[str, Any]:
     if heatmap.best_edges:
         _set_edges((layers["rivals"],), heatmap.best_edges, width, height)
     return spec
+
+
+def _layers(heatmap: Heatmap, shapes: Mapping[str, Sequence[str]]) -> list[str]:
+    """The layers of its template that a heatmap has, from the lowest up."""
+    layers = ["cells" if heatmap.panel else f"cells-{heatmap.kind}"]
+    layers += ["values"] if heatmap.printed else []
+    layers += [name for name, kinds in shapes.items() if kinds]
+    if shapes["best"]:
+        layers[-1] = "best-dashed" if heatmap.panel and heatmap.dashed else "best"
+        layers += [] if heatmap.panel else ["inner"]
+    layers += ["outline"] if heatmap.outline else []
+    return layers + (["rivals"] if heatmap.panel and heatmap.best_edges else [])
 
 
 def panel_cell(heatmap: Heatmap, font_size: int) -> tuple[int, int]:

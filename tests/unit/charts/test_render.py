@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import os
+import pickle
 import re
 import sqlite3
 import struct
@@ -20,9 +21,11 @@ import pytest
 import vl_convert
 from builders import write_study
 from PIL import Image
+from test_plot_drawings import dot_plot, forest, profile
 
 from gridatlas.charts import pictures, pool, render
 from gridatlas.charts.heatmap import CellMark, Heatmap
+from gridatlas.charts.pictures import Drawable
 from gridatlas.charts.pool import RenderPool, draw
 from gridatlas.charts.render import Drawing, DrawingError, draw_one, recompress_png
 from gridatlas.files.cache import FILE
@@ -174,6 +177,22 @@ def test_the_fonts_of_vl_convert_come_first() -> None:
 
     # Whatever the system has.
     assert png("/etc/fonts/fonts.conf") == png("/nonexistent")
+
+
+def test_a_drawing_needs_no_altair() -> None:
+    """It takes half a second to start, and what it wrote comes with the package."""
+    script = (
+        "import pickle, sys\n"
+        "from gridatlas.charts.render import draw_one\n"
+        "for picture in pickle.load(sys.stdin.buffer): assert draw_one(picture).svg\n"
+        "print(sorted({'altair', 'pandas', 'vl_convert'} & set(sys.modules)))\n"
+    )
+    drawn: list[Drawable] = [ONE, replace(ONE, panel="cells"), dot_plot(), profile(1, -1)]
+    drawn += [forest(("A", 1.0))]
+    done = subprocess.run(
+        [sys.executable, "-c", script], input=pickle.dumps(drawn), capture_output=True, check=True
+    )
+    assert done.stdout == b"['vl_convert']\n"
 
 
 def test_a_drawing_needs_nothing_from_elsewhere() -> None:
