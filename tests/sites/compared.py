@@ -8,10 +8,10 @@ from copy import copy
 from dataclasses import dataclass
 
 from bs4 import BeautifulSoup, Tag
-from site_builds import Build, article, data_table, drawn_cells, figure_name, figures
+from site_builds import Build, article, figure_name
 
-OF_HOSTS = ".headerlink, .md-content__button, .md-source-file, .md-feedback, script, form"
-"""What hosts and their themes add to the text of a page."""
+OF_HOSTS = {"headerlink", "md-content__button", "md-source-file", "md-feedback"}
+"""Classes of what hosts and their themes add to the text of a page, beside scripts and forms."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class Compared:
     Attributes:
         text: All of it: answers, sentences, values in tables.
         drawings: By the names of the figures, their pictures.
-        values: By the names of the figures, the rows of their tables.
+        values: What each table is of, and its rows.
         links: Where links within the site lead to.
         head: What it says of itself: title, description, cards, metadata.
     """
 
     text: str
     drawings: tuple[tuple[str, int, str], ...]
-    values: tuple[tuple[str, tuple[str, ...]], ...]
+    values: tuple[tuple[str, ...], ...]
     links: tuple[str, ...]
     anchors: tuple[str, ...]
     head: tuple[str, ...]
@@ -43,28 +43,47 @@ def compared(build: Build, page: str, elsewhere: Collection[str] = ()) -> Compar
     """
     soup = build.page(page)
     shown = copy(article(soup))
-    for element in shown.select(OF_HOSTS):
+    # No selectors: they look at each element for each figure.
+    for element in shown.find_all(_is_of_host):
         element.decompose()
-    found = figures(shown)
+    found = shown.find_all("figure", class_="ga-figure")
     return Compared(
-        " ".join(shown.get_text(" ").split()),
+        _text(shown),
         tuple(
-            (figure_name(figure), len(drawn_cells(figure)), str(figure.select_one("svg")))
+            (figure_name(figure), len(figure.find_all(role="graphics-symbol")), str(figure.svg))
             for figure in found
         ),
-        tuple(
-            (figure_name(figure), tuple(" ".join(row) for row in data_table(figure)[1].values()))
-            for figure in found
-            if figure.select("table") or figure.find_parent(class_="ga-multiples")
-        ),
+        tuple(_table(table) for table in shown.find_all("table")),
         tuple(sorted({way for way in _links(shown, page) if not way.startswith(tuple(elsewhere))})),
-        tuple(sorted(str(element["id"]) for element in shown.select('[id]:not([id^="__"])'))),
+        tuple(sorted(name for name in _ids(shown) if not name.startswith("__"))),
         tuple(_head(soup)),
     )
 
 
+def _is_of_host(element: Tag) -> bool:
+    return element.name in ("script", "form") or not OF_HOSTS.isdisjoint(element.get("class") or ())
+
+
+def _text(element: Tag) -> str:
+    return " ".join(element.get_text(" ").split())
+
+
+def _table(table: Tag) -> tuple[str, ...]:
+    """What a table and its bodies are of, and its rows."""
+    of = [str(body.get("data-of", "")) for body in table.find_all("tbody")]
+    rows = [
+        " | ".join(_text(cell) for cell in row.find_all(["th", "td"]))
+        for row in table.find_all("tr")
+    ]
+    return (str(table.get("aria-label", "")), *of, *rows)
+
+
+def _ids(shown: Tag) -> Iterator[str]:
+    yield from (str(element["id"]) for element in shown.find_all(id=True))
+
+
 def _links(shown: Tag, page: str) -> Iterator[str]:
-    for link in shown.select("a[href]"):
+    for link in shown.find_all("a", href=True):
         way = str(link["href"])
         if "://" not in way and not way.startswith("mailto:"):
             path, _, anchor = way.partition("#")
@@ -73,10 +92,14 @@ def _links(shown: Tag, page: str) -> Iterator[str]:
 
 
 def _head(soup: BeautifulSoup) -> Iterator[str]:
-    yield " ".join(soup.select_one("title").get_text().split())
+    head = soup.head
+    assert head is not None
+    assert head.title is not None
+    yield " ".join(head.title.get_text().split())
+    named = [(meta.get("property") or meta.get("name"), meta) for meta in head.find_all("meta")]
     yield from sorted(
-        f"{meta.get('property') or meta.get('name')}: {meta['content']}"
-        for meta in soup.select('meta[property^="og:"], meta[name^="twitter:"]')
+        f"{name}: {meta['content']}"
+        for name, meta in named
+        if str(name).startswith(("og:", "twitter:")) or name == "description"
     )
-    yield from (f"{meta['content']}" for meta in soup.select('meta[name="description"]'))
-    yield from (str(data.string) for data in soup.select('script[type="application/ld+json"]'))
+    yield from (str(data.string) for data in head.find_all("script", type="application/ld+json"))

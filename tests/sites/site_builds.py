@@ -307,7 +307,7 @@ def _parsed(file: Path, _changed: int, _size: int) -> BeautifulSoup:
 
 def is_moved(page: BeautifulSoup) -> bool:
     """Whether a page is an old address that leads to the new one."""
-    return page.select_one('meta[http-equiv="refresh"]') is not None
+    return page.find("meta", attrs={"http-equiv": "refresh"}) is not None
 
 
 def article(page: BeautifulSoup) -> Tag:
@@ -340,7 +340,8 @@ def figure_of(page: BeautifulSoup, grid: str) -> Tag:
 
 def figure_name(figure: Tag) -> str:
     """What a heatmap calls itself, as a screen reader says it: `R1-Qwen | AIME24`."""
-    return str(figure.select("svg")[0]["aria-label"]).partition(": ")[0]
+    assert figure.svg is not None
+    return str(figure.svg["aria-label"]).partition(": ")[0]
 
 
 def about(figure: Tag, selector: str) -> list[Tag]:
