@@ -26,6 +26,7 @@ from pathlib import Path
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import Finding, check_study
+from gridatlas.model.cells import Cells
 from gridatlas.model.schema import Aggregate, Metric, ReadingEntry, Trials
 from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, Study
 
@@ -126,7 +127,9 @@ def as_study(values: Values) -> Study:
             for (levels, point), value in values.items()
             if (levels[1] == "average") == averages
         }
-        readings.append(Reading(name, name, ReadingEntry(id=name, file=f"{name}.csv"), cells))
+        readings.append(
+            Reading(name, name, ReadingEntry(id=name, file=f"{name}.csv"), Cells.of(cells))
+        )
     return Study(
         id="simulated",
         title="Simulated",
@@ -334,7 +337,9 @@ def _with_values(study: Study, values: Values) -> Study:
     readings = (
         replace(
             reading,
-            cells={at: cell._replace(value=values[at]) for at, cell in reading.cells.items()},
+            cells=Cells.of(
+                {at: cell._replace(value=values[at]) for at, cell in reading.cells.items()}
+            ),
         )
         for reading in study.readings
     )

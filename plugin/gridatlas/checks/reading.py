@@ -183,10 +183,9 @@ def supplying(study: Study) -> frozenset[str]:
 
 def view_of(study: Study, reading: Reading, severity: Severity) -> ReadingView:
     """What the checks see of a reading, its grids in the order of the facets' levels."""
-    sheets = (
-        sheet_of(study, levels, reading.cells.get)
-        for levels in study.in_order({levels for levels, _ in reading.cells})
-    )
+    xs, ys = _axes(study)
+    grids = reading.cells.by_grid(study.x, study.y, None)
+    sheets = (Sheet(levels, xs, ys, grids[levels]) for levels in study.in_order(grids))
     return ReadingView(study, reading.id, tuple(sheets), severity, ends_of(study))
 
 
@@ -194,8 +193,13 @@ def sheet_of(
     study: Study, levels: Levels, cell_at: Callable[[tuple[Levels, Point]], Cell | None]
 ) -> Sheet:
     """The grid at some facet levels, of the cells that are given."""
-    xs, ys = ([level.key for level in axis.levels] for axis in (study.x, study.y))
+    xs, ys = _axes(study)
     return Sheet(levels, xs, ys, [[cell_at((levels, (x, y))) for x in xs] for y in ys])
+
+
+def _axes(study: Study) -> tuple[list[str], list[str]]:
+    """The level keys of both axes."""
+    return [level.key for level in study.x.levels], [level.key for level in study.y.levels]
 
 
 def ends_of(study: Study) -> frozenset[Decimal]:

@@ -16,6 +16,7 @@ from gridatlas.data.levels import too_long
 from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Table
 from gridatlas.model.categorical import Categorical, combine, encode, numbered, rows_with
+from gridatlas.model.cells import At, Cells
 from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import (
     LONGEST_NAME,
@@ -30,8 +31,6 @@ from gridatlas.model.study import (
     STATES,
     Cell,
     Factor,
-    Levels,
-    Point,
     Reading,
     State,
 )
@@ -158,13 +157,12 @@ class _Rows:
                 repeats[cell].append(row)
         return [*map(first_row.__getitem__, range(len(distinct)))], repeats
 
-    def places(self, rows: Sequence[int]) -> Iterator[tuple[Levels, Point]]:
-        """The place of each row in the grids."""
+    def cells_at(self, rows: Sequence[int], cells: Sequence[Cell]) -> Cells:
+        """Cells at the places of rows."""
         file = self.source.file
-        facets = [_of(self.keys[facet], rows) for facet in file.facets]
-        levels: Iterable[Levels] = zip(*facets, strict=True) if facets else repeat(())
-        y = _of(self.keys[file.y], rows) if file.y else repeat("")
-        return zip(levels, zip(_of(self.keys[file.x], rows), y, strict=False), strict=False)
+        facets = [self.keys[facet].take(rows) for facet in file.facets]
+        y = self.keys[file.y].take(rows) if file.y else Categorical.constant("", len(rows))
+        return Cells(facets, self.keys[file.x].take(rows), y, cells)
 
     def cells(self, rows: Sequence[int]) -> Iterator[Cell]:
         """The cells of rows, each as if the row were the only one of its cell."""
@@ -331,7 +329,7 @@ def read_readings(
     """The readings in the order of `study.yml`; rows with a problem give no cell."""
     readings: list[Reading] = []
     problems: list[Problem] = []
-    covered: set[tuple[Levels, Point]] = set()
+    covered: set[At] = set()
     for entry in source.readings:
         if entry.id not in tables:
             continue
@@ -355,10 +353,9 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
         if file.repeats is not None:
             given[cell] = _mean(given[cell], rows.measured, same_cell)
             continue
-        (levels, point), line = next(rows.places(same_cell[:1])), given[cell].line
-        names = (*file.facets, file.x, file.y)
-        keys = {name: key for name, key in zip(names, (*levels, *point), strict=True) if name}
-        where = ", ".join(f"{name} = {key}" for name, key in keys.items())
+        first, line = same_cell[0], given[cell].line
+        names = [name for name in (*file.facets, file.x, file.y) if name]
+        where = ", ".join(f"{name} = {rows.keys[name][first]}" for name in names)
         problems += [
             Problem.of(
                 "duplicate-cell",
@@ -369,7 +366,7 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
             )
             for row in same_cell[1:]
         ]
-    cells = dict(zip(rows.places(first_rows), given, strict=True))
+    cells = rows.cells_at(first_rows, given)
     outside_rows = sorted(rows.outside)
     levels_outside = (
         tuple((name, keys[row]) for name, keys in rows.keys.items()) for row in outside_rows

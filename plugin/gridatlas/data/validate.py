@@ -115,7 +115,7 @@ def _check_points(
     file = source.file
     nx = len(factors[file.x].levels)
     ny = len(factors[file.y].levels) if file.y else 1
-    grids = len({levels for reading in readings for levels, _ in reading.cells})
+    grids = len({levels for reading in readings for levels in reading.cells.grids})
     rows = sum(len(table.lines) for table in tables.values())
     if grids * nx * ny <= max(MOST_POINTS, rows * MOST_POINTS_PER_ROW):
         return None
@@ -141,10 +141,11 @@ def _decimals(metric: object, readings: Iterable[Reading]) -> int:
     named = getattr(metric, "decimals", None)
     if isinstance(named, int):
         return named
-    places = (
-        places_of(cell.value)
+    # By identity: rows with one text have one value, and 1.0 equals 1.00.
+    values = {
+        id(cell.value): cell.value
         for reading in readings
         for cell in reading.cells.values()
         if cell.value is not None
-    )
-    return min(4, max(places, default=0))
+    }
+    return min(4, max(map(places_of, values.values()), default=0))

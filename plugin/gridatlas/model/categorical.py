@@ -61,7 +61,7 @@ class Categorical(Sequence[str]):
     def __getitem__(self, row: slice) -> Categorical: ...
     def __getitem__(self, row: int | slice) -> str | Categorical:
         if isinstance(row, slice):
-            return Categorical.of(map(self.categories.__getitem__, self.codes[row]))
+            return self.take(range(len(self))[row])
         return self.categories[self.codes[row]]
 
     def map(self, change: Callable[[str], str]) -> Categorical:
@@ -70,6 +70,13 @@ class Categorical(Sequence[str]):
         if len(categories) == len(self.categories):
             return Categorical(self.codes, categories)
         return Categorical(array("i", map(codes.__getitem__, self.codes)), categories)
+
+    def take(self, rows: Sequence[int]) -> Categorical:
+        """The column of some rows, with the texts that stand in these."""
+        if rows == range(len(self)):
+            return self
+        codes, categories = encode(map(self.codes.__getitem__, rows))
+        return Categorical(codes, [*map(self.categories.__getitem__, categories)])
 
     def row_of(self, text: str) -> int:
         """The first row with this text; ValueError where none has it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gridatlas.model.lookup import one_cell
 from gridatlas.model.schema import (
@@ -20,6 +20,9 @@ from gridatlas.model.schema import (
     SpreadEntry,
     Trials,
 )
+
+if TYPE_CHECKING:
+    from gridatlas.model.cells import Cells
 
 State = Literal["ok", "missing", "failed", "oom", "disputed"]
 STATES: tuple[State, ...] = ("ok", "missing", "failed", "oom", "disputed")
@@ -148,7 +151,7 @@ class Reading:
     id: str
     label: str
     entry: ReadingEntry
-    cells: Mapping[tuple[Levels, Point], Cell]
+    cells: Cells
     outside: tuple[tuple[tuple[tuple[str, str], ...], Cell], ...] = ()
     measured: bool = False
     document: str | None = None

@@ -27,8 +27,7 @@ from gridatlas.results.summary import mean
 
 def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
     """Choose each cell among the readings, and compute the aggregates that no reading prints."""
-    every = {levels for reading in study.accounts for levels, _ in reading.cells}
-    grids = {levels: _chosen_grid(study, levels) for levels in study.in_order(every)}
+    grids = _chosen_grids(study)
     for index, facet in enumerate(study.facets):
         for level in facet.levels:
             if level.aggregate:
@@ -37,15 +36,34 @@ def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
     return Results(study, ordered, tuple(problems))
 
 
-def _chosen_grid(study: Study, levels: Levels) -> Grid:
-    return Grid(
-        study,
-        levels,
-        tuple(
-            tuple(choose(study, levels, (x.key, y.key)) for x in study.x.levels)
-            for y in study.y.levels
-        ),
-    )
+def _chosen_grids(study: Study) -> dict[Levels, Grid]:
+    if len(study.accounts) == 1 and study.reconcile != "agreement":
+        shown = study.accounts[0].cells.by_grid(study.x, study.y, MISSING)
+        return {
+            levels: Grid(study, levels, tuple(map(tuple, shown[levels])))
+            for levels in study.in_order(shown)
+        }
+    given = [(reading, reading.cells.by_grid(study.x, study.y, None)) for reading in study.accounts]
+    every = {levels for _, grids in given for levels in grids}
+    chosen = {}
+    for levels in study.in_order(every):
+        readings = [(reading, grids[levels]) for reading, grids in given if levels in grids]
+        rows = zip(*(rows for _, rows in readings), strict=True)
+        by_point = (zip(*row, strict=True) for row in rows)
+        accounts = [reading for reading, _ in readings]
+        chosen[levels] = Grid(
+            study,
+            levels,
+            tuple(tuple(_chosen(study, accounts, cells) for cells in row) for row in by_point),
+        )
+    return chosen
+
+
+def _chosen(study: Study, readings: Iterable[Reading], cells: Iterable[Cell | None]) -> Cell:
+    given = [
+        (reading, cell) for reading, cell in zip(readings, cells, strict=True) if cell is not None
+    ]
+    return _choose(study, given)
 
 
 def choose(study: Study, levels: Levels, point: Point) -> Cell:
@@ -55,6 +73,11 @@ def choose(study: Study, levels: Levels, point: Point) -> Cell:
         for reading in study.accounts
         if (levels, point) in reading.cells
     ]
+    return _choose(study, given)
+
+
+def _choose(study: Study, given: Sequence[tuple[Reading, Cell]]) -> Cell:
+    """The cell that is shown of those that readings give."""
     if not given:
         return MISSING
     with_value = [(reading, cell) for reading, cell in given if cell.value is not None]

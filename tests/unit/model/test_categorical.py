@@ -24,6 +24,14 @@ def test_a_column_has_its_texts_in_their_order(texts: list[str]) -> None:
     ]
 
 
+@given(TEXTS, st.data())
+def test_some_rows_have_the_texts_that_stand_in_them(texts: list[str], data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.sampled_from(range(len(texts))))) if texts else []
+    taken = Categorical.of(texts).take(rows)
+    assert [*taken] == [texts[row] for row in rows]
+    assert taken.categories == [*dict.fromkeys(taken)]
+
+
 @given(TEXTS)
 def test_texts_that_a_change_makes_one_are_one(texts: list[str]) -> None:
     column = Categorical.of(texts).map(lambda text: text.strip().lower())
