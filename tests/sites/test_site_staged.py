@@ -169,6 +169,29 @@ def test_what_other_plugins_write_last_is_in_the_site(project: Project) -> None:
     )
 
 
+def test_a_hook_finds_all_files_though_nothing_changed(project: Project) -> None:
+    site = project.built().site
+    changed = {path: path.stat().st_ctime_ns for path in site.rglob("*") if path.is_file()}
+    project.write(
+        "hook.py",
+        "from pathlib import Path\n"
+        "def on_post_build(config):\n"
+        "    for file in Path(config.site_dir, 'grids').rglob('*.csv'):\n"
+        "        file.write_text(file.read_text() + 'by a hook')\n",
+    )
+    files = project.built().files()
+    assert {path: path.stat().st_ctime_ns for path in changed} == changed
+    # A hook finds all files where the site is built, and may change them.
+    project.configure(hooks=["hook.py"])
+    for _ in range(2):
+        hooked = project.built().files()
+        assert hooked.keys() == files.keys()
+        differ = [path for path in files if hooked[path] != files[path]]
+        assert differ == [path for path in files if path.startswith("grids/") and ".csv" in path]
+    project.configure(hooks=[])
+    assert project.built().files() == files
+
+
 # --- other commands -----------------------------------------------------------------------------
 
 

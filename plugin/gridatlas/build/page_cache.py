@@ -17,6 +17,7 @@ from typing import cast
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.files.cache import Cache, Content, cache_key
+from gridatlas.files.retained import content_digest
 from gridatlas.pages.plan import PagePlan
 from gridatlas.pages.render import Page
 
@@ -37,6 +38,11 @@ class SiteFiles(Mapping[str, Content]):
 
     def __getitem__(self, path: str) -> Content:
         return self._sources[path][path]
+
+    def digest(self, path: str) -> str:
+        """The `content_digest` of a file; one in the cache isn't read for it."""
+        source = self._sources[path]
+        return source.digest(path) if isinstance(source, _Files) else content_digest(source[path])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sources)
@@ -64,6 +70,19 @@ class _Renamed(Mapping[str, Content]):
         return len(self._names)
 
 
+class _Files(_Renamed):
+    """The files of an entry, with the digest of each."""
+
+    def __init__(
+        self, names: Mapping[str, str], digests: Mapping[str, str], parts: Mapping[str, Content]
+    ) -> None:
+        super().__init__(names, parts)
+        self._digests = digests
+
+    def digest(self, path: str) -> str:
+        return self._digests[path]
+
+
 class CachedStudy:
     """The pages and files of a study.
 
@@ -75,7 +94,7 @@ class CachedStudy:
         index = json.loads(parts[_INDEX])
         self._parts = parts
         self._pages = {path: page for path, *page in index["pages"]}
-        self.files: Mapping[str, Content] = _Renamed(index["files"], parts)
+        self.files: Mapping[str, Content] = _Files(index["files"], index["digests"], parts)
 
     def page(self, plan: PagePlan) -> Page:
         """The page that a plan has become."""
@@ -104,6 +123,7 @@ def _parts(pages: Iterable[Page], files: Mapping[str, Content]) -> dict[str, Con
             for page in pages
         ],
         "files": numbered(files),
+        "digests": {path: content_digest(content) for path, content in files.items()},
     }
     return parts | {_INDEX: json.dumps(index)}
 

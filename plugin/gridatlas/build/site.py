@@ -60,7 +60,7 @@ class Site:
     """
 
     pages: tuple[Page, ...]
-    files: Mapping[str, str | bytes]
+    files: SiteFiles
     problems: tuple[Problem, ...]
     assessments: Assessments = field(default_factory=Assessments)
     broken: frozenset[str] = frozenset()

@@ -258,8 +258,8 @@ def _remove_empty(folder: Path) -> bool:
 
 # --- a whole site -------------------------------------------------------------------------------
 
-Signature = tuple[int, int, int]
-"""Time, size and number of a file, which differ once it was written to."""
+Signature = tuple[int, int, int, int]
+"""Time of writing, size, number and time of change of a file: they differ once it is written."""
 
 
 class StagedSite:
@@ -284,9 +284,19 @@ class StagedSite:
         site.mkdir(parents=True, exist_ok=True)
         self._folders: list[str] = []
         self._before = dict(_signatures(site, self._folders))
+        self._retained: dict[str, Callable[[], bytes]] = {}
+        self._built: dict[str, Signature] = {}
         self._staging = StagingDir(site)
         self.folder = self._staging.path / "site"
         self.folder.mkdir()
+
+    def keep(self, path: str, content: Callable[[], bytes]) -> None:
+        """Have a file stay that has this content; written anew where somebody writes it yet."""
+        self._retained[path] = content
+
+    def before(self, path: str) -> Signature | None:
+        """The signature that a file of the site had when the build began."""
+        return self._before.get(path)
 
     def finish(self) -> list[str]:
         """Bring the site to its place: all of it, or nothing where an error occurs.
@@ -300,17 +310,35 @@ class StagedSite:
         Raises:
             OSError: Where the folder can't be written to.
         """
-        new = dict(_signatures(self.folder, hidden=True))
-        stale = [path for path in sorted(self._before.keys() - new) if self._is_unchanged(path)]
+        retained = self._still_retained()
+        new = self._built = dict(_signatures(self.folder, hidden=True))
+        gone = sorted(self._before.keys() - new - retained)
+        stale = [path for path in gone if self._is_unchanged(path)]
         others = [path for path in new if not self._is_unchanged(path)]
         changed = [path for path, built in new.items() if not self._is_same(path, built)]
         with FileTransaction(self.site, self._staging.path) as transaction:
             transaction.update(self.folder, changed, stale)
         # A build that was killed may have left empty folders. Deepest first.
-        needed = {folder for path in new for folder in parents(path)}
+        needed = {folder for path in (*new, *retained) for folder in parents(path)}
         for path in sorted(set(self._folders) - needed, reverse=True):
             _remove_empty(self.site / path)
         return others
+
+    def is_of_build(self, path: str, current: Signature) -> bool:
+        """Whether a file that has this signature, after `finish`, is as the build has it."""
+        return current == self._before.get(path) or current[:3] == self._built.get(path, ())[:3]
+
+    def _still_retained(self) -> set[str]:
+        """The paths of files that stay; those that somebody wrote meanwhile are written anew."""
+        retained = set()
+        for path, content in self._retained.items():
+            built = self.folder / path
+            if signature(f"{self.site}/{path}") == self._before.get(path):
+                retained.add(path)
+            elif not os.path.lexists(built):
+                built.parent.mkdir(parents=True, exist_ok=True)
+                built.write_bytes(content())
+        return retained
 
     def close(self) -> None:
         """Remove the staging folder."""
@@ -320,13 +348,14 @@ class StagedSite:
 
     def _is_unchanged(self, path: str) -> bool:
         """Whether a file of the site is as it was when the build began."""
-        return _signature(self.site / path) == self._before.get(path)
+        now, before = signature(f"{self.site}/{path}"), self._before.get(path)
+        return (now and now[:3]) == (before and before[:3])
 
     def _is_same(self, path: str, built: Signature) -> bool:
         """Whether the site has a file with the same content already: then it keeps its time."""
         old, new = self.site / path, self.folder / path
-        signature = _signature(old)
-        if signature is None or signature[1] != built[1] or old.is_symlink() or new.is_symlink():
+        current = signature(old)
+        if current is None or current[1] != built[1] or old.is_symlink() or new.is_symlink():
             return False
         return old.is_file() and old.read_bytes() == new.read_bytes()
 
@@ -353,12 +382,16 @@ def _signatures(
             elif hidden or not (entry.is_symlink() and entry.is_dir()):
                 # A linked folder in the site's folder is somebody's, not the site's.
                 status = entry.stat(follow_symlinks=False)
-                yield path, (status.st_mtime_ns, status.st_size, status.st_ino)
+                yield path, _of(status)
 
 
-def _signature(file: Path) -> Signature | None:
+def signature(file: str | Path) -> Signature | None:
+    """That of a file, or of a link itself; None where there is none."""
     try:
-        status = file.lstat()
+        return _of(os.lstat(file))
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _of(status: os.stat_result) -> Signature:
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from copy import copy
 from html import escape
@@ -11,33 +11,58 @@ from pathlib import Path
 from shutil import rmtree
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import PluginCollection
 from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
 
+from gridatlas.build.page_cache import SiteFiles
+from gridatlas.files.retained import RetainedFiles
 from gridatlas.pages.filters import inert
 from gridatlas.pages.render import Page
+
+SELF_CONTAINED = (
+    "gridatlas.",
+    "material.plugins.meta.",
+    "material.plugins.search.",
+    "material.plugins.tags.",
+    "mkdocs.contrib.search.",
+    "mkdocs_autorefs.",
+    "mkdocs_jupyter.",
+    "mkdocstrings.",
+    "properdocs.contrib.search.",
+)
+"""Begins of the modules of plugins that neither read nor change other files than their own."""
+
+
+def leave_files_alone(plugins: PluginCollection) -> bool:
+    """Whether no plugin or hook reads or changes files of ours that are in the site's folder."""
+    hooks = (hook for hooks in plugins.events.values() for hook in hooks)
+    return all(f"{hook.__module__}.".startswith(SELF_CONTAINED) for hook in hooks)
 
 
 class SiteFile(File):
     """A file of ours: its content is unpacked when it is asked for, and not held."""
 
-    unpacked: Callable[[], str | bytes] | None = None
+    source: SiteFiles | None = None
+    """Has its content, by its path; None once another plugin set another content."""
     waiting: Path | None = None
     """Folder with the files of the build before, by their paths in the site; None for none."""
+    retained: RetainedFiles | None = None
+    """The files of the site that stay where they are; None where all are written."""
 
     @property
     def content_bytes(self) -> bytes:
         """The content; another plugin may set another one."""
-        if self.unpacked is None:
+        if self.source is None:
             return super().content_bytes
-        content = self.unpacked()
+        content = self.source[self.src_uri]
         return content if isinstance(content, bytes) else content.encode()
 
     @content_bytes.setter
     def content_bytes(self, value: bytes) -> None:
-        self.unpacked = None
+        self.source = None
         self._content = value
 
     @property
@@ -50,7 +75,11 @@ class SiteFile(File):
         self.content_bytes = value.encode()
 
     def copy_file(self, dirty: bool = False) -> None:
-        """Write the file into the site, or bring it there from the build before."""
+        """Write the file into the site, or have it there from the build before."""
+        if self.retained and self.source is not None:
+            digest = self.source.digest(self.src_uri)
+            if self.retained.keep(self.dest_uri, digest, lambda: self.content_bytes):
+                return
         place, content = Path(self.abs_dest_path), self.content_bytes
         place.parent.mkdir(parents=True, exist_ok=True)
         if self.waiting and _same(self.waiting / self.dest_uri, content):

@@ -23,12 +23,15 @@ from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 from mkdocs.utils.templates import TemplateContext
 
+from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.site import Site, build
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
 from gridatlas.csp.policy import add_policy
 from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
+from gridatlas.files.cache import open_cache
+from gridatlas.files.retained import RetainedFiles
 from gridatlas.files.staging import StagedSite
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.markdown import (
@@ -43,7 +46,14 @@ from gridatlas.hosts.markdown import (
     put_in,
     with_numbers,
 )
-from gridatlas.hosts.mkdocs.files import SiteFile, Waiting, add_to_nav, pruned, with_braces
+from gridatlas.hosts.mkdocs.files import (
+    SiteFile,
+    Waiting,
+    add_to_nav,
+    leave_files_alone,
+    pruned,
+    with_braces,
+)
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.mkdocs.watching import Watching
 from gridatlas.hosts.reporting import is_of_disk, not_written, throttled
@@ -77,9 +87,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.waiting: Waiting | None = None
         self.config_of_build: MkDocsConfig | None = None
         self.staged: StagedSite | None = None
+        self.retained: RetainedFiles | None = None
         self.config_of_site: MkDocsConfig | None = None
         self.built = False
-        self.site = Site((), {}, ())
+        self.site = Site((), SiteFiles(), ())
         self.serve_cache = ServeCache()
         self.pages: dict[str, Page] = {}
         self.page = ""
@@ -190,17 +201,28 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 file.edit_uri = self._edit_uri(config, page.plan.edit)
                 files.append(file)
                 self.pages[page.plan.path] = page.written
+        self.retained = self._retained(config)
         for path in self.site.files:
             file = SiteFile.generated(config, path, content="")
             if _free(file, taken):
                 assert isinstance(file, SiteFile)
-                file.unpacked = partial(self.site.files.__getitem__, path)
+                file.source = self.site.files
                 file.waiting = self.waiting.files if self.waiting else None
+                # The policy changes pages after they are written.
+                file.retained = (
+                    None if self.config.csp and path.endswith(".html") else self.retained
+                )
                 files.append(file)
         if not self.serving:
             # What pages were planned from isn't needed any more: of many grids, it is a lot.
             self.site = replace(self.site, pages=(), drawings={})
         return files
+
+    def _retained(self, config: MkDocsConfig) -> RetainedFiles | None:
+        """The files that need not be written; None where somebody may look for them."""
+        if self.staged is None or not leave_files_alone(config.plugins):
+            return None
+        return RetainedFiles(self.staged, open_cache(self._path(config, self.config.cache)))
 
     @event_priority(-100)
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
@@ -351,6 +373,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def _finish(self, staged: StagedSite) -> None:
         try:
             others = staged.finish()
+            if self.retained:
+                self.retained.note()
         except OSError as error:
             state = "the site was built, but couldn't replace the one before, which is unchanged"
             raise Abort(not_written(error, staged.site, state)) from error
