@@ -11,7 +11,7 @@ from mkdocs.config import load_config
 from site_builds import TINY_CELLS, Project
 
 Rebuild = Callable[[], dict[str, int]]
-"""Builds the site as `mkdocs serve` does, and gives the files below `grids/` with their numbers."""
+"""Builds the site as `mkdocs serve` does, and gives the files of grids with their numbers."""
 
 
 @pytest.fixture
@@ -40,19 +40,16 @@ def rebuild(project: Project, site: Path) -> Rebuild:
             started.append(True)
         build(config, serve_url="http://127.0.0.1:8000/")
         assert not [path for path in site.iterdir() if path.name.startswith(".")]
-        return {
-            path.relative_to(site / "grids").as_posix(): path.stat().st_ino
-            for path in (site / "grids").rglob("*")
-            if path.is_file()
-        }
+        return {path: (site / path).stat().st_ino for path in contents(site)}
 
     return rebuilt
 
 
 def contents(site: Path) -> dict[str, bytes]:
     return {
-        path.relative_to(site / "grids").as_posix(): path.read_bytes()
-        for path in (site / "grids").rglob("*")
+        path.relative_to(site).as_posix(): path.read_bytes()
+        for folder in ("grids", "plots")
+        for path in (site / folder).rglob("*")
         if path.is_file()
     }
 
@@ -65,9 +62,9 @@ def test_only_what_an_edit_changed_is_written(
     after, now = rebuild(), contents(site)
     assert before.keys() == after.keys()
     changed = {path for path in now if now[path] != was[path]}
-    assert {"tiny/small.csv", "tiny/small.svg", "tiny/small.json"} <= changed
-    assert not [path for path in changed if path.startswith("second/")]
-    ours = after.keys() - {"mine.txt"}
+    assert {"grids/tiny/small.csv", "grids/tiny/small.svg", "grids/tiny/small.json"} <= changed
+    assert not [path for path in changed if path.startswith(("grids/second/", "plots/second/"))]
+    ours = after.keys() - {"grids/mine.txt"}
     # A new file may get the number of one that is gone.
     assert {path for path in ours if after[path] == before[path]} >= ours - changed
 
@@ -84,11 +81,13 @@ def test_what_is_gone_goes_and_what_was_changed_in_the_site_is_fixed(
     (project.folder / "data/second").rename(project.folder / "second")
     rebuild()
     assert contents(site) == {
-        path: content for path, content in whole.items() if not path.startswith("second/")
+        path: content
+        for path, content in whole.items()
+        if not path.startswith(("grids/second/", "plots/second/"))
     }
     (project.folder / "docs/grids/mine.txt").unlink()
     rebuild()
-    assert "mine.txt" not in contents(site)
+    assert "grids/mine.txt" not in contents(site)
 
 
 def test_what_a_killed_build_left_is_in_nobodys_way(site: Path, rebuild: Rebuild) -> None:
@@ -111,6 +110,7 @@ def test_a_build_in_the_middle_of_a_build_takes_nothing_away(
     config = config.plugins.on_config(config)
     config.plugins.on_pre_build(config=config)
     assert not (site / "grids").exists()
-    (site / ".gridatlas-waiting/grids").rename(site / "grids")
+    for folder in ("grids", "plots"):
+        (site / ".gridatlas-waiting" / folder).rename(site / folder)
     config.plugins.on_pre_build(config=config)
     assert contents(site) == whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from copy import copy
 from html import escape
@@ -19,6 +19,7 @@ from mkdocs.structure.pages import Page as HostPage
 
 from gridatlas.build.page_cache import SiteFiles
 from gridatlas.files.retained import RetainedFiles
+from gridatlas.files.staging import Signature, signature
 from gridatlas.pages.filters import inert
 from gridatlas.pages.render import Page
 
@@ -47,8 +48,8 @@ class SiteFile(File):
 
     source: SiteFiles | None = None
     """Has its content, by its path; None once another plugin set another content."""
-    waiting: Path | None = None
-    """Folder with the files of the build before, by their paths in the site; None for none."""
+    waiting: Waiting | None = None
+    """The files of the build before; None for none."""
     retained: RetainedFiles | None = None
     """The files of the site that stay where they are; None where all are written."""
 
@@ -80,46 +81,57 @@ class SiteFile(File):
             digest = self.source.digest(self.src_uri)
             if self.retained.keep(self.dest_uri, digest, lambda: self.content_bytes):
                 return
-        place, content = Path(self.abs_dest_path), self.content_bytes
+        place = Path(self.abs_dest_path)
         place.parent.mkdir(parents=True, exist_ok=True)
-        if self.waiting and _same(self.waiting / self.dest_uri, content):
-            (self.waiting / self.dest_uri).replace(place)
+        if self.waiting and self.source is not None:
+            digest = self.source.digest(self.src_uri)
+            self.waiting.put(self.dest_uri, digest, place, lambda: self.content_bytes)
         else:
-            place.write_bytes(content)
-
-
-def _same(file: Path, content: bytes) -> bool:
-    try:
-        return file.stat().st_size == len(content) and file.read_bytes() == content
-    except OSError:
-        return False
+            place.write_bytes(self.content_bytes)
 
 
 class Waiting:
     """Files of a server's site that wait for the next build: most are the same again.
 
     MkDocs empties the folder of the site before each build, but for what is hidden, and a build
-    writes nine files for each grid.
+    writes twenty files for each grid.
 
     Args:
         site: The folder of the site.
-        folder: The folder in it that has most files of ours.
+        folders: The folders in it that have most files of ours.
     """
 
-    def __init__(self, site: Path, folder: str) -> None:
-        self._site, self._folder = site, folder
-        self.files = site / ".gridatlas-waiting"
+    def __init__(self, site: Path, folders: Collection[str]) -> None:
+        self.site, self._folders = site, folders
+        self._waiting = site / ".gridatlas-waiting"
+        self._put: dict[str, tuple[Signature | None, str]] = {}
 
     def begin(self) -> None:
         """Move the files to where they wait, before MkDocs deletes them."""
         self.end()
-        with suppress(OSError):  # There are none yet, or they are deleted and written again.
-            self.files.mkdir()
-            (self._site / self._folder).rename(self.files / self._folder)
+        with suppress(OSError):  # They are deleted and written again.
+            self._waiting.mkdir()
+        for folder in self._folders:
+            with suppress(OSError):  # There is none yet, or likewise.
+                (self.site / folder).rename(self._waiting / folder)
+
+    def put(self, path: str, digest: str, place: Path, content: Callable[[], bytes]) -> None:
+        """Bring a file to its place, where it waits with this content; else write it.
+
+        Args:
+            digest: `content_digest` of the content.
+        """
+        file = self._waiting / path
+        before = signature(file)
+        if before and self._put.get(path) == (before, digest):
+            file.replace(place)
+        else:
+            place.write_bytes(content())
+        self._put[path] = signature(place), digest
 
     def end(self) -> None:
         """Delete those that nobody asked for."""
-        rmtree(self.files, ignore_errors=True)
+        rmtree(self._waiting, ignore_errors=True)
 
 
 def add_to_nav(

@@ -65,6 +65,7 @@ from gridatlas.pages.fence import FenceError, error_box
 from gridatlas.pages.fence_figures import Fences
 from gridatlas.pages.fence_studies import StudyPages
 from gridatlas.pages.meta import with_dataset, with_tags
+from gridatlas.pages.plots import PLOTS
 from gridatlas.pages.render import Page, fill, page_links
 from gridatlas.pages.search import INDEX, cell_entries, source_entries, with_entries
 
@@ -145,7 +146,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         # A plugin for several languages builds once more in the middle of a build, with its config.
         once_more, self.config_of_build = config is self.config_of_build, config
         if self.serving and not self.dirty and not once_more and _of_server(config.site_dir):
-            self.waiting = Waiting(Path(config.site_dir), GRIDS)
+            if self.waiting is None or self.waiting.site != Path(config.site_dir):
+                self.waiting = Waiting(Path(config.site_dir), (GRIDS, PLOTS))
             self.waiting.begin()
         if not self.stages or self.staged or _of_server(config.site_dir):
             return
@@ -207,7 +209,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             if _free(file, taken):
                 assert isinstance(file, SiteFile)
                 file.source = self.site.files
-                file.waiting = self.waiting.files if self.waiting else None
+                file.waiting = self.waiting
                 # The policy changes pages after they are written.
                 file.retained = (
                     None if self.config.csp and path.endswith(".html") else self.retained
