@@ -14,7 +14,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 
 from gridatlas.build.site import build
-from gridatlas.pages.render import Page
+from gridatlas.pages.render import Page, fill
 
 ROOT = Path(__file__).parents[2]
 PER_STUDY = 10
@@ -126,7 +126,7 @@ def _plain(page: Page) -> MarkdownPage:
         plan.nav_title,
         re.sub(
             r'<div data-gridatlas="([^"]+)"></div>',
-            lambda match: as_markdown(page.figures[match[1]]),
+            lambda match: as_markdown(fill(page.figures[match[1]], page.figures)),
             as_written(page.markdown),
         ),
         tuple(f"{grid.study.id}/{grid.address}" for grid in grids),
@@ -140,17 +140,16 @@ def as_written(markdown: str) -> str:
 
 
 def as_markdown(html: str) -> str:
-    """The tables of a figure, as people write them in Markdown, each below its caption."""
-    soup = BeautifulSoup(html, "html.parser")
+    """The captions and tables of figures, as people write them in Markdown."""
     parts = []
-    for figure in soup.select("figure"):
-        caption = figure.select_one("figcaption")
-        parts.append(caption.get_text(" ", strip=True) if caption else "")
-        for table in figure.select("table"):
-            rows = [
-                [cell.get_text(" ", strip=True) for cell in row.select("th, td")]
-                for row in table.select("tr")
-            ]
-            lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-            parts.append("\n".join(f"| {' | '.join(row)} |" for row in lines))
+    for element in BeautifulSoup(html, "html.parser").select("figcaption, table"):
+        if element.name == "figcaption":
+            parts.append(element.get_text(" ", strip=True))
+            continue
+        rows = [
+            [cell.get_text(" ", strip=True) for cell in row.select("th, td")]
+            for row in element.select("tr")
+        ]
+        lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+        parts.append("\n".join(f"| {' | '.join(row)} |" for row in lines))
     return "\n\n".join(part for part in parts if part)

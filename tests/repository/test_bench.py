@@ -368,7 +368,7 @@ def test_every_tool_gets_the_same_pages(tmp_path: Path) -> None:
     assert len(rows) == 1 + 2 * 20
     assert inputs.as_written("Pass&#64;1 &#45; 2&amp;") == "Pass@1 - 2&amp;"
     html = (
-        "<figure><svg></svg><figcaption>A <b>c</b></figcaption><table><tr><th>x</th></tr>"
-        "<tr><td>1 <i>best</i></td></tr></table></figure>"
+        "<figure><svg></svg><figcaption>A <b>c</b></figcaption></figure><table><tr><th>x</th></tr>"
+        "<tr><td>1 <i>best</i></td></tr></table>"
     )
     assert inputs.as_markdown(html) == "A c\n\n| x |\n| --- |\n| 1 best |"
