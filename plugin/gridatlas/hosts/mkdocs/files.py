@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
 from html import escape
@@ -20,8 +21,11 @@ from mkdocs.structure.pages import Page as HostPage
 from gridatlas.build.page_cache import SiteFiles
 from gridatlas.files.retained import RetainedFiles
 from gridatlas.files.staging import Signature, signature
+from gridatlas.hosts import fence_lines
 from gridatlas.pages.filters import inert
 from gridatlas.pages.render import Page
+
+log = logging.getLogger("mkdocs.plugins.gridatlas")
 
 SELF_CONTAINED = (
     "gridatlas.",
@@ -88,6 +92,30 @@ class SiteFile(File):
             self.waiting.put(self.dest_uri, digest, place, lambda: self.content_bytes)
         else:
             place.write_bytes(self.content_bytes)
+
+
+def site_files(
+    source: SiteFiles, config: MkDocsConfig, taken: Mapping[str, str]
+) -> Iterator[SiteFile]:
+    """Files of ours in the places that the user's leave free.
+
+    Args:
+        taken: Paths of the user's files by their addresses.
+    """
+    for path in source:
+        file = SiteFile.generated(config, path, content="")
+        if is_free(file, taken):
+            assert isinstance(file, SiteFile)
+            file.source = source
+            yield file
+
+
+def is_free(file: File, taken: Mapping[str, str]) -> bool:
+    """Whether the site has no file of the user's at this address; theirs is kept."""
+    theirs = taken.get(file.dest_uri)
+    if theirs is not None:
+        log.info("gridatlas: the site has its own %s, so that of Grid Atlas isn't added", theirs)
+    return theirs is None
 
 
 class Waiting:
@@ -223,3 +251,14 @@ def with_braces(pages: Iterable[HostPage]) -> None:
 
 def _with_braces(html: str) -> str:
     return html.replace("&#123;", "{")
+
+
+def has_fence(file: File) -> bool:
+    """Whether a page of the user's has a grid."""
+    if not file.src_uri.endswith((".md", ".markdown")):
+        return False
+    try:
+        lines = file.content_string.splitlines()
+    except (OSError, ValueError):
+        return False  # MkDocs tells what is wrong with it when it comes to that page.
+    return next(fence_lines.fences(lines), None) is not None

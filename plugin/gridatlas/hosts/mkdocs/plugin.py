@@ -33,7 +33,6 @@ from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas.files.cache import open_cache
 from gridatlas.files.retained import RetainedFiles
 from gridatlas.files.staging import StagedSite
-from gridatlas.hosts import fence_lines
 from gridatlas.hosts.markdown import (
     FailedNumber,
     GridAtlasExtension,
@@ -47,11 +46,13 @@ from gridatlas.hosts.markdown import (
     with_numbers,
 )
 from gridatlas.hosts.mkdocs.files import (
-    SiteFile,
     Waiting,
     add_to_nav,
+    has_fence,
+    is_free,
     leave_files_alone,
     pruned,
+    site_files,
     with_braces,
 )
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
@@ -179,7 +180,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         superfences = {"pymdownx.superfences", "pymdownx.extra"}.intersection(
             name for name in config.markdown_extensions if isinstance(name, str)
         )
-        if superfences or any(_has_fence(file) for file in files.documentation_pages()):
+        if superfences or any(has_fence(file) for file in files.documentation_pages()):
             self.extension.pending = self.pending
         taken = {file.dest_uri: file.src_uri for file in files}
         generated = {
@@ -192,7 +193,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         for page in self.site.pages:
             text = page.relinked(moved).markdown
             file = File.generated(config, page.plan.path, content=text)
-            if _free(file, taken):
+            if is_free(file, taken):
                 file.inclusion = InclusionLevel.NOT_IN_NAV
                 # With a blog, mkdocs-static-i18n asks every page for those in other languages.
                 file.alternates = {}  # type: ignore[attr-defined]
@@ -203,28 +204,19 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 file.edit_uri = self._edit_uri(config, page.plan.edit)
                 files.append(file)
                 self.pages[page.plan.path] = page.written
-        self.retained = self._retained(config)
-        for path in self.site.files:
-            file = SiteFile.generated(config, path, content="")
-            if _free(file, taken):
-                assert isinstance(file, SiteFile)
-                file.source = self.site.files
-                file.waiting = self.waiting
-                # The policy changes pages after they are written.
-                file.retained = (
-                    None if self.config.csp and path.endswith(".html") else self.retained
-                )
-                files.append(file)
+        if self.staged and leave_files_alone(config.plugins):
+            cache = open_cache(self._path(config, self.config.cache))
+            self.retained = RetainedFiles(self.staged, cache)
+        for site_file in site_files(self.site.files, config, taken):
+            site_file.waiting = self.waiting
+            # The policy changes pages after they are written.
+            if not (self.config.csp and site_file.src_uri.endswith(".html")):
+                site_file.retained = self.retained
+            files.append(site_file)
         if not self.serving:
             # What pages were planned from isn't needed any more: of many grids, it is a lot.
             self.site = replace(self.site, pages=(), drawings={})
         return files
-
-    def _retained(self, config: MkDocsConfig) -> RetainedFiles | None:
-        """The files that need not be written; None where somebody may look for them."""
-        if self.staged is None or not leave_files_alone(config.plugins):
-            return None
-        return RetainedFiles(self.staged, open_cache(self._path(config, self.config.cache)))
 
     @event_priority(-100)
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
@@ -501,22 +493,3 @@ def _of_server(site: str) -> bool:
 def _ending(config: MkDocsConfig) -> str:
     """What the address of a page has in the place of `index.md`."""
     return "" if config.use_directory_urls else "index.html"
-
-
-def _has_fence(file: File) -> bool:
-    """Whether a page of the user's has a grid."""
-    if not file.src_uri.endswith((".md", ".markdown")):
-        return False
-    try:
-        lines = file.content_string.splitlines()
-    except (OSError, ValueError):
-        return False  # MkDocs tells what is wrong with it when it comes to that page.
-    return next(fence_lines.fences(lines), None) is not None
-
-
-def _free(file: File, taken: dict[str, str]) -> bool:
-    """Whether the site has no file of the user's at this address; theirs is kept."""
-    theirs = taken.get(file.dest_uri)
-    if theirs is not None:
-        log.info("gridatlas: the site has its own %s, so that of Grid Atlas isn't added", theirs)
-    return theirs is None
