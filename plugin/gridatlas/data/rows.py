@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, partial
-from itertools import compress, repeat
+from itertools import repeat
 from typing import NamedTuple, TypeVar, cast
 
 from gridatlas.data.columns import spread_columns
@@ -141,14 +141,15 @@ class _Rows:
         The latter by the place of the cell among all cells.
         """
         rows: Sequence[int] = range(len(self.table.lines))
-        numbers = tracked(numbered(self.columns), "rows read", len(rows))
+        columns = self.columns
         left_out = self.outside.union(self.problems)
         if left_out:
-            taken = [row not in left_out for row in rows]
-            rows, numbers = [*compress(rows, taken)], compress(numbers, taken)
-        cells, distinct = encode(numbers)
-        if len(distinct) == len(rows):
+            rows = [row for row in rows if row not in left_out]
+            columns = [column.take(rows) for column in columns]
+        numbers = tracked(numbered(columns), "rows read", len(rows))
+        if len({*numbers}) == len(rows):
             return rows, {}
+        cells, distinct = encode(numbered(columns))
         first_row = dict(zip(reversed(cells), reversed(rows), strict=True))
         several = {cell for cell, times in Counter(cells).items() if times > 1}
         repeats: dict[int, list[int]] = {cell: [] for cell in sorted(several)}
@@ -167,7 +168,8 @@ class _Rows:
     def cells(self, rows: Sequence[int]) -> Iterator[Cell]:
         """The cells of rows, each as if the row were the only one of its cell."""
         codes, distinct = self.measured
-        codes = [*map(codes.__getitem__, rows)]
+        if len(rows) < len(codes):
+            codes = [*map(codes.__getitem__, rows)]
         value, state, n, successes, stderr, spread = (
             _each([row[at] for row in distinct], codes) for at in range(6)
         )
@@ -179,7 +181,9 @@ class _Rows:
 
 def _of(column: Categorical, rows: Sequence[int]) -> Iterator[str]:
     """The texts of some rows of a column."""
-    return _each(column.categories, [*map(column.codes.__getitem__, rows)])
+    if len(column.categories) == 1:
+        return repeat(column.categories[0], len(rows))
+    return map(column.categories.__getitem__, map(column.codes.__getitem__, rows))
 
 
 def _each(distinct: Sequence[Item], codes: Sequence[int]) -> Iterator[Item]:

@@ -299,7 +299,10 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
     if not data.num_rows:
         return None, [Problem.of("empty-table", name, "no rows")]
     texts = tuple(map(_texts_of, data.columns))
-    return Table(name, tuple(data.column_names), texts, range(1, data.num_rows + 1)), []
+    table = Table(name, tuple(data.column_names), texts, range(1, data.num_rows + 1))
+    del data  # and have its memory given back, which pyarrow keeps for itself
+    pyarrow.default_memory_pool().release_unused()
+    return table, []
 
 
 def _texts_of(column: Any) -> Categorical:
