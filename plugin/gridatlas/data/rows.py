@@ -173,17 +173,10 @@ class _Rows:
         value, state, n, successes, stderr, spread = (
             _each([row[at] for row in distinct], codes) for at in range(6)
         )
-        note, place, run = (_of(self.texts(name), rows) for name in ("note", "place", "run"))
+        note, place, run = (self.texts(name).at(rows) for name in ("note", "place", "run"))
         lines = map(self.table.lines.__getitem__, rows)
         fields = (n, successes, stderr, note, place, run, lines, repeat(1), repeat(None), spread)
         return map(Cell._make, zip(value, state, repeat(self.reading), *fields, strict=False))
-
-
-def _of(column: Categorical, rows: Sequence[int]) -> Iterator[str]:
-    """The texts of some rows of a column."""
-    if len(column.categories) == 1:
-        return repeat(column.categories[0], len(rows))
-    return map(column.categories.__getitem__, map(column.codes.__getitem__, rows))
 
 
 def _each(distinct: Sequence[Item], codes: Sequence[int]) -> Iterator[Item]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.data.tables import Table, read_table
+from gridatlas.model.categorical import numbered
 from gridatlas.model.problems import Problem, join_names
 
 COLUMNS = ("item", "samples", "correct")
@@ -37,19 +38,24 @@ def read_outcomes_table(
 def _content(table: Table, run: str) -> dict[str, Any]:
     columns = dict(zip(table.columns, table.texts, strict=True))
     factors = [column for column in table.columns if column not in COLUMNS]
-    rows: dict[tuple[str, ...], list[int]] = {}
-    for row, key in enumerate(zip(*(columns[factor] for factor in factors), strict=True)):
-        rows.setdefault(key, []).append(row)
+    numbers = numbered([columns[factor] for factor in factors]) if factors else ()
+    rows: dict[int, list[int]] = {}
+    for row, cell in enumerate(numbers):
+        rows.setdefault(cell, []).append(row)
+    counts = {name: [*map(_count, columns[name].categories)] for name in ("samples", "correct")}
     lists: dict[tuple[str, ...], int] = {}
     cells = []
-    for key, places in rows.items():
-        items = tuple(columns["item"][row] for row in places)
+    for places in rows.values():
+        items = tuple(columns["item"].at(places))
+        cell_counts = {
+            name: [*map(of_code.__getitem__, map(columns[name].codes.__getitem__, places))]
+            for name, of_code in counts.items()
+        }
         cells.append(
             {
-                "cell": dict(zip(factors, key, strict=True)),
+                "cell": {factor: columns[factor][places[0]] for factor in factors},
                 "items": lists.setdefault(items, len(lists)),
-                "samples": [_count(columns["samples"][row]) for row in places],
-                "correct": [_count(columns["correct"][row]) for row in places],
+                **cell_counts,
             }
         )
     return {"run": run, "items": [[*items] for items in lists], "cells": cells}

@@ -316,8 +316,10 @@ def _texts_of(column: Any) -> Categorical:
     if isinstance(column.type, pyarrow.DictionaryType):
         return Categorical.of(_parquet_texts(column))
     codes = array("i")
-    for chunk in encoded.chunks:
-        codes.frombytes(chunk.indices.to_numpy().tobytes())
+    for chunk in filter(len, encoded.chunks):
+        indices = chunk.indices  # of four bytes; to_numpy would import pandas
+        end = indices.offset + len(indices)
+        codes.frombytes(memoryview(indices.buffers()[1])[4 * indices.offset : 4 * end])
     categories = Categorical(codes, _parquet_texts(encoded.chunk(0).dictionary))
     return categories.map(str)
 

@@ -71,6 +71,12 @@ class Categorical(Sequence[str]):
             return Categorical(self.codes, categories)
         return Categorical(array("i", map(codes.__getitem__, self.codes)), categories)
 
+    def at(self, rows: Sequence[int]) -> Iterator[str]:
+        """The texts of some rows."""
+        if len(self.categories) == 1:
+            return repeat(self.categories[0], len(rows))
+        return map(self.categories.__getitem__, map(self.codes.__getitem__, rows))
+
     def take(self, rows: Sequence[int]) -> Categorical:
         """The column of some rows, with the texts that stand in these."""
         if rows == range(len(self)):

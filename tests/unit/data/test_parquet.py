@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -61,6 +62,30 @@ def test_values_are_the_texts_that_were_meant(
     folder: Path, values: pa.Array, texts: list[str]
 ) -> None:
     assert _values(folder, values) == texts
+
+
+def test_row_groups_are_one_table(folder: Path) -> None:
+    groups = [
+        pa.table({"value": pa.array(values, pa.float64())}) for values in ([], [1, 2], [2, 3])
+    ]
+    with pq.ParquetWriter(folder / "cells.parquet", groups[0].schema) as writer:
+        for group in groups:
+            writer.write_table(group)
+    source, problems = _read(folder)
+    assert problems == []
+    assert [*source.tables["paper"].column("value")] == ["1.0", "2.0", "2.0", "3.0"]
+    assert [*source.tables["paper"].lines] == [1, 2, 3, 4]
+
+
+def test_a_table_is_read_without_pandas(folder: Path) -> None:
+    pq.write_table(pa.table({"value": [1.5, None, 1.5]}), folder / "cells.parquet")
+    code = (
+        "import sys; from pathlib import Path; from gridatlas.data.tables import read_table; "
+        "found, _ = read_table(Path(sys.argv[1]), 'cells'); "
+        "print(*found.column('value'), 'pandas' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(folder / "cells.parquet")]
+    assert subprocess.check_output(command, text=True) == "1.5  1.5 False\n"
 
 
 def test_rows_are_counted_from_one(folder: Path) -> None:
