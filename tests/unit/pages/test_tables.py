@@ -17,7 +17,7 @@ STUDY = (
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said", "in_cells"),
+    ("numbers", "common", "in_cells"),
     [
         (["100", "100", "100"], 100, [None, None, None]),
         (["100", "50", "100"], 100, [None, 50, None]),
@@ -27,13 +27,13 @@ STUDY = (
     ],
 )
 def test_the_trials_of_most_cells_are_said_once(
-    make_study: MakeStudy, numbers: list[str], said: int | None, in_cells: list[int | None]
+    make_study: MakeStudy, numbers: list[str], common: int | None, in_cells: list[int | None]
 ) -> None:
     rows = [f"{place},10,50.0,{n}," for place, n in enumerate(numbers)]
     study = make_study(STUDY, table("rate,depth,value,n,state", *rows, "3,10,,,oom"))
     grid = analyse(study).grid()
     found = data_table(Figure(draw_grid(grid), grid))
-    assert found.trials == said
+    assert found.trials == common
     ((_, cells),) = found.rows
     assert [cell.n for cell in cells] == [*in_cells, None]
     assert found.trials_differ == any(in_cells)
