@@ -240,7 +240,7 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
 
 _SOURCES = (
     *("render", "shorten", "pictures", "vegalite", "line", "templates", "labels", "palette"),
-    *("plotting", "dots", "profile", "forest", "card", "badges", "shipped"),
+    *("plotting", "dots", "profile", "forest", "card", "badges", "shipped", "panel_svg"),
 )
 """Our modules that a drawing depends on."""
 

@@ -19,6 +19,7 @@ from typing import Any
 from gridatlas.charts.card import SocialCard, card_svg
 from gridatlas.charts.dots import DotPlot
 from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.panel_svg import panel_svg
 from gridatlas.charts.pictures import (
     Drawable,
     Picture,
@@ -28,6 +29,7 @@ from gridatlas.charts.pictures import (
     specification_of,
 )
 from gridatlas.charts.shorten import shorter
+from gridatlas.charts.vegalite import drawable
 from gridatlas.files.cache import cache_key, open_cache
 
 PNG_SCALE = 2
@@ -84,11 +86,22 @@ def draw_one(picture: Drawable) -> Drawing:
     if isinstance(picture, SocialCard):
         return _draw_card(picture)
     spec = specification_of(picture)
-    svg = _vl_convert().vegalite_to_svg(drawn_specification(picture, spec), allowed_base_urls=[])
+    if isinstance(picture, Heatmap) and picture.panel:
+        svg = panel_svg(drawable(picture), lambda panel: _by_vega(specification_of(panel)))
+        return Drawing(shorter(_checked(svg, picture)), b"", _json(spec))
+    svg = _checked(_by_vega(drawn_specification(picture, spec)), picture)
+    return Drawing(shorter(svg), _png(svg), _json(spec))
+
+
+def _checked(svg: str, picture: Picture) -> str:
+    """A drawing that has all marks, with names for a screen reader, and ids."""
     _look_for_marks(svg, picture)
-    svg = _stable(_plain(svg, picture), picture)
-    is_panel = isinstance(picture, Heatmap) and picture.panel
-    return Drawing(shorter(svg), b"" if is_panel else _png(svg), _json(spec))
+    return _stable(_plain(svg, picture), picture)
+
+
+def _by_vega(spec: dict[str, Any]) -> str:
+    svg: str = _vl_convert().vegalite_to_svg(spec, allowed_base_urls=[])
+    return svg
 
 
 def _png(svg: str) -> bytes:

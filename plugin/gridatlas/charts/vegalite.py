@@ -90,7 +90,7 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
 def _panel(heatmap: Heatmap) -> dict[str, Any]:
     """The specification of one of several heatmaps side by side: cells and labels alone."""
     nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
-    font_size = 13 if nx <= PANEL_NARROW else 11
+    font_size = panel_font_size(heatmap)
     width, height = panel_cell(heatmap, font_size)
     shapes = _shapes(heatmap)
     labelled = "-labelled" if heatmap.panel == "cells" else ""
@@ -122,6 +122,11 @@ def _layers(heatmap: Heatmap, shapes: Mapping[str, Sequence[str]]) -> list[str]:
         layers += [] if heatmap.panel else ["inner"]
     layers += ["outline"] if heatmap.outline else []
     return layers + (["rivals"] if heatmap.panel and heatmap.best_edges else [])
+
+
+def panel_font_size(heatmap: Heatmap) -> int:
+    """Pixels of a panel's values."""
+    return 13 if len(heatmap.x_labels) <= PANEL_NARROW else 11
 
 
 def panel_cell(heatmap: Heatmap, font_size: int) -> tuple[int, int]:
