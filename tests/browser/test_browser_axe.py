@@ -26,7 +26,10 @@ ATLAS = {
     "missing": "no/such/page/",
 }
 WITH_CARDS = ("facet", "model", "disputed", "checks")
-"""Pages that are looked at with a card and all folds open; of others they are as they come."""
+"""Pages that are looked at with a card and all folds open.
+
+On that of a facet, what is open on those of its levels stays closed: their tables are alike.
+"""
 FRAMES = {
     "frame": f"grids/{DYNTS}/r1-qwen/aime24.html",
     "disputed frame": f"grids/{GRPO}/after_t125.html",
@@ -83,7 +86,7 @@ def test_a_page_of_this_site_has_no_violation_but_the_theme_s_own(
     """As many seconds as it has texts: nearly all are for their contrast."""
     page.goto(home + ATLAS[name], wait_until="load")
     if name in WITH_CARDS:
-        open_all(page)
+        open_all(page, "details" if name != "facet" else ".ga-fold")
     ours, theme = violations(page)
     assert ours == []
     assert rules(theme) <= THEME, theme
@@ -91,9 +94,11 @@ def test_a_page_of_this_site_has_no_violation_but_the_theme_s_own(
         assert rules(theme) == THEME, "the list is longer than it has to be"
 
 
-def open_all(page: Page) -> None:
-    """Open a cell's card, and all that is folded; the heatmaps of disagreements are."""
-    page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
+def open_all(page: Page, folds: str) -> None:
+    """Open what is folded, as heatmaps of disagreements are, and a cell's card."""
+    page.evaluate(
+        "(folds) => document.querySelectorAll(folds).forEach((one) => (one.open = true))", folds
+    )
     cell = page.locator(".ga-figure svg path[role=button]").nth(7)
     cell.focus()
     page.keyboard.press("Enter")

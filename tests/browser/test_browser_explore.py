@@ -8,9 +8,10 @@ import base64
 import hashlib
 import json
 import mimetypes
+import re
 import struct
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from urllib.parse import urlsplit
 
 import pytest
 import site_builds
-from bs4 import BeautifulSoup
 from hostile import STRINGS, hostile
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
 from site_builds import DYNTS, GRPO
@@ -37,9 +37,9 @@ CELLS = '.ga-explore-chart [aria-roledescription="rect mark"]'
 # --- a strict policy ----------------------------------------------------------------------------
 
 
-def _policy(html: bytes) -> dict[str, str]:
-    inline = BeautifulSoup(html, "html.parser").select("script:not([src])")
-    hashes = {hashlib.sha256(script.text.encode()).digest() for script in inline}
+def _policy(files: Iterable[Path]) -> dict[str, str]:
+    inline = {script for file in files for script in _INLINE.findall(file.read_bytes())}
+    hashes = {hashlib.sha256(script).digest() for script in inline}
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in sorted(hashes))
     policy = (
         f"default-src 'self'; script-src 'self' {allowed}; style-src 'self' 'unsafe-inline'; "
@@ -48,18 +48,20 @@ def _policy(html: bytes) -> dict[str, str]:
     return {"content-security-policy": policy}
 
 
-def _with_policy(route: Route) -> None:
-    if route.request.resource_type == "document" and route.request.url.startswith("http"):
-        response = route.fetch()
-        route.fulfill(response=response, headers=response.headers | _policy(response.body()))
-    else:
-        route.continue_()
+_INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def home(browser: Browser, site: Path) -> Iterator[str]:
+    """Address of the site of this repository under the policy."""
+    policy = _policy(site.rglob("*.html"))
+    with site_builds.serving(site, site_builds.PREFIX, policy, found=False) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport=WIDE, reduced_motion="reduce", accept_downloads=True)
-    opened.route("**/*", _with_policy)
     yield opened
     opened.close()
 
@@ -75,7 +77,7 @@ def visit(context: BrowserContext, home: str) -> Iterator[Visit]:
 
 
 @pytest.fixture(scope="session")
-def site(home: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site_builds.atlas(tmp_path_factory.getbasetemp()).site
 
 
@@ -518,7 +520,7 @@ def test_instant_navigation_ends_the_charts_of_the_page_before(
     def answer(route: Route) -> None:
         file = site / urlsplit(route.request.url).path.lstrip("/")
         file = file / "index.html" if file.is_dir() else file
-        policy = _policy(file.read_bytes()) if file.suffix == ".html" else {}
+        policy = _policy([file]) if file.suffix == ".html" else {}
         route.fulfill(path=file, headers={"content-type": _type(file)} | policy)
 
     context = browser.new_context(viewport=WIDE)
@@ -561,7 +563,8 @@ def test_no_string_from_data_runs_in_a_chart(
 ) -> None:
     site = hostile(tmp_path_factory.getbasetemp()).site
     address = next((site / f"studies/{study}/facet").glob("*/index.html")).parent.relative_to(site)
-    with site_builds.serving(site) as home:
+    policy = _policy([site / address / "index.html"])
+    with site_builds.serving(site, headers=policy) as home:
         visit = Visit(context.new_page(), urlsplit(home).netloc)
         page = visit.page
         page.goto(f"{home}{address.as_posix()}/", wait_until="load")

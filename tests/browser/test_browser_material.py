@@ -166,6 +166,15 @@ def test_the_palette_is_kept_from_page_to_page(visit: Visit, home: str) -> None:
 # --- search -------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def searching(context: BrowserContext, searched_home: str) -> Iterator[Page]:
+    """A page that has indexed the site's texts, which takes longer than to find some."""
+    page = context.new_page()
+    arrive(page, searched_home)
+    yield page
+    page.close()
+
+
 @pytest.mark.parametrize(
     ("words", "title", "teaser", "address"),
     [
@@ -184,12 +193,12 @@ def test_the_palette_is_kept_from_page_to_page(visit: Visit, home: str) -> None:
     ids=["model", "benchmark", "setting", "settings", "settings of a study", "best value"],
 )
 def test_search_finds(
-    visit: Visit, searched_home: str, words: str, title: str, teaser: str, address: str
+    searching: Page, searched_home: str, words: str, title: str, teaser: str, address: str
 ) -> None:
-    page = visit.page
-    arrive(page, searched_home)
-    results = search(page, words)
-    found = results.filter(has=page.locator(f'a[href^="{searched_home}{address}"]')).first
+    searching.locator("[data-md-component=search-query]").fill("")
+    until(searching, "() => !document.querySelector('.md-search-result__item')")
+    results = search(searching, words)
+    found = results.filter(has=searching.locator(f'a[href^="{searched_home}{address}"]')).first
     found.wait_for()
     assert title in found.locator("h1, h2").first.inner_text()
     assert teaser in found.inner_text()
