@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -20,6 +20,7 @@ from gridatlas.importing.numerals import (
     without_percent,
 )
 from gridatlas.importing.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS
+from gridatlas.model.categorical import Categorical, numbered
 from gridatlas.model.format import places_of
 from gridatlas.model.schema import level_key
 
@@ -126,14 +127,19 @@ class Column:
     @cached_property
     def outcome_of(self) -> Mapping[str, str] | None:
         """Each different text as 1 or 0, where all are true or false, or pass or fail."""
-        lower = {text: plain(text).lower() for text in self.counts if plain(text)}
-        found = set(lower.values())
-        if not found or not found <= TRUE_WORDS | FALSE_WORDS or len(found) > 2:
+        known = TRUE_WORDS | FALSE_WORDS | {""}
+        lower: dict[str, str] = {}
+        for text in self.counts:
+            lower[text] = plain(text).lower()
+            if lower[text] not in known:
+                return None
+        found = {*lower.values()} - {""}
+        if not found or len(found) > 2:
             return None
         if len(found) == 2 and not (found & TRUE_WORDS and found & FALSE_WORDS):
             return None
-        numbers = {text: "1" if word in TRUE_WORDS else "0" for text, word in lower.items()}
-        return {text: numbers.get(text, "") for text in self.counts}
+        numbers = {"": ""} | {word: "1" if word in TRUE_WORDS else "0" for word in found}
+        return {text: numbers[word] for text, word in lower.items()}
 
     def as_outcomes(self) -> Column:
         """The column with 1 and 0 for true and false; the same where it has others."""
@@ -153,6 +159,11 @@ class Column:
     def levels(self) -> list[str]:
         """The text of each row as a level of a factor."""
         return [*map(self.level_of.__getitem__, self.texts)]
+
+    @cached_property
+    def categorical(self) -> Categorical:
+        """The levels as codes."""
+        return Categorical.of(self.levels)
 
     @cached_property
     def distinct(self) -> list[str]:
@@ -198,6 +209,15 @@ def joint_levels(columns: Sequence[Column]) -> list[tuple[str, ...]]:
     if not columns:
         return []
     return [*zip(*(column.levels for column in columns), strict=True)]
+
+
+def joint_codes(columns: Sequence[Column]) -> Iterator[int]:
+    """A number per row: rows have the same one where all columns have the same levels.
+
+    Args:
+        columns: At least one.
+    """
+    return numbered([column.categorical for column in columns])
 
 
 def determines(first: Column, second: Column) -> bool:

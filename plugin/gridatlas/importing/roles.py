@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
-from gridatlas.importing.columns import Column, determines, joint_levels, words
+from gridatlas.importing.columns import Column, determines, joint_codes, joint_levels, words
 from gridatlas.importing.kinds import KindOfColumn
 from gridatlas.importing.options import ROWS
 from gridatlas.importing.vocabulary import ENTITIES
@@ -53,7 +54,7 @@ class Facts:
     def distinct(self, names: Iterable[str]) -> int:
         """How many different combinations of levels the columns have."""
         chosen = [self.columns[name] for name in names]
-        return len(set(joint_levels(chosen))) if chosen else min(self.rows, 1)
+        return len({*joint_codes(chosen)}) if chosen else min(self.rows, 1)
 
     def collisions(self, factors: Iterable[str], repeats: Sequence[str] = ()) -> int:
         """Rows beyond the first of one cell and repeat."""
@@ -306,9 +307,7 @@ def _is_repeated(facts: Facts, factors: Sequence[str]) -> bool:
     """Whether rows of one cell are the rule, so that they are repeats without a number."""
     if len(factors) < 2:
         return False
-    times: dict[tuple[str, ...], int] = {}
-    for key in joint_levels([facts.columns[name] for name in factors]):
-        times[key] = times.get(key, 0) + 1
+    times = Counter(joint_codes([facts.columns[name] for name in factors]))
     several = sum(number > 1 for number in times.values())
     return len(times) > 2 and several >= ENOUGH_REPEATED * len(times)
 
