@@ -107,7 +107,7 @@ package: $(VENV)/.installed-package ## Build wheel and sdist into dist/, and a s
 # Twice the same versions: to be installed by hash, and to hold others to.
 LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
 	--no-emit-index-url --custom-compile-command "make lock" --quiet
-LOCKED := --extra mkdocs --extra excel --extra logs --extra notebooks --extra parquet --extra zensical --group install --group test --group check --group package \
+LOCKED := --extra mkdocs --extra excel --extra logs --extra notebooks --extra pandas --extra parquet --extra zensical --group install --group test --group check --group package \
 	--group bench --group soak --group lock
 
 lock: $(VENV)/.made ## Write requirements.lock and requirements-hashed.lock anew (ARGS=--upgrade for newer versions)
@@ -160,7 +160,7 @@ $(VENV)/.made:
 
 $(VENV)/.installed-site: $(VENV)/.made pyproject.toml requirements-hashed.lock
 	@echo "Installing into $(VENV): the first time takes a minute or two."
-	$(BIN)/python .github/scripts/dependencies.py mkdocs notebooks parquet > $(VENV)/site.txt
+	$(BIN)/python .github/scripts/dependencies.py mkdocs notebooks pandas parquet > $(VENV)/site.txt
 	$(PIP) install $(HASHED) --requirement $(VENV)/site.txt --group site
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@

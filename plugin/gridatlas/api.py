@@ -66,6 +66,9 @@ class OpenGrid(Grid):
         - `may_be_best`: whether the cell is in the 95 % confidence set for the best of its grid.
         - `reading`: the reading of the value; empty for a computed aggregate.
         - `place`, `note`, `run`: its place in the source, a note, and its run.
+
+        Raises:
+            ImportError: Without pandas: install the extra `pandas`.
         """
         return to_frame(self._columns())
 

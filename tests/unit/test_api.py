@@ -131,6 +131,32 @@ def test_data_that_is_unfit_is_refused_with_all_problems(tmp_path: Path) -> None
 # --- pandas -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "framed",
+    [
+        lambda study: study.frame(),
+        lambda study: next(iter(study.grids.values())).frame(),
+        lambda study: gridatlas.from_frame([], x="rate", y="depth", metric="value"),
+    ],
+    ids=["a study", "a grid", "from a frame"],
+)
+def test_without_pandas_the_extra_is_named(
+    demo: OpenStudy, monkeypatch: pytest.MonkeyPatch, framed: Callable[[OpenStudy], object]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError) as caught:
+        framed(demo)
+    assert str(caught.value) == (
+        'data frames need pandas: pip install "/path/to/grid-atlas[pandas]"'
+    )
+
+
+def test_the_rest_does_without_pandas(small: OpenGrid, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert "50.0" in small._repr_html_()
+    assert small.chart().to_dict()["mark"] == {"type": "rect"}
+
+
 def test_a_frame_has_every_cell_with_its_state(small: OpenGrid) -> None:
     frame = small.frame()
     assert list(frame.columns) == [

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.assessment.reruns import CellRerun, Rerun
@@ -208,8 +209,27 @@ def _keys(factor: Factor) -> Mapping[str, str | int | float]:
     return {level.key: kind(level.number or 0) for level in factor.levels}
 
 
+def require_pandas() -> None:
+    """Import pandas, which only data frames need.
+
+    Raises:
+        ImportError: Without it; the message names the extra.
+    """
+    try:
+        import_module("pandas")
+    except ImportError as error:
+        raise ImportError(
+            'data frames need pandas: pip install "/path/to/grid-atlas[pandas]"'
+        ) from error
+
+
 def to_frame(table: Mapping[str, list[Any]]) -> pd.DataFrame:
-    """Columns as a table of pandas: numbers are numbers, what isn't known is NaN or <NA>."""
+    """Columns as a table of pandas: numbers are numbers, what isn't known is NaN or <NA>.
+
+    Raises:
+        ImportError: Without pandas, which the extra of this name brings.
+    """
+    require_pandas()
     import pandas as pd
 
     series: dict[str, Any] = {}

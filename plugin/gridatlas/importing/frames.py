@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.cells import require_pandas
 from gridatlas.importing.cells import make_cells
 from gridatlas.importing.choose import Choice, choose
 from gridatlas.importing.options import ImportOptions
@@ -44,7 +45,11 @@ def table_of_frame(frame: Any) -> RawTable:
     Args:
         frame: Of pandas, or anything with `__dataframe__` or `__arrow_c_stream__`. An index that
             has names gives columns.
+
+    Raises:
+        ImportError: Without pandas.
     """
+    require_pandas()
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
