@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gridatlas.assessment.assessment import Assessments
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.data.reader import StudySource
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Study
@@ -21,6 +24,12 @@ CELLS = "rate,depth,value\n1,1,1\n"
 Read = Callable[..., tuple[StudySource | None, list[Problem]]]
 Checked = Callable[..., tuple[Study | None, list[Problem]]]
 MakeStudy = Callable[..., Study]
+
+
+@functools.cache
+def real_data() -> Assessments:
+    """This repository's own studies, read and assessed once per process."""
+    return load_data(REPOSITORY / "data")
 
 
 def table(head: str, *rows: str) -> str:

@@ -12,11 +12,11 @@ import click
 import pytest
 import write_reference
 import yaml
+from builders import real_data
 from documents import DOCS, PAGES, ROOT, blocks, words
 from pydantic import BaseModel
 
 import gridatlas
-from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
 from gridatlas.cli.main import main
 from gridatlas.data.columns import OPTIONAL_COLUMNS
@@ -150,7 +150,7 @@ def test_key_of_accepted_findings_lists_every_kind() -> None:
 
 
 def test_no_facet_can_take_the_place_of_a_page_or_file() -> None:
-    for study_id, assessment in load_data(ROOT / "data").items():
+    for study_id, assessment in real_data().items():
         facets = {facet.id for facet in assessment.study.facets}
         below = {page.path.split("/")[2] for page in plan_study(assessment, "s")} - {"index.md"}
         assert below - facets <= set(RESERVED_FACETS), study_id
@@ -169,7 +169,7 @@ def test_commands_page_has_every_command() -> None:
 
 def test_every_template_is_described_with_what_it_gets() -> None:
     words_there = words(PACKAGE / "pages" / "TEMPLATES.md")
-    assessments = [*load_data(ROOT / "data").values()]
+    assessments = [*real_data().values()]
     plans = [
         plan_overview(assessments, "s", {}),
         *plan_study(assessments[0], "s"),

@@ -4,9 +4,8 @@ import json
 import re
 
 import pytest
-from site_builds import ROOT, Build, text_of
-
-from gridatlas.assessment.pipeline import load_data
+from builders import real_data
+from site_builds import Build, text_of
 
 DYNTS = "studies/dynts-window-ratio"
 DIGITS = "studies/digits-pass-1"
@@ -31,7 +30,7 @@ def test_what_is_accepted_stands_there_with_its_reason(atlas: Build) -> None:
     text = _text(atlas, f"{GRPO}/checks/")
     assert "the rows 9 and 10 (number of y's digits) are the same" in text
     assert "11 values for the 10 columns of this row" in text
-    accepted = load_data(ROOT / "data")["grpo-digits"].study.accepted
+    accepted = real_data()["grpo-digits"].study.accepted
     assert len(accepted) == 3
     for entry in accepted:
         assert re.sub(r"\s+", " ", entry.because) in text
@@ -97,9 +96,7 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
 ) -> None:
     page = atlas.page(f"{study}/checks/")
     claims = page.select("li.ga-claim")
-    results = next(
-        assessment for study_id, assessment in load_data(ROOT / "data").items() if study_id in study
-    )
+    results = next(assessment for study_id, assessment in real_data().items() if study_id in study)
     assert len(claims) == len(results.study.claims)
     refuted = 0
     for item in claims:

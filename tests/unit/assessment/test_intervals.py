@@ -8,12 +8,11 @@ from math import sqrt
 from statistics import mean, stdev
 
 import pytest
-from builders import HEAD, REPOSITORY, Checked, MakeStudy, table
+from builders import HEAD, Checked, MakeStudy, real_data, table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells, columns
-from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.profiles import CELL_METHODS, METHODS, profiles
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
 from gridatlas.charts.compose import draw_grid
@@ -411,7 +410,7 @@ def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study: Ma
 
 @pytest.fixture(scope="module")
 def digits() -> Results:
-    return load_data(REPOSITORY / "data")["digits-pass-1"].results
+    return real_data()["digits-pass-1"].results
 
 
 def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:

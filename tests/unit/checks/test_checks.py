@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import HEAD, REPOSITORY, MakeStudy, table
+from builders import HEAD, REPOSITORY, MakeStudy, real_data, table
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import (
@@ -1180,7 +1180,7 @@ def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
 
 
 def test_the_row_that_cannot_be_placed_is_a_finding_that_is_accepted() -> None:
-    study = load_data(REPOSITORY / "data")["grpo-digits"].checks
+    study = real_data()["grpo-digits"].checks
     found = [finding for finding in study.findings if finding.kind == "disputed"]
     assert [(finding.reading, finding.levels, len(finding.cells)) for finding in found] == [
         ("healer-alpha", ("after_t125",), 10)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from amount import amount
-from builders import write_study
+from builders import real_data, write_study
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
@@ -1319,7 +1319,7 @@ def test_sentences_of_the_windows_that_are_within_noise() -> None:
     """Those about peaks of one benchmark: on the counts alone every cell may be its best."""
     found = {
         name: [claim.entry.text for claim in study.claims if claim.within_noise]
-        for name, study in load_data(REPOSITORY / "data").items()
+        for name, study in real_data().items()
     }
     assert found.pop("dynts-window-ratio") == [
         "The highest value (52.0) is an isolated peak at (Window=2000, Ratio=0.4).",
@@ -1368,7 +1368,7 @@ def _examples() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def real() -> dict[str, Results]:
-    return load_data(REPOSITORY / "data").results
+    return real_data().results
 
 
 @pytest.mark.parametrize(("expression", "mark"), _examples())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import REPOSITORY, write_study
+from builders import real_data, write_study
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
@@ -40,7 +40,7 @@ ACCURACY = {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1}
 
 @pytest.fixture(scope="module")
 def dynts() -> Assessment:
-    return load_data(REPOSITORY / "data")["dynts-window-ratio"]
+    return real_data()["dynts-window-ratio"]
 
 
 @pytest.fixture
@@ -310,7 +310,7 @@ def test_numeric_levels_are_in_their_order(assess: Assess) -> None:
 
 
 def test_outcomes_by_item_have_intervals_too() -> None:
-    assessment = load_data(REPOSITORY / "data")["digits-pass-1"]
+    assessment = real_data()["digits-pass-1"]
     grid = assessment.results.grid(setting="before", temperature="0", seed="1")
     # Digits are conditions, so no page ranks them; their values are as sure as any.
     assert settings_plot(assessment, [grid]) is None
