@@ -15,10 +15,13 @@ import json
 import os
 import runpy
 import select
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -104,6 +107,49 @@ def start(
     assert server.stdout is not None
     server.stdin.write(json.dumps(task | {"environment": dict(environment)}).encode() + b"\n")
     return Running(command, int(server.stdout.readline()))
+
+
+@functools.cache
+def commands() -> Path:
+    """A folder for PATH: `gridatlas`, `mkdocs` and `python -m mkdocs` of scripts are copies, too.
+
+    They read nothing, and one ends before the next begins: no pipe leads from one to another.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="commands-"))
+    atexit.register(shutil.rmtree, folder)
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(folder / "asked"))
+    listening.listen()
+    asking = f"#!{sys.executable} -IS\n{_ASKING}".replace("SOCKET", repr(str(folder / "asked")))
+    python = '#!/bin/sh\n[ "$1 $2" = "-m mkdocs" ] && { shift 2; exec mkdocs "$@"; }\n'
+    scripts = dict.fromkeys(COMMANDS, asking) | {"python": f'{python}exec {sys.executable} "$@"\n'}
+    for name, script in scripts.items():
+        (folder / name).write_text(script, "utf-8")
+        (folder / name).chmod(0o755)
+    threading.Thread(target=_answer, args=[listening], daemon=True).start()
+    return folder
+
+
+_ASKING = """\
+import json, os, socket, sys
+name = os.path.basename(sys.argv[0])
+task = [[name, *sys.argv[1:]], os.getcwd(), dict(os.environ), os.getpid()]
+with socket.socket(socket.AF_UNIX) as asked:
+    asked.connect(SOCKET)
+    asked.sendall(json.dumps(task).encode() + b"\\n")
+    status = int(asked.makefile().readline())
+sys.exit(status if status >= 0 else 128 - status)
+"""
+
+
+def _answer(listening: socket.socket) -> None:
+    while True:
+        asked, _ = listening.accept()
+        with asked, asked.makefile("rw") as said:
+            command, folder, environment, number = json.loads(said.readline())
+            # Whoever asks waits: what its streams are is what the copy writes to.
+            out, err = [Path(f"/proc/{number}/fd/{stream}") for stream in (1, 2)]
+            said.write(f"{start(command, Path(folder), environment, out, err).wait(600)}\n")
 
 
 @functools.cache

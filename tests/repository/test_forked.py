@@ -91,6 +91,36 @@ def test_a_copy_that_is_killed_at_once_said_nothing(folder: Path) -> None:
         log.unlink()
 
 
+SCRIPT = """
+gridatlas check broken > report.txt 2> errors.txt; echo $?
+cat report.txt errors.txt
+gridatlas check --wrong; echo $?
+python -m mkdocs build --strict --config-file none.yml; echo $?
+mkdocs build --quiet; echo $?
+python -c 'import sys; print(sys.argv)' one
+"""
+
+
+def test_commands_of_a_script_say_and_return_the_same(folder: Path) -> None:
+    there = Path(sys.executable).parent
+    done = [
+        subprocess.run(
+            ["bash", "-c", SCRIPT],
+            cwd=folder,
+            env=os.environ | QUIET | {"PATH": os.pathsep.join([*path, os.environ["PATH"]])},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        ).stdout
+        for path in ([str(there)], [str(forked.commands()), str(there)])
+    ]
+    assert done[0] == done[1]
+    assert done[0].splitlines()[0] == "1"
+    assert "[unknown-format]" in done[0]
+    assert done[0].splitlines()[-1] == "['-c', 'one']"
+
+
 def test_what_children_use_is_counted_while_they_run_and_afterwards() -> None:
     used = Meter().used
     before = used()

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from test_workflow_results import CELLS, CHANGED, CONFIG, RAGGED, STUDY, git
-from workflows import RESULTS, ROOT, workflow
+from workflows import RESULTS, ROOT, search_path, workflow
 
 from gridatlas.cli.github import CALLERS, STARTER
 
@@ -104,7 +103,7 @@ class Project:
         given = {
             "NO_MKDOCS_2_WARNING": "1",
             "DISABLE_MKDOCS_2_WARNING": "true",
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": search_path(),
         }
         return subprocess.run(
             ["bash", "-e", "-c", "\n".join(lines)],

@@ -1,16 +1,15 @@
 """The whole path in a repository of its own: from `gridatlas new --github` to the comment."""
 
-import os
-import sys
 import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import forked
 from click.testing import CliRunner
 from fake_github import TOKEN, GitHub, serving
 from test_workflow_results import git
-from workflows import COMMENT, WORKFLOWS, Run, condition, event, run_job, workflow
+from workflows import COMMENT, WORKFLOWS, Run, condition, event, run_job, search_path, workflow
 
 from gridatlas.cli.main import main
 
@@ -20,7 +19,7 @@ PYTHON = f"""\
 #!/bin/sh
 case "$*" in
   *"pip install"*) echo "$@" >> "$PIP_CALLS" ;;
-  *) exec {sys.executable} "$@" ;;
+  *) exec {forked.commands() / "python"} "$@" ;;
 esac
 """
 """Notes what pip is to install instead of fetching it; all else runs."""
@@ -86,8 +85,8 @@ class Repository:
             "job": {"workflow_repository": repository, "workflow_sha": commit},
             "inputs": {key: value["default"] for key, value in taken.items()} | job.get("with", {}),
         }
-        path = [str(self.base / "tools"), str(Path(sys.executable).parent), os.environ["PATH"]]
-        given = {"PATH": os.pathsep.join(path), "PIP_CALLS": str(self.base / "pip.txt")}
+        path = search_path(self.base / "tools")
+        given = {"PATH": path, "PIP_CALLS": str(self.base / "pip.txt")}
         return run_job(WORKFLOWS / file, inner, checkout, context, given)
 
 

@@ -7,8 +7,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
-from workflows import RESULTS, ROOT, Done, Run, event, run_job, run_step, run_steps, workflow
+from workflows import (
+    RESULTS,
+    ROOT,
+    Done,
+    Run,
+    event,
+    run_job,
+    run_step,
+    run_steps,
+    search_path,
+    workflow,
+)
 
 STUDY = """\
 format: 1
@@ -36,8 +48,7 @@ STUB = f"""\
 import json, os, sys
 arguments = sys.argv[1:]
 if arguments[:1] != ["diff"]:
-    from gridatlas.cli.main import main
-    sys.exit(main())
+    os.execv("{forked.commands() / "gridatlas"}", sys.argv)
 with open(os.environ["DIFF_CALLS"], "a") as file:
     file.write(json.dumps(arguments) + "\\n")
 status = int(os.environ.get("DIFF_STATUS", "1"))
@@ -141,7 +152,7 @@ def run_stubbed(checkout: Checkout, diff: dict[str, Any], **environment: str) ->
     (tools / "gridatlas").chmod(0o755)
     (base / "diff.json").write_text(json.dumps(diff))
     given = {
-        "PATH": os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": search_path(tools),
         "DIFF_CALLS": str(base / "calls"),
         "DIFF_JSON": str(base / "diff.json"),
     }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import forked
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -100,6 +101,12 @@ def evaluate(text: str, context: Mapping[str, Any]) -> str:
     return _EXPRESSION.sub(value, text)
 
 
+def search_path(*first: Path) -> str:
+    """A PATH with these folders, our commands, and the tools that the tests run with."""
+    folders = [*first, forked.commands(), Path(sys.executable).parent]
+    return os.pathsep.join([*map(str, folders), os.environ["PATH"]])
+
+
 def run_step(
     step: Mapping[str, Any],
     folder: Path,
@@ -121,7 +128,7 @@ def run_step(
         [*SHELLS[step.get("shell")], str(script)],
         cwd=folder,
         env={
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": search_path(),
             "HOME": str(folder.parent),
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             "NO_MKDOCS_2_WARNING": "1",
