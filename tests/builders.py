@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,23 @@ MakeStudy = Callable[..., Study]
 def real_data() -> Assessments:
     """This repository's own studies, read and assessed once per process."""
     return load_data(REPOSITORY / "data")
+
+
+def calls(do: Callable[[], object]) -> int:
+    """How many functions are called while something is done, which is the same on any machine."""
+    count = 0
+
+    def called(_: object, event: str, __: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        do()
+    finally:
+        sys.setprofile(before)
+    return count
 
 
 def table(head: str, *rows: str) -> str:

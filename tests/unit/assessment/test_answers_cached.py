@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import write_study
+from builders import calls, write_study
 
 from gridatlas.assessment.answers import cached, study
+from gridatlas.assessment.answers.answer import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 
@@ -92,13 +92,15 @@ def test_what_an_answer_depends_on_is_asked_anew(
     assert again == assessed(tmp_path / "data").answers
 
 
-def test_an_answer_takes_at_most_50_ms_per_grid_of_20_cells(tmp_path: Path) -> None:
-    """Of the processor, which other programs don't change."""
+def test_an_answer_takes_few_calls_per_grid_of_20_cells(tmp_path: Path) -> None:
+    """No test is done for each pair of cells, or for each random order."""
     write_study(tmp_path / "data" / "demo", STUDY, cells())
     demo = assessed(tmp_path / "data")
     tests = demo.uncertainty.differences
     study.answers_of(demo.results, demo.checks.results, tests)  # makes the random orders
-    began = time.process_time()
-    answers = study.answers_of(demo.results, demo.checks.results, tests)
-    assert time.process_time() - began <= 0.05 * len(demo.results.grids)
+    answers: dict[str, Answer] = {}
+    count = calls(
+        lambda: answers.update(study.answers_of(demo.results, demo.checks.results, tests))
+    )
+    assert count < 30_000 * len(demo.results.grids)
     assert answers["model/a"].grade == "clear"  # so that no test ended early
