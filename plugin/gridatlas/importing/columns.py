@@ -127,11 +127,11 @@ class Column:
     @cached_property
     def outcome_of(self) -> Mapping[str, str] | None:
         """Each different text as 1 or 0, where all are true or false, or pass or fail."""
-        known = TRUE_WORDS | FALSE_WORDS | {""}
+        words = TRUE_WORDS | FALSE_WORDS | {""}
         lower: dict[str, str] = {}
         for text in self.counts:
             lower[text] = plain(text).lower()
-            if lower[text] not in known:
+            if lower[text] not in words:
                 return None
         found = {*lower.values()} - {""}
         if not found or len(found) > 2:
