@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -18,9 +18,10 @@ from gridatlas.assessment.assess import computed_by
 from gridatlas.assessment.uncertainty import DifferenceUncertainty
 from gridatlas.checks.findings import StudyChecks
 from gridatlas.files.cache import cache_key, open_cache
+from gridatlas.model.categorical import encode
 from gridatlas.model.study import Cell, Factor, Levels, Point, Study
 from gridatlas.results.grids import Results
-from gridatlas.results.items import as_input, clusters
+from gridatlas.results.items import as_input, clusters, too_large
 
 Made = Mapping[str, Answer]
 
@@ -43,14 +44,17 @@ def page_answers(
     by_files = digest and cache_key("answers", _read_by(), _computed_by(), results.study.id, digest)
     entry = cache.get(by_files) if by_files else None
     if entry is None:
-        by_values = cache_key(_computed_by(), json.dumps(_inputs(results, checks), default=str))
-        entry = cache.get(by_values)
+        # Of grids too large for tests, their answers are found sooner than such a key is made.
+        by_values = "" if too_large(results.study) else _key(results, checks)
+        entry = cache.get(by_values) if by_values else None
         if entry is None:
             from gridatlas.assessment.answers.study import answers_of
 
             answers = answers_of(results, checks.results, cellwise())
             content = {page: asdict(answer) for page, answer in answers.items()}
-            entry = cache.put(by_values, {"json": json.dumps(content)})
+            entry = {"json": json.dumps(content)}
+            if by_values:
+                cache.put(by_values, entry)
         if by_files:
             cache.put(by_files, entry)
     # Read back even when fresh: a warm and a cold build then give the same.
@@ -83,6 +87,10 @@ def _answer(content: dict[str, Any]) -> Answer:
     return Answer(**content | parts)
 
 
+def _key(results: Results, checks: StudyChecks) -> str:
+    return cache_key(_computed_by(), json.dumps(_inputs(results, checks), default=str))
+
+
 def _inputs(results: Results, checks: StudyChecks) -> list[Any]:
     """All that answers are made from; of the tests of cells, what those are made from."""
     study = results.study
@@ -93,7 +101,10 @@ def _inputs(results: Results, checks: StudyChecks) -> list[Any]:
         [study.compare, study.replicates, study.cells, study.axes, study.alike],
         None if study.trials is None else study.trials.model_dump(mode="json"),
         [
-            (levels, [_cell(study, levels, (x.key, y.key), cell) for x, y, cell in grid.points()])
+            (
+                levels,
+                _cells(study, ((levels, (x.key, y.key), cell) for x, y, cell in grid.points())),
+            )
             for levels, grid in results.grids.items()
         ],
         [
@@ -101,7 +112,8 @@ def _inputs(results: Results, checks: StudyChecks) -> list[Any]:
                 reading.id,
                 reading.label,
                 reading.entry.approximate,
-                [_cell(study, *at, cell) for at, cell in reading.cells.items()],
+                [*reading.cells],
+                _cells(study, ((*at, cell) for at, cell in reading.cells.items())),
             )
             for reading in study.accounts
         ],
@@ -114,10 +126,16 @@ def _factor(factor: Factor) -> list[Any]:
     return [factor.id, factor.label, levels]
 
 
-def _cell(study: Study, levels: Levels, point: Point, cell: Cell) -> list[Any]:
-    numbers = [str(cell.value), str(cell.stderr), str(cell.ends), cell.n, cell.successes]
-    about = [cell.state, cell.reading, cell.repeats, clusters(study, levels, point, cell)]
-    return [levels, point, *numbers, *about, as_input(study, levels, point, cell)]
+def _cells(study: Study, cells: Iterable[tuple[Levels, Point, Cell]]) -> list[Any]:
+    """What cells are, each different one once, and for each cell which of them it is."""
+    codes, distinct = encode(_cell(study, *cell) for cell in cells)
+    return [[*codes], distinct]
+
+
+def _cell(study: Study, levels: Levels, point: Point, cell: Cell) -> tuple[Any, ...]:
+    numbers = (str(cell.value), str(cell.stderr), str(cell.ends), cell.n, cell.successes)
+    about = (cell.state, cell.reading, cell.repeats, clusters(study, levels, point, cell))
+    return (*numbers, *about, as_input(study, levels, point, cell))
 
 
 @functools.cache

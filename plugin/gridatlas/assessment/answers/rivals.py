@@ -117,10 +117,10 @@ def _differences(results: Results, reading: Reading) -> tuple[list[Decimal], set
         if grid.aggregate:
             continue
         for x, y, cell in grid.points():
-            other = reading.cells.get((grid.levels, (x.key, y.key)))
-            if cell.value is None or other is None or other.value is None:
+            if cell.value is None or cell.reading == reading.id:
                 continue
-            if cell.reading != reading.id:
+            other = reading.cells.get((grid.levels, (x.key, y.key)))
+            if other is not None and other.value is not None:
                 differences.append(other.value - cell.value)
                 shown.add(cell.reading)
     return differences, shown
@@ -190,7 +190,7 @@ def notes(others: Iterable[OtherReading], facet: int, key: str) -> Iterator[Evid
         key: Of that level; empty for a page about all.
     """
     for other in others:
-        has_cells = any(not key or levels[facet] == key for levels, _ in other.reading.cells)
+        has_cells = any(not key or levels[facet] == key for levels in other.reading.cells.grids)
         if other.is_rival or not has_cells:
             continue
         yield Evidence(
