@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -65,16 +65,11 @@ class Profiles:
 
 def profiles(grid: Grid, uncertainty: GridUncertainty) -> Profiles:
     """The means along both axes of a grid."""
-    columns: dict[str, list[Decimal]] = {}
-    rows: dict[str, list[Decimal]] = {}
-    for x, y, cell in grid.points():
-        if cell.value is not None:
-            columns.setdefault(x.key, []).append(cell.value)
-            rows.setdefault(y.key, []).append(cell.value)
+    rows = [[cell.value for cell in row] for row in grid.cells]
     basis, n = uncertainty.basis, uncertainty.replicates
     method = METHODS[basis].format(n=n) if basis else ""
     return Profiles(
-        _means(grid.study.x.levels, columns, uncertainty.x_means),
+        _means(grid.study.x.levels, [*zip(*rows, strict=True)], uncertainty.x_means),
         _means(grid.study.y.levels, rows, uncertainty.y_means),
         method if uncertainty.x_means or uncertainty.y_means else "",
     )
@@ -88,12 +83,12 @@ def cell_method(uncertainty: GridUncertainty) -> str:
 
 def _means(
     levels: Sequence[Level],
-    values: Mapping[str, Sequence[Decimal]],
+    lines: Iterable[Sequence[Decimal | None]],
     intervals: Mapping[str, Ends],
 ) -> tuple[LevelMean, ...]:
     means = []
-    for level in levels:
-        of = values.get(level.key, ())
+    for level, line in zip(levels, lines, strict=True):
+        of = [value for value in line if value is not None]
         mean = float(sum(of, Decimal(0)) / len(of)) if of else None
         means.append(LevelMean(level, len(of), mean, intervals.get(level.key)))
     return tuple(means)

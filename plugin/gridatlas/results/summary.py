@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 from gridatlas.model.study import (
     Grid,
     Level,
     Point,
+    Study,
 )
 
 
@@ -73,37 +75,62 @@ def summarise(grid: Grid) -> Summary | None:
     return _SUMMARIES[grid]
 
 
+_Lines = Sequence[Sequence[Decimal | None]]
+"""The values of rows, or of columns; None where there is none."""
+
+
 def _summarised(grid: Grid) -> Summary | None:
-    cells = [(x, y, cell) for x, y, cell in grid.points() if cell.value is not None]
-    points = [(x, y, cell.value) for x, y, cell in cells if cell.value is not None]
-    if not points:
+    study = grid.study
+    rows: _Lines = [[cell.value for cell in row] for row in grid.cells]
+    values = _present(chain.from_iterable(rows))
+    if not values:
         return None
-    values = [value for _, _, value in points]
-    higher = grid.study.metric.better == "higher"
-    disputed = frozenset((x.key, y.key) for x, y, cell in cells if cell.state == "disputed")
-    undisputed = [(x, y, value) for x, y, value in points if (x.key, y.key) not in disputed]
-    best, worst = _extreme(points, higher), _extreme(points, not higher)
+    higher = study.metric.better == "higher"
+    best, worst = _extreme(study, rows, higher), _extreme(study, rows, not higher)
+    disputed = frozenset(
+        (x.key, y.key)
+        for x, y, cell in grid.points()
+        if cell.state == "disputed" and cell.value is not None
+    )
+    undisputed = [
+        [None if cell.state == "disputed" else cell.value for cell in row] for row in grid.cells
+    ]
+    has_some = len(disputed) < len(values)
     return Summary(
-        count=len(points),
-        of=len(grid.study.x.levels) * len(grid.study.y.levels),
+        count=len(values),
+        of=len(study.x.levels) * len(study.y.levels),
         best=best.at,
         best_value=best.value,
         worst=worst.at,
         worst_value=worst.value,
         mean=mean(values),
         spread=abs(best.value - worst.value),
-        x_range=_range_of_means((x.key, value) for x, _, value in points),
-        y_range=_range_of_means((y.key, value) for _, y, value in points),
+        x_range=_range_of_means([*zip(*rows, strict=True)]),
+        y_range=_range_of_means(rows),
         disputed=disputed,
-        best_undisputed=_extreme(undisputed, higher) if undisputed else None,
-        worst_undisputed=_extreme(undisputed, not higher) if undisputed else None,
+        best_undisputed=_extreme(study, undisputed, higher) if has_some else None,
+        worst_undisputed=_extreme(study, undisputed, not higher) if has_some else None,
     )
 
 
-def _extreme(points: Sequence[tuple[Level, Level, Decimal]], highest: bool) -> Extreme:
-    values = [value for _, _, value in points]
-    value = max(values) if highest else min(values)
-    return Extreme(value, tuple((x, y) for x, y, other in points if other == value))
+def _present(values: Iterable[Decimal | None]) -> list[Decimal]:
+    return [value for value in values if value is not None]
+
+
+def _extreme(study: Study, rows: _Lines, highest: bool) -> Extreme:
+    """The highest or lowest of at least one value."""
+    end = max if highest else min
+    value = end(end(values) for row in rows if (values := _present(row)))
+    return Extreme(
+        value,
+        tuple(
+            (x, y)
+            for y, row in zip(study.y.levels, rows, strict=True)
+            if value in row
+            for x, other in zip(study.x.levels, row, strict=True)
+            if other == value
+        ),
+    )
 
 
 def mean(values: Sequence[Decimal]) -> Decimal:
@@ -111,11 +138,6 @@ def mean(values: Sequence[Decimal]) -> Decimal:
     return sum(values, Decimal(0)) / len(values)
 
 
-def _range_of_means(values: Iterable[tuple[str, Decimal]]) -> Decimal | None:
-    groups: dict[str, list[Decimal]] = {}
-    for key, value in values:
-        groups.setdefault(key, []).append(value)
-    if len(groups) < 2:
-        return None
-    means = [mean(group) for group in groups.values()]
-    return max(means) - min(means)
+def _range_of_means(lines: _Lines) -> Decimal | None:
+    means = [mean(values) for line in lines if (values := _present(line))]
+    return max(means) - min(means) if len(means) > 1 else None
