@@ -208,7 +208,7 @@ def _values(reading: Reading) -> dict[At, Decimal]:
 
 def _places(study: Study) -> Iterator[At]:
     """Every cell that a reading may have, facet by facet and row by row."""
-    grids = {levels for reading in study.accounts for levels, _ in reading.cells}
+    grids = {levels for reading in study.accounts for levels in reading.cells.grids}
     for levels in study.in_order(grids):
         for y in study.y.levels:
             for x in study.x.levels:

@@ -181,7 +181,7 @@ def reproduction(results: Results, cache_folder: Path | None = None) -> Reproduc
     pairs = [(grid, _again(study, grid)) for grid in grids]
     intervals = _intervals(study, pairs, cache_folder)
     running = _running(study)
-    more = {levels for reading in study.reruns for levels, _ in reading.cells} - {*results.grids}
+    more = {levels for reading in study.reruns for levels in reading.cells.grids} - {*results.grids}
     n = [
         trials(grid, cell)
         for grid in grids

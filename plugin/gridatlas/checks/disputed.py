@@ -10,6 +10,8 @@ from gridatlas.model.study import Levels, Point, Reading
 
 def check_disputed(view: ReadingView, reading: Reading) -> list[CheckResult]:
     """Disputed cells without a value, those of one grid with one note together."""
+    if not any(cell.state == "disputed" for cell in reading.cells.values()):
+        return []
     groups: dict[tuple[Levels, str], list[Point]] = {}
     for (levels, point), cell in reading.cells.items():
         if cell.state == "disputed" and cell.value is None:

@@ -131,9 +131,10 @@ def check_counts(assessment: Assessment) -> CheckCounts:
     """What the first line of the page counts."""
     findings, claims = assessment.checks.findings, assessment.claims
     outcomes = Counter(map(claim_outcome, claims))
+    accounts = assessment.study.accounts
     given = Counter(
         at
-        for reading in assessment.study.accounts
+        for reading in (accounts if len(accounts) > 1 else ())
         for at, cell in reading.cells.items()
         if cell.value is not None
     )
@@ -147,7 +148,7 @@ def check_counts(assessment: Assessment) -> CheckCounts:
     minor = sum(weight(finding) == "note" for finding in findings)
     return CheckCounts(
         problems=len(only_problems(assessment.results.problems)),
-        readings=len(assessment.study.accounts),
+        readings=len(accounts),
         compared=sum(number > 1 for number in given.values()),
         differ=len(assessment.agreement.disagreements),
         disputed=sum(cell.state == "disputed" for cell in shown),

@@ -208,6 +208,7 @@ def _passed(
 ) -> Passed:
     """How many values of these grids passed the checks of a kind that could judge them."""
     passed = judged = 0
+    several = len(assessment.study.accounts) > 1
     readings = {reading.id: reading for reading in assessment.study.readings}
     for result in results:
         if result.kind != kind or result.outcome not in ("passed", "found"):
@@ -223,9 +224,12 @@ def _passed(
         for grid in grids:
             if grid.levels not in result.grids:
                 continue
-            for x, y, _ in grid.points():
+            # Means may be computed where a reading prints none; all else is as the only one has it.
+            looked_up = several or grid.aggregate
+            for x, y, shown in grid.points():
                 at = (grid.levels, (x.key, y.key))
-                if at in cells and cells[at].value is not None and at not in untested:
+                cell = cells.get(at) if looked_up else shown
+                if cell is not None and cell.value is not None and at not in untested:
                     judged += 1
                     passed += at not in wrong
     return Passed(passed, judged)

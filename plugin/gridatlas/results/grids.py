@@ -169,7 +169,7 @@ def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
     """The accounts that give at least one cell of these grids, shown or not."""
     wanted = {grid.levels for grid in grids}
     return tuple(
-        reading for reading in study.accounts if wanted & {levels for levels, _ in reading.cells}
+        reading for reading in study.accounts if not wanted.isdisjoint(reading.cells.grids)
     )
 
 
@@ -189,7 +189,7 @@ def readings_behind(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
         )
     }
     return tuple(
-        reading for reading in study.accounts if wanted & {levels for levels, _ in reading.cells}
+        reading for reading in study.accounts if not wanted.isdisjoint(reading.cells.grids)
     )
 
 
