@@ -35,7 +35,8 @@ def words(name: str) -> list[str]:
 
 def plain_name(name: str) -> str:
     """A name in lower case with underscores, without a unit in brackets."""
-    return "_".join(words(re.sub(r"[(\[].*?[)\]]", "", name)))
+    # Nothing is tried again behind a bracket that nothing closes: names may have thousands.
+    return "_".join(words(re.sub(r"[(\[][^)\]\n]*+[)\]]", "", name)))
 
 
 def kind_of_count(name: str) -> str:
