@@ -6,7 +6,6 @@ strings land.
 """
 
 import csv
-import functools
 import io
 import json
 import re
@@ -19,6 +18,7 @@ import site_builds
 from amount import amount
 from builders import write_study
 from hostile import EXTENSIONS, FEATURES, Texts
+from once import once
 from site_builds import Build
 
 from gridatlas.data.tables import guarded
@@ -252,9 +252,12 @@ def _chosen() -> dict[str, Naughty]:
 STUDIES = _chosen()
 
 
-@functools.cache
+@once
 def naughty(base: Path) -> Build:
-    """The site of all these studies, with a strict policy; built once per test run."""
+    """The site of all these studies, with a strict policy; built once per test run.
+
+    It costs 80 drawings, of which no two have a text in common.
+    """
     project = site_builds.make_project(
         base / "naughty",
         site_builds.shared_cache(base),

@@ -7,19 +7,26 @@ from pathlib import Path
 
 import pytest
 from huge import INPUT
+from once import once
 
 from gridatlas.charts.heatmap import CellMark, Heatmap
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 
 
-@pytest.fixture(scope="module")
-def faults() -> dict[str, str]:
+@once
+def huge_faults(_: Path) -> dict[str, str]:
+    """What went wrong with each input, by its name; what is slow if large has to be large."""
     program = Path(__file__).with_name("huge.py")
     done = subprocess.run(
         [sys.executable, str(program)], capture_output=True, encoding="utf-8", check=True
     )
     return {name: fault for name, fault, _ in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.fixture(scope="module")
+def faults(base: Path) -> dict[str, str]:
+    return huge_faults(base)
 
 
 @pytest.mark.parametrize("name", INPUT)

@@ -11,6 +11,7 @@ from amount import amount
 from bs4 import BeautifulSoup
 from click.testing import CliRunner, Result
 from naughty import FOREIGN, OURS, plain
+from once import once
 from playwright.sync_api import Browser
 from site_builds import TINY_CELLS, Build, Project
 from test_strings import HOOKS, shape
@@ -33,8 +34,7 @@ FOLDERS = [b"new\nline", b"a <b>x?#&\"'", b"\xfe", b"c\x1b[31m", "é😀 [x](y)"
 """Names of folders that are no ids; on a file system that takes only UTF-8, one is left out."""
 
 
-@pytest.fixture(scope="module")
-def project(base: Path) -> Project:
+def _project(base: Path) -> Project:
     """Values, keys and names of files that are naughty where none of them can be."""
     project = site_builds.make_project(
         base / "problems",
@@ -70,9 +70,21 @@ def _doubled(text: str) -> str:
     return f"{text} value".replace('"', '""')
 
 
+@once
+def problem_site(base: Path) -> tuple[Project, Build]:
+    """The project, and its site."""
+    project = _project(base)
+    return project, project.built()
+
+
 @pytest.fixture(scope="module")
-def site(project: Project) -> Build:
-    return project.built()
+def project(base: Path) -> Project:
+    return problem_site(base)[0]
+
+
+@pytest.fixture(scope="module")
+def site(base: Path) -> Build:
+    return problem_site(base)[1]
 
 
 @pytest.fixture(scope="module")

@@ -265,7 +265,7 @@ def test_downloads_hold_it_unchanged(site: Build, study: str) -> None:
 
 @pytest.fixture(scope="module")
 def made(base: Path, site: Build) -> Site:
-    return build(base / "naughty/data", cache=site_builds.shared_cache(base) / "gridatlas")
+    return build(site.site.with_name("data"), cache=site_builds.shared_cache(base) / "gridatlas")
 
 
 def shape(markdown: str) -> tuple[list[str], str]:

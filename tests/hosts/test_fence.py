@@ -8,6 +8,7 @@ import pytest
 import site_builds
 from bs4 import BeautifulSoup, Tag
 from builders import write_study
+from once import once
 from pymdownx.superfences import SuperFencesException
 from site_builds import data_table, drawn_cells, figure_name, figures, text_of
 
@@ -680,15 +681,19 @@ tune/smal/after
 """
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
+@once
+def fenced_site(base: Path) -> site_builds.Build:
     """A site with figures and faults, built in an own folder below that of its pages."""
-    cache = site_builds.shared_cache(tmp_path_factory.getbasetemp())
-    project = site_builds.make_project(tmp_path_factory.mktemp("mkdocs") / "project", cache)
+    project = site_builds.make_project(base / "fenced", site_builds.shared_cache(base))
     write_study(project.folder / "data/tune", STUDY, CELLS)
     project.write("docs/below/page.md", PAGE.replace("{fence}", FENCE))
     project.write("docs/index.md", "[A cell](below/page.md#small/after/0.1,16)\n")
     return project.built()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
+    return fenced_site(tmp_path_factory.getbasetemp())
 
 
 def test_mkdocs_shows_figures_and_what_is_wrong_in_place(built: site_builds.Build) -> None:

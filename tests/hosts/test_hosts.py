@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import site_builds
 from compared import compared
+from once import once
 from site_builds import Build, Project, data_table, drawn_cells, figure_name, figures, run
 
 # Without a title of its own, only Zensical names the home page in its head.
@@ -148,16 +149,19 @@ HOSTS = {
 WRITTEN_FIRST = ("zensical alone", "mkdocs without the plugin")
 
 
-@pytest.fixture(scope="module")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Build]:
+@once
+def sites_of_hosts(base: Path) -> dict[str, Build]:
     """The site of each host."""
-    base = tmp_path_factory.getbasetemp()
-    cache = site_builds.shared_cache(base)
-    folder = tmp_path_factory.mktemp("hosts")
+    cache, folder = site_builds.shared_cache(base), base / "hosts"
     return {
         name: build(_project(folder / name.replace(" ", "-"), cache, name not in WRITTEN_FIRST))
         for name, build in HOSTS.items()
     }
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Build]:
+    return sites_of_hosts(tmp_path_factory.getbasetemp())
 
 
 def _shown(build: Build, page: str) -> Shown:
@@ -240,7 +244,7 @@ def test_zensical_has_the_pages_in_its_navigation(builds: Mapping[str, Build], h
 @pytest.mark.parametrize(
     ("host", "command"),
     [
-        ("mkdocs", _command("mkdocs", "build", "--strict")),
+        ("mkdocs", ["mkdocs", "build", "--strict"]),
         ("properdocs", _command("properdocs", "build", "--strict")),
         ("zensical", _command("zensical", "build", "--strict")),
     ],

@@ -161,7 +161,10 @@ CHECK_FIELDS = [
 
 @once
 def hostile(base: Path) -> Build:
-    """The site of all these studies; built once per test run."""
+    """The site of all these studies; built once per test run.
+
+    It costs as much as 16 studies with drawings of their own: no string may hide another's fault.
+    """
     project = site_builds.make_project(
         base / "hostile",
         site_builds.shared_cache(base),
