@@ -184,7 +184,7 @@ def supplying(study: Study) -> frozenset[str]:
 def view_of(study: Study, reading: Reading, severity: Severity) -> ReadingView:
     """What the checks see of a reading, its grids in the order of the facets' levels."""
     xs, ys = _axes(study)
-    grids = reading.cells.by_grid(study.x, study.y, None)
+    grids = reading.cells.by_grid(xs, ys, None)
     sheets = (Sheet(levels, xs, ys, grids[levels]) for levels in study.in_order(grids))
     return ReadingView(study, reading.id, tuple(sheets), severity, ends_of(study))
 

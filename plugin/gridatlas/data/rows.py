@@ -158,7 +158,7 @@ class _Rows:
                 repeats[cell].append(row)
         return [*map(first_row.__getitem__, range(len(distinct)))], repeats
 
-    def cells_at(self, rows: Sequence[int], cells: Sequence[Cell]) -> Cells:
+    def cells_at(self, rows: Sequence[int], cells: Sequence[Cell]) -> Cells[Cell]:
         """Cells at the places of rows."""
         file = self.source.file
         facets = [self.keys[facet].take(rows) for facet in file.facets]

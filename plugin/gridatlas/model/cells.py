@@ -8,10 +8,12 @@ from itertools import repeat
 from typing import TypeVar
 
 from gridatlas.model.categorical import Categorical, combine
-from gridatlas.model.study import Cell, Factor, Levels, Point
 
-At = tuple[Levels, Point]
+Cell = TypeVar("Cell")
 Absent = TypeVar("Absent")
+Levels = tuple[str, ...]
+At = tuple[Levels, tuple[str, str]]
+"""Where a cell is: the level keys of the facets, and those of x and y."""
 
 
 class Cells(Mapping[At, Cell]):
@@ -31,7 +33,7 @@ class Cells(Mapping[At, Cell]):
         self._facets, self._x, self._y, self._cells = facets, x, y, cells
 
     @classmethod
-    def of(cls, cells: Mapping[At, Cell]) -> Cells:
+    def of(cls, cells: Mapping[At, Cell]) -> Cells[Cell]:
         """Cells by their places."""
         facets = [*map(Categorical.of, zip(*(levels for levels, _ in cells), strict=True))]
         x, y = (Categorical.of(point[axis] for _, point in cells) for axis in (0, 1))
@@ -76,20 +78,20 @@ class Cells(Mapping[At, Cell]):
         return self._grids[1]
 
     def by_grid(
-        self, x: Factor, y: Factor, absent: Absent
+        self, xs: Sequence[str], ys: Sequence[str], absent: Absent
     ) -> dict[Levels, list[list[Cell | Absent]]]:
         """The cells of each grid: a row per level of y, and in it a cell per level of x.
 
         Args:
-            x: With the levels of all cells; so is `y`.
+            xs: The level keys of x, those of all cells among them; so are `ys` of y.
             absent: Stands where there is no cell.
         """
-        width = len(x.levels)
-        grids: list[list[Cell | Absent]] = [
-            [absent] * (width * len(y.levels)) for _ in self._grids[1]
-        ]
-        columns = [*map(x.place, self._x.categories)]
-        starts = [width * place for place in map(y.place, self._y.categories)]
+        width = len(xs)
+        grids: list[list[Cell | Absent]] = [[absent] * (width * len(ys)) for _ in self._grids[1]]
+        column_of = {key: place for place, key in enumerate(xs)}
+        start_of = {key: width * place for place, key in enumerate(ys)}
+        columns = [*map(column_of.__getitem__, self._x.categories)]
+        starts = [*map(start_of.__getitem__, self._y.categories)]
         codes = zip(self._grids[0], self._x.codes, self._y.codes, self._cells, strict=True)
         for grid, column, row, cell in codes:
             grids[grid][starts[row] + columns[column]] = cell
@@ -100,14 +102,14 @@ class Cells(Mapping[At, Cell]):
 
 
 class _Items(ItemsView[At, Cell]):
-    _mapping: Cells
+    _mapping: Cells[Cell]
 
     def __iter__(self) -> Iterator[tuple[At, Cell]]:
         return zip(self._mapping, self._mapping.values(), strict=True)
 
 
 class _Values(ValuesView[Cell]):
-    _mapping: Cells
+    _mapping: Cells[Cell]
 
     def __iter__(self) -> Iterator[Cell]:
         return iter(self._mapping._cells)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from gridatlas.model.cells import Cells
 from gridatlas.model.lookup import one_cell
 from gridatlas.model.schema import (
     AcceptedEntry,
@@ -20,9 +21,6 @@ from gridatlas.model.schema import (
     SpreadEntry,
     Trials,
 )
-
-if TYPE_CHECKING:
-    from gridatlas.model.cells import Cells
 
 State = Literal["ok", "missing", "failed", "oom", "disputed"]
 STATES: tuple[State, ...] = ("ok", "missing", "failed", "oom", "disputed")
@@ -151,7 +149,7 @@ class Reading:
     id: str
     label: str
     entry: ReadingEntry
-    cells: Cells
+    cells: Cells[Cell]
     outside: tuple[tuple[tuple[tuple[str, str], ...], Cell], ...] = ()
     measured: bool = False
     document: str | None = None

@@ -37,13 +37,14 @@ def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
 
 
 def _chosen_grids(study: Study) -> dict[Levels, Grid]:
+    xs, ys = [*study.x.keys], [*study.y.keys]
     if len(study.accounts) == 1 and study.reconcile != "agreement":
-        shown = study.accounts[0].cells.by_grid(study.x, study.y, MISSING)
+        shown = study.accounts[0].cells.by_grid(xs, ys, MISSING)
         return {
             levels: Grid(study, levels, tuple(map(tuple, shown[levels])))
             for levels in study.in_order(shown)
         }
-    given = [(reading, reading.cells.by_grid(study.x, study.y, None)) for reading in study.accounts]
+    given = [(reading, reading.cells.by_grid(xs, ys, None)) for reading in study.accounts]
     every = {levels for _, grids in given for levels in grids}
     chosen = {}
     for levels in study.in_order(every):

@@ -7,14 +7,9 @@ from decimal import Decimal
 import pytest
 
 from gridatlas.model.cells import At, Cells
-from gridatlas.model.study import NO_AXIS, Cell, Factor, Level
+from gridatlas.model.study import Cell
 
-
-def _factor(name: str, *keys: str) -> Factor:
-    return Factor(name, name, "", tuple(Level(key, key, key) for key in keys))
-
-
-X, Y = _factor("x", "1", "2", "3"), _factor("y", "8", "9")
+XS, YS = ["1", "2", "3"], ["8", "9"]
 GIVEN: dict[At, Cell] = {
     (("b",), ("3", "9")): Cell(Decimal("1.0"), "ok", line=2),
     (("a",), ("1", "8")): Cell(Decimal("2.0"), "ok", line=3),
@@ -54,7 +49,7 @@ def test_each_grid_has_its_rows_and_what_stands_for_absent_cells() -> None:
     cells = Cells.of(GIVEN)
     at_b, a, b = GIVEN.values()
     assert cells.grids == [("b",), ("a",)]
-    assert cells.by_grid(X, Y, None) == {
+    assert cells.by_grid(XS, YS, None) == {
         ("b",): [[b, None, None], [None, None, at_b]],
         ("a",): [[a, None, None], [None, None, None]],
     }
@@ -64,6 +59,6 @@ def test_without_facets_there_is_one_grid_and_without_cells_none() -> None:
     cell = Cell(None, "oom")
     cells = Cells.of({((), ("2", "")): cell})
     assert cells.grids == [()]
-    assert cells.by_grid(X, NO_AXIS, "-") == {(): [["-", cell, "-"]]}
-    assert Cells.of({}).by_grid(X, Y, None) == {}
+    assert cells.by_grid(XS, [""], "-") == {(): [["-", cell, "-"]]}
+    assert Cells.of({}).by_grid(XS, YS, None) == {}
     assert [*Cells.of({}).grids] == []
