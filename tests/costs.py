@@ -1,7 +1,8 @@
 """What tests cost: seconds of the processor, which differ less between machines than the clock's.
 
 Those of the test, of the fixtures made for it, and of all processes that either started, ended or
-not. `CI=true` prints them by folder, with the dearest tests; `--costs FILE` writes all.
+not. `CI=true` prints them by folder, beside the folder's budget, with the dearest tests;
+`--costs FILE` writes all.
 """
 
 from __future__ import annotations
@@ -13,6 +14,14 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+
+BUDGETS = {
+    "tests/browser": 200, "tests/sites": 130, "tests/unit": 90, "tests/hostile": 50,
+    "tests/repository": 40, "tests/faults": 35, "tests/workflows": 35, "tests/hosts": 15,
+    "tests/cases": 5,
+}  # fmt: skip
+"""Seconds of the processor, of 600 in all: five minutes on two processors. They are printed beside
+what was used; nothing fails by them."""
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SHOWN = 20
@@ -145,7 +154,8 @@ class Costs:
             tests[_folder(test)] += 1
         yield f"{sum(self._by_folder.values()):8.1f}  all ({len(self._tests)} tests)"
         for folder, cost in sorted(self._by_folder.items(), key=lambda item: -item[1]):
-            yield f"{cost:8.1f}  {folder or 'all folders'} ({tests[folder]} tests)"
+            budget = f", budget {BUDGETS[folder]}" if folder in BUDGETS else ""
+            yield f"{cost:8.1f}  {folder or 'all folders'} ({tests[folder]} tests{budget})"
         made = {f"{name} (made {len(all_)} times)": sum(all_) for name, all_ in self._made.items()}
         for title, costs in (("tests", self._tests), ("fixtures", made)):
             yield f"The dearest {title}:"
