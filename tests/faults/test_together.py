@@ -42,6 +42,7 @@ def _end(build: subprocess.Popen[str]) -> str:
 
 
 def test_two_builds_share_a_cache(tmp_path: Path) -> None:
+    """Dear: both have to be processes that start at once, and draw."""
     project = site_builds.make_project(tmp_path / "project", **PLAIN)
     site_builds.add_tiny_study(project)
     expected: Files | None = None

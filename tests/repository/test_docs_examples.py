@@ -194,6 +194,7 @@ def test_logs_page_leads_to_answers_that_are_paired(
 
 
 def test_hosts_page_leads_to_a_site_and_to_plain_pages(start: Path, tmp_path: Path) -> None:
+    """Dear: the page's commands build three sites, and write all pages three times."""
     for written in ("data", "docs", "site"):
         shutil.rmtree(start / written)
     assert run(STARTED[0].replace("--site", "--no-site"), tmp_path).returncode == 0
@@ -454,6 +455,7 @@ def examples() -> list[str]:
 
 
 def test_examples_of_the_help_run(repository: Path) -> None:
+    """Dear: eighteen commands run as they are printed, some of which build sites."""
     imported = [line for line in examples() if line.startswith("gridatlas import results.csv")]
     # Runs are measured by other tests, sites are served by others, without an end, and other tests
     # import logs and folders, and write workflows.

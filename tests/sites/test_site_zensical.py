@@ -44,6 +44,7 @@ def test_both_have_the_same_pages(zensical: Build, mkdocs: Build) -> None:
 
 
 def test_all_pages_say_and_draw_the_same(zensical: Build, mkdocs: Build) -> None:
+    """Dear: each page of this repository is parsed twice, for two hosts."""
     different = []
     for page in sorted(addresses(mkdocs) - of_notebooks(mkdocs)):
         if is_moved(mkdocs.page(page)):

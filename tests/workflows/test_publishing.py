@@ -191,6 +191,7 @@ def test_gh_deploy_publishes_a_whole_site_or_nothing(tmp_path: Path, drawings: P
 
 
 def test_mike_keeps_a_site_per_version(tmp_path: Path, drawings: Path) -> None:
+    """Dear: mike starts Python for each of its commands, which build two versions."""
     project = Project(tmp_path, drawings)
     address = "https://atlas-owner.github.io/results/"
     with (project.folder / "mkdocs.yml").open("a") as file:

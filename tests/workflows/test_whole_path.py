@@ -114,6 +114,7 @@ def comment(repository: Repository, github: GitHub, run: Run, head: str) -> str:
 
 
 def test_from_the_first_command_to_the_comment(tmp_path: Path, drawings: Path) -> None:
+    """Dear: three runs of the whole workflow, which check, compare and build."""
     repository = Repository(tmp_path, drawings)
     source = f"atlas/grid-atlas@{COMMIT}"
     arguments = ["new", str(repository.folder), "--github", "--source", source, "--yes"]

@@ -153,6 +153,7 @@ EDITS = {
 def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(
     tmp_path: Path, compared: bool
 ) -> None:
+    """Dear: two builds after each kind of edit, of which one draws and writes all anew."""
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     write(data, "two")

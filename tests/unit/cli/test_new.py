@@ -6,9 +6,9 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+import forked
 import pytest
 import yaml
 from click.testing import CliRunner, Result
@@ -40,10 +40,8 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def build(folder: Path) -> None:
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    command = ("mkdocs", "build", "--strict", "--quiet")
+    done = forked.run(command, folder, environment, apart=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -90,9 +88,9 @@ def test_a_whole_site_of_zensical(here: Path) -> None:
         + "written: mine/zensical.toml\n"
         + NEXT.replace("  mkdocs serve     ", "  gridatlas serve  ")
     )
-    command = [sys.executable, "-m", "gridatlas", "build", "--site", "--strict"]
-    done = subprocess.run(command, cwd=here / "mine", capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    command = ("gridatlas", "build", "--site", "--strict")
+    done = forked.run(command, here / "mine", os.environ)
+    assert done.returncode == 0, done.stdout
     index = (here / "mine/site/index.html").read_text("utf-8")
     assert '<span class="ga-number">75.1</span> %' in index
     assert (here / "mine/site/grids/example/large.svg").is_file()

@@ -22,6 +22,7 @@ from click.testing import CliRunner, Result
 from cmarkgfm.cmark import Options
 
 from gridatlas.cli.main import main
+from gridatlas.diff import formats
 from gridatlas.diff.changes import Changes
 from gridatlas.diff.compare import compare_snapshots, make_report
 from gridatlas.diff.formats import JSON_LIMIT, to_json, truncate_sections
@@ -1653,11 +1654,14 @@ def test_json_has_the_form_that_is_agreed_on(compare: Compare) -> None:
     assert cell["n"] == [200, 200]
 
 
-def test_json_is_capped(compare: Compare) -> None:
+def test_json_is_capped(compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a tenth of the limit, and of the cells that exceed it."""
+    assert JSON_LIMIT == 1_000_000
+    monkeypatch.setattr(formats, "JSON_LIMIT", JSON_LIMIT // 10)
     head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\n"
 
     def cells(more: int) -> str:
-        rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(100) for j in range(110))
+        rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(10) for j in range(110))
         return "\n".join(("a,b,value", *rows))
 
     changes = compare(
@@ -1665,12 +1669,12 @@ def test_json_is_capped(compare: Compare) -> None:
     )
     report = make_report(changes)
     text = to_json(changes, report)
-    assert len(text.encode()) <= JSON_LIMIT
+    assert len(text.encode()) <= JSON_LIMIT // 10
     [grid] = json.loads(text)["studies"][0]["grids"]["items"]
-    assert len(grid["cells"]["items"]) + grid["cells"]["more"] == 11_000
+    assert len(grid["cells"]["items"]) + grid["cells"]["more"] == 1_100
     assert grid["cells"]["more"] > 0
-    assert "and 10,970 more cells of this grid" in to_markdown(report)
-    assert report.leads[0].text.startswith("11,000 of 11,000 values changed")
+    assert "and 1,070 more cells of this grid" in to_markdown(report)
+    assert report.leads[0].text.startswith("1,100 of 1,100 values changed")
 
 
 # --- as a reviewer would read it ----------------------------------------------------------------
