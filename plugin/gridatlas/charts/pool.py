@@ -23,8 +23,8 @@ from gridatlas.files.cache import cache_key, open_cache
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-POOL_FROM = 40
-"""Pictures to draw from which other processes pay (each costs about a second to start)."""
+POOL_FROM = 120
+"""Pictures to draw from which other processes pay: each takes as long to start as 40 to draw."""
 PROCESSES = 2
 MAX_DRAWINGS_IN_MEMORY = 64
 """Drawings from the cache that are in memory at once."""
