@@ -145,11 +145,11 @@ sys.exit(status if status >= 0 else 128 - status)
 def _answer(listening: socket.socket) -> None:
     while True:
         asked, _ = listening.accept()
-        with asked, asked.makefile("rw") as said:
-            command, folder, environment, number = json.loads(said.readline())
+        with asked, asked.makefile("rw") as request:
+            command, folder, environment, number = json.loads(request.readline())
             # Whoever asks waits: what its streams are is what the copy writes to.
             out, err = [Path(f"/proc/{number}/fd/{stream}") for stream in (1, 2)]
-            said.write(f"{start(command, Path(folder), environment, out, err).wait(600)}\n")
+            request.write(f"{start(command, Path(folder), environment, out, err).wait(600)}\n")
 
 
 @functools.cache

@@ -102,7 +102,7 @@ python -c 'import sys; print(sys.argv)' one
 
 
 def test_commands_of_a_script_say_and_return_the_same(folder: Path) -> None:
-    there = Path(sys.executable).parent
+    programs = Path(sys.executable).parent
     done = [
         subprocess.run(
             ["bash", "-c", SCRIPT],
@@ -113,7 +113,7 @@ def test_commands_of_a_script_say_and_return_the_same(folder: Path) -> None:
             text=True,
             check=False,
         ).stdout
-        for path in ([str(there)], [str(forked.commands()), str(there)])
+        for path in ([str(programs)], [str(forked.commands()), str(programs)])
     ]
     assert done[0] == done[1]
     assert done[0].splitlines()[0] == "1"
