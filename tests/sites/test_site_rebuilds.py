@@ -109,11 +109,13 @@ def test_two_builds_of_the_same_data_are_the_same(atlas: Build, cold: Build) -> 
 def without_notebooks(files: dict[str, bytes]) -> dict[str, bytes]:
     """Files without the two pages of notebooks, and without these in the index of the search."""
     index = json.loads(files[INDEX])
-    kept = [entry for entry in index["docs"] if not entry["location"].startswith("notebooks/")]
-    assert len(kept) < len(index["docs"])
+    entries_left = [
+        entry for entry in index["docs"] if not entry["location"].startswith("notebooks/")
+    ]
+    assert len(entries_left) < len(index["docs"])
     others = {path: text for path, text in files.items() if path not in (INDEX, *NOTEBOOKS)}
     assert len(others) == len(files) - 3
-    return others | {INDEX: json.dumps(index | {"docs": kept}).encode()}
+    return others | {INDEX: json.dumps(index | {"docs": entries_left}).encode()}
 
 
 NOTEBOOK = """\
@@ -135,9 +137,9 @@ def test_a_notebook_run_twice_is_the_same(tiny: Callable[..., Project]) -> None:
     for name in ("one", "two"):
         project.write(f"docs/{name}.py", NOTEBOOK)
     build = project.built("--strict")
-    one, two = [str(site_builds.article(build.page(f"{name}/"))) for name in ("one", "two")]
-    assert "ga-notebook" in one
-    assert one == two
+    first, other = [str(site_builds.article(build.page(f"{name}/"))) for name in ("one", "two")]
+    assert "ga-notebook" in first
+    assert first == other
 
 
 def test_a_build_from_the_cache_is_the_same(cold: Build, warm: Again) -> None:
