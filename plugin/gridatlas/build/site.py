@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAd
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
 from gridatlas.model.study import Study
-from gridatlas.pages.cards import card_path, social_card
+from gridatlas.pages.cards import card_description, card_path
 from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.context import study_paths
 from gridatlas.pages.environment import check_templates
@@ -139,7 +139,7 @@ def build(
     stored.evict()
     progress(f"wrote {many(len(plans), 'page')}")
     pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
-    drawings = CachedDrawings[Any](_heatmaps(plans, embeds), cache, pool.uncached)
+    drawings = CachedDrawings[Any](_Heatmaps(plans, embeds), cache, pool.uncached)
     problems = [*assessments.problems, *problems, *writer.problems]
     return Site(pages, files, tuple(problems), assessments, broken, drawings)
 
@@ -182,9 +182,7 @@ def _with_metadata(
     datasets = _data_files(assessments.values(), into, site, files)
     studies = tuple(assessment.study for assessment in assessments.values())
     files.add(at_old_addresses(studies, plans, embeds, files, into, site, MOVED))
-    descriptions = {
-        card_path(page.plan): social_card(page.plan, site).description for page in pages
-    }
+    descriptions = {card_path(page.plan): card_description(page.plan, site) for page in pages}
     return tuple(
         replace(
             page,
@@ -200,9 +198,25 @@ def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
     return [plan for plan in islice(plans, 1, None) if "study" not in plan.context]
 
 
-def _heatmaps(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Picture, None]:
-    heatmaps = dict.fromkeys(picture for plan in plans for picture in plan.pictures)
-    return heatmaps | dict.fromkeys(embed.figure.heatmap for embed in embeds)
+class _Heatmaps(Collection[Picture]):
+    """Those of all pages and grids, each once; pages are laid out when they are first asked for."""
+
+    def __init__(self, plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> None:
+        self._plans, self._embeds = plans, embeds
+
+    @cached_property
+    def _all(self) -> dict[Picture, None]:
+        heatmaps = dict.fromkeys(picture for plan in self._plans for picture in plan.pictures)
+        return heatmaps | dict.fromkeys(embed.figure.heatmap for embed in self._embeds)
+
+    def __contains__(self, picture: object) -> bool:
+        return picture in self._all
+
+    def __iter__(self) -> Iterator[Picture]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
 
 
 def _study_plans(

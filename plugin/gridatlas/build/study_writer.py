@@ -54,15 +54,12 @@ class StudyWriter:
     def begin(self, study: StudyPlan) -> None:
         """Look for a study in the cache; have its heatmaps drawn where it isn't there."""
         key = self._cache.study_key(study.assessment, study.plans)
-        pictures: list[Drawable] = [*_pictures(study)]
-        pictures += self._cards(study.plans).values()
-        self._begin(study.id, key, pictures)
+        self._begin(study.id, key, lambda: (*_pictures(study), *self._cards(study.plans).values()))
 
     def begin_overview(self, studies: Iterable[Assessment], overview: PagePlan) -> None:
         """The same for the page that links to all studies."""
-        pictures: list[Drawable] = [*overview.pictures]
-        pictures += self._cards([overview]).values()
-        self._begin(_OVERVIEW, self._cache.overview_key(studies, overview), pictures)
+        key = self._cache.overview_key(studies, overview)
+        self._begin(_OVERVIEW, key, lambda: (*overview.pictures, *self._cards([overview]).values()))
 
     def begin_others(self, plans: Iterable[PagePlan]) -> None:
         """The same for pages that aren't cached."""
@@ -88,11 +85,13 @@ class StudyWriter:
         self._pool.wait(cards.values())
         return {path: self._pool.drawings[card].png for path, card in cards.items()}
 
-    def _begin(self, name: str, key: str | None, pictures: Iterable[Drawable]) -> None:
+    def _begin(
+        self, name: str, key: str | None, pictures: Callable[[], Iterable[Drawable]]
+    ) -> None:
         self._keys[name] = key
         cached = self._cache.get(key)
         if cached is None:
-            self._pool.request(pictures)
+            self._pool.request(pictures())
         else:
             self._finished[name] = cached
 

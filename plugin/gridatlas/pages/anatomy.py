@@ -53,7 +53,12 @@ class Anatomy:
             "folded": self.folded,
             "folded_title": self.folded_title,
             "differences": self.found,
+            "compared": bool(self.found),
         }
+
+
+PLACES = frozenset({"leading", "shown", "folded", "folded_title", "differences"})
+"""What every page with figures takes of the context of its anatomy."""
 
 
 def level_anatomy(

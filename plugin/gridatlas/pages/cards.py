@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from gridatlas.assessment.answers.answer import Answer, Grade
@@ -30,6 +31,16 @@ def card_path(plan: PagePlan) -> str:
 
 def social_card(plan: PagePlan, site: SiteAddress) -> SocialCard:
     """The picture of a page: what it leads with, and its first heatmap."""
+    return replace(_texts(plan, site), thumbnail=_thumbnail(plan, plan.context.get("answer")))
+
+
+def card_description(plan: PagePlan, site: SiteAddress) -> str:
+    """A text in the place of the picture; nothing is laid out for it."""
+    return _texts(plan, site).description
+
+
+def _texts(plan: PagePlan, site: SiteAddress) -> SocialCard:
+    """A page's picture without its heatmap."""
     answer: Answer | None = plan.context.get("answer")
     line = plan.context.get("verdict") or plan.context.get("line")
     study = plan.context.get("study")
@@ -39,7 +50,7 @@ def social_card(plan: PagePlan, site: SiteAddress) -> SocialCard:
         study=study.title if study else plan.nav_title,
         certainty=CERTAINTY[answer.grade] if answer else "",
         site=f"{address.netloc}{address.path}".strip("/"),
-        thumbnail=_thumbnail(plan, answer),
+        thumbnail=None,
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 from gridatlas.assessment.answers.several import overview_answer
@@ -20,7 +21,14 @@ from gridatlas.model.problems import Problem, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Study, inline, keyword
 from gridatlas.pages.agreement import PAIRS
-from gridatlas.pages.anatomy import facet_anatomy, level_anatomy, overview_row, study_anatomy
+from gridatlas.pages.anatomy import (
+    PLACES,
+    Anatomy,
+    facet_anatomy,
+    level_anatomy,
+    overview_row,
+    study_anatomy,
+)
 from gridatlas.pages.checks import checks_context
 from gridatlas.pages.context import (
     described,
@@ -40,6 +48,7 @@ from gridatlas.pages.heatmaps import (
     rerun_figures,
     single_row,
 )
+from gridatlas.pages.lazy import LazyContext, LazySections
 from gridatlas.pages.reproduction import reproduction_context
 from gridatlas.results.grids import readings_behind
 
@@ -64,7 +73,7 @@ class PagePlan:
     title: str
     description: str
     context: Mapping[str, Any] = field(repr=False)
-    sections: tuple[Section, ...] = ()
+    sections: Sequence[Section] = field(default=(), repr=False)
     edit: str = ""
     is_index: bool = True
 
@@ -163,7 +172,7 @@ def plan_study(
     return [
         replace(
             page,
-            context={**page.context, **_links(assessment.study, into, page.path, others or {})},
+            context=_with(page.context, _links(assessment.study, into, page.path, others or {})),
         )
         for page in pages
     ]
@@ -223,7 +232,7 @@ def _over(study: Study) -> str:
 
 def _study_page(assessment: Assessment, into: str) -> PagePlan:
     results, study = assessment.results, assessment.study
-    answer, anatomy = assessment.answers[""], study_anatomy(assessment)
+    answer, anatomy = assessment.answers[""], cache(partial(study_anatomy, assessment))
     path, facet = f"{into}/{study.id}/index.md", next(iter(study.facets), None)
     return PagePlan(
         path=path,
@@ -232,20 +241,39 @@ def _study_page(assessment: Assessment, into: str) -> PagePlan:
         nav_title=study.title,
         title=titled(answer, study, f"{study.title}: {_over(study)}"),
         description=described(answer, f"{study.title}: {_over(study)}."),
-        context=page_context(assessment, into)
-        | anatomy.context
-        | {
-            "here": path,
-            "answer": answer,
-            "answers_file": f"{GRIDS}/{study.id}/{ANSWERS}",
-            "problems": results.problems,
-            "defaults": assessment.uncertainty.defaults_alone(),
-            "levels_facet": facet,
-            "levels": level_answers(assessment, into, facet),
-        },
-        sections=anatomy.sections,
+        context=_laid_out(
+            anatomy,
+            page_context(assessment, into)
+            | {
+                "here": path,
+                "answer": answer,
+                "answers_file": f"{GRIDS}/{study.id}/{ANSWERS}",
+                "problems": results.problems,
+                "defaults": assessment.uncertainty.defaults_alone(),
+                "levels_facet": facet,
+                "levels": level_answers(assessment, into, facet),
+            },
+        ),
+        sections=LazySections(lambda: anatomy().sections),
         edit=f"{study.id}/study.yml",
     )
+
+
+def _laid_out(
+    anatomy: Callable[[], Anatomy], context: Mapping[str, Any], *more: str
+) -> LazyContext:
+    """The context of a page with the places of its figures, which aren't laid out yet.
+
+    Args:
+        more: What the page takes of the anatomy besides.
+    """
+    return LazyContext(context, PLACES.union(more), lambda: anatomy().context)
+
+
+def _with(context: Mapping[str, Any], more: Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(context, LazyContext):
+        return context.with_more(more)
+    return {**context, **more}
 
 
 def _links(
@@ -284,7 +312,8 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
     study = assessment.study
     names = [level.label for level in assessment.results.levels(facet.id)]
     versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
-    answer, anatomy = assessment.answers.get(facet.id), facet_anatomy(assessment, facet)
+    answer = assessment.answers.get(facet.id)
+    anatomy = cache(partial(facet_anatomy, assessment, facet))
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     context = page_context(assessment, into, facet, grids)
     path = context["facet_pages"][facet.id]
@@ -295,19 +324,21 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
         nav_title=facet.label,
         title=titled(answer, study, f"{versus}: {_over(study)}"),
         description=described(answer, f"{study.title}: {versus}, {_over(study)}."),
-        context=context
-        | anatomy.context
-        | {
-            "here": path,
-            "siblings": sibling_pages(assessment, facet, context),
-            "facet": facet,
-            "versus": versus,
-            "compared": bool(anatomy.found),
-            "answer": answer,
-            "levels_facet": facet,
-            "levels": level_answers(assessment, into, facet),
-        },
-        sections=anatomy.sections,
+        context=_laid_out(
+            anatomy,
+            context
+            | {
+                "here": path,
+                "siblings": sibling_pages(assessment, facet, context),
+                "facet": facet,
+                "versus": versus,
+                "answer": answer,
+                "levels_facet": facet,
+                "levels": level_answers(assessment, into, facet),
+            },
+            "compared",
+        ),
+        sections=LazySections(lambda: anatomy().sections),
         edit=f"{study.id}/study.yml",
     )
 
@@ -317,7 +348,7 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
     grids = results.without_repeats(results.where(facet.id, level.key), facet.id)
     name = _level_title(facet, level)
     answer = assessment.answers.get(f"{facet.id}/{level.slug}")
-    anatomy = level_anatomy(assessment, facet, level, grids)
+    anatomy = cache(partial(level_anatomy, assessment, facet, level, grids))
     context = page_context(assessment, into, facet, grids)
     path = context["level_pages"][facet.id, level.key]
     return PagePlan(
@@ -327,20 +358,22 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
         nav_title=level.label,
         title=titled(answer, study, f"{name}: {_over(study)}"),
         description=described(answer, f"{name}: {_over(study)}. {study.title}."),
-        context=context
-        | anatomy.context
-        | {
-            "here": path,
-            "siblings": sibling_pages(assessment, facet, context),
-            "facet": facet,
-            "level": level,
-            "name": f"{name}: {_over(study)}",
-            "readings": readings_behind(study, grids),
-            "defaults": assessment.uncertainty.defaults_at(facet.id, level.key),
-            "claims": claims_about(assessment.claims, facet, level),
-            "answer": answer,
-        },
-        sections=anatomy.sections,
+        context=_laid_out(
+            anatomy,
+            context
+            | {
+                "here": path,
+                "siblings": sibling_pages(assessment, facet, context),
+                "facet": facet,
+                "level": level,
+                "name": f"{name}: {_over(study)}",
+                "readings": readings_behind(study, grids),
+                "defaults": assessment.uncertainty.defaults_at(facet.id, level.key),
+                "claims": claims_about(assessment.claims, facet, level),
+                "answer": answer,
+            },
+        ),
+        sections=LazySections(lambda: anatomy().sections),
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
