@@ -133,6 +133,6 @@ def test_dependencies_are_those_of_the_package_and_its_extras() -> None:
     assert requirements_of("mkdocs", "parquet").stdout.splitlines() == expected
     assert requirements_of().stdout.splitlines() == project["dependencies"]
     assert requirements_of("nothing").stderr == (
-        "no extra nothing (there are mkdocs, zensical, excel, logs, notebooks, parquet, "
+        "no extra nothing (there are mkdocs, zensical, excel, logs, notebooks, pandas, parquet, "
         "reproduce)\n"
     )
