@@ -429,6 +429,7 @@ def test_the_command_measures_the_cell_again_whatever_its_levels_say(
 def test_texts_from_data_are_text_in_a_card(
     page: Page, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    """Dear: the build of a site with all hostile texts counts here, or in another test of them."""
     with site_builds.serving(hostile(tmp_path_factory.getbasetemp()).site) as address:
         for study in ("script", "image", "end-of-title", "templates", "two-script"):
             page.goto(f"{address}studies/{study}/")

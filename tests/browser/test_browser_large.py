@@ -108,6 +108,7 @@ def view(
 def test_a_large_heatmap_is_drawn_whole_and_without_numbers(
     view: View, request: pytest.FixtureRequest
 ) -> None:
+    """Dear: the page is looked at here for all tests of this view; it has up to 3,600 cells."""
     name, width, _ = request.node.callspec.params["view"]
     assert view.messages == []
     assert view.failed == []

@@ -78,6 +78,7 @@ def _refused(log: str, error: str) -> None:
 
 @pytest.mark.parametrize("name", FULL)
 def test_a_full_disk(project: Path, tmp_path: Path, name: str) -> None:
+    """Dear: the command runs whole, and again on a disk that becomes full."""
     command, place = COMMANDS[name]
     folder = tmp_path / "project"
     copied(project, folder)

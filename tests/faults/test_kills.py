@@ -87,11 +87,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_mkdocs_build(built: Path, tmp_path: Path) -> None:
+    """Dear: the command is killed at random moments, and run to its end after each."""
     case = Case(built, ("mkdocs", "build", "--quiet"), site, whole_site)
     killed_and_done_again(case, tmp_path)
 
 
 def test_a_build_into_a_folder(tmp_path: Path) -> None:
+    """Dear: killed and run again, as that of MkDocs."""
     project = site_builds.make_project(tmp_path / "project")
     site_builds.add_tiny_study(project)
     command = ("gridatlas", "build", "--into", "docs")
@@ -107,7 +109,10 @@ def test_a_build_into_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_third_state_after_a_killed_build(tmp_path: Path) -> None:
-    """What a killed build wrote is known for its own, though it came to no end."""
+    """What a killed build wrote is known for its own, though it came to no end.
+
+    Dear: two kills, and three builds to their end.
+    """
     project = site_builds.make_project(tmp_path / "project")
     site_builds.add_tiny_study(project)
     case = Case(

@@ -59,6 +59,7 @@ def _missing(texts: list[str], page: Tag) -> list[str]:
 
 @pytest.mark.parametrize("build", BUILDS | WRITTEN, indirect=True)
 def test_nothing_is_evaluated_in_any_file(build: Build) -> None:
+    """Dear: the build of a site with eight plugins, in two languages, counts here."""
     found = []
     for path, content in build.files().items():
         text = gzip.decompress(content) if path.endswith(".gz") else content

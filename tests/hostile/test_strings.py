@@ -299,6 +299,8 @@ def test_plain_pages_show_it_on_a_forge(made: Site, names: Callable[..., Any]) -
 
 @every_attack
 def test_a_diff_shows_it_in_a_comment(base: Path, tmp_path: Path, study: str) -> None:
+    """Dear: several pairs of studies are loaded and compared for each attack."""
+
     def comment(name: str, more: str = "") -> tuple[list[str], str]:
         sides = []
         for number, value in enumerate(("1", "7")):

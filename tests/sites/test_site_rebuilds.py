@@ -131,7 +131,7 @@ study.grid(model="small")
 
 
 def test_a_notebook_run_twice_is_the_same(tiny: Callable[..., Project]) -> None:
-    """On two pages: each is run by Jupyter in a process of its own."""
+    """On two pages. Dear: each is run by Jupyter in a process of its own."""
     plugins = [{"mkdocs-jupyter": {"execute": True, "allow_errors": False}}, "gridatlas"]
     project = tiny(plugins=plugins)
     for name in ("one", "two"):

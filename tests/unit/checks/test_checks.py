@@ -1165,6 +1165,7 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
 
 
 def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
+    """Dear: two runs of the script on two simulated studies with each kind of mistake planted."""
     script = REPOSITORY / "tests" / "measure_checks.py"
     once, twice = (
         subprocess.run(
