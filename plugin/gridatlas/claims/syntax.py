@@ -143,13 +143,11 @@ class _Reader:
 
     def _first(self, node: ast.AST) -> int:
         """The index of the first token of a part."""
-        column = getattr(node, "col_offset", 0)
-        return next(i for i, token in enumerate(self.source.tokens) if token.start == column)
+        return self.source.at_start[getattr(node, "col_offset", 0)]
 
     def _last(self, node: ast.AST) -> int:
         """The index of the last token of a part."""
-        column = getattr(node, "end_col_offset", 0)
-        return next(i for i, token in enumerate(self.source.tokens) if token.end == column)
+        return self.source.at_end[getattr(node, "end_col_offset", 0)]
 
     def _span(self, node: ast.expr) -> tuple[int, int]:
         """First and last token of a part, with the brackets around it that aren't of a call."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from gridatlas.claims.tree import ClaimError
 from gridatlas.model.problems import quote
@@ -79,6 +80,16 @@ class Tokens:
     expression: str
     tokens: Sequence[Token]
     closing: Mapping[int, int]
+
+    @cached_property
+    def at_start(self) -> Mapping[int, int]:
+        """The index of each token by that of its first character."""
+        return {token.start: index for index, token in enumerate(self.tokens)}
+
+    @cached_property
+    def at_end(self) -> Mapping[int, int]:
+        """The index of each token by that after its last character."""
+        return {token.end: index for index, token in enumerate(self.tokens)}
 
 
 def tokenize(expression: str) -> Tokens:
