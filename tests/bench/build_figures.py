@@ -35,7 +35,7 @@ STEPS: Mapping[str, str] = {
     "host": "Host: MkDocs, its Markdown, theme and search",
 }
 
-WARM, WARM_LARGE = 1.5, 1.25
+WARM, WARM_LARGE = 1.15, 1.1
 """Goals: at most so many times as long as bare MkDocs, with 100 and with 1,000 grids;"""
 MANY = 1000
 """Grids from which the second of them is meant;"""
@@ -43,7 +43,7 @@ COLD = 15
 """a page drawn at least so many times as quickly as mkdocs-jupyter makes one;"""
 EDIT = 1.1
 """a rebuild of `mkdocs serve` at most so many times as long as bare MkDocs's;"""
-CHECK = 0.8
+CHECK = 0.6
 """seconds of `gridatlas check`;"""
 GROWTH = 1.15
 """and how much a ratio may grow with the number of grids."""
