@@ -196,7 +196,7 @@ def hostile_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_no_string_from_data_runs(page: Page, hostile_home: str) -> None:
-    """On pages, and in what the theme's search makes of them."""
+    """On pages, and in what the theme's search makes of them. Dear: it opens the page of each."""
     visit = Visit(page, urlsplit(hostile_home).netloc)
     for study in STRINGS:
         visit.page.goto(f"{hostile_home}studies/{study}/", wait_until="load")

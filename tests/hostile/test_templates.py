@@ -65,6 +65,7 @@ def written(site: Site, tmp_path: Path) -> Written:
 
 @pytest.mark.parametrize("template", ESCAPES | RECURSIVE)
 def test_it_is_reported_with_its_line_and_ours_is_used(written: Written, template: str) -> None:
+    """Dear: in the first of them the page is laid out, with all that it takes."""
     markdown, [problem] = written(template)
     assert problem.place == "overrides/overview.md.jinja:3"
     assert problem.kind == "broken-template"
