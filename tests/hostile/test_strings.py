@@ -58,7 +58,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(service_workers="block")
     context.add_init_script(HOOKS)
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(120_000)
     yield page
     context.close()
 

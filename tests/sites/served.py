@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -33,7 +34,8 @@ class Served:
         try:
             with urlopen(self.home + address, timeout=60) as answer:
                 return BeautifulSoup(answer.read().decode("utf-8"), "html.parser")
-        except OSError:  # Nobody answers, or not yet, or there is no such page.
+        # Nobody answers, or not yet, or there is no such page, or the answer broke off.
+        except (OSError, HTTPException):
             return None
 
     def wait(self, address: str, shows: Callable[[BeautifulSoup], bool]) -> BeautifulSoup:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -241,7 +242,8 @@ def test_a_server_shows_a_clean_build(project: Project) -> None:
                 with urlopen(f"http://{address}/studies/tiny/", timeout=60) as answer:
                     assert b"Learning rate and batch size" in answer.read()
                     break
-            except OSError:
+            # Nobody answers yet, or the answer broke off.
+            except (OSError, HTTPException):
                 assert time.monotonic() < end
                 time.sleep(0.1)
     finally:
