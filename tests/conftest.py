@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from amount import amount
 from costs import Costs
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,6 +25,15 @@ sys.path.insert(0, str(Path(__file__).parent / "browser"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# An example takes as long as the machine lets it, whichever tests run.
+settings.register_profile(
+    "gridatlas",
+    deadline=None,
+    max_examples=amount(100, 10_000),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("gridatlas")
 
 # Parsed pages are a million objects in circles: by default a third of the time goes into looking
 # which of them are rubbish, again and again.

@@ -35,9 +35,6 @@ from gridatlas.model.problems import Problem
 from gridatlas.model.schema import StudyFile, format_number, level_key, level_number
 from gridatlas.results.reconcile import analyse
 
-settings.register_profile("gridatlas", deadline=None, max_examples=amount(100, 10_000))
-settings.load_profile("gridatlas")
-
 DECIMALS = st.builds(
     lambda digits, exponent, sign: Decimal((sign, tuple(map(int, str(digits))), exponent)),
     st.integers(min_value=0, max_value=10**40),
