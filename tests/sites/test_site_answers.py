@@ -64,6 +64,16 @@ def test_answers_json_has_what_each_page_says(atlas: Build, study: str) -> None:
         assert all(map(str.startswith, listed, evidence))
 
 
+@pytest.mark.parametrize("path", ["setting/", "setting/before/", "setting/after_t100/"])
+def test_what_cannot_be_tested_is_said_once_with_its_reason(atlas: Build, path: str) -> None:
+    page = article(atlas.page(f"studies/{GRPO}/{path}"))
+    for folded in page.select("details"):
+        folded.decompose()
+    text = text_of(page)
+    assert text.count("an't be tested") == text_of(page.h1).count("can't be tested") == 1
+    assert text.count("number of trials behind each value is unknown") == 1
+
+
 def test_the_page_of_all_studies_counts_their_grades(atlas: Build) -> None:
     page = article(atlas.page("studies/"))
     assert text_of(page.h1) == "4 studies: 3 with a clear effect and 1 that can't be tested"

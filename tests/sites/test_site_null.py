@@ -31,9 +31,12 @@ NEUTRAL = (
     r"Which setting\?|Does either axis matter\?|Who is ahead\?",
     r".* is significant in none of .*",
     # evidence, with the p that a reader can judge it by: a test looks at it
-    r".* (has|have) the (highest|lowest) mean\b.*\(.*p = [\d.]+\)\.?( \(permutation test .*\))?",
+    r".* (has|have) the (highest|lowest) mean\b.*\(.*p = [\d.]+\), but chance can.*t be excluded\."
+    r"( \(permutation test .*\))?",
     r".* ranks best of the .*\(.*p = [\d.]+\)\.?( \(permutation test .*\))?",
     r".* (has|share) the best (value|mean rank) of .*\(p = [\d.]+\)\.?( \(permutation test .*\))?",
+    r"(Neither )?.* shows? (no|an) effect beyond chance \(p = [\d.]+(, p = [\d.]+)?\)\."
+    r"( \(permutation test .*\))?",
     r"All levels of .* have the same mean \(p = 1\)\.",
     r"\(permutation test of (the best setting|.*), for .*\)",
     r"Cell by cell(, in every seed)?, 0 of \d+ are significantly higher and 0 lower \(.*\)\.",

@@ -300,6 +300,7 @@ class FigureRow:
             figures that each have their own.
         small: Whether they are thumbnails, without legend and actions.
         width: Of each drawing in CSS, `600px` or `100%`; empty for its own.
+        explained: Whether the page's answer says already why nothing is tested.
     """
 
     key: str
@@ -309,6 +310,7 @@ class FigureRow:
     legend: Legend | None = None
     small: bool = False
     width: str = ""
+    explained: bool = False
 
     @property
     def plots(self) -> tuple[Figure, ...]:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from markupsafe import Markup
 
+from gridatlas.assessment.answers.answer import Answer
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing
@@ -239,7 +240,12 @@ class Templates:
         whole_first = sorted(
             plan.rows, key=lambda row: any(figure.compact for figure in row.figures)
         )
-        figures = {row.key: self._row(row, plan.path, drawings, seen, links) for row in whole_first}
+        answer: Answer | None = plan.context.get("answer")
+        explained = answer is not None and answer.grade == "untestable"
+        figures = {
+            row.key: self._row(replace(row, explained=explained), plan.path, drawings, seen, links)
+            for row in whole_first
+        }
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         figures |= changes_parts(plan, self._html) | self._cite(plan) | self._checks(plan)
         template = self._markdown.get_template(plan.template)

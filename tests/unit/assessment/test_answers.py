@@ -104,6 +104,25 @@ def seeds(number: int, effect: float, *, better: str = "lower", **more: Any) -> 
     return files(study(**keys | more), cells(axes, value=value))
 
 
+def steady_seeds() -> Files:
+    """Shares of 200 trials: something adds one in nearly all cells of each of three seeds."""
+    names = ["1", "2", "3"]
+    facets = {"warmup": ["without", "with"], "seed": names}
+    keys: dict[str, Any] = {
+        "facets": list(facets),
+        "replicates": "seed",
+        "baseline": {"warmup": "without"},
+    }
+    keys["factors"] = {"seed": {"levels": [*names, {"id": "mean", "aggregate": {"by": "mean"}}]}}
+
+    def value(warmup: str, seed: str, rate: str, depth: str) -> str:
+        added = warmup == "with" and (seed, rate, depth) != ("3", "0.1", "1")
+        return f"{50 + 0.5 * added:.1f}"
+
+    table = cells({**facets, **GRID}, value=value, n=lambda *_: 200)
+    return files(study(**keys), table)
+
+
 def one_grid(value: Value, **more: Any) -> Files:
     return files(study(**more), cells(GRID, value=value))
 
@@ -348,6 +367,7 @@ CASES: dict[str, Files] = {
     "three models against one": versus(
         {"base": 0.0, "a": 0.1, "b": -0.1, "c": 0.0}, baseline={"model": "base"}
     ),
+    "seeds that agree about less than chance makes": steady_seeds(),
     "three facets, seeds": third_facet("seed", replicates="seed", compare=["model"]),
     "three facets, no seeds": third_facet("method", compare=["model"]),
     "three models with one another": versus({"a": 0.0, "b": 0.1, "c": 0.2}, compare=["model"]),
@@ -359,6 +379,15 @@ CASES: dict[str, Files] = {
         study(metric={"name": "Score"}, facets=["model"], baseline={"model": "base"}),
         "model,rate,depth,value,state\nbase,0.1,1,40,\nbase,0.1,2,55,\nbase,0.2,1,60,\n"
         "base,0.2,2,70,\na,0.1,1,50,\na,0.1,2,50,disputed\na,0.2,1,65,disputed\na,0.2,2,70,\n",
+    ),
+    "printed scores of two against one": files(
+        study(metric={"name": "Score"}, facets=["model"], baseline={"model": "base"}),
+        "model,rate,depth,value\n"
+        + "".join(
+            f"{model},0.{at},1,{value}\n"
+            for model, values in {"base": (4, 5), "a": (5, 7), "b": (6, 3)}.items()
+            for at, value in enumerate(values, 1)
+        ),
     ),
     "two models better than one": versus(
         {"base": 0.0, "a": 0.1, "b": 0.2}, baseline={"model": "base"}
@@ -625,6 +654,10 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
         "model/b": ("likely", "b likely scores lower than base, by 10.1 points"),
         "model/c": ("not-shown", "No difference shown between c and base"),
     },
+    "seeds that agree about less than chance makes": {
+        "": ("likely", "with likely scores higher than without, by 0.5 points"),
+        "seed/1": ("not-shown", "1: no difference shown between with and without"),
+    },
     "three facets, seeds": {
         "": (
             "likely",
@@ -735,6 +768,9 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
         "model": ("untestable", "Score 58.8 for a, 56.2 for base; can't be tested"),
         "model/base": ("untestable", "base: score 56.2 on average; can't be tested"),
         "model/a": ("untestable", "Score 58.8 for a, 56.2 for base; can't be tested"),
+    },
+    "printed scores of two against one": {
+        "": ("untestable", "Score 4.5 base, 6.0 a and 4.5 b; can't be tested"),
     },
     "two models better than one": {
         "": ("likely", "a and b likely score higher than base, by 9.2 and 19.9 points"),
@@ -851,13 +887,13 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
     "two seeds": (
         "loss, two seeds",
         "",
-        ["Can't be tested: 2 seeds. The difference by seed: \u22120.203 and \u22120.202."],
+        ["2 seeds are too few. The difference by seed: \u22120.203 and \u22120.202."],
     ),
     "without n": (
         "one grid without n",
         "",
         [
-            "Can't be tested: the number of trials behind each value is unknown.",
+            "The number of trials behind each value is unknown.",
             "The highest value, 45.4 % at rate 0.4 with depth 5, may be chance.",
         ],
     ),
@@ -865,7 +901,7 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
         "a highest value that is disputed",
         "",
         [
-            "Can't be tested: the number of trials behind each value is unknown.",
+            "The number of trials behind each value is unknown.",
             "The highest value, 94 at rate 0.2 with depth 1, is disputed; the highest undisputed "
             "is 55.",
         ],
@@ -876,8 +912,34 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
         [
             "Rate 0.2 with depth 3 has the best value of the 20 settings, 90.0 %, the luckiest, "
             "so probably too good (p < 0.001).",
-            "Rate 0.2 has the highest mean (58.0 % against 50.0 % at 0.1; p = 1).",
-            "Depth 3 has the highest mean (60.0 % against 50.0 % at 1; p = 1).",
+            "Neither rate nor depth shows an effect beyond chance (p = 1, p = 1).",
+        ],
+    ),
+    "seeds that differ from those that were measured": (
+        "seeds that agree about less than chance makes",
+        "",
+        [
+            "50.5 % against 50.0 %: +0.5 (+0.5 to +0.5) for other seeds, if seeds are "
+            "independent (p < 0.001).",
+            "For these questions nothing is shown: \u22120.8 to +1.8 (p = 0.45).",
+        ],
+    ),
+    "nothing is shown, for any questions": (
+        "nothing but noise",
+        "benchmark/test1",
+        [
+            "49.8 % against 49.4 %: +0.4 (\u22122.1 to +2.9) for these questions, if cells were "
+            "sampled separately (p = 1).",
+            "For other questions nothing is shown either: \u221223.5 to +24.2 (p = 0.98).",
+        ],
+    ),
+    "several levels that can't be tested, for one reason": (
+        "printed scores of two against one",
+        "",
+        [
+            "The number of trials behind each value is unknown.",
+            "a: As printed, the value is higher in 2 of 2 cells and lower in 0.",
+            "b: As printed, the value is higher in 1 of 2 cells and lower in 1.",
         ],
     ),
     "seeds, each the mean of its benchmarks": (
@@ -903,14 +965,14 @@ EVIDENCE: dict[str, tuple[str, str, list[str]]] = {
         [
             "57.9 % against 49.9 % over 2 benchmarks and 3 levels of method: +8.0 (+7.0 to +9.1) "
             "for these questions, if cells were sampled separately (p < 0.001).",
-            "\u22129.2 to +24.3 for questions of the kind (p = 0.38).",
+            "For other questions nothing is shown: \u22129.2 to +24.3 (p = 0.38).",
         ],
     ),
     "printed values, some disputed": (
         "printed scores against one",
         "",
         [
-            "Can't be tested: the number of trials behind each value is unknown.",
+            "The number of trials behind each value is unknown.",
             "As printed, the value is higher in 2 of 4 cells and lower in 1. Of the 4 cells 2 are "
             "disputed in either; without, it is higher in 1 of 2 cells and lower in 0.",
         ],

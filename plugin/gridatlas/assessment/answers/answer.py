@@ -196,6 +196,11 @@ def _alike(words: Sequence[str], number: int) -> bool:
     return len(words) == number and len(set(words)) == 1
 
 
+def too_few_seeds(number: int) -> str:
+    """Why nothing is tested over seeds: `2 seeds are too few`."""
+    return "one seed is too few" if number == 1 else f"{number} seeds are too few"
+
+
 def capital(sentence: str) -> str:
     """A sentence with its first letter in upper case."""
     return sentence[:1].upper() + sentence[1:]

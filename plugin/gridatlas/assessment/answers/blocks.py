@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from gridatlas.assessment.answers.answer import too_few_seeds
 from gridatlas.assessment.answers.kinds import Kind
 from gridatlas.assessment.compute import SETTINGS_UP_TO
 from gridatlas.model.study import Grid, Point, Study
@@ -125,7 +126,7 @@ class Blocks:
     def untestable(self) -> str:
         """Why nothing can be tested; empty where something can."""
         if self.kind == "seeds" and len(self.values) < 3:
-            return f"{len(self.values)} seeds"
+            return too_few_seeds(len(self.values))
         if self.present.size > SETTINGS_UP_TO:
             return f"settings are not tested above {SETTINGS_UP_TO:,}"
         if self.study.cells == "runs":

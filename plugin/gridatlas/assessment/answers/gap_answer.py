@@ -9,6 +9,7 @@ import numpy as np
 
 from gridatlas.assessment.answers.answer import (
     ADVERBS,
+    ALPHA,
     Answer,
     Contrast,
     Evidence,
@@ -18,9 +19,10 @@ from gridatlas.assessment.answers.answer import (
     joined,
     mean_text,
     number_text,
+    too_few_seeds,
 )
 from gridatlas.assessment.answers.cellwise import CellTests, region
-from gridatlas.assessment.answers.gaps import JudgedGap, ScopedTest
+from gridatlas.assessment.answers.gaps import JudgedGap, Scope, ScopedTest
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.study import inline
 from gridatlas.statistics.estimates import Floats
@@ -88,11 +90,15 @@ class GapAnswer:
             )
             ends = f"{low} to {high}"
             p = self.judged.p if index == 0 else test.difference.p
-            head = f"{means[0]} against {means[1]}{self._over()}: " if index == 0 else ""
-            assumes = f", if {' and '.join(test.assumes)}" if test.assumes else ""
             if index == 0:
-                ends = f"{number_text(gap.study, self.judged.value, sign=True)} ({ends})"
-            text = f"{head}{ends} for {test.scope}{assumes}"
+                size = number_text(gap.study, self.judged.value, sign=True)
+                head = f"{means[0]} against {means[1]}{self._over()}: "
+                text = f"{head}{size} ({ends}) for {test.scope}{_assumed(test)}"
+            elif test.difference.p > ALPHA:
+                either = "" if self.judged.grade in ADVERBS else " either"
+                text = f"For {_others(test.scope)} nothing is shown{either}: {ends}"
+            else:
+                text = f"{ends} for {test.scope}{_assumed(test)}"
             found.append(
                 Evidence(
                     f"{text} ({in_p(p)})." if p is not None else f"{text}.",
@@ -110,9 +116,9 @@ class GapAnswer:
                 text += gap.cellwise.where + self._rest(gap.cellwise)
             found.append(Evidence(text, test=gap.cellwise.test, scope="these cells"))
         if gap.too_few_seeds:
-            found = [Evidence(f"Can't be tested: {self._reason()}. {self._by_seed()}")]
+            found = [Evidence(f"{capital(self._reason())}. {self._by_seed()}")]
         elif not found:
-            found = [Evidence(f"Can't be tested: {self._reason()}."), *self._printed()]
+            found = [Evidence(f"{capital(self._reason())}."), *self._printed()]
         return tuple(found)
 
     def _over(self) -> str:
@@ -165,9 +171,9 @@ class GapAnswer:
     def _reason(self) -> str:
         gap = self.judged.gap
         if gap.too_few_seeds:
-            return "one seed" if len(gap.by_seed) == 1 else f"{len(gap.by_seed)} seeds"
+            return too_few_seeds(len(gap.by_seed))
         reasons = [block.reason for pair in gap.pairs for block in (pair.first, pair.second)]
-        return next(filter(None, reasons), "one cell")
+        return next(filter(None, reasons), "only one cell has a value at both levels")
 
     def _names(self) -> tuple[tuple[str, str], tuple[str, str]]:
         gap = self.judged.gap
@@ -207,6 +213,15 @@ def _ends(test: ScopedTest | None) -> tuple[float | None, float | None, str]:
     if test is None:
         return None, None, ""
     return test.difference.interval.low, test.difference.interval.high, test.scope
+
+
+def _assumed(test: ScopedTest) -> str:
+    return f", if {' and '.join(test.assumes)}" if test.assumes else ""
+
+
+def _others(scope: Scope) -> str:
+    """What a test holds for, in a sentence that says that it shows nothing."""
+    return "other questions" if scope == "questions of the kind" else scope
 
 
 def _signs(differences: Floats) -> str:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridatlas.assessment.answers.answer import (
+    ALPHA,
+    CLEAR,
     Grade,
     grade_of,
 )
@@ -307,9 +309,12 @@ class JudgedGap:
         if decides is None or self.p is None:
             return "untestable"
         if decides.scope == "other seeds":
-            narrower = self.gap.tests[1:2]
-            clear = self.p <= 0.05 and (not narrower or narrower[0].difference.p <= 0.005)
-            return "clear" if clear else grade_of(self.p)
+            measured = self.gap.tests[1:2]
+            if not measured:
+                return grade_of(self.p)
+            if self.p <= ALPHA and measured[0].difference.p <= CLEAR:
+                return "clear"
+            return grade_of(self.p, at_most_likely=True)
         return grade_of(self.p, at_most_likely=decides.scope in ("these questions", "these runs"))
 
     @property

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gridatlas.assessment.answers.answer import (
     ADVERBS,
-    ALPHA,
     Answer,
     AskedQuestion,
     Evidence,
@@ -120,7 +119,7 @@ class SettingsAnswer:
         mean = mean_text(self.blocks.study, float(np.nanmean(self.blocks.values)))
         metric = inline(self.blocks.study.metric.name)
         text = self._prefixed(f"{metric} {mean} on average; can't be tested")
-        evidence = [Evidence(f"Can't be tested: {self.judged.tests.reason}.")]
+        evidence = [Evidence(f"{capital(self.judged.tests.reason)}.")]
         evidence += [self._highest(block) for block in self.blocks.blocks[:1]]
         return self._plain("untestable", text, *evidence)
 
@@ -223,12 +222,33 @@ class SettingsAnswer:
                 self._prefixed(f"{self._setting(tied[0])} {words}"),
                 self._prefixed(f"{self._setting(tied[0], short=True)} {words}"),
             ),
-            (highest, *(self._axis_evidence(axis) for axis in self._axes_asked())),
+            (highest, *self._other_evidence()),
             self.figures.at(tied),
             ("best",),
         )
 
     # --- evidence
+
+    def _other_evidence(self) -> Iterator[Evidence]:
+        """What the axes show beside a best setting; where that is nothing, no level is named."""
+        axes = self._axes_asked()
+        shown = [axis for axis in axes if self.judged.grades[axis] in ADVERBS]
+        yield from map(self._axis_evidence, shown)
+        nothing = [axis for axis in axes if axis not in shown]
+        if not nothing:
+            return
+        names = [self._name(axis) for axis in nothing]
+        ps = [self.judged.ps[axis] for axis in nothing]
+        text = f"{capital(names[0])} shows no"
+        if len(names) > 1:
+            text = f"Neither {joined(names, 'nor')} shows an"
+        yield Evidence(
+            f"{text} effect beyond chance ({', '.join(map(in_p, ps))}).",
+            test=f"permutation test of {joined(names)}",
+            p=min(ps),
+            scope=self._scope(nothing[0]),
+            assumes=self._assumes(nothing[0]),
+        )
 
     def _axis_evidence(self, axis: Axis) -> Evidence:
         study, factor = self.blocks.study, self.figures.factor(axis)
@@ -251,10 +271,11 @@ class SettingsAnswer:
             text = f"All levels of {inline(factor.label)} have the same mean ({in_p(p)})."
             return Evidence(text, 0.0, test=f"permutation test of {inline(factor.label)}", p=p)
         average = "on average " if len(tables) > 1 else ""
+        chance = "" if self.judged.grades[axis] in ADVERBS else ", but chance can't be excluded"
         return Evidence(
             f"{factor.label} {named.label} has the {scale} mean{where} ({average}"
             f"{mean_text(study, means[level])} against {mean_text(study, means[other])} at "
-            f"{factor.levels[other].label}; {in_p(p)}).",
+            f"{factor.levels[other].label}; {in_p(p)}){chance}.",
             value=means[level] - means[other],
             test=f"permutation test of {inline(factor.label)}",
             p=p,
@@ -280,7 +301,8 @@ class SettingsAnswer:
             )
         else:
             value = self._amount(float(self.blocks.values[0][tied[0]]))
-            lucky = ", the luckiest, so probably too good" if p <= ALPHA else ""
+            asserted = self.judged.grades["best"] in ADVERBS
+            lucky = ", the luckiest, so probably too good" if asserted else ""
             text = (
                 f"{capital(self._setting(tied[0]))} has the best value of {of}, {value}{lucky} "
                 f"({in_p(p)})."

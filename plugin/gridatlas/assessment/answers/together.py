@@ -55,7 +55,7 @@ def together(
         parts[0].page,
         own[0].grade,
         headline(*texts),
-        tuple(reason for label, answer in labelled for reason in _labelled(label, answer)),
+        tuple(_evidence(labelled)),
         tuple(cell for answer in own for cell in answer.cells),
         tuple(f"{index}:{what}" for index, answer in enumerate(own) for what in answer.asserts),
         tuple(asked for part in parts for asked in answers[id(part)].asked),
@@ -72,9 +72,18 @@ def _label(part: Part) -> str:
     return ", ".join(filter(None, [part.label, f"{first.label}{against}"]))
 
 
-def _labelled(label: str, answer: Answer) -> Iterator[Evidence]:
-    for reason in answer.evidence:
-        yield replace(reason, sentence=f"{label}: {reason.sentence}") if label else reason
+def _evidence(labelled: Sequence[tuple[str, Answer]]) -> Iterator[Evidence]:
+    """The evidence of all parts, each with its label; what all of them have, once and without."""
+    common = [
+        reason
+        for reason in labelled[0][1].evidence
+        if all(reason in answer.evidence for _, answer in labelled)
+    ]
+    yield from common
+    for label, answer in labelled:
+        for reason in answer.evidence:
+            if reason not in common:
+                yield replace(reason, sentence=f"{label}: {reason.sentence}") if label else reason
 
 
 def _of_settings(part: Part, labelled: Sequence[tuple[str, Answer]]) -> Iterator[str]:
