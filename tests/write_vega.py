@@ -1,7 +1,6 @@
-"""Writes what comes with the package of Vega, by vl-convert and Altair: `make vega`.
+"""Writes the libraries for a browser that come with the package, by vl-convert: `make vega`.
 
-The libraries for a browser, and the specifications without data. After an update of either in the
-lock, or a change to a chart; tests compare what is there with what they make.
+After an update of it in the lock; a test compares what is there with what it makes.
 """
 
 from __future__ import annotations
@@ -9,10 +8,7 @@ from __future__ import annotations
 import sys
 from importlib.metadata import version
 
-from chart_templates import written
-
 from gridatlas.charts.render import make_bundle, shipped_bundle
-from gridatlas.charts.shipped import FILE
 
 if __name__ == "__main__":
     if sys.argv[1:]:
@@ -21,5 +17,4 @@ if __name__ == "__main__":
     for file in new.parent.glob("*.js"):
         file.unlink()
     new.write_bytes(make_bundle())
-    FILE.write_text(written(), encoding="utf-8")
-    print(f"{new.name}, {FILE.name}")
+    print(new.name)

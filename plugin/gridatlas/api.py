@@ -21,7 +21,7 @@ from gridatlas.results.grids import Results, find_study
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gridatlas.charts.templates import Chart
+    from gridatlas.charts.altair_chart import Chart
     from gridatlas.importing.frames import FrameResult
 
 Shown = dict[str, str]
@@ -79,7 +79,7 @@ class OpenGrid(Grid):
             A chart with the columns of `frame()` as its data. It has no configuration, so you can
                 layer, join and save it.
         """
-        from gridatlas.charts.templates import altair_chart
+        from gridatlas.charts.altair_chart import altair_chart
 
         return altair_chart(self.study, self._columns(), self.label)
 

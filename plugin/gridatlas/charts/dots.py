@@ -6,23 +6,20 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from gridatlas.charts.labels import TITLE_LIMIT
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
+    LABEL_LIMIT,
+    TITLE_LIMIT,
     Column,
     Scope,
+    chart_of,
+    drawable_text,
     filled_in,
-    fitting,
     label_width,
     padded,
-    quantity_axis,
-    row_texts,
     shortened,
-    without_shared_data,
 )
-from gridatlas.charts.shipped import chart_of
-from gridatlas.charts.templates import with_look
 
 SHOWN = 20
 """Settings that are drawn; a plot of more has the best of them."""
@@ -172,47 +169,6 @@ def _interval_head(scope: Scope) -> str:
 # --- its specification ----------------------------------------------------------------------------
 
 
-def dots_template() -> dict[str, Any]:
-    """The specification without its data, as Altair writes and checks it."""
-    import altair as alt
-
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("value:Q", scale=scale, axis=quantity_axis())
-    ends = alt.X("low:Q", scale=scale, axis=quantity_axis())
-    y = alt.Y("row:O", axis=None, sort=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
-    colour = alt.Stroke("colour:N", scale=None)
-    layers = [
-        alt.Chart(name="band")
-        .mark_rect(aria=False, fill=ACCENT, opacity=0.14)
-        .encode(x=ends, x2="high:Q"),
-        alt.Chart(name="intervals")
-        .mark_rule(aria=False)
-        .encode(
-            x=ends,
-            x2="high:Q",
-            y=y,
-            stroke=colour,
-            strokeWidth=alt.StrokeWidth("width:Q", scale=None),
-            opacity=alt.Opacity("opacity:Q", scale=None),
-        ),
-        alt.Chart(name="dots")
-        .mark_point(aria=False, filled=True, opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            fill=alt.Fill("colour:N", scale=None),
-            size=alt.Size("size:Q", scale=None),
-            stroke=colour,
-        ),
-        *row_texts(y, WIDTH),
-        # What is pointed at: the whole row, from its name to its value.
-        alt.Chart(name="rows")
-        .mark_rect(aria=True, fill="#000", opacity=0)
-        .encode(x=alt.value(0), x2=alt.value(WIDTH), y=y, description="label:N"),
-    ]
-    return without_shared_data(with_look(alt.layer(*layers)))
-
-
 def dots_specification(plot: DotPlot) -> dict[str, Any]:
     """The complete Vega-Lite specification of a dot plot, with its data inline."""
     spec = chart_of("dots")
@@ -220,7 +176,9 @@ def dots_specification(plot: DotPlot) -> dict[str, Any]:
     spec |= {"description": plot.description, "width": WIDTH, "height": ROW * len(rows)}
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
     domain = padded(ends)
-    names = [fitting(BETWEEN.join(shortened(row.levels, BETWEEN))) for row in rows]
+    names = [
+        drawable_text(BETWEEN.join(shortened(row.levels, BETWEEN)), LABEL_LIMIT) for row in rows
+    ]
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
     if plot.band:
         data["band"].append({"low": plot.band[0], "high": plot.band[1]})
@@ -244,7 +202,7 @@ def dots_specification(plot: DotPlot) -> dict[str, Any]:
     for layer in spec["layer"]:
         encoding = layer["encoding"]
         if layer["name"] in ("band", "intervals", "dots"):
-            encoding["x"]["title"] = fitting(plot.x_title, TITLE_LIMIT)
+            encoding["x"]["title"] = drawable_text(plot.x_title, TITLE_LIMIT)
             encoding["x"]["scale"]["domain"] = list(domain)
         if "y" in encoding:
             encoding["y"]["scale"]["domain"] = list(range(len(rows)))

@@ -6,23 +6,19 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gridatlas.charts.labels import TITLE_LIMIT
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
-    SIGNED,
+    LABEL_LIMIT,
+    TITLE_LIMIT,
     Column,
+    chart_of,
+    drawable_text,
     filled_in,
-    fitting,
     label_width,
     padded,
-    quantity_axis,
-    row_texts,
     signed,
-    without_shared_data,
 )
-from gridatlas.charts.shipped import chart_of
-from gridatlas.charts.templates import with_look
 
 ROW, WIDTH = 26, 250
 """Pixels of a row from top to bottom, and of the axis of differences."""
@@ -141,45 +137,6 @@ class Forest:
 # --- its specification ----------------------------------------------------------------------------
 
 
-def forest_template() -> dict[str, Any]:
-    """The specification without its data, as Altair writes and checks it."""
-    import altair as alt
-
-    scale = alt.Scale(domain=[-1, 1], nice=False)
-    x = alt.X("value:Q", scale=scale, axis=quantity_axis(labelExpr=SIGNED))
-    ends = alt.X("low:Q", scale=scale, axis=quantity_axis(labelExpr=SIGNED))
-    y = alt.Y("row:O", axis=None, sort=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
-    colour = alt.Stroke("colour:N", scale=None)
-    layers = [
-        alt.Chart(name="alike")
-        .mark_rect(aria=False, fill=INK, opacity=0.08)
-        .encode(x=ends, x2="high:Q"),
-        alt.Chart(name="zero")
-        .mark_rule(aria=False, stroke=INK, strokeDash=[4, 3], strokeWidth=1.2)
-        .encode(x=x),
-        alt.Chart(name="wide")
-        .mark_rule(aria=False, strokeWidth=1.2, opacity=0.7)
-        .encode(x=ends, x2="high:Q", y=y, stroke=colour),
-        alt.Chart(name="intervals")
-        .mark_rule(aria=False, strokeWidth=5, opacity=0.65)
-        .encode(x=ends, x2="high:Q", y=y, stroke=colour),
-        alt.Chart(name="points")
-        .mark_point(aria=False, filled=True, opacity=1, size=36)
-        .encode(
-            x=x,
-            y=y,
-            fill=alt.Fill("colour:N", scale=None),
-            stroke=colour,
-            shape=alt.Shape("shape:N", scale=None),
-        ),
-        *row_texts(y, WIDTH),
-        alt.Chart(name="rows")
-        .mark_rect(aria=True, fill="#000", opacity=0)
-        .encode(x=alt.value(0), x2=alt.value(WIDTH), y=y, description="label:N"),
-    ]
-    return without_shared_data(with_look(alt.layer(*layers)))
-
-
 def forest_specification(forest: Forest) -> dict[str, Any]:
     """The complete Vega-Lite specification of a forest plot, with its data inline."""
     spec = chart_of("forest")
@@ -202,7 +159,7 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         ends += [-forest.alike, forest.alike]
     for place, row in enumerate(forest.rows):
         prefix = "bold-" if row.whole else ""
-        data[f"{prefix}names"].append({"row": place, "name": fitting(row.name)})
+        data[f"{prefix}names"].append({"row": place, "name": drawable_text(row.name, LABEL_LIMIT)})
         data[f"{prefix}texts"].append({"row": place, "text": row.text})
         data["rows"].append({"row": place, "label": row.label})
         if row.low is None:
@@ -221,7 +178,7 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
     for layer in spec["layer"]:
         encoding = layer["encoding"]
         if layer["name"] in ("alike", "zero", "wide", "intervals", "points"):
-            encoding["x"]["title"] = fitting(forest.x_title, TITLE_LIMIT)
+            encoding["x"]["title"] = drawable_text(forest.x_title, TITLE_LIMIT)
             encoding["x"]["scale"]["domain"] = domain
         if "y" in encoding:
             encoding["y"]["scale"]["domain"] = list(range(len(forest.rows)))

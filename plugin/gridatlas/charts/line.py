@@ -10,15 +10,15 @@ from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
 from gridatlas.charts.description import without_value
-from gridatlas.charts.labels import (
+from gridatlas.charts.plotting import (
+    PLOT_WIDTH,
     TITLE_LIMIT,
+    chart_of,
     drawable_labels,
     drawable_text,
     label_angle,
     thinned,
 )
-from gridatlas.charts.shipped import chart_of
-from gridatlas.charts.templates import PLOT_WIDTH
 from gridatlas.model.format import format_value, many, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 

@@ -1,13 +1,20 @@
-"""What dot plots, profiles and forest plots share: colours, labels that fit, axes of values."""
+"""What specifications share: the shipped ones without data, colours, labels that fit, axes."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
-from gridatlas.charts.labels import LABEL_LIMIT, drawable_text
 from gridatlas.model.format import MINUS
+
+FILE = Path(__file__).with_name("templates.json")
+"""Vega-Lite without data: by the name of a chart the `chart` without layers, and its `layers` by
+theirs. A test has Altair check them: it takes as long to start as ten heatmaps to draw."""
 
 Column = tuple[str, ...]
 """The texts of a row of a data table."""
@@ -16,6 +23,8 @@ Scope = Literal[
 ]
 """What an interval holds for; empty where there is none."""
 
+PLOT_WIDTH = 290
+"""Pixels that the cells of a grid take in all, where their labels leave the choice."""
 INK = "currentColor"
 ACCENT = "#2f7fb8"
 """What is highlighted: 3:1 against white as well as against a dark page."""
@@ -27,58 +36,48 @@ SYMBOLS = (
     "circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right",
     "triangle-left",
 )  # fmt: skip
-FONT_SIZE = 12
 LETTER = 6.7
 """Width in pixels that a character of a label takes."""
+DIGIT = 6.6
+"""Width of a character of an axis label, in pixels."""
+LINE = 14
+"""Height that a label takes from the next one, in pixels."""
+TILTED = 19
+"""Width that a tilted label takes from the next one, in pixels."""
+LEVEL_UP_TO = 90
+"""Width in pixels up to which labels that are thinned stay level."""
+TITLE_LIMIT, KEY_LIMIT, LABEL_LIMIT = 400, 300, 150
+"""Width in pixels at which titles, texts of the legend, and labels of axes are cut."""
+WIDEST = 17
+"""Width of the widest character of them, in pixels."""
 
 
-SIGNED = "(datum.value > 0 ? '+' : '') + datum.label"
-"""How an axis of differences labels its ticks: an expression without any text from data."""
+def chart_of(name: str, layers: Iterable[str] = ()) -> dict[str, Any]:
+    """A chart with these of its layers, from the lowest up; by default with all."""
+    found = _shipped()[name]
+    names = tuple(layers) or tuple(found["layers"])
+    return deepcopy(found["chart"] | {"layer": [found["layers"][layer] for layer in names]})
 
 
-def quantity_axis(**more: Any) -> Any:
-    """An axis of values: a fine grid, few ticks, no line."""
-    import altair as alt
-
-    return alt.Axis(
-        grid=True,
-        gridColor=INK,
-        gridOpacity=0.15,
-        ticks=False,
-        domain=False,
-        aria=False,
-        labelPadding=6,
-        **{"tickCount": 5, **more},
-    )
+@cache
+def _shipped() -> dict[str, Any]:
+    shipped: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
+    return shipped
 
 
-def row_texts(y: Any, width: int) -> list[Any]:
-    """Layers of a row's name at the left of the axis, and of its text at the right; also in bold.
-
-    Args:
-        y: Where the row is.
-        width: Of the axis, in pixels.
-    """
-    import altair as alt
-
-    look: dict[str, Any] = {"aria": False, "fontSize": FONT_SIZE, "color": INK}
-    layers = []
-    for prefix, weight in (("", "normal"), ("bold-", "bold")):
-        bold: dict[str, Any] = look | {"fontWeight": weight}
-        layers += [
-            alt.Chart(name=f"{prefix}names")
-            .mark_text(align="right", dx=-8, limit=LABEL_LIMIT, **bold)
-            .encode(x=alt.value(0), y=y, text="name:N"),
-            alt.Chart(name=f"{prefix}texts")
-            .mark_text(align="left", dx=width + 10, **bold)
-            .encode(x=alt.value(0), y=y, text="text:N"),
-        ]
-    return layers
+def filled_in(
+    spec: dict[str, Any], data: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """The specification with the data of its layers; those without any are left out."""
+    spec["layer"] = [
+        layer | {"data": {"values": [dict(row) for row in data[layer["name"]]]}}
+        for layer in spec["layer"]
+        if data.get(layer["name"])
+    ]
+    return spec
 
 
-def fitting(text: str, limit: int = LABEL_LIMIT) -> str:
-    """A label as it is drawn: of one that may be cut, what can be cut."""
-    return drawable_text(text, limit)
+# --- texts ---------------------------------------------------------------------------------------
 
 
 def signed(value: float, decimals: int) -> str:
@@ -89,12 +88,63 @@ def signed(value: float, decimals: int) -> str:
     return f"+{text}" if value > 0 else f"{MINUS}{text}"
 
 
-def shortened(parts: Sequence[str], between: str, limit: int = LABEL_LIMIT) -> list[str]:
+def drawable_labels(labels: Iterable[str]) -> dict[str, str]:
+    """Labels as they are drawn; what isn't seen tells those apart that become alike."""
+    found: dict[str, str] = {}
+    for label in labels:
+        drawn = drawable_text(label, LABEL_LIMIT)
+        while drawn in found.values():
+            drawn += "\u200b"
+        found[label] = drawn
+    return found
+
+
+def drawable_text(text: str, limit: int) -> str:
+    """A text with a square for each character that can't be cut, where it may be cut at `limit`."""
+    if is_drawable(text) or len(text) * WIDEST <= limit:
+        return text
+    return "".join(character if is_drawable(character) else "□" for character in text)
+
+
+def is_drawable(text: str) -> bool:
+    """Whether no character is beyond U+FFFF, of which vl-convert can't draw a half."""
+    return text.isascii() or max(text) <= "\uffff"
+
+
+def label_angle(labels: Sequence[str], width: int) -> tuple[int, int]:
+    """Angle of the labels below cells of this width, and the step from one shown to the next."""
+    longest = max(map(len, labels)) * DIGIT
+    if longest <= width - 2:
+        return 0, 1
+    if width >= TILTED:
+        return -40, 1
+    if longest <= LEVEL_UP_TO:
+        return 0, round_step((longest + 8) / width)
+    return -40, round_step(TILTED / width)
+
+
+def round_step(least: float) -> int:
+    """The smallest of 1, 2, 5, 10, 20, 50, … that is at least so large."""
+    step = 1
+    while step < least:
+        step = step * 5 // 2 if str(step)[0] == "2" else step * 2
+    return step
+
+
+def thinned(number: int, step: int) -> list[int]:
+    """The places of labels that are shown: every step-th, and always the first and the last."""
+    places = list(range(0, number - 1, step)) or [0]
+    if number - 1 - places[-1] < step and len(places) > 1:
+        places.pop()
+    return list(dict.fromkeys([*places, number - 1]))
+
+
+def shortened(parts: Sequence[str], between: str) -> list[str]:
     """The parts of a label, cut so that some of each is seen.
 
     Short parts stay whole; the others share the letters that are left.
     """
-    letters = int(limit / LETTER) - len(between) * (len(parts) - 1)
+    letters = int(LABEL_LIMIT / LETTER) - len(between) * (len(parts) - 1)
     found = list(parts)
     for rank, at in enumerate(sorted(range(len(parts)), key=lambda at: len(parts[at]))):
         share = max(2, letters // (len(parts) - rank))
@@ -104,9 +154,12 @@ def shortened(parts: Sequence[str], between: str, limit: int = LABEL_LIMIT) -> l
     return found
 
 
-def label_width(labels: Iterable[str], limit: int = LABEL_LIMIT) -> int:
+def label_width(labels: Iterable[str]) -> int:
     """Pixels that the longest of some labels takes."""
-    return min(limit, math.ceil(max((len(label) * LETTER for label in labels), default=0)))
+    return min(LABEL_LIMIT, math.ceil(max((len(label) * LETTER for label in labels), default=0)))
+
+
+# --- axes of values ------------------------------------------------------------------------------
 
 
 def padded(ends: Iterable[float], share: float = 0.04) -> tuple[float, float]:
@@ -152,25 +205,3 @@ def spread_out(places: Sequence[float], gap: float, ends: tuple[float, float]) -
     for rank, at in enumerate(order):
         found[at] = spread[rank]
     return found
-
-
-def without_shared_data(chart: Any) -> dict[str, Any]:
-    """The specification of layers that have their data put in later, by the layer's name."""
-    spec: dict[str, Any] = chart.to_dict()
-    spec.pop("datasets", None)
-    spec.pop("data", None)
-    for layer in spec["layer"]:
-        layer.pop("data", None)
-    return spec
-
-
-def filled_in(
-    spec: dict[str, Any], data: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, Any]:
-    """The specification with the data of its layers; those without any are left out."""
-    spec["layer"] = [
-        layer | {"data": {"values": [dict(row) for row in data[layer["name"]]]}}
-        for layer in spec["layer"]
-        if data.get(layer["name"])
-    ]
-    return spec

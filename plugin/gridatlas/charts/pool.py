@@ -15,9 +15,8 @@ from threading import Thread
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gridatlas.charts.pictures import Drawable
-from gridatlas.charts.render import Drawing, draw_one
-from gridatlas.charts.shipped import FILE
+from gridatlas.charts.plotting import FILE
+from gridatlas.charts.render import Drawable, Drawing, draw_one
 from gridatlas.files.cache import cache_key, open_cache
 
 if TYPE_CHECKING:
@@ -239,8 +238,8 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
 
 
 _SOURCES = (
-    *("render", "shorten", "pictures", "vegalite", "line", "templates", "labels", "palette"),
-    *("plotting", "dots", "profile", "forest", "card", "badges", "shipped", "panel_svg"),
+    *("render", "shorten", "vegalite", "line", "palette", "plotting", "dots"),
+    *("profile", "forest", "card", "badges", "panel_svg"),
 )
 """Our modules that a drawing depends on."""
 

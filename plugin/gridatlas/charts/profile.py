@@ -6,26 +6,24 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from gridatlas.charts.labels import TITLE_LIMIT, drawable_labels, label_angle, thinned
 from gridatlas.charts.plotting import (
     ACCENT,
-    FONT_SIZE,
-    INK,
+    LABEL_LIMIT,
     SERIES,
-    SIGNED,
     SYMBOLS,
+    TITLE_LIMIT,
     Column,
     Scope,
+    chart_of,
+    drawable_labels,
+    drawable_text,
     filled_in,
-    fitting,
+    label_angle,
     label_width,
-    quantity_axis,
     signed,
     spread_out,
-    without_shared_data,
+    thinned,
 )
-from gridatlas.charts.shipped import chart_of
-from gridatlas.charts.templates import with_look
 
 STEP, NARROWEST, WIDEST = 24, 120, 300
 """Pixels from one level to the next, and of the axis of levels: two stand beside a dot plot."""
@@ -142,57 +140,6 @@ class Profile:
 # --- its specification ----------------------------------------------------------------------------
 
 
-def profile_template() -> dict[str, Any]:
-    """The specification without its data, as Altair writes and checks it."""
-    import altair as alt
-
-    scale = alt.Scale(domain=[-1, 1], nice=False)
-    x = alt.X(
-        "level:N",
-        sort=None,
-        scale=alt.Scale(type="point", padding=0.5),
-        axis=alt.Axis(labelAngle=0, labelPadding=6, ticks=False, domain=False, aria=False),
-    )
-    y = alt.Y("offset:Q", scale=scale, axis=quantity_axis(labelExpr=SIGNED))
-    colour = alt.Stroke("colour:N", scale=None)
-    layers = [
-        alt.Chart(name="band")
-        .mark_rect(aria=False, fill=INK, opacity=0.08)
-        .encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
-        alt.Chart(name="zero")
-        .mark_rule(aria=False, stroke=INK, opacity=0.5)
-        .encode(y=alt.Y("offset:Q", scale=scale)),
-        # A gap where a level takes no part: nothing is drawn across it.
-        alt.Chart(name="lines")
-        .mark_line(aria=False, strokeWidth=2, invalid="break-paths-show-domains")
-        .encode(x=x, y=y, stroke=colour, detail="line:N"),
-        alt.Chart(name="points")
-        .transform_filter("isValid(datum.offset)")
-        .mark_point(aria=True, filled=True, opacity=1, size=40)
-        .encode(
-            x=x,
-            y=y,
-            fill=alt.Fill("colour:N", scale=None),
-            stroke=colour,
-            shape=alt.Shape("shape:N", scale=None),
-            description="label:N",
-        ),
-        alt.Chart(name="leaders")
-        .mark_rule(aria=False, strokeWidth=1)
-        .encode(
-            x=alt.X("left:Q", scale=None),
-            x2="right:Q",
-            y=alt.Y("top:Q", scale=None),
-            y2="bottom:Q",
-            stroke=colour,
-        ),
-        alt.Chart(name="names")
-        .mark_text(aria=False, align="left", fontSize=FONT_SIZE, color=INK, limit=150)
-        .encode(x=alt.X("left:Q", scale=None), y=alt.Y("top:Q", scale=None), text="name:N"),
-    ]
-    return without_shared_data(with_look(alt.layer(*layers)))
-
-
 def profile_specification(profile: Profile) -> dict[str, Any]:
     """The complete Vega-Lite specification of a profile, with its data inline."""
     spec = chart_of("profile")
@@ -223,13 +170,13 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
         encoding = layer["encoding"]
         if layer["name"] in ("lines", "points"):
             x = encoding["x"]
-            x |= {"title": fitting(profile.x_title, TITLE_LIMIT)}
+            x |= {"title": drawable_text(profile.x_title, TITLE_LIMIT)}
             x["scale"] = x["scale"] | {"domain": levels}
             x["axis"]["labelAngle"] = angle
             if every > 1:
                 x["axis"]["values"] = [levels[at] for at in thinned(len(levels), every)]
         if layer["name"] in ("band", "zero", "lines", "points"):
-            encoding["y"]["title"] = fitting(profile.y_title, TITLE_LIMIT)
+            encoding["y"]["title"] = drawable_text(profile.y_title, TITLE_LIMIT)
             encoding["y"]["scale"]["domain"] = list(profile.domain)
     return spec
 
@@ -261,7 +208,7 @@ def _names(profile: Profile, width: int, height: int) -> dict[str, list[dict[str
             for (place, _, x, y), top in zip(ends, tops, strict=True)
         ],
         "names": [
-            {"left": left, "top": top, "name": fitting(name)}
+            {"left": left, "top": top, "name": drawable_text(name, LABEL_LIMIT)}
             for (_, name, _, _), top in zip(ends, tops, strict=True)
         ],
     }

@@ -1,4 +1,4 @@
-"""The Vega-Lite specification of a heatmap, written and checked by Altair."""
+"""The Vega-Lite specification of a heatmap."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from gridatlas.charts.heatmap import (
     Heatmap,
     Segment,
 )
-from gridatlas.charts.labels import (
+from gridatlas.charts.plotting import (
     KEY_LIMIT,
     LINE,
+    PLOT_WIDTH,
     TITLE_LIMIT,
+    chart_of,
     drawable_labels,
     drawable_text,
     is_drawable,
@@ -32,8 +34,6 @@ from gridatlas.charts.labels import (
     round_step,
     thinned,
 )
-from gridatlas.charts.shipped import chart_of
-from gridatlas.charts.templates import PLOT_WIDTH
 
 TALL = 600
 """Pixels that the cells take at most from top to bottom, where no value is printed in them."""
@@ -93,12 +93,13 @@ def _panel(heatmap: Heatmap) -> dict[str, Any]:
     font_size = panel_font_size(heatmap)
     width, height = panel_cell(heatmap, font_size)
     shapes = _shapes(heatmap)
-    labelled = "-labelled" if heatmap.panel == "cells" else ""
-    spec = chart_of(f"panel{labelled}", _layers(heatmap, shapes))
+    spec = chart_of("panel", _layers(heatmap, shapes))
     spec |= {"description": heatmap.description, "width": width * nx, "height": height * ny}
     spec["data"] = {"values": [_row(mark) for mark in heatmap.marks]}
     if heatmap.panel == "cells":
         _label_axes(spec["encoding"], heatmap, width, height)
+    else:
+        spec["encoding"]["x"]["axis"] = spec["encoding"]["y"]["axis"] = None
     for axis, labels in (("x", heatmap.x_labels), ("y", heatmap.y_labels)):
         spec["encoding"][axis] |= {"title": None, "scale": _positions(labels)}
     layers = {layer["name"]: layer for layer in spec["layer"]}
