@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from itertools import chain, zip_longest
 
 from gridatlas.build.site import Site
-from gridatlas.charts.pictures import Picture
+from gridatlas.charts.render import Picture
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.embeds import markdown_text
 from gridatlas.pages.environment import caption, escape_markdown, plots_caption

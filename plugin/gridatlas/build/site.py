@@ -16,9 +16,8 @@ from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.study_writer import StudyPlan, StudyWriter
 from gridatlas.charts import palette
-from gridatlas.charts.pictures import Drawable, Picture
 from gridatlas.charts.pool import CachedDrawings, RenderPool
-from gridatlas.charts.render import Drawing, bundle
+from gridatlas.charts.render import Drawable, Drawing, Picture, bundle
 from gridatlas.diff.compare import compare_snapshots
 from gridatlas.diff.snapshot import Snapshot, snapshot_of
 from gridatlas.files.cache import open_cache

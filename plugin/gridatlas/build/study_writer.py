@@ -11,9 +11,8 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.build.page_cache import CachedStudy, PageCache
 from gridatlas.charts.badges import best_badge, reproduced_badge
 from gridatlas.charts.card import SocialCard
-from gridatlas.charts.pictures import Drawable, Picture
 from gridatlas.charts.pool import RenderPool
-from gridatlas.charts.render import Drawing
+from gridatlas.charts.render import Drawable, Drawing, Picture
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.pages.agreement import pairs_csv
 from gridatlas.pages.cards import card_path, social_card

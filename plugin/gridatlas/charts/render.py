@@ -1,4 +1,4 @@
-"""Draws a picture with vl-convert, and bundles the libraries that do it for a browser."""
+"""All kinds of pictures: drawn with vl-convert, whose libraries are bundled for a browser."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.charts.card import SocialCard, card_svg
-from gridatlas.charts.dots import DotPlot
+from gridatlas.charts.dots import DotPlot, dots_specification
+from gridatlas.charts.forest import Forest, forest_specification
 from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.line import LineChart, line_specification
 from gridatlas.charts.panel_svg import panel_svg
-from gridatlas.charts.pictures import (
-    Drawable,
-    Picture,
-    Plot,
-    drawn_specification,
-    expected_marks,
-    specification_of,
-)
+from gridatlas.charts.profile import Profile, profile_specification
 from gridatlas.charts.shorten import shorter
-from gridatlas.charts.vegalite import drawable
+from gridatlas.charts.vegalite import drawable, specification
 from gridatlas.files.cache import cache_key, open_cache
+
+Plot = DotPlot | Profile | Forest
+"""What several cells say together, with a table of its own."""
+Picture = Heatmap | LineChart | Plot
+"""What shows results, with a specification."""
+Drawable = Picture | SocialCard
+"""What can be drawn."""
 
 PNG_SCALE = 2
 INK = "#1f1f1f"
@@ -76,6 +78,53 @@ class DrawingError(RuntimeError):
     """A drawing that doesn't show what its picture holds."""
 
 
+def specification_of(picture: Picture) -> dict[str, Any]:
+    """The complete Vega-Lite specification of a picture."""
+    match picture:
+        case Heatmap():
+            return specification(picture)
+        case LineChart():
+            return line_specification(picture)
+        case DotPlot():
+            return dots_specification(picture)
+        case Profile():
+            return profile_specification(picture)
+        case Forest():
+            return forest_specification(picture)
+
+
+def _drawn_specification(picture: Picture, spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification to draw: without characters that vl-convert can't cut.
+
+    Args:
+        spec: Of `specification_of`; that of other pictures than heatmaps is without them.
+    """
+    if not isinstance(picture, Heatmap):
+        return spec
+    drawn = drawable(picture)
+    return spec if drawn is picture else specification(drawn)
+
+
+def _expected_marks(picture: Picture) -> dict[str, tuple[str, int]]:
+    """The labelled marks of a drawing: what they are and how many, by Vega's name of their kind."""
+    match picture:
+        case Heatmap():
+            hatched = len(picture.marks) - picture.cells
+            return {
+                "rect mark": ("coloured cells", picture.cells),
+                "point": ("hatched cells", hatched),
+            }
+        case LineChart():
+            number = sum(point.value is not None for point in picture.points)
+            return {"point": ("points", number)}
+        case DotPlot():
+            return {"rect mark": ("rows", len(picture.shown))}
+        case Profile():
+            return {"point": ("points", picture.points)}
+        case Forest():
+            return {"rect mark": ("rows", len(picture.rows))}
+
+
 def draw_one(picture: Drawable) -> Drawing:
     """Draw one picture; of a card there is only the PNG, in its own size.
 
@@ -89,7 +138,7 @@ def draw_one(picture: Drawable) -> Drawing:
     if isinstance(picture, Heatmap) and picture.panel:
         svg = panel_svg(drawable(picture), lambda panel: _by_vega(specification_of(panel)))
         return Drawing(shorter(_checked(svg, picture)), b"", _json(spec))
-    svg = _checked(_by_vega(drawn_specification(picture, spec)), picture)
+    svg = _checked(_by_vega(_drawn_specification(picture, spec)), picture)
     return Drawing(shorter(svg), _png(svg), _json(spec))
 
 
@@ -117,7 +166,7 @@ def _png(svg: str) -> bytes:
 def _draw_card(card: SocialCard) -> Drawing:
     vl_convert, thumbnail = _vl_convert(), ""
     if card.thumbnail:
-        spec = drawn_specification(card.thumbnail, specification_of(card.thumbnail))
+        spec = _drawn_specification(card.thumbnail, specification_of(card.thumbnail))
         thumbnail = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
         thumbnail = thumbnail.replace('="currentColor"', f'="{INK}"')
     png = vl_convert.svg_to_png(card_svg(card, thumbnail), scale=1)
@@ -148,7 +197,7 @@ def _vl_convert() -> Any:
 
 
 def _look_for_marks(svg: str, picture: Picture) -> None:
-    expected = expected_marks(picture)
+    expected = _expected_marks(picture)
     drawn = {kind: len(re.findall(_CELL % kind, svg)) for kind in expected}
     if any(drawn[kind] != number for kind, (_, number) in expected.items()):
         found = " and ".join(f"{drawn[kind]} {what}" for kind, (what, _) in expected.items())

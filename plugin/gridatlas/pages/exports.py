@@ -17,8 +17,7 @@ from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.profiles import LevelMean, cell_method, profiles
 from gridatlas.assessment.reruns import CellRerun
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
-from gridatlas.charts.pictures import Plot
-from gridatlas.charts.render import Drawing
+from gridatlas.charts.render import Drawing, Plot
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Cell, Grid, Reading

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gridatlas.assessment.answers.kinds import kind_of
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.pictures import Plot
+from gridatlas.charts.render import Plot
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.study import Factor, Grid
 from gridatlas.pages.dots import SETTINGS_UP_TO, dot_plot

@@ -16,8 +16,8 @@ from gridatlas.charts.forest import Forest
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import Line, LineChart
 from gridatlas.charts.panels import PanelScale
-from gridatlas.charts.pictures import Picture, Plot
 from gridatlas.charts.profile import Profile
+from gridatlas.charts.render import Picture, Plot
 from gridatlas.model.study import Factor, Grid, Level, Reading, Study
 from gridatlas.results.differences import Difference
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.dots import DotPlot
 from gridatlas.charts.forest import Forest
-from gridatlas.charts.pictures import Plot
 from gridatlas.charts.profile import Profile
+from gridatlas.charts.render import Plot
 from gridatlas.model.study import Factor, Grid
 from gridatlas.pages.dots import settings_plot
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject

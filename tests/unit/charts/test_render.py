@@ -23,11 +23,10 @@ from builders import write_study
 from PIL import Image
 from test_plot_drawings import dot_plot, forest, profile
 
-from gridatlas.charts import pictures, pool, render
+from gridatlas.charts import pool, render
 from gridatlas.charts.heatmap import CellMark, Heatmap
-from gridatlas.charts.pictures import Drawable
 from gridatlas.charts.pool import RenderPool, draw
-from gridatlas.charts.render import Drawing, DrawingError, draw_one, recompress_png
+from gridatlas.charts.render import Drawable, Drawing, DrawingError, draw_one, recompress_png
 from gridatlas.files.cache import FILE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -444,7 +443,7 @@ def test_a_cache_that_cannot_be_written_draws_all_the_same(
 def test_the_cache_knows_every_module_that_makes_specifications() -> None:
     sources = {
         Path(inspect.getsourcefile(function) or "").stem
-        for name, function in vars(pictures).items()
+        for name, function in vars(render).items()
         if name.endswith("specification")
     }
     assert {"vegalite", "line", "dots"} <= sources <= set(pool._SOURCES)
