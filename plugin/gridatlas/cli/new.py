@@ -19,7 +19,7 @@ from gridatlas.files.atomic import write_atomic, write_new
 from gridatlas.files.staging import StagingDir, remove_abandoned
 from gridatlas.hosts.sites.project import HostError
 from gridatlas.hosts.zensical import configuration
-from gridatlas.hosts.zensical.options import options_of
+from gridatlas.hosts.zensical.settings import options_of
 
 STARTER = Path(__file__).with_name("starter")
 CONFIG, ZENSICAL = "mkdocs.yml", "zensical.toml"

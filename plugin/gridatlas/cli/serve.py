@@ -10,8 +10,14 @@ from typing import NoReturn
 import click
 
 from gridatlas.cli.shared import NothingWritten
-from gridatlas.hosts.sites.adapters import MODULES, Adapter, adapter_of
-from gridatlas.hosts.sites.project import HostError, Project, find_project
+from gridatlas.hosts.sites.project import (
+    MODULES,
+    Adapter,
+    HostError,
+    Project,
+    adapter_of,
+    find_project,
+)
 from gridatlas.progress import listening
 
 host_option = click.option(

@@ -8,9 +8,10 @@ import yaml
 
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.sites.project import HostError, find_project
-from gridatlas.hosts.zensical import configuration, navigation, theme
-from gridatlas.hosts.zensical.mirror import Mirror, in_memory, of_file
-from gridatlas.hosts.zensical.options import Options, options_of
+from gridatlas.hosts.zensical import configuration, navigation
+from gridatlas.hosts.zensical.folders import Mirror, in_memory, of_file
+from gridatlas.hosts.zensical.settings import Options, options_of
+from gridatlas.hosts.zensical.staging import theme_overrides
 from gridatlas.pages.plan import PagePlan
 
 CONFIG = Path("mkdocs.yml")
@@ -228,7 +229,7 @@ def test_the_users_template_is_extended(tmp_path: Path, own: bool) -> None:
     (tmp_path / "partials/footer.html").write_text("footer")
     if own:
         (tmp_path / "main.html").write_text("mine")
-    files = {path: content.read().decode() for path, content in theme.overrides(tmp_path).items()}
+    files = {path: content.read().decode() for path, content in theme_overrides(tmp_path).items()}
     parent = "gridatlas-main.html" if own else "base.html"
     assert files["main.html"].startswith(f'{{% extends "{parent}" %}}')
     assert files.get("gridatlas-main.html") == ("mine" if own else None)

@@ -1,4 +1,4 @@
-"""Processes of hosts: run to their end, or for as long as a site is shown."""
+"""Hosts as processes; those that run the plugin, which does all, need no more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gridatlas.hosts.sites.project import HostError
+from gridatlas.hosts.sites.project import HostError, Project, Report
 
 ENDS_WITHIN = 5.0
 """Seconds that a host has to end by itself."""
@@ -87,3 +87,27 @@ def require_free(address: str) -> None:
                 "a free address",
                 f"stop the program that uses it, or choose another one: --address {other}",
             ) from error
+
+
+# --- MkDocs and ProperDocs -----------------------------------------------------------------------
+
+
+def build(project: Project, strict: bool, report: Report) -> int:
+    """Build the site; the host's status."""
+    more = ["--strict"] if strict else []
+    arguments = ["build", "--config-file", str(project.config), *more]
+    return run(project.host, arguments, project.folder)
+
+
+def serve(project: Project, address: str, report: Report) -> int:
+    """Show the site until it is ended; the host's status.
+
+    Raises:
+        HostError: For an address that something else uses.
+    """
+    require_free(address)
+    arguments = ["serve", "--config-file", str(project.config), "--dev-addr", address]
+    try:
+        return run(project.host, arguments, project.folder)
+    except KeyboardInterrupt:
+        return 0

@@ -1,10 +1,13 @@
-"""The project of a site: its configuration, and the host that it is for."""
+"""The project of a site: its configuration, the host that it is for, and the adapter for that."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 
 CONFIGS = {
     "zensical": ("zensical.toml", "mkdocs.yml", "mkdocs.yaml"),
@@ -92,3 +95,43 @@ def _host_of(config: Path) -> str:
     return next(
         (host for host in ("mkdocs", "properdocs", "zensical") if find_spec(host)), "mkdocs"
     )
+
+
+# --- what each host does with a whole site; the commands know no more of it ----------------------
+
+Report = Callable[[str], None]
+"""Called with what is to be read while a site is built or shown."""
+
+
+class Adapter(Protocol):
+    """A module for a host."""
+
+    @staticmethod
+    def build(project: Project, strict: bool, report: Report) -> int:
+        """Build the site; 0 where it is built.
+
+        Raises:
+            HostError: Where it can't be built.
+        """
+
+    @staticmethod
+    def serve(project: Project, address: str, report: Report) -> int:
+        """Show the site until it is ended; the status of the host.
+
+        Raises:
+            HostError: Where it can't be shown.
+        """
+
+
+MODULES = {
+    "mkdocs": "gridatlas.hosts.sites.processes",
+    "properdocs": "gridatlas.hosts.sites.processes",
+    "zensical": "gridatlas.hosts.zensical.host",
+}
+"""The module of each host; only that of the project's own is imported."""
+
+
+def adapter_of(project: Project) -> Adapter:
+    """The adapter for a project's host."""
+    adapter: Adapter = import_module(MODULES[project.host])  # type: ignore[assignment]
+    return adapter

@@ -6,8 +6,10 @@ import json
 import shutil
 import threading
 from collections.abc import Iterable
+from html import escape
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from gridatlas.build.site import Site
 from gridatlas.charts.pool import draw
@@ -15,17 +17,19 @@ from gridatlas.csp.policy import add_policy
 from gridatlas.files.staging import StagedSite
 from gridatlas.hosts.reporting import not_written, throttled
 from gridatlas.hosts.sites import processes
-from gridatlas.hosts.sites.adapters import Report
-from gridatlas.hosts.sites.project import HostError, Project
-from gridatlas.hosts.sites.watching import Watcher
-from gridatlas.hosts.zensical import search
+from gridatlas.hosts.sites.project import HostError, Project, Report
+from gridatlas.hosts.zensical.folders import Watcher
 from gridatlas.hosts.zensical.settings import Settings
 from gridatlas.hosts.zensical.staging import Staged, Staging
+from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, join_names, only_problems, truncate_list
+from gridatlas.pages.search import cell_entries, source_entries
 
 LISTED = 5
 """Changed pages that are named one by one."""
+INDEX = "search.json"
+"""Where the search has what it finds, in the built site."""
 
 
 def build(project: Project, strict: bool, report: Report) -> int:
@@ -164,7 +168,7 @@ def _publish(staging: Staging, staged: Staged) -> None:
         site = StagedSite(settings.site)
         try:
             shutil.copytree(staging.folder / "site", site.folder, dirs_exist_ok=True)
-            search.add(site.folder, staged.site, settings.ending)
+            _add_to_search(site.folder, staged.site, settings.ending)
             if settings.options.csp:
                 add_policy(site.folder, settings.site_url, False)
             site.finish()
@@ -173,3 +177,21 @@ def _publish(staging: Staging, staged: Staged) -> None:
     except OSError as error:
         state = "the site was built, but couldn't replace the one before, which is unchanged"
         raise HostError(not_written(error, settings.site, state)) from error
+
+
+def _add_to_search(folder: Path, site: Site, ending: str) -> None:
+    """Have the search find cells and sources; a site without a search has no index."""
+    index = folder / INDEX
+    if not index.is_file():
+        return
+    content: Any = json.loads(index.read_text("utf-8"))
+    address = SiteAddress("", ending)
+    pages = {page.plan.path: page for page in site.pages}
+    items = content["items"]
+    trails = {item["location"]: item["path"] for item in items}
+    for made in (source_entries, cell_entries):
+        for entry in made(site.assessments.values(), pages.values(), address):
+            trail = trails.get(entry["location"].partition("#")[0], [])
+            texts = {name: escape(entry[name], quote=False) for name in ("title", "text")}
+            items.append(entry | texts | {"level": 2, "path": trail, "tags": []})
+    index.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), "utf-8")

@@ -1,13 +1,14 @@
-"""What is read from the configuration of a project for Zensical."""
+"""What is read from the configuration of a project for Zensical, the plugin's options among it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from gridatlas.hosts.sites.project import HostError, Project
-from gridatlas.hosts.zensical import configuration, navigation
-from gridatlas.hosts.zensical.options import Options, options_of
+from gridatlas.hosts.zensical import configuration
+from gridatlas.model.problems import join_names, nearest, quote
 
 PLACE = ".gridatlas"
 """Folder of what is given to Zensical, which takes nothing from outside of the project."""
@@ -15,11 +16,60 @@ PAGES = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
+class Options:
+    """What stands at `gridatlas` in the plugins of a configuration; paths are below its folder.
+
+    Their meaning is that of `GridAtlasConfig`.
+    """
+
+    data: str = "data"
+    into: str = "studies"
+    templates: str = ""
+    cache: str = ".cache/gridatlas"
+    strict: bool = False
+    csp: bool = False
+    prune_nav: bool = False
+    compare_to: str = ""
+
+
+def options_of(given: Any, config: Path) -> Options:
+    """The options as a configuration gives them.
+
+    Raises:
+        HostError: For an option that there isn't, or a value of another kind.
+    """
+    if given is None:
+        return Options()
+    place = f"{config}, the plugin gridatlas"
+    if not isinstance(given, dict):
+        raise HostError(f"{place}: no options", "keys such as data", "write the options as keys")
+    by_name = {field.name: field for field in fields(Options)}
+    for name, value in given.items():
+        if name not in by_name:
+            near = nearest(str(name), by_name)
+            raise HostError(
+                f"{place}: no option {quote(str(name))}",
+                f"one of {join_names(by_name)}",
+                f"write {near} in its place" if near else "remove it",
+            )
+        kind = bool if by_name[name].default in (True, False) else str
+        if value is not None and not isinstance(value, kind):
+            expected = "true or false" if kind is bool else "a text"
+            raise HostError(f"{place}: {name} is {value!r}", expected, "correct it")
+    options = Options(**{name: value for name, value in given.items() if value is not None})
+    if any(part in ("", ".", "..") for part in options.into.split("/")) or "\\" in options.into:
+        raise HostError(
+            f"{place}: into is {quote(options.into)}", "a folder of the site", "write studies"
+        )
+    return options
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What is read from the user's configuration.
 
     Attributes:
-        nav: Its entries; None where there are none.
+        nav: Its entries, a `navigation.Nav`; None where there are none.
         ending: What the address of a page has in the place of `index.md`.
         left_out: Names of the plugins that Zensical doesn't have.
     """
@@ -31,7 +81,7 @@ class Settings:
     ending: str
     strict: bool
     custom: Path | None
-    nav: navigation.Nav | None
+    nav: list[Any] | None
     has_own_nav: bool
     left_out: tuple[str, ...]
 

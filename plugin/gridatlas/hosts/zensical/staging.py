@@ -6,6 +6,7 @@ pages until they change: its last line says which data it was made from. Nobody 
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from dataclasses import dataclass
@@ -29,11 +30,10 @@ from gridatlas.hosts.markdown import EXPRESSION
 from gridatlas.hosts.reporting import not_written
 from gridatlas.hosts.sites.project import HostError, Project
 from gridatlas.hosts.standalone import data_line
-from gridatlas.hosts.zensical import theme
-from gridatlas.hosts.zensical.mirror import Content, Mirror, in_memory, of_file
-from gridatlas.hosts.zensical.options import Options
+from gridatlas.hosts.zensical.folders import Content, Mirror, in_memory, of_file
 from gridatlas.hosts.zensical.overlay import overlay
-from gridatlas.hosts.zensical.settings import PAGES, PLACE, Settings, settings_of
+from gridatlas.hosts.zensical.settings import PAGES, PLACE, Options, Settings, settings_of
+from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.render import Page
 
 CONFIG = ".gridatlas-zensical.yml"
@@ -87,7 +87,7 @@ class Staging:
                 for path, content in _our_files(site, settings).items()
                 if path not in files
             }
-            self._theme.bring(theme.overrides(settings.custom))
+            self._theme.bring(theme_overrides(settings.custom))
             changed = self._docs.bring(files | ours)
             text = overlay(self.project, settings, [page.plan for page in site.pages], files)
             if not self.config.is_file() or self.config.read_text("utf-8") != text:
@@ -144,6 +144,58 @@ class Staging:
         return files
 
 
+# --- the theme's templates with one more: what our pages say in their heads ----------------------
+
+MAIN, THEIRS = "main.html", "gridatlas-main.html"
+"""The template of pages, and the user's own, which ours extends."""
+KEY = "gridatlas_head"
+"""What the front matter of our pages has for their heads."""
+
+# A page that has a picture of its own, from the user's template, keeps its card whole.
+_TEMPLATE = """\
+{% extends "PARENT" %}
+{% block extrahead %}
+{% set own = super() %}
+{{ own }}
+{% if page and page.meta and page.meta.KEY and "og:image" not in own %}
+{{ page.meta.KEY | safe }}
+{% endif %}
+{% endblock %}
+"""
+
+
+def theme_overrides(custom: Path | None) -> dict[str, Content]:
+    """The files of the theme's `custom_dir`: the user's, and the template with ours.
+
+    Raises:
+        OSError: Where the user's can't be read.
+    """
+    files = {}
+    for path in sorted(custom.rglob("*")) if custom else []:
+        if path.is_file():
+            files[path.relative_to(custom or path).as_posix()] = of_file(path)
+    theirs = files.pop(MAIN, None)
+    parent = "base.html"
+    if theirs is not None:
+        files[THEIRS], parent = theirs, THEIRS
+    template = _TEMPLATE.replace("PARENT", parent).replace("KEY", KEY)
+    return files | {MAIN: in_memory(template.encode())}
+
+
+def _with_head(markdown: str, page: Page) -> str:
+    """A page's Markdown, whose front matter has what its head says."""
+    end = "</head>"
+    head = with_dataset(with_tags(end, page.head), page.dataset).removesuffix(end)
+    if not head:
+        return markdown
+    before, mark, rest = markdown.partition("\n---\n")
+    assert mark  # All pages of ours have front matter.
+    return f"{before}\n{KEY}: {json.dumps(head, ensure_ascii=False)}{mark}{rest}"
+
+
+# --- pages and files -----------------------------------------------------------------------------
+
+
 def _user_page(
     path: Path, assessments: Assessments, content: Content, made_with: tuple[str, ...]
 ) -> Content:
@@ -180,4 +232,4 @@ def _bytes(content: str | bytes) -> bytes:
 
 
 def _page(page: Page, ending: str) -> bytes:
-    return theme.with_head(page_with_figures(page, ending), page).encode()
+    return _with_head(page_with_figures(page, ending), page).encode()
