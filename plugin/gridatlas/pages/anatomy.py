@@ -57,10 +57,6 @@ class Anatomy:
         }
 
 
-PLACES = frozenset({"leading", "shown", "folded", "folded_title", "differences"})
-"""What every page with figures takes of the context of its anatomy."""
-
-
 def level_anatomy(
     assessment: Assessment, facet: Factor, level: Level, grids: tuple[Grid, ...]
 ) -> Anatomy:

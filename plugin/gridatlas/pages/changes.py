@@ -127,7 +127,7 @@ def plan_changes(changes: Changes, assessments: Iterable[Assessment], into: str)
             "more_grids": max(0, len(grids) - MAX_HEATMAPS),
             "study_pages": {study_id: f"{into}/{study_id}/index.md" for study_id in by_id},
         },
-        sections=tuple(sections),
+        given=tuple(sections),
         is_index=False,
     )
 

@@ -22,7 +22,6 @@ from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level, Study, inline, keyword
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.anatomy import (
-    PLACES,
     Anatomy,
     facet_anatomy,
     level_anatomy,
@@ -48,7 +47,6 @@ from gridatlas.pages.heatmaps import (
     rerun_figures,
     single_row,
 )
-from gridatlas.pages.lazy import LazyContext, LazySections
 from gridatlas.pages.reproduction import reproduction_context
 from gridatlas.results.grids import readings_behind
 
@@ -64,6 +62,8 @@ class PagePlan:
         title: Title as a search engine shows it; plain text.
         edit: Path of the file that it is made from, relative to the data folder.
         is_index: Whether it stands for the last section of its trail, or is a page within it.
+        given: Its sections, where there is no `anatomy`.
+        anatomy: Lays it out. A page in the cache never is.
     """
 
     path: str
@@ -73,9 +73,15 @@ class PagePlan:
     title: str
     description: str
     context: Mapping[str, Any] = field(repr=False)
-    sections: Sequence[Section] = field(default=(), repr=False)
+    given: tuple[Section, ...] = field(default=(), repr=False)
     edit: str = ""
     is_index: bool = True
+    anatomy: Callable[[], Anatomy] | None = None
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """Its figures, under headings."""
+        return self.anatomy().sections if self.anatomy else self.given
 
     @property
     def rows(self) -> tuple[FigureRow, ...]:
@@ -141,7 +147,7 @@ def plan_overview(
             "changed": "",
             "since": "",
         },
-        sections=tuple(
+        given=tuple(
             Section(assessment.study.title, (overview_row(assessment),))
             for assessment in assessments
         ),
@@ -172,7 +178,7 @@ def plan_study(
     return [
         replace(
             page,
-            context=_with(page.context, _links(assessment.study, into, page.path, others or {})),
+            context={**page.context, **_links(assessment.study, into, page.path, others or {})},
         )
         for page in pages
     ]
@@ -232,7 +238,7 @@ def _over(study: Study) -> str:
 
 def _study_page(assessment: Assessment, into: str) -> PagePlan:
     results, study = assessment.results, assessment.study
-    answer, anatomy = assessment.answers[""], cache(partial(study_anatomy, assessment))
+    answer = assessment.answers[""]
     path, facet = f"{into}/{study.id}/index.md", next(iter(study.facets), None)
     return PagePlan(
         path=path,
@@ -241,39 +247,19 @@ def _study_page(assessment: Assessment, into: str) -> PagePlan:
         nav_title=study.title,
         title=titled(answer, study, f"{study.title}: {_over(study)}"),
         description=described(answer, f"{study.title}: {_over(study)}."),
-        context=_laid_out(
-            anatomy,
-            page_context(assessment, into)
-            | {
-                "here": path,
-                "answer": answer,
-                "answers_file": f"{GRIDS}/{study.id}/{ANSWERS}",
-                "problems": results.problems,
-                "defaults": assessment.uncertainty.defaults_alone(),
-                "levels_facet": facet,
-                "levels": level_answers(assessment, into, facet),
-            },
-        ),
-        sections=LazySections(lambda: anatomy().sections),
+        context=page_context(assessment, into)
+        | {
+            "here": path,
+            "answer": answer,
+            "answers_file": f"{GRIDS}/{study.id}/{ANSWERS}",
+            "problems": results.problems,
+            "defaults": assessment.uncertainty.defaults_alone(),
+            "levels_facet": facet,
+            "levels": level_answers(assessment, into, facet),
+        },
         edit=f"{study.id}/study.yml",
+        anatomy=cache(partial(study_anatomy, assessment)),
     )
-
-
-def _laid_out(
-    anatomy: Callable[[], Anatomy], context: Mapping[str, Any], *more: str
-) -> LazyContext:
-    """The context of a page with the places of its figures, which aren't laid out yet.
-
-    Args:
-        more: What the page takes of the anatomy besides.
-    """
-    return LazyContext(context, PLACES.union(more), lambda: anatomy().context)
-
-
-def _with(context: Mapping[str, Any], more: Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(context, LazyContext):
-        return context.with_more(more)
-    return {**context, **more}
 
 
 def _links(
@@ -313,7 +299,6 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
     names = [level.label for level in assessment.results.levels(facet.id)]
     versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
     answer = assessment.answers.get(facet.id)
-    anatomy = cache(partial(facet_anatomy, assessment, facet))
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     context = page_context(assessment, into, facet, grids)
     path = context["facet_pages"][facet.id]
@@ -324,22 +309,18 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
         nav_title=facet.label,
         title=titled(answer, study, f"{versus}: {_over(study)}"),
         description=described(answer, f"{study.title}: {versus}, {_over(study)}."),
-        context=_laid_out(
-            anatomy,
-            context
-            | {
-                "here": path,
-                "siblings": sibling_pages(assessment, facet, context),
-                "facet": facet,
-                "versus": versus,
-                "answer": answer,
-                "levels_facet": facet,
-                "levels": level_answers(assessment, into, facet),
-            },
-            "compared",
-        ),
-        sections=LazySections(lambda: anatomy().sections),
+        context=context
+        | {
+            "here": path,
+            "siblings": sibling_pages(assessment, facet, context),
+            "facet": facet,
+            "versus": versus,
+            "answer": answer,
+            "levels_facet": facet,
+            "levels": level_answers(assessment, into, facet),
+        },
         edit=f"{study.id}/study.yml",
+        anatomy=cache(partial(facet_anatomy, assessment, facet)),
     )
 
 
@@ -348,7 +329,6 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
     grids = results.without_repeats(results.where(facet.id, level.key), facet.id)
     name = _level_title(facet, level)
     answer = assessment.answers.get(f"{facet.id}/{level.slug}")
-    anatomy = cache(partial(level_anatomy, assessment, facet, level, grids))
     context = page_context(assessment, into, facet, grids)
     path = context["level_pages"][facet.id, level.key]
     return PagePlan(
@@ -358,24 +338,21 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
         nav_title=level.label,
         title=titled(answer, study, f"{name}: {_over(study)}"),
         description=described(answer, f"{name}: {_over(study)}. {study.title}."),
-        context=_laid_out(
-            anatomy,
-            context
-            | {
-                "here": path,
-                "siblings": sibling_pages(assessment, facet, context),
-                "facet": facet,
-                "level": level,
-                "name": f"{name}: {_over(study)}",
-                "readings": readings_behind(study, grids),
-                "defaults": assessment.uncertainty.defaults_at(facet.id, level.key),
-                "claims": claims_about(assessment.claims, facet, level),
-                "answer": answer,
-            },
-        ),
-        sections=LazySections(lambda: anatomy().sections),
+        context=context
+        | {
+            "here": path,
+            "siblings": sibling_pages(assessment, facet, context),
+            "facet": facet,
+            "level": level,
+            "name": f"{name}: {_over(study)}",
+            "readings": readings_behind(study, grids),
+            "defaults": assessment.uncertainty.defaults_at(facet.id, level.key),
+            "claims": claims_about(assessment.claims, facet, level),
+            "answer": answer,
+        },
         edit=f"{study.id}/study.yml",
         is_index=False,
+        anatomy=cache(partial(level_anatomy, assessment, facet, level, grids)),
     )
 
 
@@ -397,7 +374,7 @@ def _checks_page(assessment: Assessment, into: str) -> PagePlan:
             "problems": assessment.results.problems,
             "pairs_file": f"{into}/{study.id}/checks/{PAIRS}",
         },
-        sections=sections,
+        given=sections,
         edit=f"{study.id}/study.yml",
         is_index=False,
     )
@@ -417,7 +394,7 @@ def _reproduction_page(
         title=f"{name} of {study.title}",
         description=f"{study.title}: {context['line']}.",
         context=page_context(assessment, into) | context | {"script_page": script_page},
-        sections=tuple(
+        given=tuple(
             single_row(rerun.grid.label, f"rerun-{index}", rerun_figures(assessment, rerun))
             for index, rerun in enumerate(reproduction.begun)
         ),

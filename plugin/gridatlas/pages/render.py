@@ -91,7 +91,7 @@ class Page:
     @property
     def written(self) -> Page:
         """The page without what it was written from: of its plan, only its place and its names."""
-        return replace(self, plan=replace(self.plan, context={}, sections=()))
+        return replace(self, plan=replace(self.plan, context={}, given=(), anatomy=None))
 
     def whole(self) -> str:
         """The page's Markdown with its figures in place, for hosts without a later hook."""
@@ -250,6 +250,7 @@ class Templates:
         figures |= changes_parts(plan, self._html) | self._cite(plan) | self._checks(plan)
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
+        context |= plan.anatomy().context if plan.anatomy else {}
         context["files_of"] = partial(downloads, page=plan.path)
         first = figure_anchor(plan.main_grid) if plan.main_grid else ""
         context["first_heatmap"] = first if first in seen else ""
