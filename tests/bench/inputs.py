@@ -14,7 +14,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 
 from gridatlas.build.site import build
-from gridatlas.pages.render import Page, fill
+from gridatlas.pages.page import Page, fill
 
 ROOT = Path(__file__).parents[2]
 PER_STUDY = 10

@@ -15,7 +15,7 @@ from builders import write_study
 from site_builds import text_of
 
 from gridatlas.build.site import Site, build
-from gridatlas.pages.render import Page
+from gridatlas.pages.page import Page
 
 ASSERTIVE = re.compile(
     r"\b(best|worst|better|worse|beats?|outperforms?|higher|lower|highest|lowest|gains?|los(?:es|t)"

@@ -13,14 +13,14 @@ from itertools import chain, zip_longest
 from gridatlas.build.site import Site
 from gridatlas.charts.render import Picture
 from gridatlas.pages.agreement import PAIRS
+from gridatlas.pages.anatomy import PLOTS
 from gridatlas.pages.embeds import markdown_text
 from gridatlas.pages.environment import caption, escape_markdown, plots_caption
 from gridatlas.pages.exports import downloads, plot_downloads, to_svg
 from gridatlas.pages.figure import DataTable, Figure, FigureRow
 from gridatlas.pages.filters import inert
 from gridatlas.pages.meta import CELLS, CROISSANT
-from gridatlas.pages.plots import PLOTS
-from gridatlas.pages.render import Page
+from gridatlas.pages.page import Page
 from gridatlas.pages.tables import data_table
 
 Names = Callable[[str], tuple[str, str]]

@@ -18,8 +18,8 @@ from typing import cast
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.files.cache import Cache, Content, cache_key
 from gridatlas.files.retained import content_digest
+from gridatlas.pages.page import Page
 from gridatlas.pages.plan import PagePlan
-from gridatlas.pages.render import Page
 
 _LIBRARIES = ("altair", "jinja2", "markupsafe", "numpy", "pydantic", "scipy", "vl-convert-python")
 _INDEX = "index"

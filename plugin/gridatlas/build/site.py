@@ -31,6 +31,7 @@ from gridatlas.pages.context import study_paths
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
 from gridatlas.pages.meta import CELLS, CROISSANT, croissant, json_ld, study_csv, tags
+from gridatlas.pages.page import Page
 from gridatlas.pages.plan import (
     EmbedPlan,
     PagePlan,
@@ -41,7 +42,7 @@ from gridatlas.pages.plan import (
     unreadable_page,
 )
 from gridatlas.pages.redirects import at_old_addresses
-from gridatlas.pages.render import Page, Writer
+from gridatlas.pages.render import Writer
 from gridatlas.progress import report, tracked
 
 ProgressReporter = Callable[[str], None]

@@ -18,8 +18,9 @@ from gridatlas.pages.agreement import pairs_csv
 from gridatlas.pages.cards import card_path, social_card
 from gridatlas.pages.embeds import embed_path
 from gridatlas.pages.exports import FORMATS, grid_path, plot_files
+from gridatlas.pages.page import Page
 from gridatlas.pages.plan import EmbedPlan, PagePlan
-from gridatlas.pages.render import Page, Writer
+from gridatlas.pages.render import Writer
 
 _OVERVIEW = ""
 """The name of the page that links to all studies; no study has it."""

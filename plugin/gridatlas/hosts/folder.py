@@ -19,8 +19,8 @@ from gridatlas.hosts.reporting import not_written
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
 from gridatlas.pages.filters import inert
+from gridatlas.pages.page import Page, fill, page_links
 from gridatlas.pages.plan import PagePlan
-from gridatlas.pages.render import Page, fill, page_links
 
 MANIFEST = ".gridatlas.json"
 """The manifest; hosts leave out what begins with a dot."""

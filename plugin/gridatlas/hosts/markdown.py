@@ -30,7 +30,7 @@ from gridatlas.claims import evaluate_value
 from gridatlas.hosts import fence_lines
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fence_figures import Fences
-from gridatlas.pages.render import placeholder
+from gridatlas.pages.page import placeholder
 from gridatlas.results.grids import Results
 
 EXPRESSION = r"\{\{\s*(grid\((?:[^{}]|\{[^{}]*\})*)\}\}"

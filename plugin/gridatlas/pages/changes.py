@@ -24,7 +24,7 @@ from gridatlas.model.format import many
 from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
-from gridatlas.pages.markdown import page_link
+from gridatlas.pages.page import page_link
 from gridatlas.pages.plan import PagePlan
 from gridatlas.results.differences import subtract
 

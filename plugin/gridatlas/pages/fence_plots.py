@@ -10,12 +10,12 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.render import Plot
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.study import Factor, Grid
+from gridatlas.pages.anatomy import plot_row
 from gridatlas.pages.dots import SETTINGS_UP_TO, dot_plot
 from gridatlas.pages.fence import Entry, Fence, FenceError
 from gridatlas.pages.figure import FigureRow
 from gridatlas.pages.forest import forest_plot
 from gridatlas.pages.plot_tables import Tables, tables_of
-from gridatlas.pages.plots import plot_row
 from gridatlas.pages.profiles import LEVELS_UP_TO, axis_profiles
 
 Find = Callable[[Entry, Mapping[str, Assessment]], tuple[Assessment, Grid]]

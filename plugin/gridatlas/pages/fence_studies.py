@@ -12,8 +12,9 @@ from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.pages.fence import Fence, FenceError
+from gridatlas.pages.page import fill, page_links
 from gridatlas.pages.plan import plan_embeds, plan_overview
-from gridatlas.pages.render import Templates, fill, page_links
+from gridatlas.pages.render import Templates
 
 
 @dataclass(frozen=True, slots=True)

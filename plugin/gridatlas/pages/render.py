@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -20,6 +18,7 @@ from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
+from gridatlas.model.study import Grid
 from gridatlas.pages.changes import changes_parts
 from gridatlas.pages.embeds import bibtex, embed_path, share
 from gridatlas.pages.environment import (
@@ -31,11 +30,11 @@ from gridatlas.pages.environment import (
 from gridatlas.pages.exports import downloads, grid_path, plot_downloads
 from gridatlas.pages.figure import Figure, FigureRow, Legend, PlotSubject
 from gridatlas.pages.filters import figure_anchor
-from gridatlas.pages.markdown import front_matter, page_link, tidy
+from gridatlas.pages.page import Page, front_matter, page_link, placeholder, tidy
 from gridatlas.pages.plan import EmbedPlan, PagePlan
-from gridatlas.pages.reproduction import rerun_rows, run_facts
-from gridatlas.pages.run_answers import run_answers
+from gridatlas.pages.reproduction import rerun_rows, run_answers, run_facts
 from gridatlas.pages.svg import (
+    as_picture,
     axis_width,
     drawn_size,
     responsive,
@@ -47,79 +46,8 @@ from gridatlas.pages.svg import (
     without_axis,
 )
 from gridatlas.pages.tables import data_table, line_table
-from gridatlas.pages.thumbnails import shown_grid, thumbnail
 from gridatlas.pages.tooltips import card_data
-
-_MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+\.md)(#[^)\s]*)?\)")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A finished page: Markdown with placeholders, and the HTML that takes their place.
-
-    The figures are put in after the host has rendered the Markdown: neither Markdown nor the
-    search index has to read them.
-
-    Attributes:
-        head: Tags that tell others of the page, as (name, content).
-        dataset: What the page is about as a schema.org Dataset, in JSON; empty without.
-    """
-
-    plan: PagePlan
-    markdown: str
-    figures: Mapping[str, str]
-    anchors: frozenset[str]
-    head: tuple[tuple[str, str], ...] = ()
-    dataset: str = ""
-
-    def relinked(self, moved: Mapping[str, str]) -> Page:
-        """The page with its links led to where a host has other pages in the place of ours.
-
-        Args:
-            moved: Paths of the pages that take the place, by the paths of ours.
-        """
-        here = posixpath.dirname(self.plan.path)
-
-        def led(match: re.Match[str]) -> str:
-            target = posixpath.normpath(posixpath.join(here, match[1]))
-            if target not in moved:
-                return match[0]
-            return f"]({posixpath.relpath(moved[target], here)}{match[2] or ''})"
-
-        return replace(self, markdown=_MARKDOWN_LINK.sub(led, self.markdown)) if moved else self
-
-    @property
-    def written(self) -> Page:
-        """The page without what it was written from: of its plan, only its place and its names."""
-        return replace(self, plan=replace(self.plan, context={}, given=(), anatomy=None))
-
-    def whole(self) -> str:
-        """The page's Markdown with its figures in place, for hosts without a later hook."""
-        return fill(self.markdown, self.figures)
-
-
-_PAGE_LINK = re.compile(r'href="((?:[^"#]*/)?)index\.md(#[^"]*)?"')
-
-
-def page_links(html: str, ending: str) -> str:
-    """Links of figures as a host's pages have them: `index.md` becomes `ending`."""
-    return _PAGE_LINK.sub(lambda match: f'href="{match[1] + ending or "./"}{match[2] or ""}"', html)
-
-
-_PLACEHOLDER = re.compile(r'<div data-gridatlas="([^"]+)"></div>')
-
-
-def fill(text: str, figures: Mapping[str, str]) -> str:
-    """Put figures in the place of their placeholders, and others in the place of those in them."""
-    return _PLACEHOLDER.sub(
-        lambda match: fill(figures[match[1]], figures) if match[1] in figures else match[0], text
-    )
-
-
-def placeholder(key: str) -> str:
-    """What stands in the place of a figure until the page is finished."""
-    return f'<div data-gridatlas="{escape(key)}"></div>'
-
+from gridatlas.results.differences import Difference
 
 CHECK_PARTS = {
     "tallies": "statements",
@@ -495,3 +423,24 @@ def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
     if key not in figures:
         raise LookupError(f'no figure "{key}" on this page; there are {join_names(figures)}')
     return Markup(placeholder(key))
+
+
+def shown_grid(figure: Figure) -> Grid | None:
+    """The grid that a thumbnail links to: of a difference, the second."""
+    return figure.shows.second if isinstance(figure.shows, Difference) else figure.grid
+
+
+def thumbnail(figure: Figure, svg: str, seen: set[str], link: str) -> Figure:
+    """A figure with its picture; ids that the page hasn't yet are added to `seen`.
+
+    Args:
+        link: Of the page that shows its grid.
+    """
+    figure_id = figure_anchor(figure.grid) if figure.grid else ""
+    if figure_id in seen:
+        figure_id = ""
+    if figure.grid and figure_id:
+        seen.add(figure_id)
+        svg = with_cell_ids(svg, figure.heatmap, figure.grid, seen)
+    picture = as_picture(responsive(with_own_ids(svg, seen)))
+    return replace(figure, id=figure_id, svg=Markup(picture), link=link)

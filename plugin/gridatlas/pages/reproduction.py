@@ -7,7 +7,7 @@ ever more than an argument to the shell.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -23,7 +23,7 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.schema import PLACEHOLDER
-from gridatlas.model.study import Cell, Grid, Level, Point, Run, Study
+from gridatlas.model.study import Answers, Cell, Grid, Level, Levels, Point, Run, Study
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.tables import MAX_TABLE_CELLS
 from gridatlas.results.items import trials
@@ -301,3 +301,65 @@ def _facets(grid: Grid) -> dict[str, str]:
 def _filled(word: str, levels: Mapping[str, str]) -> str:
     """One argument with the levels put in, quoted for the shell."""
     return shlex.quote(PLACEHOLDER.sub(lambda match: levels[match[1]], word))
+
+
+# --- what the answers of a run were like ---------------------------------------------------------
+
+MOST_CELLS = 200
+"""Cells of a run up to which each has a row; of more cells, each grid."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersRow:
+    """One cell, or one grid, in words; `prunes` is empty where no cache is pruned."""
+
+    name: str
+    cells: int
+    n: str
+    unanswered: str
+    truncated: str
+    tokens: str
+    prunes: str
+
+
+def run_answers(study: Study, run: Run) -> list[AnswersRow]:
+    """The complete cells of a run, or the grids that they are of, in its order."""
+    groups: dict[tuple[Levels, Point | None], list[Answers]] = {}
+    found = [(at, cell.answers) for at, cell in run.cells.items() if cell.answers is not None]
+    for (levels, point), answers in found:
+        key = (levels, point if len(found) <= MOST_CELLS else None)
+        groups.setdefault(key, []).append(answers)
+    return [_answers_row(_grid_name(study, *key), answers) for key, answers in groups.items()]
+
+
+def _grid_name(study: Study, levels: Levels, point: Point | None) -> str:
+    facets = zip(study.facets, levels, strict=True)
+    names = [facet.level(key).label for facet, key in facets]
+    if point is not None:
+        axes = [study.x.level(point[0]).label]
+        if study.second:
+            axes.append(study.y.level(point[1]).label)
+        names.append(" × ".join(axes))
+    return " | ".join(names) or study.title
+
+
+def _answers_row(name: str, cells: list[Answers]) -> AnswersRow:
+    n = sum(cell.n for cell in cells)
+    prunes = [cell.prunes for cell in cells if cell.prunes is not None]
+    return AnswersRow(
+        name,
+        len(cells),
+        f"{n:,}",
+        _shares([(cell.unanswered, cell.n) for cell in cells]),
+        _shares([(cell.truncated, cell.n) for cell in cells]),
+        f"{sum(cell.tokens for cell in cells) / n:,.1f}",
+        f"{sum(prunes) / n:,.1f}" if prunes else "",
+    )
+
+
+def _shares(counts: Iterable[tuple[int, int]]) -> str:
+    """A share in %, and of several cells the highest: `0.4 % (at most 2.1 %)`."""
+    counts = tuple(counts)
+    share = 100 * sum(k for k, _ in counts) / sum(n for _, n in counts)
+    most = max(100 * k / n for k, n in counts)
+    return f"{share:.1f} %" + (f" (at most {most:.1f} %)" if len(counts) > 1 and most else "")

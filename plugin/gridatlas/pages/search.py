@@ -14,7 +14,7 @@ from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import cell_text
 from gridatlas.model.study import Grid, Study
 from gridatlas.pages.filters import cell_anchor
-from gridatlas.pages.render import Page
+from gridatlas.pages.page import Page
 
 INDEX = "search/search_index.json"
 """Where MkDocs' and Material's search have what they find, in the built site."""

@@ -18,7 +18,7 @@ from gridatlas.build.study_writer import StudyWriter
 from gridatlas.data import signatures
 from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.files.cache import FILE
-from gridatlas.pages.render import Page
+from gridatlas.pages.page import Page
 
 STUDY = """\
 format: 1

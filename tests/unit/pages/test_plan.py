@@ -1,4 +1,4 @@
-"""What pages are planned to show is laid out when it is asked for: of a page in the cache, never."""
+"""What a page shows is laid out when it is asked for: of a page in the cache, never."""
 
 from __future__ import annotations
 

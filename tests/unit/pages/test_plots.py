@@ -19,12 +19,7 @@ from gridatlas.build.markdown_export import for_repository, markdown_page
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Grid
-from gridatlas.pages.dots import dot_plot
-from gridatlas.pages.exports import plot_files
-from gridatlas.pages.figure import FigureRow, Section
-from gridatlas.pages.plan import PagePlan
-from gridatlas.pages.plot_tables import tables_of
-from gridatlas.pages.plots import (
+from gridatlas.pages.anatomy import (
     axis_profiles,
     forest_plot,
     forest_row,
@@ -32,7 +27,13 @@ from gridatlas.pages.plots import (
     settings_plot,
     settings_row,
 )
-from gridatlas.pages.render import Page, Templates, placeholder
+from gridatlas.pages.dots import dot_plot
+from gridatlas.pages.exports import plot_files
+from gridatlas.pages.figure import FigureRow, Section
+from gridatlas.pages.page import Page, placeholder
+from gridatlas.pages.plan import PagePlan
+from gridatlas.pages.plot_tables import tables_of
+from gridatlas.pages.render import Templates
 
 Assess = Callable[..., Assessment]
 ACCURACY = {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1}

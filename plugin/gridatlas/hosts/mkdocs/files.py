@@ -23,7 +23,7 @@ from gridatlas.files.retained import RetainedFiles
 from gridatlas.files.staging import Signature, signature
 from gridatlas.hosts import fence_lines
 from gridatlas.pages.filters import inert
-from gridatlas.pages.render import Page
+from gridatlas.pages.page import Page
 
 log = logging.getLogger("mkdocs.plugins.gridatlas")
 

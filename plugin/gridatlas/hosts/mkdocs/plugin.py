@@ -61,13 +61,13 @@ from gridatlas.hosts.reporting import is_of_disk, not_written, throttled
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list
+from gridatlas.pages.anatomy import PLOTS
 from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.fence import FenceError, error_box
 from gridatlas.pages.fence_figures import Fences
 from gridatlas.pages.fence_studies import StudyPages
 from gridatlas.pages.meta import with_dataset, with_tags
-from gridatlas.pages.plots import PLOTS
-from gridatlas.pages.render import Page, fill, page_links
+from gridatlas.pages.page import Page, fill, page_links
 from gridatlas.pages.search import INDEX, cell_entries, source_entries, with_entries
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.

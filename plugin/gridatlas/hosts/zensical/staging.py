@@ -34,7 +34,7 @@ from gridatlas.hosts.zensical.folders import Content, Mirror, in_memory, of_file
 from gridatlas.hosts.zensical.overlay import overlay
 from gridatlas.hosts.zensical.settings import PAGES, PLACE, Options, Settings, settings_of
 from gridatlas.pages.meta import with_dataset, with_tags
-from gridatlas.pages.render import Page
+from gridatlas.pages.page import Page
 
 CONFIG = ".gridatlas-zensical.yml"
 """The configuration that Zensical is given. It is beside the user's, for the paths in it."""
