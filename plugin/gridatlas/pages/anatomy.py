@@ -25,23 +25,11 @@ MOST_TWICE = 10
 """Grids of at most two facets up to which the page that compares levels has them side by side. Of
 more facets, the pages of another facet's levels have them so."""
 
-
-__all__ = [
-    "axis_profiles",
-    "forest_plot",
-    "forest_row",
-    "plot_row",
-    "profiles_row",
-    "settings_plot",
-    "settings_row",
-]
 PLOTS = "plots"
 """Folder of the plots' downloads, beside the pages."""
 
 
-def settings_row(
-    assessment: Assessment, grids: Sequence[Grid], page: str = "", key: str = "dots"
-) -> FigureRow | None:
+def settings_row(assessment: Assessment, grids: Sequence[Grid], page: str = "") -> FigureRow | None:
     """The dot plot of a page as a row; None where the data don't carry it.
 
     Args:
@@ -50,21 +38,19 @@ def settings_row(
     plot = settings_plot(assessment, grids)
     if plot is None:
         return None
-    return plot_row(assessment, (plot,), grids, page, key)
+    return plot_row(assessment, (plot,), grids, page, "settings")
 
 
-def profiles_row(
-    assessment: Assessment, grids: Sequence[Grid], page: str = "", key: str = "profiles"
-) -> FigureRow | None:
+def profiles_row(assessment: Assessment, grids: Sequence[Grid], page: str = "") -> FigureRow | None:
     """The profiles of a page as a row; as `settings_row`."""
     plots = axis_profiles(assessment, grids)
-    return plot_row(assessment, plots, grids, page, key) if plots else None
+    return plot_row(assessment, plots, grids, page, "axes") if plots else None
 
 
-def forest_row(assessment: Assessment, facet: Factor, key: str = "forest") -> FigureRow | None:
+def forest_row(assessment: Assessment, facet: Factor) -> FigureRow | None:
     """The forest plot of the page that compares a facet's levels; as `settings_row`."""
     plot = forest_plot(assessment, facet)
-    return plot_row(assessment, (plot,), (), facet.id, key) if plot else None
+    return plot_row(assessment, (plot,), (), facet.id, "forest") if plot else None
 
 
 def plot_row(
@@ -196,8 +182,8 @@ def answering(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> tup
         page: The page's path below the study's.
     """
     rows = (
-        settings_row(assessment, grids, page, "settings"),
-        profiles_row(assessment, grids, page, "axes"),
+        settings_row(assessment, grids, page),
+        profiles_row(assessment, grids, page),
     )
     return tuple(row for row in rows if row is not None)
 

@@ -20,14 +20,11 @@ SETTINGS_UP_TO = 2_500
 """Settings up to which they are ranked."""
 
 
-def settings_plot(
-    assessment: Assessment, grids: Iterable[Grid], *, always: bool = False
-) -> DotPlot | None:
+def settings_plot(assessment: Assessment, grids: Iterable[Grid]) -> DotPlot | None:
     """The settings ranked by their mean.
 
     Args:
         grids: Of one table, or of one per benchmark or seed; aggregates may be among them.
-        always: Whether to draw values without any interval, too.
 
     Returns:
         None where there is nothing to choose, where too many settings share the best value, or
@@ -36,11 +33,11 @@ def settings_plot(
     tables = tables_of(assessment, grids)
     if tables is None or assessment.study.axes == "conditions":
         return None
-    return dot_plot(tables, always=always)
+    return dot_plot(tables)
 
 
-def dot_plot(tables: Tables, *, always: bool) -> DotPlot | None:
-    """As `settings_plot`, also of conditions."""
+def dot_plot(tables: Tables, *, always: bool = False) -> DotPlot | None:
+    """As `settings_plot`, also of conditions; `always` also of values without any interval."""
     study = tables.study
     if len(study.x.levels) * len(study.y.levels) > SETTINGS_UP_TO:
         return None

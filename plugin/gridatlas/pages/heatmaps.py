@@ -54,17 +54,10 @@ def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def grid_figures(
-    assessment: Assessment, grids: tuple[Grid, ...], shared: bool
+def figures_of(
+    chosen: Sequence[tuple[Assessment, Grid]], shared: bool = False, compact: bool = False
 ) -> tuple[Figure, ...]:
     """The heatmaps of grids, on one colour scale where it is shared."""
-    return figures_of([(assessment, grid) for grid in grids], shared)
-
-
-def figures_of(
-    chosen: Sequence[tuple[Assessment, Grid]], shared: bool, compact: bool = False
-) -> tuple[Figure, ...]:
-    """As `grid_figures`, of grids that may be of several studies."""
     grids = tuple(grid for _, grid in chosen)
     shared = shared and len(grids) > 1
     domain = own_domain(grids) if shared else None
@@ -150,13 +143,11 @@ def side_by_side(
     grids: Iterable[Grid],
     facet: Factor,
     page: str,
-    heading: str = "Heatmaps",
 ) -> tuple[Section, ...]:
     """One part per combination of the other facets: the levels of `facet` beside each other.
 
     Args:
         page: Path of the page below the study's.
-        heading: For a part that no other facet names.
     """
     results, study = assessment.results, assessment.study
     index = study.facets.index(facet)
@@ -178,5 +169,5 @@ def side_by_side(
             for other, level in zip(study.facets, together[0].names, strict=True)
             if other != facet and (other.id not in fixed or len(groups) == 1)
         ]
-        sections.append(Section(" | ".join(labels) or heading, rows))
+        sections.append(Section(" | ".join(labels) or "Heatmaps", rows))
     return tuple(sections)

@@ -43,7 +43,7 @@ from gridatlas.pages.exports import ANSWERS, GRIDS
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.heatmaps import (
     disagreement_figures,
-    grid_figures,
+    figures_of,
     rerun_figures,
     single_row,
 )
@@ -192,7 +192,7 @@ def plan_embeds(assessment: Assessment, into: str) -> list[EmbedPlan]:
     return [
         EmbedPlan(
             grid,
-            grid_figures(assessment, (grid,), shared=False)[0],
+            figures_of([(assessment, grid)])[0],
             f"{grid.label}: {_over(study)}" if study.facets else f"{study.title}: {_over(study)}",
             pages[levels],
             _answer_of(assessment, grid),

@@ -18,7 +18,6 @@ from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
-from gridatlas.model.study import Grid
 from gridatlas.pages.changes import changes_parts
 from gridatlas.pages.embeds import bibtex, embed_path, share
 from gridatlas.pages.environment import (
@@ -131,8 +130,6 @@ class Writer:
         return write(self._own, plan, self._drawings)
 
 
-PLOT = "plot.html.jinja"
-"""Template of a row of plots."""
 EMBED = "embed.html.jinja"
 """Template of a grid's page for frames."""
 FIGURE_WIDTH = 430
@@ -185,8 +182,7 @@ class Templates:
 
         def figure(key: str) -> Markup:
             if key not in figures and key in PARTS:
-                part = self._html.get_template(f"{key}.html.jinja")
-                figures[key] = part.render(**context, figure=figure).strip()
+                figures[key] = self._part(key, **context, figure=figure)
                 seen.update(_IDS.findall(figures[key]))
             return _placeholder(figures, key)
 
@@ -225,19 +221,18 @@ class Templates:
         if row.legend is not None:
             return self._multiples(row, row.legend, path, drawings, seen, links)
         drawn = tuple(self._drawn(figure, path, drawings, seen, links) for figure in row.figures)
-        template = self._html.get_template(PLOT if row.plots else "gallery.html.jinja")
-        return template.render(row=replace(row, figures=drawn)).strip()
+        return self._part("plot" if row.plots else "gallery", row=replace(row, figures=drawn))
 
     def _thumbnails(self, row: FigureRow, path: str, drawings: Drawings, seen: set[str]) -> str:
         """Pictures that link to the pages of their grids."""
         figures = []
         for figure in row.figures:
-            grid = shown_grid(figure)
+            # Of a difference, the second.
+            grid = figure.shows.second if isinstance(figure.shows, Difference) else figure.grid
             embed = self._embeds.get(grid_path(grid)) if grid else None
             link = self.site.relative(embed.page, path, figure_anchor(embed.grid)) if embed else ""
-            figures.append(thumbnail(figure, drawings[figure.chart].svg, seen, link))
-        template = self._html.get_template("thumbnails.html.jinja")
-        return template.render(row=replace(row, figures=tuple(figures))).strip()
+            figures.append(_thumbnail(figure, drawings[figure.chart].svg, seen, link))
+        return self._part("thumbnails", row=replace(row, figures=tuple(figures)))
 
     def _multiples(
         self,
@@ -259,11 +254,8 @@ class Templates:
             figures.append(drawn if files else replace(drawn, downloads={}, share=None))
         first = drawings[row.figures[0].chart].svg
         wide, left = drawn_size(first)[0], axis_width(first)
-        return (
-            self._html.get_template("multiples.html.jinja")
-            .render(row=replace(row, figures=tuple(figures)), axis=left, plot=wide - left)
-            .strip()
-        )
+        row = replace(row, figures=tuple(figures))
+        return self._part("multiples", row=row, axis=left, plot=wide - left)
 
     def _drawn(
         self,
@@ -332,8 +324,8 @@ class Templates:
             if row.width:
                 drawn = replace(drawn, width="")  # its row has one
             figures.append(drawn if files else replace(drawn, downloads={}))
-        template = self._html.get_template(PLOT if row.plots else "fence.html.jinja")
-        return template.render(row=replace(row, figures=tuple(figures))).strip()
+        name = "plot" if row.plots else "fence"
+        return self._part(name, row=replace(row, figures=tuple(figures)))
 
     def embed(self, plan: EmbedPlan, drawings: Drawings) -> str:
         """Write a grid's page for frames: a whole document.
@@ -358,46 +350,39 @@ class Templates:
     def _claims(self, plan: PagePlan) -> dict[str, str]:
         if not plan.context.get("claims"):
             return {}
-        template = self._html.get_template("claims.html.jinja")
         link = partial(page_link, plan.path)
-        return {"claims": template.render(**plan.context, link=link).strip()}
+        return {"claims": self._part("claims", **plan.context, link=link)}
 
     def _checks(self, plan: PagePlan) -> dict[str, str]:
         """The tables and lists of the page Checks."""
         if plan.template != "checks.md.jinja":
             return {}
         context = {**plan.context, "link": partial(page_link, plan.path)}
-        return {
-            name: self._html.get_template(f"{template}.html.jinja").render(**context).strip()
-            for name, template in CHECK_PARTS.items()
-        }
+        return {name: self._part(template, **context) for name, template in CHECK_PARTS.items()}
 
     def _runs(self, plan: PagePlan) -> dict[str, str]:
         """What stands below the heatmaps of the page Reproduction, and its runs."""
         reproduction: Reproduction | None = plan.context.get("reproduction")
         if reproduction is None or plan.path != plan.context["reproduction_page"]:
             return {}
-        template = self._html.get_template("rerun.html.jinja")
         found = {
-            f"cells-{index}": template.render(rerun=rerun, rows=rerun_rows(rerun)).strip()
+            f"cells-{index}": self._part("rerun", rerun=rerun, rows=rerun_rows(rerun))
             for index, rerun in enumerate(reproduction.begun)
         }
         if reproduction.runs:
-            template = self._html.get_template("runs.html.jinja")
-            found["runs"] = template.render(
-                runs=reproduction.runs,
-                facts=run_facts,
-                answers_of=partial(run_answers, reproduction.study),
-            ).strip()
+            answers = partial(run_answers, reproduction.study)
+            found["runs"] = self._part(
+                "runs", runs=reproduction.runs, facts=run_facts, answers_of=answers
+            )
         context = {
             **plan.context,
             "link": partial(page_link, plan.path),
             "grids": [rerun.grid for rerun in reproduction.reruns]
             + [own.grid for own in reproduction.own],
         }
-        for name in ("commands", "differing", "verdicts"):
-            found[name] = self._html.get_template(f"{name}.html.jinja").render(**context).strip()
-        return found
+        return found | {
+            name: self._part(name, **context) for name in ("commands", "differing", "verdicts")
+        }
 
     def _cite(self, plan: PagePlan) -> dict[str, str]:
         """What stands on a study's own page to cite it."""
@@ -407,16 +392,18 @@ class Templates:
         text = bibtex(
             study, study.title, self.site.of(plan.path, plan.path) if self.address else ""
         )
-        return {"cite": self._html.get_template("cite.html.jinja").render(text=text).strip()}
+        return {"cite": self._part("cite", text=text)}
 
     def _problems(self, plan: PagePlan) -> dict[str, str]:
-        problems = plan.context.get("problems") or ()
+        problems = plan.context.get("problems")
         if not problems:
             return {}
-        template = self._html.get_template("problems.html.jinja")
-        return {
-            "problems": template.render(problems=problems, listed=truncate_list(problems)).strip()
-        }
+        listed = truncate_list(problems)
+        return {"problems": self._part("problems", problems=problems, listed=listed)}
+
+    def _part(self, name: str, /, **context: Any) -> str:
+        """A part of a page in HTML, by its template."""
+        return self._html.get_template(f"{name}.html.jinja").render(**context).strip()
 
 
 def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
@@ -425,12 +412,7 @@ def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
     return Markup(placeholder(key))
 
 
-def shown_grid(figure: Figure) -> Grid | None:
-    """The grid that a thumbnail links to: of a difference, the second."""
-    return figure.shows.second if isinstance(figure.shows, Difference) else figure.grid
-
-
-def thumbnail(figure: Figure, svg: str, seen: set[str], link: str) -> Figure:
+def _thumbnail(figure: Figure, svg: str, seen: set[str], link: str) -> Figure:
     """A figure with its picture; ids that the page hasn't yet are added to `seen`.
 
     Args:

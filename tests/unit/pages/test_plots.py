@@ -19,20 +19,15 @@ from gridatlas.build.markdown_export import for_repository, markdown_page
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Grid
-from gridatlas.pages.anatomy import (
-    axis_profiles,
-    forest_plot,
-    forest_row,
-    profiles_row,
-    settings_plot,
-    settings_row,
-)
-from gridatlas.pages.dots import dot_plot
+from gridatlas.pages.anatomy import forest_row, profiles_row, settings_row
+from gridatlas.pages.dots import dot_plot, settings_plot
 from gridatlas.pages.exports import plot_files
 from gridatlas.pages.figure import FigureRow, Section
+from gridatlas.pages.forest import forest_plot
 from gridatlas.pages.page import Page, placeholder
 from gridatlas.pages.plan import PagePlan
 from gridatlas.pages.plot_tables import tables_of
+from gridatlas.pages.profiles import axis_profiles
 from gridatlas.pages.render import Templates
 
 Assess = Callable[..., Assessment]
@@ -276,7 +271,7 @@ def test_there_is_no_ranking_where_nothing_can_be_chosen(
 
 def test_values_without_intervals_are_drawn_if_asked_for(assess: Assess) -> None:
     assessment = assess(GRID, rising, **LATENCY)
-    plot = settings_plot(assessment, assessment.results.grids.values(), always=True)
+    plot = dot_plot(tables_of(assessment, assessment.results.grids.values()), always=True)
     assert plot is not None
     assert (plot.rows[0].name, plot.rows[0].low, plot.band) == ("0.1 × 1", None, None)
 
@@ -317,7 +312,7 @@ def test_outcomes_by_item_have_intervals_too() -> None:
     assert settings_plot(assessment, [grid]) is None
     tables = tables_of(assessment, [grid])
     assert tables is not None
-    plot = dot_plot(tables, always=False)
+    plot = dot_plot(tables)
     assert plot is not None
     assert all(row.low is not None for row in plot.rows)
     forest = forest_plot(assessment, assessment.study.facet("setting"))
