@@ -13,8 +13,7 @@ from gridatlas.build.site import Site, build
 from gridatlas.diff.snapshot import load_snapshot
 from gridatlas.model.problems import Problem
 from gridatlas.pages.fence import FenceError
-from gridatlas.pages.fence_figures import Fences
-from gridatlas.pages.fence_studies import StudyPages
+from gridatlas.pages.fences import Fences, StudyPages
 
 TEMPLATES = Path(gridatlas.__file__).parent / "pages" / "templates"
 

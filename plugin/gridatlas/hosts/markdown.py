@@ -29,7 +29,7 @@ from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 from gridatlas.claims import evaluate_value
 from gridatlas.hosts import fence_lines
 from gridatlas.pages.fence import FenceError
-from gridatlas.pages.fence_figures import Fences
+from gridatlas.pages.fences import Fences
 from gridatlas.pages.page import placeholder
 from gridatlas.results.grids import Results
 

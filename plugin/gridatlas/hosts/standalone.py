@@ -43,8 +43,7 @@ from gridatlas.hosts.markdown import (
 from gridatlas.model.problems import only_problems, truncate_list
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.fence import FenceError, error_box
-from gridatlas.pages.fence_figures import Fences
-from gridatlas.pages.fence_studies import StudyPages
+from gridatlas.pages.fences import Fences, StudyPages
 from gridatlas.results.grids import Results
 
 log = logging.getLogger("gridatlas")

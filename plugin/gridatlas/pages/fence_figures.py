@@ -1,28 +1,22 @@
-"""The figures that a fence stands for, and their HTML."""
+"""The figures that a fence stands for."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.heatmap import with_overrides
 from gridatlas.charts.line import Axis, Line, draw_line, line_domain
-from gridatlas.charts.pool import draw
-from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
-from gridatlas.pages.environment import IN_TEMPLATES, template_problem
-from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, parse, width
+from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, width
 from gridatlas.pages.fence_plots import plots
-from gridatlas.pages.fence_studies import StudyPages, listed, studies_html
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
 from gridatlas.pages.multiples import multiples
-from gridatlas.pages.render import Templates
 from gridatlas.results.differences import Difference, subtract
 from gridatlas.results.grids import Results
 
@@ -362,69 +356,3 @@ def _titled(figures: tuple[Figure, ...], fence: Fence) -> FigureRow:
         return FigureRow("", figures, caption)
     caption = caption if caption[-1] in ".!?" else f"{caption}."
     return FigureRow("", (replace(figures[0], caption=caption),))
-
-
-# --- as HTML ------------------------------------------------------------------------------------
-
-
-class Fences:
-    """Writes the figures that the fences of pages stand for.
-
-    Args:
-        assessments: The studies by their ids.
-        cache: Folder where drawings are cached between builds; None for nowhere.
-        templates: The user's own templates.
-        broken: Names of those that can't be used.
-        files: Whether the site has the grids' files, in `grids/`.
-        pages: Where the site has the studies' pages; None where it has none.
-    """
-
-    def __init__(
-        self,
-        assessments: Mapping[str, Assessment],
-        cache: Path | None = None,
-        templates: Path | None = None,
-        broken: frozenset[str] = frozenset(),
-        files: bool = True,
-        pages: StudyPages | None = None,
-    ) -> None:
-        self.assessments, self.cache, self.files = assessments, cache, files
-        self.templates, self.broken, self.pages = templates, broken, pages
-        self._written = Templates(templates, broken, (), SiteAddress())
-
-    def html(self, body: str, page: str, seen: set[str]) -> str:
-        """The figures of a fence.
-
-        Args:
-            body: What stands in the fence.
-            page: Path of the page, or of a file beside its address.
-            seen: Ids that the page has already; those of the figures are added.
-
-        Raises:
-            FenceError: For a fence that can't be shown, or a template of the user's that fails.
-        """
-        fence = parse(body)
-        try:
-            if fence.option("as") == "studies":
-                return self._studies(fence, page)
-            row = figures(fence, self.assessments)
-            drawings = draw([figure.chart for figure in row.figures], self.cache)
-            return self._written.fence(row, page, drawings, seen, self.files)
-        except IN_TEMPLATES as error:
-            if self.templates is None:
-                raise
-            problem = template_problem(error, self.templates, "fence.html.jinja")
-            raise FenceError(
-                f"{problem.place}: {problem.found}", problem.expected, "correct the template"
-            ) from error
-
-    def _studies(self, fence: Fence, page: str) -> str:
-        chosen = listed(fence, self.assessments)
-        if self.pages is None:
-            raise fence.error(
-                "as",
-                "as: studies, where the site has no pages of studies",
-                "write them with `gridatlas build`, and set `downloads: true` for the extension",
-                "a site with pages to link to",
-            )
-        return studies_html(chosen, self.pages, page, self.cache, (self.templates, self.broken))

@@ -64,8 +64,7 @@ from gridatlas.model.problems import join_names, only_problems, truncate_list
 from gridatlas.pages.anatomy import PLOTS
 from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.fence import FenceError, error_box
-from gridatlas.pages.fence_figures import Fences
-from gridatlas.pages.fence_studies import StudyPages
+from gridatlas.pages.fences import Fences, StudyPages
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.page import Page, fill, page_links
 from gridatlas.pages.search import INDEX, cell_entries, source_entries, with_entries
