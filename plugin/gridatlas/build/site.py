@@ -25,12 +25,20 @@ from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAd
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
 from gridatlas.model.study import Study
-from gridatlas.pages.cards import card_description, card_path
 from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.context import study_paths
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
-from gridatlas.pages.meta import CELLS, CROISSANT, croissant, json_ld, study_csv, tags
+from gridatlas.pages.meta import (
+    CELLS,
+    CROISSANT,
+    card_description,
+    card_path,
+    croissant,
+    json_ld,
+    study_csv,
+    tags,
+)
 from gridatlas.pages.page import Page
 from gridatlas.pages.plan import (
     EmbedPlan,

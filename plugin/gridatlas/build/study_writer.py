@@ -15,9 +15,9 @@ from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawable, Drawing, Picture
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.pages.agreement import pairs_csv
-from gridatlas.pages.cards import card_path, social_card
 from gridatlas.pages.embeds import embed_path
 from gridatlas.pages.exports import FORMATS, grid_path, plot_files
+from gridatlas.pages.meta import card_path, social_card
 from gridatlas.pages.page import Page
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.render import Writer
