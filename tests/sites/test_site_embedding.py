@@ -39,7 +39,7 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.badges import best_badge, reproduced_badge, text_width
 from gridatlas.model.schema import Source
 from gridatlas.pages.embeds import bibtex
-from gridatlas.pages.meta import png_size, with_tags
+from gridatlas.pages.meta import with_tags
 
 SVG = "{http://www.w3.org/2000/svg}"
 QWEN = f"studies/{DYNTS}/model/r1-qwen/"
@@ -374,11 +374,6 @@ def test_a_card_that_is_there_stays(head: str, added: list[str]) -> None:
 
 def test_a_page_without_a_head_stays() -> None:
     assert with_tags("<p>x</p>", OURS) == "<p>x</p>"
-
-
-def test_a_picture_that_is_none() -> None:
-    with pytest.raises(ValueError, match="not a PNG"):
-        png_size(b"GIF89a" + bytes(30))
 
 
 # --- badges -------------------------------------------------------------------------------------

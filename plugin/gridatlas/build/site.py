@@ -32,8 +32,6 @@ from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
 from gridatlas.pages.meta import (
     CELLS,
     CROISSANT,
-    card_description,
-    card_path,
     croissant,
     json_ld,
     study_csv,
@@ -190,11 +188,10 @@ def _with_metadata(
     datasets = _data_files(assessments.values(), into, site, files)
     studies = tuple(assessment.study for assessment in assessments.values())
     files.add(at_old_addresses(studies, plans, embeds, files, into, site, MOVED))
-    descriptions = {card_path(page.plan): card_description(page.plan, site) for page in pages}
     return tuple(
         replace(
             page,
-            head=tags(page.plan, site, files, descriptions),
+            head=tags(page.plan, site),
             dataset=datasets.get(page.plan.path, ""),
         )
         for page in pages

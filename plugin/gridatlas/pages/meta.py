@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from html import escape
@@ -16,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gridatlas.assessment.answers.answer import Answer, Grade
-from gridatlas.charts.card import SocialCard
+from gridatlas.charts.card import HEIGHT, WIDTH, SocialCard
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.schema import Source
@@ -34,18 +33,8 @@ _PRESENT = re.compile(r"""<meta\s[^>]*?\b(?:property|name)=["']?((?:og|twitter):
 _HEAD_ENDS = re.compile(r"</head\s*>", re.IGNORECASE)
 
 
-def tags(
-    plan: PagePlan,
-    site: SiteAddress,
-    files: Mapping[str, str | bytes],
-    described: Mapping[str, str],
-) -> tuple[Tag, ...]:
-    """The tags of one page; its picture and address only where the site's address is known.
-
-    Args:
-        files: The site's files, with the pictures among them.
-        described: What the pictures show, by their path.
-    """
+def tags(plan: PagePlan, site: SiteAddress) -> tuple[Tag, ...]:
+    """The tags of one page; its picture and address only where the site's address is known."""
     found = [
         ("og:type", "website"),
         ("og:title", plan.title),
@@ -53,14 +42,13 @@ def tags(
     ]
     if site.root:
         image = card_path(plan)
-        width, height = png_size(files[image])
         found += [
             ("og:url", site.of(plan.path, plan.path)),
             ("og:image", site.of(image, plan.path)),
             ("og:image:type", "image/png"),
-            ("og:image:width", str(width)),
-            ("og:image:height", str(height)),
-            ("og:image:alt", described[image]),
+            ("og:image:width", str(WIDTH)),
+            ("og:image:height", str(HEIGHT)),
+            ("og:image:alt", _texts(plan, site).description),
             ("twitter:card", "summary_large_image"),
         ]
     else:
@@ -87,11 +75,6 @@ def card_path(plan: PagePlan) -> str:
 def social_card(plan: PagePlan, site: SiteAddress) -> SocialCard:
     """The picture of a page: what it leads with, and its first heatmap."""
     return replace(_texts(plan, site), thumbnail=_thumbnail(plan, plan.context.get("answer")))
-
-
-def card_description(plan: PagePlan, site: SiteAddress) -> str:
-    """A text in the place of the picture; nothing is laid out for it."""
-    return _texts(plan, site).description
 
 
 def _texts(plan: PagePlan, site: SiteAddress) -> SocialCard:
@@ -149,18 +132,6 @@ def with_dataset(html: str, dataset: str) -> str:
         return html
     block = f'<script type="application/ld+json">{dataset}</script>\n'
     return html[: ends.start()] + block + html[ends.start() :]
-
-
-def png_size(png: str | bytes) -> tuple[int, int]:
-    """Width and height that a PNG names in its header.
-
-    Raises:
-        ValueError: For anything else than a PNG.
-    """
-    if not isinstance(png, bytes) or png[:8] != b"\x89PNG\r\n\x1a\n":
-        raise ValueError("not a PNG")
-    width, height = struct.unpack(">II", png[16:24])
-    return width, height
 
 
 # --- a study as a data set ----------------------------------------------------------------------
