@@ -81,7 +81,8 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     "metrics",
     metavar="COLUMN",
     multiple=True,
-    help="Values. Repeat the option for linked studies, one per metric.",
+    help="Values; of a wide table, their name. Repeat the option for linked studies, one per "
+    "metric.",
 )
 @click.option(
     "--facet",

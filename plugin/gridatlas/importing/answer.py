@@ -14,15 +14,15 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
     """The roles of columns, and what becomes of the rows."""
     beside = "±" if proposal.spread[0] == proposal.metric else proposal.spread[0]
     spread = [name for name in (proposal.counts.get("stderr"), beside) if name]
-    x = proposal.x
-    if proposal.table.wide and len(proposal.headings) == 1 and x == proposal.headings[0]:
-        x = "columns"  # whatever they are called on the pages
+    # Whatever headings that became levels are called on the pages.
+    is_single = proposal.table.wide and len(proposal.headings) == 1
+    called = {proposal.headings[0]: "columns"} if is_single else {}
     return {
-        "x": x,
+        "x": called.get(proposal.x, proposal.x),
         "y": proposal.y or None,
         "metric": proposal.metric,
         "better": proposal.about.better,
-        "facets": [*proposal.facets],
+        "facets": [called.get(facet, facet) for facet in proposal.facets],
         "repeats": [*proposal.repeats],
         "only": dict(proposal.keep),
         "columns": [*proposal.table.wide] or None,

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from gridatlas.importing.metric import measured_in
 from gridatlas.importing.numerals import looks_like_number
 from gridatlas.importing.options import ROWS, ImportOptions
 from gridatlas.importing.paths import PART, text_columns
 from gridatlas.importing.propose import Proposal, propose
 from gridatlas.importing.rows import CannotImport, RawTable
 from gridatlas.importing.shape import WideForm, wide_form
-from gridatlas.importing.unpivot import long, named_form
-from gridatlas.model.problems import join_names
+from gridatlas.importing.unpivot import VALUE, long, named_form
+from gridatlas.model.problems import join_names, nearest
 
 MAX_CANDIDATES = 6
 MIN_DENSITY = 0.2
@@ -100,8 +101,21 @@ def _is_long(table: RawTable, asked: ImportOptions) -> bool:
 
 
 def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
-    found = long(table, form, asked.x)
-    return propose(found.table, asked, found.headings)
+    found = long(table, form, None if asked.x in form.rows else asked.x)
+    long_table = found.table
+    name = asked.metric
+    if name and name not in long_table.columns and not nearest(name, long_table.columns):
+        long_table = replace(long_table, metric=name)
+        asked = replace(asked, metric=VALUE)
+    elif not long_table.metric:
+        title, name = next(
+            ((title, name) for title in table.titles if (name := measured_in(title))), ("", "")
+        )
+        note = "nothing says what the values are; name them with --metric"
+        if name:
+            note = f"what the values are is read from “{title}”; another name: --metric"
+        long_table = replace(long_table, metric=name, notes=(*long_table.notes, note))
+    return propose(long_table, asked, found.headings)
 
 
 def _weighed(candidates: Sequence[Proposal], wide: bool, asked: ImportOptions) -> Choice:

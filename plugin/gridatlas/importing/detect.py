@@ -101,7 +101,7 @@ def detect(
     if pattern:
         parts = [matched(name, pattern) for name in names]
         tables = [_named(*named) for named in zip(tables, parts, strict=True)]
-    return tables[0] if len(tables) == 1 else _together(tables, names, by_path=not pattern)
+    return _together(tables, names, by_path=not pattern)
 
 
 def ending_of(file: Path) -> str:
@@ -223,7 +223,13 @@ def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:
 def _together(
     tables: Sequence[RawTable], names: Sequence[str], *, by_path: bool = True
 ) -> RawTable:
-    """The rows of several tables, with columns for what tells their paths apart."""
+    """The rows of several tables, with columns for what tells their paths apart.
+
+    A single table stays as it is, with the name of its file as its last title.
+    """
+    if len(tables) == 1:
+        [table], [name] = tables, names
+        return replace(table, titles=(*table.titles, Path(_without_gz(name)).stem))
     found: dict[str, list[str]] = {name: [] for table in tables for name in table.columns}
     notes = [note for table in tables for note in table.notes]
     for table, name in zip(tables, names, strict=True):

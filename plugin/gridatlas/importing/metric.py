@@ -8,7 +8,14 @@ from decimal import Decimal
 from typing import Literal
 
 from gridatlas.importing.columns import Column, words
-from gridatlas.importing.vocabulary import LOWER, PROPORTIONS, SHARES
+from gridatlas.importing.vocabulary import (
+    LOWER,
+    METRICS,
+    PROPORTIONS,
+    SHARES,
+    SPLITS,
+    TITLE_WORDS,
+)
 
 _NAMES = {
     "acc": "Accuracy",
@@ -33,6 +40,8 @@ _UNITS = {
     "gib": "GiB",
 }
 """Last words of names that are units."""
+_RATE = re.compile(r"(error|success|win|pass|hit|solve)_rate|exact_match")
+"""Words that say together what was measured, and apart don't."""
 Better = Literal["higher", "lower"]
 ZERO, ONE, HUNDRED = Decimal(0), Decimal(1), Decimal(100)
 
@@ -144,6 +153,22 @@ def _better(
     if lower:
         return "lower", f"“{min(lower)}” in its name"
     return "higher", "nothing in its name says otherwise"
+
+
+def measured_in(title: str) -> str:
+    """What a title says was measured: `validation accuracy`; empty where it names several, or none.
+
+    Args:
+        title: The name of a file, a heading or a caption.
+    """
+    runs: list[list[str]] = [[]]
+    for word in words(title):
+        if word in METRICS or word in SPLITS or word in ("mean", "median", "exact"):
+            runs[-1].append(word)
+        else:
+            runs.append([])
+    found = {" ".join(run) for run in runs if TITLE_WORDS & {*run} or _RATE.search("_".join(run))}
+    return found.pop() if len(found) == 1 else ""
 
 
 def last_part(name: str) -> str:

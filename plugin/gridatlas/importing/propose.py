@@ -34,6 +34,7 @@ from gridatlas.importing.roles import (
     JOINED,
     FactorSet,
     Facts,
+    are_panels,
     choose_repeats,
     density,
     factor_set,
@@ -318,11 +319,13 @@ class _Proposing:
     def _axes(self, facts: Facts, found: FactorSet) -> tuple[str, str, tuple[str, ...]]:
         """X, y and facets among factors: numbers with the most levels first, then texts."""
         asked = self.asked
-        x = asked.x or (self.headings[0] if self.headings else None)
+        panels = are_panels(facts, found, self.headings) and asked.y is None and not asked.facets
+        x = asked.x or (self.headings[0] if self.headings and not panels else None)
         free = [name for name in found.factors if name not in (x, asked.y, *asked.facets)]
         order = [*facts.columns]
         free.sort(
             key=lambda name: (
+                x is None and name in self.headings,
                 name not in ("x", "y"),
                 name == "filter" and self.rows.table.logs is not None,
                 not facts.columns[name].as_numbers or facts.kind(name) == "repeat",

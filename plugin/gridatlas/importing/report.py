@@ -104,7 +104,8 @@ def accepting_command(
     """
     about = proposal.about
     words = ["gridatlas", "import", *given, "--study", study, "--title", title]
-    words += ["--x", proposal.x, "--y", proposal.y, "--metric", proposal.metric]
+    metric = asked.metric if asked.metric and proposal.table.wide else proposal.metric
+    words += ["--x", proposal.x, "--y", proposal.y, "--metric", metric]
     for facet in proposal.facets:
         words += ["--facet", facet]
     for name in proposal.repeats:

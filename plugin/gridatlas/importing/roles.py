@@ -269,6 +269,17 @@ def fitting_set(facts: Facts, axes: tuple[str, ...], repeats: tuple[str, ...]) -
     return FactorSet((*axes, *facets), numbered)
 
 
+def are_panels(facts: Facts, found: FactorSet, headings: Sequence[str]) -> bool:
+    """Whether headings are panels, since two settings are the axes.
+
+    `lr`, `batch`, `gsm8k_acc`, `mmlu_acc` are heatmaps of two settings, one per benchmark.
+    """
+    if len(headings) != 1 or facts.columns[headings[0]].as_numbers:
+        return False
+    others = [name for name in found.factors if name not in headings]
+    return len(others) >= 2 and any(facts.columns[name].as_numbers for name in others)
+
+
 def _sizes(facts: Facts) -> Iterator[str]:
     """Sizes of models: a property, but what a law of scaling is drawn over."""
     return (

@@ -100,6 +100,7 @@ class RawTable:
         heading_names: Names of these factors.
         wide: Headings that became levels, where the table was wide.
         metric: What all its headings say was measured.
+        titles: What names the table, the nearest first: a caption or heading, its file.
         left_out: Columns that were left out when it became long, each with the reason.
         settings: Columns that are known to be settings, whatever they are called.
         logs: What the logs say besides, where the rows are from logs.
@@ -117,6 +118,7 @@ class RawTable:
     heading_names: tuple[str, ...] = ()
     wide: tuple[str, ...] = ()
     metric: str = ""
+    titles: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     settings: tuple[str, ...] = ()
     logs: LogFiles | None = None

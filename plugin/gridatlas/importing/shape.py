@@ -199,7 +199,7 @@ def _with_texts(
         tuple(left),
         sure and not dates and len(arrows) < 2,
         why,
-        metric if is_shared else "",
+        metric if set(levels) <= set(shared) else "",
     )
 
 
@@ -224,7 +224,8 @@ def _sharing_a_metric(
         parts = plain_name(name).split("_")
         metric = "_".join(part for part in parts if part in METRICS)
         rest = "_".join(part for part in parts if part not in METRICS and part not in MODIFIERS)
-        apart = bool(rest) and rest not in SPLITS and not re.fullmatch(r"[a-z]?\d+", rest)
+        numbered = re.fullmatch(r"[a-z]?\d+", rest) and not BENCHMARKS.fullmatch(rest)
+        apart = bool(rest) and rest not in SPLITS and not numbered
         if metric and apart and kinds[name].kind in ("metric", "generic", "number"):
             groups.setdefault(metric, {})[name] = rest
             pieces = re.split(r" - | \| |: |/", name)

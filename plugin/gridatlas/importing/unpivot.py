@@ -12,11 +12,11 @@ from gridatlas.importing.numerals import looks_like_number
 from gridatlas.importing.readers.markup import without_latex
 from gridatlas.importing.rows import CannotImport, RawTable
 from gridatlas.importing.shape import WideForm, setting_of, wide_form
-from gridatlas.importing.vocabulary import REPEATS
+from gridatlas.importing.vocabulary import BENCHMARKS, REPEATS
 from gridatlas.model.problems import join_names
 
 VALUE = "value"
-COLUMN = "column"
+COLUMN, BENCHMARK = "column", "benchmark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,13 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
     if corner:
         names[0] = corner[1]
     numbered = _numbers_of_repeats(table, form) if x is None and not corner else ""
+    texts = _level_texts(levels, form.metric)
     if numbered:
         names[0] = "row"
-    called = x or numbered or (corner[2] if corner else setting_of(levels) or COLUMN)
-    note = "each column is taken for a level of x; if each row is a cell, say --long"
+    called = x or numbered or (corner[2] if corner else setting_of(levels) or _subject_of(texts))
+    called = COLUMN if called == BENCHMARK and BENCHMARK in names else called
+    note = "each column is taken for a level; if each row is a cell, say --long"
+    note += "; --x names what they are levels of" * (called == COLUMN and not table.headings)
     number = len(table.places)
     columns: dict[str, Sequence[str]] = {
         name: [text for text in table.columns[column] for _ in levels]
@@ -98,7 +101,7 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
         for at, name in enumerate(headings):
             columns[name] = [table.headings[level][at] for level in levels] * number
     else:
-        columns[called] = _level_texts(levels) * number
+        columns[called] = texts * number
     values = VALUE if VALUE not in columns else f"{VALUE}_2"
     cells = zip(*(table.columns[level] for level in levels), strict=True)
     columns[values] = [*chain.from_iterable(cells)]
@@ -128,10 +131,26 @@ def _numbers_of_repeats(table: RawTable, form: WideForm) -> str:
     return name if numbers and not all(map(looks_like_number, table.columns[form.rows[0]])) else ""
 
 
-def _level_texts(levels: Sequence[str]) -> list[str]:
-    """Headings as levels: without LaTeX's commands and arrows, where they stay apart."""
+def _subject_of(texts: Sequence[str]) -> str:
+    """What levels are levels of: benchmarks, by the names of most of them, or nothing known."""
+    benchmarks = sum(bool(BENCHMARKS.match(text)) for text in texts)
+    return BENCHMARK if benchmarks * 2 > len(texts) else COLUMN
+
+
+def _level_texts(levels: Sequence[str], metric: str) -> list[str]:
+    """Headings as levels, where they stay apart: without LaTeX's commands, arrows and the metric.
+
+    Args:
+        metric: The words of what all of them say was measured; `gsm8k_acc` is `gsm8k` then.
+    """
     texts = [re.sub(r"\s*[↑↓]\s*", "", without_latex(level)).strip() for level in levels]
     setting = setting_of(texts)
     if setting:
         texts = [text[len(setting) :].strip(" =:@") for text in texts]
+    if metric:
+        word = "|".join(map(re.escape, metric.split("_")))
+        texts = [
+            re.sub(rf"(?i)(^|[\W_]+)({word})(?=$|[\W_])", "", text).strip(" _-:/|.")
+            for text in texts
+        ]
     return texts if all(texts) and len(set(texts)) == len(levels) else [*levels]

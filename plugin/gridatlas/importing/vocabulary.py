@@ -165,11 +165,25 @@ ANSWER_TOKENS = re.compile(
     r"average|median|n|num)_)*tokens(_used)?"
 )
 """How long prompts or answers were, if they differ from row to row; `max_new_tokens` is set."""
+TITLE_WORDS = (
+    METRICS
+    - GENERIC
+    - words_of(
+        """
+    main top share rate return hit hits found answered detected recovered retrieved utility fitness
+    yield time runtime duration seconds ms energy distance elapsed regret cost memory entropy elo
+    fract fraction percent pct percentage coverage pass passed match success successes solved win
+    wins correct purity hamming meteor comet reward precision error err errors
+    """
+    )
+)
+"""Words by which the title of a table says what was measured; others have other meanings there."""
 COUNTS = {
     "n": words_of(
         """
         n n_samples num_samples samples n_trials num_trials trials n_items num_items total n_total
-        num_examples n_examples count support
+        num_examples n_examples count support evaluated n_evaluated num_evaluated n_eval num_eval
+        n_questions num_questions n_problems num_problems n_prompts num_prompts n_test num_test
         """
     ),
     "successes": words_of(

@@ -429,7 +429,8 @@ def test_wide_tables(here: Path) -> None:
         "t.csv: 6 rows; text table, commas between values, wide: 2 rows × 3 columns\n"
     )
     assert (
-        "note: each column is taken for a level of x; if each row is a cell, say --long\n"
+        "note: each column is taken for a level; if each row is a cell, say --long\n"
+        "note: nothing says what the values are; name them with --metric\n"
     ) in result.output
     assert written(here, "t") == [
         ["layer", "head", "value", "state", "place"],
@@ -443,6 +444,63 @@ def test_wide_tables(here: Path) -> None:
     study = (here / "data/t/study.yml").read_text("utf-8")
     assert 'metric: {name: Value, unit: "%", range: [0, 100], better: higher}\n' in study
     assert "x: head\ny: layer\n" in study
+
+
+PIVOT = "lr,16,32\n0.1,0.71,0.72\n0.2,0.73,0.74\n"
+NAMES: dict[str, tuple[str, str, tuple[str, ...], str]] = {
+    "its file's name": ("val_accuracy_by_lr.csv", PIVOT, (), "Val accuracy"),
+    "several, of which none is meant": ("accuracy_and_latency.csv", PIVOT, (), "Value"),
+    "a word that means something else there": ("main_results_time.csv", PIVOT, (), "Value"),
+    "words that say it together": ("win_rate.csv", PIVOT, (), "Win rate"),
+    "an option": ("accuracy.csv", PIVOT, ("--metric", "Exact match (%)"), "Exact match"),
+    "the heading above it": (
+        "t.md",
+        "# Perplexity by window\n\n| lr | 16 | 32 |\n|-|-|-|\n| 0.1 | 7 | 8 |\n| 0.2 | 9 | 6 |\n",
+        (),
+        "Perplexity",
+    ),
+    "its caption, before the heading": (
+        "t.md",
+        "# Accuracy\n\n**Table 2**: F1 of both.\n\n| lr | 16 | 32 |\n|-|-|-|\n| 0.1 | 7 | 8 |\n"
+        "| 0.2 | 9 | 6 |\n",
+        (),
+        "F1",
+    ),
+    "its headings": ("latency.csv", "model,mmlu_acc,gsm8k_acc\na,1,2\nb,3,4\n", (), "Accuracy"),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_the_values_of_a_wide_table_get_a_name(here: Path, case: str) -> None:
+    name, text, options, expected = NAMES[case]
+    put(here, name, text)
+    result = run(name, "--yes", "--study", "t", *options)
+    assert result.exit_code == 0, result.output
+    study = (here / "data/t/study.yml").read_text("utf-8")
+    assert f"metric: {{name: {expected}, " in study
+
+
+def test_a_named_metric_of_a_wide_table_is_in_the_command(here: Path) -> None:
+    put(here, "t.csv", PIVOT)
+    result = run("t.csv", "--metric", "Recall")
+    assert " --wide " in result.output
+    assert " --metric Recall " in result.output
+    wrong = run("t.csv", "--metric", "valeu")
+    assert wrong.exit_code == 2
+    assert "write --metric value" in wrong.output
+
+
+def test_the_command_accepts_benchmarks_beside_two_settings(here: Path) -> None:
+    rows = "".join(f"{lr},{bs},{lr}{bs}.5,{bs}.{lr}\n" for lr in "12" for bs in "34")
+    put(here, "t.csv", f"lr,bs,ppl_wikitext,ppl_c4\n{rows}")
+    command = run("t.csv").output.partition("gridatlas import ")[2].partition("\n")[0]
+    result = run(*shlex.split(command))
+    assert result.exit_code == 0, result.output
+    assert written(here, "t")[:3] == [
+        ["benchmark", "bs", "lr", "value", "place"],
+        ["wikitext", "3", "1", "13.5", "t.csv:2, ppl_wikitext"],
+        ["c4", "3", "1", "3.1", "t.csv:2, ppl_c4"],
+    ]
 
 
 def test_wide_tables_whose_headings_are_texts(here: Path) -> None:

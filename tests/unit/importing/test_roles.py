@@ -269,6 +269,19 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
          "knn.csv": "Resamples:,0,1,2\niris,0.8,0.7,0.7\nwine,0.5,0.5,0.4\n"},
         {"x": "row", "y": "model", "metric": "value", "repeats": ["Resamples"], "facets": []},
     ),
+    "two settings, and benchmarks in the headings": (
+        crossed({"bits": (2, 3, 4), "group_size": (32, 64)}, "ppl_wikitext", "ppl_c4", "ppl_ptb"),
+        {"x": "bits", "y": "group_size", "metric": "value", "better": "lower",
+         "facets": ["columns"], "columns": ["ppl_wikitext", "ppl_c4", "ppl_ptb"], "ignored": []},
+    ),
+    "a setting of several models, and benchmarks in the headings": (
+        crossed({"model": MODELS, "bits": (2, 3, 4)}, "gsm8k_acc", "mmlu_acc"),
+        {"x": "bits", "y": "model", "facets": ["columns"]},
+    ),
+    "models alone, and benchmarks in the headings": (
+        crossed({"model": MODELS}, "gsm8k_acc", "mmlu_acc"),
+        {"x": "columns", "y": "model", "facets": []},
+    ),
     "a sweep over one setting": (
         crossed({"layers": (1, 2, 4, 8, 16), "seed": (1, 2)}, "acc"),
         {"x": "layers", "y": None, "metric": "acc", "facets": [], "repeats": ["seed"]},
@@ -478,6 +491,9 @@ def test_names_say_what_a_column_is(kind: str) -> None:
         ("loss_weight", ("1", "2", "1"), "factor"),
         ("config.data.path", ("/a/b", "/a/c", "/a/b"), "book"),
         ("Batchgröße", ("16", "32", "16"), "factor"),
+        ("evaluated", ("100", "200", "200"), "count"),
+        ("n_eval", ("100", "200", "200"), "count"),
+        ("numQuestions", ("100", "200", "200"), "count"),
     ],
 )
 def test_the_word_that_matters_decides(name: str, texts: Sequence[str], kind: str) -> None:

@@ -54,7 +54,20 @@ def read_markdown(text: str, name: str, number: int | None) -> RawTable:
             "correct the number",
             usage=True,
         )
-    return _table(found[(number or 1) - 1], name)
+    rows = found[(number or 1) - 1]
+    return replace(_table(rows, name), titles=_titles(lines[: rows[0][0] - 1]))
+
+
+def _titles(above: Sequence[str]) -> tuple[str, ...]:
+    """The caption and the heading above a table, where it has them."""
+    titles: list[str] = []
+    for line in filter(str.strip, reversed(above)):
+        heading = _HEADING.fullmatch(line)
+        if heading or not titles:
+            titles.append(without_marks(heading[1] if heading else line))
+        if heading:
+            break
+    return tuple(titles)
 
 
 def _table(lines: Sequence[tuple[int, str]], name: str) -> RawTable:
