@@ -51,14 +51,21 @@ class Server:
 
     def shows(self, what: str, path: str = "", within: float = HANGS) -> None:
         """Wait until a page has a text."""
-        _until(lambda: what in self.page(path), within, f"{what} on /{path}\n{self.messages()}")
+        self._until(lambda: what in self.page(path), within, f"{what} on /{path}")
 
     def messages(self) -> str:
         return self.log.read_text("utf-8")
 
     def tells(self, what: str, within: float = HANGS) -> None:
         """Wait until a message has a text."""
-        _until(lambda: what in self.messages(), within, f"{what}\n{self.messages()}")
+        self._until(lambda: what in self.messages(), within, what)
+
+    def _until(self, holds: Callable[[], bool], within: float, what: str) -> None:
+        end = time.monotonic() + within
+        while not holds():
+            assert self.process.poll() is None, f"it ended\n{self.messages()}"
+            assert time.monotonic() < end, f"not within {within} s: {what}\n{self.messages()}"
+            time.sleep(0.05)
 
     def edit(self, path: str, before: str, after: str) -> None:
         file = self.project.folder / path
@@ -72,13 +79,6 @@ def children(process: int) -> list[int]:
         ["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=True
     )
     return [int(child) for child in found.stdout.split()]
-
-
-def _until(holds: Callable[[], bool], within: float, what: str) -> None:
-    end = time.monotonic() + within
-    while not holds():
-        assert time.monotonic() < end, f"not within {within} s: {what}"
-        time.sleep(0.05)
 
 
 def _free_port() -> int:

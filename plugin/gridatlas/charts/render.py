@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from gridatlas.charts.card import SocialCard, card_svg
@@ -173,6 +174,9 @@ def _draw_card(card: SocialCard) -> Drawing:
     return Drawing("", recompress_png(png), "")
 
 
+_LOADING = Lock()
+
+
 @cache
 def _vl_convert() -> Any:
     """vl-convert, with the fonts that it brings ahead of the system's.
@@ -181,18 +185,20 @@ def _vl_convert() -> Any:
     read anew for each letter, in half of the time that a drawing takes, and are others on another
     machine. They still serve where its own have no letter.
     """
-    before = os.environ.get(_FONTS)
-    os.environ[_FONTS] = str(Path(__file__).with_name("fonts.conf"))
-    try:
-        import vl_convert
+    # Of two threads, one would take away what the other one has set.
+    with _LOADING:
+        before = os.environ.get(_FONTS)
+        os.environ[_FONTS] = str(Path(__file__).with_name("fonts.conf"))
+        try:
+            import vl_convert
 
-        for folder in SYSTEM_FONTS if sys.platform == "linux" else ():
-            if folder.expanduser().is_dir():
-                vl_convert.register_font_directory(str(folder.expanduser()))
-    finally:
-        del os.environ[_FONTS]
-        if before is not None:
-            os.environ[_FONTS] = before
+            for folder in SYSTEM_FONTS if sys.platform == "linux" else ():
+                if folder.expanduser().is_dir():
+                    vl_convert.register_font_directory(str(folder.expanduser()))
+        finally:
+            del os.environ[_FONTS]
+            if before is not None:
+                os.environ[_FONTS] = before
     return vl_convert
 
 

@@ -12,9 +12,12 @@ import struct
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import Any, Literal, NoReturn
 
 import pytest
@@ -176,6 +179,25 @@ def test_the_fonts_of_vl_convert_come_first() -> None:
 
     # Whatever the system has.
     assert png("/etc/fonts/fonts.conf") == png("/nonexistent")
+
+
+def test_two_threads_load_the_fonts_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each would take away the other's file of fonts, or leave it to all that comes later.
+    both, together = Barrier(2), []
+
+    class Fonts:
+        def expanduser(self) -> Path:
+            with suppress(BrokenBarrierError):
+                both.wait(0.2)
+                together.append(self)
+            return Path("no such folder")
+
+    monkeypatch.setattr(render, "SYSTEM_FONTS", [Fonts()])
+    monkeypatch.setattr(sys, "platform", "linux")
+    with ThreadPoolExecutor(2) as threads:
+        loaded = list(threads.map(lambda _: render._vl_convert.__wrapped__(), range(2)))
+    assert loaded == [vl_convert, vl_convert]
+    assert not together
 
 
 def test_a_drawing_needs_no_altair() -> None:

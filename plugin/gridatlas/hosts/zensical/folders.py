@@ -113,22 +113,27 @@ class Watcher(FileSystemEventHandler):
     def __init__(self, watched: Iterable[Path]) -> None:
         self._changed = threading.Event()
         self._observer = Observer()
-        self._watched: dict[Path, object] = {}
-        self.watch(watched)
+        self._watched = _numbers(watched)
+        self._schedule()
         self._observer.start()
 
     def watch(self, watched: Iterable[Path]) -> None:
         """Watch these from now on; where another folder has the place of one, that folder."""
-        new = {path.absolute(): _number(path) for path in watched}
+        new = _numbers(watched)
         if new == self._watched:
             return
         self._watched = new
         self._observer.unschedule_all()
+        self._schedule()
+        # What changed while nobody watched isn't known.
+        self._changed.set()
+
+    def _schedule(self) -> None:
         # A folder that comes is seen from above.
-        for folder in {path.parent for path in new}:
+        for folder in {path.parent for path in self._watched}:
             if folder.is_dir():
                 self._observer.schedule(self, str(folder), recursive=False)
-        for path in new:
+        for path in self._watched:
             if path.is_dir():
                 self._observer.schedule(self, str(path), recursive=True)
 
@@ -160,6 +165,10 @@ class Watcher(FileSystemEventHandler):
         """Watch no more."""
         self._observer.stop()
         self._observer.join()
+
+
+def _numbers(watched: Iterable[Path]) -> dict[Path, object]:
+    return {path.absolute(): _number(path) for path in watched}
 
 
 def _number(path: Path) -> object:

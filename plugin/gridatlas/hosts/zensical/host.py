@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
 from collections.abc import Iterable
 from html import escape
 from itertools import islice
@@ -19,7 +18,7 @@ from gridatlas.hosts.reporting import not_written, throttled
 from gridatlas.hosts.sites import processes
 from gridatlas.hosts.sites.project import HostError, Project, Report
 from gridatlas.hosts.zensical.folders import Watcher
-from gridatlas.hosts.zensical.settings import Settings
+from gridatlas.hosts.zensical.settings import Settings, settings_of
 from gridatlas.hosts.zensical.staging import Staged, Staging
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import many
@@ -77,15 +76,15 @@ def serve(project: Project, address: str, report: Report) -> int:
     """
     processes.require_free(address)
     staging = Staging(project)
-    watcher = None
+    # Before anything is read: what changes meanwhile is read again.
+    watcher = Watcher(_watched(project, settings_of(project)))
     try:
         staged = staging.bring(throttled(report))
         _tell(staged, report)
         _report_problems(staged.site.problems, report)
-        watcher = Watcher(_watched(project, staged.settings))
         arguments = ["serve", "--config-file", str(staging.config), "--dev-addr", address]
         with processes.running("zensical", arguments, project.folder) as process:
-            threading.Thread(target=_load, args=(staged.site,), daemon=True).start()
+            _load(staged.site)
             while process.poll() is None:
                 for fault in _faults(staging):
                     report(fault)
@@ -95,15 +94,15 @@ def serve(project: Project, address: str, report: Report) -> int:
     except KeyboardInterrupt:
         return 0
     finally:
-        if watcher:
-            watcher.end()
+        watcher.end()
         staging.config.unlink(missing_ok=True)
 
 
 def _load(site: Site) -> None:
     """Load what draws and computes, which a site of the cache didn't need.
 
-    The first change comes while a person waits for it. A picture is drawn for nobody.
+    Zensical builds the site meanwhile, and nobody waits; for the first change a person does. A
+    picture is drawn for nobody.
     """
     import gridatlas.assessment.answers.study
     import gridatlas.assessment.compute  # noqa: F401
