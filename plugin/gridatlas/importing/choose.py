@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from gridatlas.importing.kinds import DATE
 from gridatlas.importing.metric import measured_in
 from gridatlas.importing.numerals import looks_like_number
 from gridatlas.importing.options import ROWS, ImportOptions
@@ -157,6 +158,8 @@ def split_names(table: RawTable) -> RawTable | None:
     for name, texts in table.columns.items():
         if len(set(texts)) < 3 or all(map(looks_like_number, texts)) or not all(texts):
             continue
+        if all(map(DATE.fullmatch, texts)):
+            continue  # its parts would be called size and run
         parts = [*text_columns(texts, PART)]
         columns = {called: values for called, values, _ in parts if called not in table.columns}
         if len(parts) < 2 or len(columns) < len(parts):

@@ -39,7 +39,7 @@ _INDEX = re.compile(
     r"unnamed_\d+(_\d+)*|unnamed|column_1|index|idx|row|row_?(id|num|number)|no|nr|"
 )
 _URL = re.compile(r"[a-z]+://\S+|/\S*/\S*|[0-9a-f]{12,}|\{.*\}|\[.*\]|\(.*,.*\)", re.DOTALL)
-_DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
+DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
 _SENTENCE = 60
 """Letters from which on a text is a sentence."""
 
@@ -231,7 +231,7 @@ def _kind_by_values(column: Column) -> KindOfColumn:
         return KindOfColumn("book", "addresses, identifiers or objects")
     if blanks:
         return KindOfColumn("text", "gaps, which no level has", strong=False)
-    if all(map(_DATE.fullmatch, texts[:50])):
+    if all(map(DATE.fullmatch, texts[:50])):
         return KindOfColumn("weak", "dates", strong=False)
     if sum(map(len, texts)) > _SENTENCE * len(texts):
         return KindOfColumn("text", "sentences", strong=False)

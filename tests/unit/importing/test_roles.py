@@ -342,6 +342,12 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
         "model,test,status\na,1,pass\na,2,fail\nb,1,timeout\nb,2,pass\n",
         "status with pass, fail, timeout, which aren't numbers",
     ),
+    "dates, which are no names of a size and a run": (
+        "month,nonfarm,mining,retail\n"
+        + "".join(f"20{10 + at // 12}-{at % 12 + 1:02}-01,{130000 + at * 331},{656 + at},{at * 77}\n"
+                  for at in range(36)),
+        "no two columns to be the axes",
+    ),
     "numbers without labels": ("f1,f2,f3\n1,2,3\n4,5,6\n7,8,9\n10,11,12\n", "axes"),
 }  # fmt: skip
 
