@@ -38,6 +38,9 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
         dict[str, Any](field=_field(axis.id), type="ordinal", title=axis.title)
         for axis in study.varied
     )
+    scale = alt.Scale(scheme="yellowgreenblue")
+    if study.metric.better == "lower":  # the better end is dark
+        scale = alt.Scale(scheme="yellowgreenblue", reverse=True)
     level = all(len(str(key)) <= LEVEL_LETTERS for key in across)
     chart: Chart = (
         alt.Chart(alt.InlineData(values=rows), title=title)
@@ -51,7 +54,7 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
                 axis=alt.Axis(labelAngle=0 if level else -40),
             ),
             **({"y": alt.Y(**y[0], sort=down, scale=alt.Scale(domain=down))} if y else {}),
-            color=alt.Color(**value, scale=alt.Scale(scheme="yellowgreenblue")),
+            color=alt.Color(**value, scale=scale),
             tooltip=[alt.Tooltip(**field) for field in (x, *y, value)],
         )
     )

@@ -55,6 +55,7 @@ def draw_grid(
         metric.unit,
         domain or own_domain([grid]),
         partial(format_value, decimals=metric.decimals or 0),
+        metric.better == "lower",
     )
     best = GridCells(grid).best
     best_set = _proper(best_set, grid)
@@ -116,6 +117,7 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
             _unit_of_differences(study),
             domain or difference_domain([difference]),
             partial(format_difference, decimals=metric.decimals or 0),
+            metric.better == "lower",
         ),
         _difference_entries(difference),
     )

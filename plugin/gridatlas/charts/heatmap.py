@@ -92,6 +92,7 @@ class Heatmap:
         dashed: Whether the outlines of best cells are dashed.
         best_edges: Around all cells that may be the best, where they are outlined together.
         letters: Of the longest value in the panels beside each other; 0 where its own decide.
+        reverse: Whether low values are better, so that they have the colours of high ones.
     """
 
     kind: Kind
@@ -114,6 +115,7 @@ class Heatmap:
     dashed: bool = False
     best_edges: tuple[Segment, ...] = ()
     letters: int = 0
+    reverse: bool = False
 
     def to_json(self) -> str:
         """The heatmap as canonical JSON: what its drawing depends on."""
@@ -145,6 +147,7 @@ class Subject:
         name: What the colours stand for, without its unit.
         unit: What follows a value in a text.
         text_of: Writes a value.
+        reverse: As in `Heatmap`.
     """
 
     study: Study
@@ -155,6 +158,7 @@ class Subject:
     unit: str
     domain: tuple[float, float]
     text_of: Callable[[Decimal], str]
+    reverse: bool = False
 
     def heatmap(
         self,
@@ -181,6 +185,7 @@ class Subject:
             "outline": outline,
             "outline_label": ", ".join(region.label for region in study.regions),
             "upwards": study.y.direction == "up",
+            "reverse": self.reverse,
         }
         return Heatmap(**given | more)
 

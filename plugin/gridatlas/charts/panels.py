@@ -10,7 +10,7 @@ from decimal import Decimal
 from gridatlas.charts.binning import layout_of
 from gridatlas.charts.compose import difference_domain, draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import CellMark, Heatmap, edges, rows_from_top
-from gridatlas.charts.palette import LIGHT, Palette, step
+from gridatlas.charts.palette import LIGHT, STEPS, Palette, step
 from gridatlas.model.study import Grid, Point, Study, point_slug
 from gridatlas.results.differences import Difference
 from gridatlas.results.summary import summarise
@@ -29,15 +29,18 @@ class PanelScale:
     Attributes:
         centred: Whether it is of differences from a middle; else of the values themselves.
         low, high: Its ends: of a centred one −reach and reach.
+        reverse: Whether low values are better, so that they have the colours of high ones.
     """
 
     centred: bool
     low: float
     high: float
+    reverse: bool = False
 
     def step(self, value: float, middle: float = 0.0) -> int:
         """The step of a value; of a centred scale, of its difference from `middle`."""
-        return step(value - middle if self.centred else value, self.low, self.high)
+        at = step(value - middle if self.centred else value, self.low, self.high)
+        return STEPS - 1 - at if self.reverse else at
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +61,34 @@ class Rivals:
 
 def values_scale(grids: Iterable[Grid]) -> PanelScale:
     """The scale of the values of grids, from the lowest to the highest that is drawn."""
-    return PanelScale(False, *own_domain(grids))
+    grids = tuple(grids)
+    return PanelScale(False, *own_domain(grids), lower_is_better(grid.study for grid in grids))
 
 
 def means_scale(grids: Iterable[Grid]) -> PanelScale:
     """The scale of differences from each grid's mean, rounded up to an end that reads well."""
+    grids = tuple(grids)
     reach = 0.0
     for grid in grids:
         low, high = own_domain([grid])
         middle = middle_of(grid)
         reach = max(reach, high - middle, middle - low)
-    return centred_scale(reach)
+    return centred_scale(reach, reverse=lower_is_better(grid.study for grid in grids))
 
 
-def centred_scale(reach: float) -> PanelScale:
+def lower_is_better(studies: Iterable[Study]) -> bool:
+    """Whether lower values are better in all of the studies whose values share a scale."""
+    return {study.metric.better for study in studies} == {"lower"}
+
+
+def centred_scale(reach: float, *, reverse: bool = False) -> PanelScale:
     """A scale around 0 that reaches at least so far."""
     if reach <= 0:
-        return PanelScale(True, -1.0, 1.0)
+        return PanelScale(True, -1.0, 1.0, reverse)
     ten = 10.0 ** math.floor(math.log10(reach))
     leading = next((digit for digit in ROUND if reach / ten <= digit + 1e-9), 10)
     end = float(f"{leading * ten:.6g}")
-    return PanelScale(True, -end, end)
+    return PanelScale(True, -end, end, reverse)
 
 
 def middle_of(grid: Grid) -> float:
@@ -131,7 +141,9 @@ def mark_keys(study: Study, points: Iterable[Point]) -> frozenset[str]:
 
 def differences_scale(differences: Iterable[Difference]) -> PanelScale:
     """The scale of differences, centred on 0."""
-    return centred_scale(difference_domain(differences)[1])
+    differences = tuple(differences)
+    reverse = lower_is_better(difference.first.study for difference in differences)
+    return centred_scale(difference_domain(differences)[1], reverse=reverse)
 
 
 def draw_inked(

@@ -74,6 +74,8 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
     layers = {layer["name"]: layer for layer in spec["layer"]}
     color = layers["cells"]["encoding"]["color"]
     color["scale"]["domain"] = list(heatmap.domain)
+    if heatmap.reverse:
+        color["scale"]["reverse"] = not color["scale"].get("reverse", False)
     color["legend"] |= {
         "title": heatmap.legend,
         "gradientLength": max(width * nx, 120),

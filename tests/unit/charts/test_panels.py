@@ -8,6 +8,7 @@ from builders import write_study
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
+from gridatlas.charts.compose import draw_difference, draw_grid
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.palette import BLACK_UP_TO, DARK, LIGHT, STEPS, luminance, step, stylesheet
 from gridatlas.charts.panels import centred_scale
@@ -117,6 +118,53 @@ def test_cells_of_panels_beside_each_other_have_one_size(tmp_path: Path) -> None
     small, large = (specification(heatmap)["width"] for heatmap in alone)
     assert small < large
     assert [specification(figure.heatmap)["width"] for figure in row.figures] == [large, large]
+
+
+def turned(cells: str) -> str:
+    """The shares of failures instead of successes."""
+    rows = (row.split(",") for row in cells.splitlines())
+    return "".join(
+        f"{rate},{depth},{task},{100 - int(value)},{n}\n" for rate, depth, task, value, n in rows
+    )
+
+
+@pytest.mark.parametrize("more", ["compare: [task]\n", "compare: [task]\ncolour: value\n"])
+def test_the_better_end_has_one_colour_whichever_values_are_better(
+    tmp_path: Path, more: str
+) -> None:
+    head = STUDY.replace("unit: '%'", "unit: '%', better: lower")
+    write_study(tmp_path / "errors", head + more, HEAD + turned(CLEAR))
+    pairs = []
+    for assessment in (study(tmp_path, CLEAR, more), load_data(tmp_path)["errors"]):
+        grids = tuple(assessment.results.grids.values())
+        [facet] = assessment.study.facets
+        gaps = differences(assessment.results, facet)
+        pairs.append((multiples(assessment, grids, "k"), inked(assessment, gaps)))
+    for rows in zip(*pairs, strict=True):
+        assert [row.legend and row.legend.scale.reverse for row in rows] == [False, True]
+        first, second = (
+            [{mark.key: mark.fill for mark in figure.heatmap.marks} for figure in row.figures]
+            for row in rows
+        )
+        assert first == second
+
+
+def test_a_heatmap_that_stands_alone_has_its_better_end_dark(tmp_path: Path) -> None:
+    scales = {}
+    for better in ("higher", "lower"):
+        head = STUDY.replace("unit: '%'", f"unit: '%', better: {better}")
+        write_study(tmp_path / better, head + "compare: [task]\n", HEAD + CLEAR)
+        results = load_data(tmp_path)[better].results
+        [difference] = differences(results, results.study.facets[0])
+        for heatmap in (draw_grid(difference.first), draw_difference(difference)):
+            color = specification(heatmap)["layer"][0]["encoding"]["color"]
+            scales[better, heatmap.kind] = color["scale"].get("reverse", False)
+    assert scales == {
+        ("higher", "values"): False,
+        ("lower", "values"): True,
+        ("higher", "difference"): True,  # Vega's scheme goes from purple to orange
+        ("lower", "difference"): False,
+    }
 
 
 # --- what is faded ------------------------------------------------------------------------------

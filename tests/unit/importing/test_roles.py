@@ -344,7 +344,7 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
     ),
     "dates, which are no names of a size and a run": (
         "month,nonfarm,mining,retail\n"
-        + "".join(f"20{10 + at // 12}-{at % 12 + 1:02}-01,{130000 + at * 331},{656 + at},{at * 77}\n"
+        + "".join(f"20{10 + at // 12}-{at % 12 + 1:02}-01,{13000 + at * 331},{656 + at},{at * 77}\n"
                   for at in range(36)),
         "no two columns to be the axes",
     ),
