@@ -185,6 +185,12 @@ def test_what_evidence_tells_is_above_chance(site: Site) -> None:
     assert min(found) > 0.05
 
 
+def test_what_is_computed_has_no_count_of_sources(site: Site) -> None:
+    [page] = [page for page in site.pages if page.plan.path.endswith("seeds/warmup/with/index.md")]
+    chips = BeautifulSoup(page.whole(), "html.parser").select(".ga-chips li")
+    assert [text_of(chip) for chip in chips][1:] == ["Computed from other values"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

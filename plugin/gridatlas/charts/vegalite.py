@@ -230,14 +230,14 @@ def _set_shapes(
 def _set_outline(
     spec: dict[str, Any], outline: dict[str, Any], heatmap: Heatmap, width: int, height: int
 ) -> None:
-    """Put the edges of regions in, white dashes on a black line."""
+    """Put the edges of regions in, white dots on a black line: dashes mark a best cell."""
     spec["layer"].insert(spec["layer"].index(outline), halo := deepcopy(outline))
     halo["mark"] |= {"stroke": "#000", "strokeWidth": 3.5}
     halo["name"] = "halo"
     del halo["encoding"]["strokeDash"]
     outline["encoding"]["strokeDash"]["scale"] = {
         "domain": [heatmap.outline_label],
-        "range": [[5, 3]],
+        "range": [[2, 2.5]],
     }
     _set_edges((halo, outline), heatmap.outline, width, height, heatmap.outline_label)
 
