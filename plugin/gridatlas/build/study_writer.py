@@ -155,7 +155,7 @@ def _downloads(
     """A grid's files by their paths, but for its page for frames."""
     grid, path, figure = embed.grid, grid_path(embed.grid), embed.figure
     uncertainty = figure.uncertainty or GridUncertainty()
-    files = {f"{path}.{file.ending}": file.write(grid, figure, drawing) for file in FORMATS}
+    files = {f"{path}.{file.ending}": file.write(figure, drawing) for file in FORMATS}
     return files | {
         f"{path}.best.svg": best_badge(grid, uncertainty),
         f"{path}.reproduced.svg": reproduced_badge(grid, reproduction),

@@ -17,7 +17,7 @@ from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.profiles import LevelMean, cell_method, profiles
 from gridatlas.assessment.reruns import CellRerun
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
-from gridatlas.charts.render import Drawing, Plot
+from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Cell, Grid, Reading
@@ -207,35 +207,38 @@ def to_svg(svg: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One kind of a grid's files.
+    """One kind of a figure's files.
 
     Attributes:
         ending: Of the file's name.
         label: Of the link to it.
-        write: Gives the content, from the grid's figure and its drawing.
+        write: Gives the content, from the figure and its drawing.
     """
 
     ending: str
     label: str
-    write: Callable[[Grid, Figure, Drawing], str | bytes]
+    write: Callable[[Figure, Drawing], str | bytes]
 
 
+def _cells_of(figure: Figure) -> GridCells:
+    assert figure.grid is not None
+    return GridCells(figure.grid, figure.uncertainty or GridUncertainty(), figure.rerun)
+
+
+_PICTURES = (
+    Format("svg", "SVG", lambda _, drawing: to_svg(drawing.svg)),
+    Format("png", "PNG", lambda _, drawing: drawing.png),
+)
+_VEGA_LITE = Format("vl.json", "Vega-Lite", lambda _, drawing: drawing.spec)
 FORMATS = (
-    Format("svg", "SVG", lambda _grid, _figure, drawing: to_svg(drawing.svg)),
-    Format("png", "PNG", lambda _grid, _figure, drawing: drawing.png),
-    Format("csv", "CSV", lambda grid, _figure, _drawing: to_csv(grid)),
-    Format(
-        "json",
-        "JSON",
-        lambda grid, figure, _drawing: to_json(
-            GridCells(grid, figure.uncertainty or GridUncertainty(), figure.rerun)
-        ),
-    ),
-    Format("vl.json", "Vega-Lite", lambda _grid, _figure, drawing: drawing.spec),
+    *_PICTURES,
+    Format("csv", "CSV", lambda figure, _: to_csv(_cells_of(figure).grid)),
+    Format("json", "JSON", lambda figure, _: to_json(_cells_of(figure))),
+    _VEGA_LITE,
 )
 """All formats in which a page offers a grid."""
-PLOT_FORMATS = (("svg", "SVG"), ("png", "PNG"), ("csv", "CSV"), ("vl.json", "Vega-Lite"))
-"""Endings and labels of the files of a plot."""
+PLOT_FORMATS = (*_PICTURES, Format("csv", "CSV", lambda figure, _: plot_csv(figure)), _VEGA_LITE)
+"""All in which it offers a plot."""
 
 
 def grid_path(grid: Grid) -> str:
@@ -245,53 +248,40 @@ def grid_path(grid: Grid) -> str:
 
 def downloads(grid: Grid, page: str) -> dict[str, str]:
     """Links to a grid's files by their labels, relative to the folder of a page."""
-    base = grid_path(grid)
-    return {
-        file.label: posixpath.relpath(f"{base}.{file.ending}", posixpath.dirname(page))
-        for file in FORMATS
-    }
+    return _links(grid_path(grid), FORMATS, page)
+
+
+def _links(address: str, formats: Iterable[Format], page: str) -> dict[str, str]:
+    folder = posixpath.dirname(page)
+    return {file.label: posixpath.relpath(f"{address}.{file.ending}", folder) for file in formats}
 
 
 # --- plots of many cells ------------------------------------------------------------------------
 
 
-def plot_csv(plot: Plot) -> str:
+def plot_csv(figure: Figure) -> str:
     """The numbers of a plot, also of settings that aren't drawn."""
-    records = plot.records()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(records[0])
-    for record in records:
-        entries = ("" if entry is None else str(entry) for entry in record.values())
-        writer.writerow([guarded(entry) for entry in entries])
-    return text.getvalue()
+    assert figure.plot is not None
+    records = figure.plot.records()
+    rows = [records[0], *(record.values() for record in records)]
+    return "".join(f"{_record(row)}\n" for row in rows)
 
 
 def plot_files(figure: Figure, drawing: Drawing) -> dict[str, str | bytes]:
     """The files of a plot by their paths; none where it has no address."""
-    plot, shows = figure.plot, figure.shows
-    if plot is None or not isinstance(shows, PlotSubject) or not shows.address:
-        return {}
-    contents: tuple[str | bytes, ...] = (
-        to_svg(drawing.svg),
-        drawing.png,
-        plot_csv(plot),
-        drawing.spec,
-    )
-    return {
-        f"{shows.address}.{ending}": content
-        for (ending, _), content in zip(PLOT_FORMATS, contents, strict=True)
-    }
+    address = _plot_address(figure)
+    files = PLOT_FORMATS if address else ()
+    return {f"{address}.{file.ending}": file.write(figure, drawing) for file in files}
 
 
 def plot_downloads(figure: Figure, page: str) -> dict[str, str]:
     """Links to a plot's files by their labels, relative to the folder of a page."""
-    if not isinstance(figure.shows, PlotSubject) or not figure.shows.address:
-        return {}
-    return {
-        label: posixpath.relpath(f"{figure.shows.address}.{ending}", posixpath.dirname(page))
-        for ending, label in PLOT_FORMATS
-    }
+    address = _plot_address(figure)
+    return _links(address, PLOT_FORMATS, page) if address else {}
+
+
+def _plot_address(figure: Figure) -> str:
+    return figure.shows.address if isinstance(figure.shows, PlotSubject) else ""
 
 
 # --- cells as JSON ------------------------------------------------------------------------------
