@@ -63,8 +63,8 @@ def markdown_files(site: Site, names: Names) -> dict[str, bytes]:
         SameName: For two pages that would stand in one place.
     """
     files = {
-        path: content.encode() if isinstance(content, str) else content
-        for path, content in site.files.items()
+        path: content
+        for path, content in site.files.contents()
         if (path.startswith(("grids/", f"{PLOTS}/")) and path.endswith(FILES))
         or posixpath.basename(path) in (CELLS, CROISSANT, PAIRS)
     }

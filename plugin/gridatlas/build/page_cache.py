@@ -39,6 +39,11 @@ class SiteFiles(Mapping[str, Content]):
     def __getitem__(self, path: str) -> Content:
         return self._sources[path][path]
 
+    def contents(self) -> Iterator[tuple[str, bytes]]:
+        """Each path with what is written there."""
+        for path, content in self.items():
+            yield path, content.encode() if isinstance(content, str) else content
+
     def digest(self, path: str) -> str:
         """The `content_digest` of a file; one in the cache isn't read for it."""
         source = self._sources[path]

@@ -56,7 +56,7 @@ def pages_with_figures(site: Site, ending: str) -> dict[str, bytes]:
     Args:
         ending: What the address of a page has in the place of `index.md`.
     """
-    files = {path: _bytes(content) for path, content in site.files.items()}
+    files = dict(site.files.contents())
     for page in site.pages:
         files[page.plan.path] = page_with_figures(page, ending).encode()
     return files | {path: text.encode() for path, text in nav_files(site).items()}
@@ -66,10 +66,6 @@ def page_with_figures(page: Page, ending: str) -> str:
     """The Markdown of a page that needs no plugin."""
     figures = {key: inert(page_links(html, ending)) for key, html in page.figures.items()}
     return fill(page.markdown, figures)
-
-
-def _bytes(content: str | bytes) -> bytes:
-    return content.encode() if isinstance(content, str) else content
 
 
 def nav_files(site: Site) -> dict[str, str]:

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +79,7 @@ class StandaloneExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:
         """Register the inline numbers, the fence and what fills it."""
         pending = PendingFences()
-        page = _Page(md, pending, register_fence(md, pending), self._options())
+        page = _Page(md, pending, register_fence(md, pending), _Options(**self.getConfigs()))
         md.inlinePatterns.register(InlineNumber(md, page.number), "gridatlas", BELOW_CODE)
         hidden = HiddenNumbers()
         for name, change, priority in (
@@ -91,20 +90,10 @@ class StandaloneExtension(Extension):
             md.preprocessors.register(TextPreprocessor(md, change), name, priority)
         md.postprocessors.register(FencePostprocessor(md, page.finish), "gridatlas", LAST)
 
-    def _options(self) -> _Options:
-        return _Options(
-            Path(self.getConfig("data")),
-            self.getConfig("cache"),
-            bool(self.getConfig("downloads")),
-            self.getConfig("into"),
-            self.getConfig("templates"),
-            self.getConfig("faults"),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    data: Path
+    data: str
     cache: str
     downloads: bool
     into: str
@@ -231,23 +220,18 @@ class _Inputs:
     pages: StudyPages | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Loaded:
     """A data folder that was read.
 
     Attributes:
         inputs: What it was made from; where these differ, it is read again.
+        studies: The results, which numbers in pages are from.
     """
 
-    fences: Fences
     inputs: _Inputs
-
-    @cached_property
-    def studies(self) -> Mapping[str, Results]:
-        """Their results, which numbers in pages are from."""
-        return {
-            study_id: assessment.results for study_id, assessment in self.fences.assessments.items()
-        }
+    fences: Fences
+    studies: Mapping[str, Results]
 
 
 _loaded: dict[Path, _Loaded] = {}
@@ -266,4 +250,4 @@ def _load(folder: Path, inputs: _Inputs, quiet: bool) -> _Loaded:
     templates, pages = inputs.templates, inputs.pages
     broken = check_templates(templates)[0] if templates else frozenset[str]()
     fences = Fences(assessments, inputs.cache, templates, broken, pages is not None, pages)
-    return _Loaded(fences, inputs)
+    return _Loaded(inputs, fences, assessments.results)

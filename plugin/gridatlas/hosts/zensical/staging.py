@@ -219,17 +219,10 @@ def _asked(text: str) -> str | None:
 
 
 def _our_files(site: Site, settings: Settings) -> dict[str, Content]:
-    files = {path: in_memory(_bytes(content)) for path, content in site.files.items()}
+    files = {path: in_memory(content) for path, content in site.files.contents()}
     for page in site.pages:
-        files[page.plan.path] = in_memory(_page(page, settings.ending))
+        text = _with_head(page_with_figures(page, settings.ending), page)
+        files[page.plan.path] = in_memory(text.encode())
     if settings.has_own_nav:
         files |= {path: in_memory(text.encode()) for path, text in nav_files(site).items()}
     return files
-
-
-def _bytes(content: str | bytes) -> bytes:
-    return content.encode() if isinstance(content, str) else content
-
-
-def _page(page: Page, ending: str) -> bytes:
-    return _with_head(page_with_figures(page, ending), page).encode()
