@@ -84,6 +84,13 @@ class PagePlan:
         return self.anatomy().sections if self.anatomy else self.given
 
     @property
+    def trail_folders(self) -> tuple[str, ...]:
+        """The folder of each section of the trail, which tells apart those with the same title."""
+        folder = self.path.split("/")[: -1 if self.is_index else -2]
+        ends = range(len(folder) - len(self.trail) + 1, len(folder) + 1)
+        return tuple("/".join(folder[:end]) for end in ends)
+
+    @property
     def rows(self) -> tuple[FigureRow, ...]:
         """All rows of the page, from top to bottom."""
         return tuple(row for section in self.sections for row in section.rows)

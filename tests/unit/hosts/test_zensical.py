@@ -8,8 +8,9 @@ import yaml
 
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.sites.project import HostError, find_project
-from gridatlas.hosts.zensical import configuration, navigation
+from gridatlas.hosts.zensical import configuration
 from gridatlas.hosts.zensical.folders import Mirror, in_memory, of_file
+from gridatlas.hosts.zensical.overlay import nav_of_files, nav_with_pages, nav_without
 from gridatlas.hosts.zensical.settings import Options, options_of
 from gridatlas.hosts.zensical.staging import theme_overrides
 from gridatlas.pages.plan import PagePlan
@@ -175,20 +176,20 @@ STUDY = {"A &amp; B": [{"A &amp; B": "s/a/index.md"}, MODEL]}
 )
 def test_our_pages_have_their_places_in_the_navigation(nav: Any, expected: Any) -> None:
     before = repr(nav)
-    assert navigation.with_pages(nav, PLANS, "s") == expected
+    assert nav_with_pages(nav, PLANS, "s") == expected
     assert repr(nav) == before
 
 
 def test_a_site_without_nav_has_a_section_per_folder() -> None:
     pages = ["b.md", "a/z.md", "a/index.md", "index.md", "a/my-part/x.md"]
-    assert navigation.of_files(pages) == [
+    assert nav_of_files(pages) == [
         "index.md", "b.md", {"A": ["a/index.md", "a/z.md", {"My part": ["a/my-part/x.md"]}]},
     ]  # fmt: skip
 
 
 def test_pages_that_nobody_makes_leave_no_empty_section() -> None:
     nav = ["index.md", {"Notebooks": [{"One": "one.py"}, "two.py"]}, {"Links": ["https://a.b/"]}]
-    assert navigation.without(nav, {"one.py", "two.py"}) == [
+    assert nav_without(nav, {"one.py", "two.py"}) == [
         "index.md", {"Links": ["https://a.b/"]},
     ]  # fmt: skip
 

@@ -186,16 +186,13 @@ def add_to_nav(
             continue
         host_page = file.page or HostPage(None, file, config)
         host_page.title = inert(escape(plan.nav_title))
-        # The folder tells sections apart whose titles are the same.
-        folder = plan.path.split("/")[: -1 if plan.is_index else -2]
         parent: Section | None = None
-        for depth, title in enumerate(plan.trail):
-            key = "/".join(folder[: len(folder) - len(plan.trail) + depth + 1])
-            if key not in sections:
-                sections[key] = Section(inert(escape(title)), [])
-                sections[key].parent = parent
-                (parent.children if parent else nav.items).append(sections[key])
-            parent = sections[key]
+        for folder, title in zip(plan.trail_folders, plan.trail, strict=True):
+            if folder not in sections:
+                sections[folder] = Section(inert(escape(title)), [])
+                sections[folder].parent = parent
+                (parent.children if parent else nav.items).append(sections[folder])
+            parent = sections[folder]
         if parent is not None:
             host_page.parent = parent
             parent.children.append(host_page)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import posixpath
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from gridatlas.hosts.sites.project import Project
-from gridatlas.hosts.zensical import configuration, navigation
+from gridatlas.hosts.zensical import configuration
 from gridatlas.hosts.zensical.settings import PAGES, PLACE, Settings
 from gridatlas.model.addresses import SCRIPT, STYLESHEET
+from gridatlas.pages.filters import inert
 from gridatlas.pages.plan import PagePlan
+
+Nav = list[Any]
+"""Entries as in mkdocs.yml: a path, or a title with a path or with entries."""
 
 
 def overlay(
@@ -46,17 +53,17 @@ def overlay(
     return configuration.text(top)
 
 
-def _nav(settings: Settings, plans: Sequence[PagePlan], files: Collection[str]) -> navigation.Nav:
+def _nav(settings: Settings, plans: Sequence[PagePlan], files: Collection[str]) -> Nav:
     pages = {path for path in files if path.endswith(PAGES)}
-    nav = settings.nav or navigation.of_files(pages)
+    nav = settings.nav or nav_of_files(pages)
     existing = pages | {plan.path for plan in plans}
     # What other plugins make pages of, such as notebooks, is no page here.
     gone = {
         path
-        for path in navigation.paths(nav)
+        for path in nav_paths(nav)
         if path not in existing and "://" not in path and not path.startswith(("/", "#"))
     }
-    return navigation.with_pages(navigation.without(nav, gone), plans, settings.options.into)
+    return nav_with_pages(nav_without(nav, gone), plans, settings.options.into)
 
 
 def _append(top: yaml.MappingNode, key: str, more: list[Any]) -> None:
@@ -119,3 +126,109 @@ def _named(value: Any) -> Any:
     if isinstance(value, list):
         return [_named(below) for below in value]
     return f"{value.__module__}.{value.__qualname__}" if callable(value) else value
+
+
+# --- the entries of its `nav` --------------------------------------------------------------------
+
+
+def nav_with_pages(nav: Nav, plans: Iterable[PagePlan], into: str) -> Nav:
+    """Entries with our pages, in sections by study and facet.
+
+    They follow the page of all studies where the user placed it in a section, else they are last.
+
+    Args:
+        nav: The entries of the user's; they stay as they are.
+        into: Folder of the pages of all studies.
+    """
+    result = deepcopy(nav)
+    placed = set(nav_paths(result))
+    sections: dict[str, Nav] = {}
+    home = _section_with(result, f"{into}/index.md")
+    if home is not None:
+        sections[into] = home
+    for plan in plans:
+        if plan.path in placed:
+            continue
+        entries = result
+        for folder, title in zip(plan.trail_folders, plan.trail, strict=True):
+            if folder not in sections:
+                sections[folder] = []
+                entries.append({_html(title): sections[folder]})
+            entries = sections[folder]
+        entries.append({_html(plan.nav_title): plan.path})
+    return result
+
+
+def _html(title: str) -> str:
+    # Hosts put it into pages as HTML.
+    return inert(escape(title))
+
+
+def nav_paths(nav: Nav) -> Iterator[str]:
+    """The paths of all entries."""
+    for entry in nav:
+        for below in entry.values() if isinstance(entry, dict) else [entry]:
+            if isinstance(below, list):
+                yield from nav_paths(below)
+            elif isinstance(below, str):
+                yield below
+
+
+def _section_with(nav: Nav, path: str) -> Nav | None:
+    """The entries of the section that has a page; None where none has it, or no section."""
+    for entry in nav:
+        for below in entry.values() if isinstance(entry, dict) else ():
+            if isinstance(below, list):
+                if path in [way for way in below if isinstance(way, str)] + [
+                    way for named in below if isinstance(named, dict) for way in named.values()
+                ]:
+                    return below
+                found = _section_with(below, path)
+                if found is not None:
+                    return found
+    return None
+
+
+def nav_without(nav: Nav, gone: Collection[str]) -> Nav:
+    """Entries without some pages, and without the sections that are empty then."""
+    result: Nav = []
+    for entry in nav:
+        if not isinstance(entry, dict):
+            result += [] if entry in gone else [entry]
+            continue
+        for title, below in entry.items():
+            if isinstance(below, list):
+                rest = nav_without(below, gone)
+                result += [{title: rest}] if rest else []
+            elif below not in gone:
+                result.append({title: below})
+    return result
+
+
+def nav_of_files(pages: Iterable[str]) -> Nav:
+    """The entries of a site without `nav`: as MkDocs has them, a section per folder."""
+    nav: Nav = []
+    sections: dict[str, Nav] = {"": nav}
+    for path in sorted(pages, key=_order):
+        folder = posixpath.dirname(path)
+        above = ""
+        for part in folder.split("/") if folder else []:
+            below = posixpath.join(above, part)
+            if below not in sections:
+                sections[below] = []
+                sections[above].append({_title(part): sections[below]})
+            above = below
+        sections[folder].append(path)
+    return nav
+
+
+def _order(path: str) -> list[tuple[bool, bool, str]]:
+    """Of a folder its index first, then its files, then its folders."""
+    *folders, name = path.split("/")
+    is_index = name in ("index.md", "README.md")
+    return [*((True, True, folder) for folder in folders), (False, not is_index, name)]
+
+
+def _title(folder: str) -> str:
+    title = folder.replace("-", " ").replace("_", " ")
+    return title.capitalize() if title.lower() == title else title

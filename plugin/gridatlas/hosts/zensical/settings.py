@@ -69,7 +69,7 @@ class Settings:
     """What is read from the user's configuration.
 
     Attributes:
-        nav: Its entries, a `navigation.Nav`; None where there are none.
+        nav: Its entries; None where there are none.
         ending: What the address of a page has in the place of `index.md`.
         left_out: Names of the plugins that Zensical doesn't have.
     """
