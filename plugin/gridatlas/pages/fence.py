@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -74,6 +74,21 @@ class Fence:
     def error(self, option: str, found: str, fix: str, expected: str = "") -> FenceError:
         """An error in the value of an option."""
         return FenceError(found, expected or OPTIONS[option], fix, self.options[option].line)
+
+
+def no_study(study_id: str, studies: Collection[str], line: int, fix: str) -> FenceError:
+    """An error for a study that there isn't.
+
+    Args:
+        fix: For one that no other is like.
+    """
+    near = nearest(study_id, studies)
+    return FenceError(
+        f"no study {quote(study_id)}" + (f"; did you mean {near}?" if near else ""),
+        f"one of the studies {join_names(studies)}" if studies else "a study; there is none",
+        f"write {near} in its place" if near else fix,
+        line,
+    )
 
 
 # --- the body -----------------------------------------------------------------------------------

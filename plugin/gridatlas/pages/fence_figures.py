@@ -12,7 +12,7 @@ from gridatlas.charts.line import Axis, Line, draw_line, line_domain
 from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Grid, Level
-from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, width
+from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, no_study, width
 from gridatlas.pages.fence_plots import plots
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
@@ -133,15 +133,9 @@ def _grid(entry: Entry, assessments: Mapping[str, Assessment]) -> tuple[Assessme
     ]
     if study_id not in assessments:
         near = difflib.get_close_matches(entry.text, addresses, 3, 0.5)
-        study = nearest(study_id, assessments)
-        raise FenceError(
-            f"no study {quote(study_id)}" + (f"; did you mean {study}?" if study else ""),
-            f"one of the studies {join_names(assessments)}"
-            if assessments
-            else "a study; there is none",
-            _write(near or addresses[:1]) or "add a study",
-            entry.line,
-        )
+        error = no_study(study_id, assessments, entry.line, "add a study")
+        error.fix = _write(near or addresses[:1]) or error.fix
+        raise error
     assessment = assessments[study_id]
     grid = _at(assessment.results, rest)
     if grid is None:

@@ -12,7 +12,7 @@ from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.study import Factor, Grid
 from gridatlas.pages.anatomy import plot_row
 from gridatlas.pages.dots import SETTINGS_UP_TO, dot_plot
-from gridatlas.pages.fence import Entry, Fence, FenceError
+from gridatlas.pages.fence import Entry, Fence, FenceError, no_study
 from gridatlas.pages.figure import FigureRow
 from gridatlas.pages.forest import forest_plot
 from gridatlas.pages.plot_tables import Tables, tables_of
@@ -148,15 +148,8 @@ def _facet(fence: Fence, assessments: Mapping[str, Assessment]) -> tuple[Assessm
         )
     study_id, _, rest = entry.text.partition("/")
     if study_id not in assessments:
-        near = nearest(study_id, assessments)
-        raise FenceError(
-            f"no study {quote(study_id)}" + (f"; did you mean {near}?" if near else ""),
-            f"one of the studies {join_names(assessments)}"
-            if assessments
-            else "a study; there is none",
-            f"write {near} in its place" if near else "correct the address, or add the study",
-            entry.line,
-        )
+        fix = "correct the address, or add the study"
+        raise no_study(study_id, assessments, entry.line, fix)
     assessment = assessments[study_id]
     facets = {facet.id: facet for facet in assessment.study.facets}
     compared = [facet for facet in facets.values() if _is_compared(assessment, facet)]

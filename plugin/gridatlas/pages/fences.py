@@ -10,9 +10,8 @@ from pathlib import Path
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.pages.environment import IN_TEMPLATES, template_problem
-from gridatlas.pages.fence import Fence, FenceError, parse
+from gridatlas.pages.fence import Fence, FenceError, no_study, parse
 from gridatlas.pages.fence_figures import figures
 from gridatlas.pages.page import fill, page_links
 from gridatlas.pages.plan import plan_embeds, plan_overview
@@ -116,15 +115,8 @@ def listed(fence: Fence, assessments: Mapping[str, Assessment]) -> tuple[Assessm
             )
     for entry in fence.addresses:
         if entry.text not in assessments:
-            near = nearest(entry.text, assessments)
-            raise FenceError(
-                f"no study {quote(entry.text)}" + (f"; did you mean {near}?" if near else ""),
-                f"one of the studies {join_names(assessments)}"
-                if assessments
-                else "a study; there is none",
-                f"write {near} in its place" if near else "remove the line, or add the study",
-                entry.line,
-            )
+            fix = "remove the line, or add the study"
+            raise no_study(entry.text, assessments, entry.line, fix)
     if not assessments:
         raise fence.error("as", "as: studies without a study", "add one", "at least one study")
     names = [entry.text for entry in fence.addresses] or list(assessments)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from gridatlas.assessment.profiles import cell_method
-from gridatlas.assessment.reruns import VERDICTS, Reproduction, Verdict, in_words, summed
+from gridatlas.assessment.reruns import VERDICTS, in_words
 from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty
 from gridatlas.charts.binning import mark_key
 from gridatlas.charts.description import cell_labels, cell_names, higher_lower, over, without_value
@@ -115,11 +115,6 @@ def _levels_text(factor: Factor) -> str:
 def _point_anchor(grid: Grid, point: Point) -> str:
     study = grid.study
     return cell_anchor(grid, (study.x.level(point[0]), study.y.level(point[1])))
-
-
-def _verdicts_of(found: Reproduction, grids: Iterable[Grid]) -> dict[Verdict, int]:
-    """Number of cells of some grids by verdict."""
-    return summed(rerun for grid in grids if (rerun := found.of(grid.levels)))
 
 
 def _trials_text(grid: Grid) -> str:
@@ -333,7 +328,6 @@ GLOBALS: Mapping[str, Any] = {
     "cell_text": cell_text,
     "spread_words": spread_words,
     "verdicts": in_words,
-    "verdicts_of": _verdicts_of,
     "all_verdicts": VERDICTS,
     "trials_text": _trials_text,
     "claim_outcome": claim_outcome,
