@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -13,6 +14,7 @@ from gridatlas.charts.plotting import (
     TITLE_LIMIT,
     Column,
     Scope,
+    as_data,
     chart_of,
     drawable_text,
     filled_in,
@@ -38,8 +40,8 @@ class DotRow:
             the row: each heatmap of the page has the cell of that address.
         levels: Their labels; of an axis with a single level none.
         value: Its mean, in the metric's unit.
-        low, high: The 95 % interval that is drawn; None where none is known.
-        wide_low, wide_high: The one of a wider scope, for the table; None where there is none.
+        interval: The 95 % interval that is drawn; None where none is known.
+        wide: The one of a wider scope, for the table; None where there is none.
         text: The value with its decimals.
         label: The row in words, for a screen reader.
         best: Whether no other has a better mean.
@@ -48,10 +50,8 @@ class DotRow:
     key: str
     levels: tuple[str, ...]
     value: float
-    low: float | None
-    high: float | None
-    wide_low: float | None
-    wide_high: float | None
+    interval: Ends | None
+    wide: Ends | None
     text: str
     label: str
     best: bool = False
@@ -99,20 +99,18 @@ class DotPlot:
         return self.rows[:SHOWN]
 
     @property
-    def band(self) -> tuple[float, float] | None:
+    def band(self) -> Ends | None:
         """The interval of the best setting; None without one, and where several are the best."""
         best = [row for row in self.rows if row.best]
-        if len(best) != 1 or best[0].low is None or best[0].high is None:
-            return None
-        return best[0].low, best[0].high
+        return best[0].interval if len(best) == 1 else None
 
     @property
     def columns(self) -> Column:
         """The heads of its data table."""
         heads = [self.setting, self.x_title]
-        if any(row.low is not None for row in self.rows):
+        if any(row.interval for row in self.rows):
             heads.append(_interval_head(self.scope))
-        if any(row.wide_low is not None for row in self.rows):
+        if any(row.wide for row in self.rows):
             heads.append(_interval_head(self.wide_scope))
         return tuple(heads)
 
@@ -121,32 +119,29 @@ class DotPlot:
         found = []
         for row in self.shown:
             texts = [row.name, row.text]
-            if any(other.low is not None for other in self.rows):
-                texts.append(self._ends(row.low, row.high))
-            if any(other.wide_low is not None for other in self.rows):
-                texts.append(self._ends(row.wide_low, row.wide_high))
+            if any(other.interval for other in self.rows):
+                texts.append(self._ends(row.interval))
+            if any(other.wide for other in self.rows):
+                texts.append(self._ends(row.wide))
             found.append(tuple(texts))
         return found
 
-    def _ends(self, low: float | None, high: float | None) -> str:
-        if low is None or high is None:
-            return "–"
-        return f"{low:.{self.decimals}f} to {high:.{self.decimals}f}"
+    def _ends(self, interval: Ends | None) -> str:
+        return " to ".join(f"{end:.{self.decimals}f}" for end in interval) if interval else "–"
 
     def records(self) -> list[dict[str, object]]:
         """Every setting with its numbers, as a table of data."""
+        none = (None, None)
         return [
             {
                 "rank": 1 + sum(_better(self, other, row) for other in self.rows),
                 "cell": row.key,
                 "setting": row.name,
                 "mean": row.value,
-                "interval_low": row.low,
-                "interval_high": row.high,
-                "holds_for": self.scope if row.low is not None else "",
-                "wider_low": row.wide_low,
-                "wider_high": row.wide_high,
-                "wider_holds_for": self.wide_scope if row.wide_low is not None else "",
+                **dict(zip(("interval_low", "interval_high"), row.interval or none, strict=True)),
+                "holds_for": self.scope if row.interval else "",
+                **dict(zip(("wider_low", "wider_high"), row.wide or none, strict=True)),
+                "wider_holds_for": self.wide_scope if row.wide else "",
             }
             for row in self.rows
         ]
@@ -174,14 +169,13 @@ def dots_specification(plot: DotPlot) -> dict[str, Any]:
     spec = chart_of("dots")
     rows = plot.shown
     spec |= {"description": plot.description, "width": WIDTH, "height": ROW * len(rows)}
-    ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
-    domain = padded(ends)
+    domain = padded(end for row in rows for end in (row.value, *(row.interval or ())))
     names = [
         drawable_text(BETWEEN.join(shortened(row.levels, BETWEEN)), LABEL_LIMIT) for row in rows
     ]
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
     if plot.band:
-        data["band"].append({"low": plot.band[0], "high": plot.band[1]})
+        data["band"].append(as_data(plot.band))
     for place, (row, name) in enumerate(zip(rows, names, strict=True)):
         look = {
             "row": place,
@@ -191,8 +185,8 @@ def dots_specification(plot: DotPlot) -> dict[str, Any]:
             "size": 60 if row.best else 36,
         }
         data["dots"].append(look | {"value": row.value})
-        if row.low is not None:
-            data["intervals"].append(look | {"low": row.low, "high": row.high})
+        if row.interval:
+            data["intervals"].append(look | as_data(row.interval))
         prefix = "bold-" if row.best else ""
         data[f"{prefix}names"].append({"row": place, "name": name})
         data[f"{prefix}texts"].append({"row": place, "text": row.text})

@@ -6,12 +6,14 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
     LABEL_LIMIT,
     TITLE_LIMIT,
     Column,
+    as_data,
     chart_of,
     drawable_text,
     filled_in,
@@ -31,8 +33,8 @@ class ForestRow:
     Attributes:
         name: The benchmark, or the level that is compared.
         value: First minus second level, in the metric's unit.
-        low, high: The 95 % interval of the test that decides; None where nothing can be tested.
-        wide_low, wide_high: The one of a wider scope; None where there is none.
+        interval: The 95 % interval of the test that decides; None where nothing can be tested.
+        wide: The one of a wider scope; None where there is none.
         scope, wide_scope: What they hold for, in words; empty without.
         text: The difference and its interval in words, or why there is none.
         label: The row in words, for a screen reader.
@@ -43,10 +45,8 @@ class ForestRow:
 
     name: str
     value: float
-    low: float | None
-    high: float | None
-    wide_low: float | None
-    wide_high: float | None
+    interval: Ends | None
+    wide: Ends | None
     scope: str
     wide_scope: str
     text: str
@@ -89,15 +89,15 @@ class Forest:
 
     @property
     def _wide(self) -> bool:
-        return any(row.wide_low is not None for row in self.rows)
+        return any(row.wide for row in self.rows)
 
     def table(self) -> list[Column]:
         """The rows of its data table."""
         found = []
         for row in self.rows:
-            texts = [row.name, self.signed(row.value), self._ends(row.low, row.high), row.scope]
+            texts = [row.name, self.signed(row.value), self._ends(row.interval), row.scope]
             if self._wide:
-                wide = self._ends(row.wide_low, row.wide_high)
+                wide = self._ends(row.wide)
                 texts.append(f"{wide}, for {row.wide_scope}" if row.wide_scope else wide)
             texts.append(row.certainty)
             found.append(tuple(texts))
@@ -107,22 +107,19 @@ class Forest:
         """A difference with its sign."""
         return signed(value, self.decimals)
 
-    def _ends(self, low: float | None, high: float | None) -> str:
-        if low is None or high is None:
-            return "–"
-        return f"{self.signed(low)} to {self.signed(high)}"
+    def _ends(self, interval: Ends | None) -> str:
+        return " to ".join(map(self.signed, interval)) if interval else "–"
 
     def records(self) -> list[dict[str, object]]:
         """Every row with its numbers, as a table of data."""
+        none = (None, None)
         return [
             {
                 "row": row.name,
                 "difference": row.value,
-                "interval_low": row.low,
-                "interval_high": row.high,
+                **dict(zip(("interval_low", "interval_high"), row.interval or none, strict=True)),
                 "holds_for": row.scope,
-                "wider_low": row.wide_low,
-                "wider_high": row.wide_high,
+                **dict(zip(("wider_low", "wider_high"), row.wide or none, strict=True)),
                 "wider_holds_for": row.wide_scope,
                 "difference_shown": row.certainty,
             }
@@ -145,24 +142,20 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         "width": WIDTH,
         "height": ROW * len(forest.rows),
     }
-    drawn = [row for row in forest.rows if row.low is not None]
-    ends = [0.0] + [
-        end
-        for row in drawn
-        for end in (row.low, row.high, row.wide_low, row.wide_high)
-        if end is not None
-    ]
+    drawn = [row for row in forest.rows if row.interval]
+    ends = [0.0, *(end for row in drawn for end in (*(row.interval or ()), *(row.wide or ())))]
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
     data["zero"].append({"value": 0})
     if forest.alike is not None:
-        data["alike"].append({"low": -forest.alike, "high": forest.alike})
-        ends += [-forest.alike, forest.alike]
+        alike = -forest.alike, forest.alike
+        data["alike"].append(as_data(alike))
+        ends += alike
     for place, row in enumerate(forest.rows):
         prefix = "bold-" if row.whole else ""
         data[f"{prefix}names"].append({"row": place, "name": drawable_text(row.name, LABEL_LIMIT)})
         data[f"{prefix}texts"].append({"row": place, "text": row.text})
         data["rows"].append({"row": place, "label": row.label})
-        if row.low is None:
+        if row.interval is None:
             continue
         look = {
             "row": place,
@@ -170,9 +163,9 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
             "shape": "diamond" if row.whole else "circle",
         }
         data["points"].append(look | {"value": row.value})
-        data["intervals"].append(look | {"low": row.low, "high": row.high})
-        if row.wide_low is not None:
-            data["wide"].append(look | {"low": row.wide_low, "high": row.wide_high})
+        data["intervals"].append(look | as_data(row.interval))
+        if row.wide:
+            data["wide"].append(look | as_data(row.wide))
     spec = filled_in(spec, data)
     domain = list(padded(ends))
     for layer in spec["layer"]:

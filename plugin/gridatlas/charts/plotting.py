@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from gridatlas.assessment.uncertainty import Ends
 from gridatlas.model.format import MINUS
 
 FILE = Path(__file__).with_name("templates.json")
@@ -63,6 +64,11 @@ def chart_of(name: str, layers: Iterable[str] = ()) -> dict[str, Any]:
 def _shipped() -> dict[str, Any]:
     shipped: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
     return shipped
+
+
+def as_data(interval: Ends) -> dict[str, float]:
+    """An interval as layers have it in their data."""
+    return {"low": interval[0], "high": interval[1]}
 
 
 def filled_in(

@@ -44,7 +44,7 @@ def dot_plot(tables: Tables, *, always: bool = False) -> DotPlot | None:
     rows, missing = _means(tables)
     sign = -1 if study.metric.better == "lower" else 1
     rows.sort(key=lambda row: -sign * round(row.value, 9))
-    if len(rows) < 2 or (not always and all(row.low is None for row in rows)):
+    if len(rows) < 2 or (not always and not any(row.interval for row in rows)):
         return None
     best = rows[0].value
     rows = [replace(row, best=abs(row.value - best) < _ALIKE) for row in rows]
@@ -86,10 +86,7 @@ def _means(tables: Tables) -> tuple[list[DotRow], int]:
                 for level, factor in ((x, study.x), (y, study.y))
                 if len(factor.levels) > 1
             )
-            low, high = narrow or (None, None)
-            wide_low, wide_high = wide or (None, None)
-            key = point_slug(x, y)
-            found.append(DotRow(key, name, value, low, high, wide_low, wide_high, "", ""))
+            found.append(DotRow(point_slug(x, y), name, value, narrow, wide, "", ""))
     return found, missing
 
 
@@ -160,8 +157,9 @@ def _scopes(tables: Tables) -> tuple[Scope, Scope]:
 def _worded(study: Study, plot: DotPlot, row: DotRow) -> DotRow:
     text = f"{row.value:.{plot.decimals}f}"
     words = value_with_unit(text, study.metric.unit)
-    if row.low is not None and row.high is not None:
-        words += f", 95 % interval {row.low:.{plot.decimals}f} to {row.high:.{plot.decimals}f}"
+    if row.interval:
+        low, high = row.interval
+        words += f", 95 % interval {low:.{plot.decimals}f} to {high:.{plot.decimals}f}"
     return replace(row, text=text, label=f"{row.name}: {words}")
 
 

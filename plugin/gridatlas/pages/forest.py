@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gridatlas.assessment.answers.answer import ADVERBS, Answer, Contrast, Grade
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.forest import Forest, ForestRow
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.study import Factor, Level, Study
@@ -149,8 +150,9 @@ def _forest_row(
     difference = forest.signed(contrast.value)
     words = value_with_unit(difference, study.metric.unit, difference=True)
     text = "can't be tested"
-    if contrast.low is not None and contrast.high is not None:
-        ends = f"{forest.signed(contrast.low)} to {forest.signed(contrast.high)}"
+    interval = _ends(contrast.low, contrast.high)
+    if interval:
+        ends = " to ".join(map(forest.signed, interval))
         text = f"{difference} ({ends})"
         words += f", 95 % interval {ends} for {contrast.scope}"
     else:
@@ -158,10 +160,8 @@ def _forest_row(
     return ForestRow(
         name,
         contrast.value,
-        contrast.low,
-        contrast.high,
-        contrast.wide_low,
-        contrast.wide_high,
+        interval,
+        _ends(contrast.wide_low, contrast.wide_high),
         contrast.scope,
         contrast.wide_scope,
         text,
@@ -170,3 +170,7 @@ def _forest_row(
         contrast.grade in ADVERBS,
         whole,
     )
+
+
+def _ends(low: float | None, high: float | None) -> Ends | None:
+    return None if low is None or high is None else (low, high)

@@ -24,14 +24,13 @@ def dot_plot(number: int = 3, *, intervals: bool = True, ties: int = 1) -> DotPl
     rows = []
     for place in range(number):
         value = 60.0 - max(0, place - ties + 1)
-        ends = (value - 2, value + 3) if intervals else (None, None)
+        ends = (value - 2, value + 3) if intervals else None
         rows.append(
             DotRow(
                 f"{place},1",
                 (f"Setting {place}",),
                 value,
-                *ends,
-                None,
+                ends,
                 None,
                 f"{value:.1f}",
                 f"Setting {place}: {value:.1f} %",
@@ -56,7 +55,7 @@ def profile(*ends: float, levels: int = 3, named: bool = True) -> Profile:
 def forest(*rows: tuple[str, float | None]) -> Forest:
     drawn = [
         ForestRow(
-            name, 1.0, low, None if low is None else low + 2, None, None, "these runs", "", "text",
+            name, 1.0, None if low is None else (low, low + 2), None, "these runs", "", "text",
             f"{name}: text", "clear", low is not None and low > 0,
         )
         for name, low in rows

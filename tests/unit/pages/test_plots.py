@@ -84,8 +84,8 @@ def test_settings_are_ranked_by_the_printed_average(dynts: Assessment) -> None:
     first = plot.rows[0]
     assert (first.key, first.name, first.text) == ("0.4,2000", "0.4 × 2000", "56.3")
     cell = dynts.uncertainty.of(average).cells["0.4", "2000"]
-    assert (first.low, first.high) == (cell.trials_low, cell.trials_high)
-    assert (first.wide_low, first.wide_high) == (cell.low, cell.high)
+    assert first.interval == (cell.trials_low, cell.trials_high)
+    assert first.wide == (cell.low, cell.high)
     assert (plot.scope, plot.wide_scope) == ("these questions", "questions of the kind")
     assert plot.over == ("AIME24", "AIME25", "AMC23", "GPQA_D")
 
@@ -109,12 +109,12 @@ def test_a_forest_has_the_numbers_of_the_answers(dynts: Assessment) -> None:
     assert [row.name for row in plot.rows] == names
     for row, page in zip(plot.rows, ["aime24", "aime25", "amc23", "gpqa_d", ""], strict=True):
         answer = dynts.answers[f"benchmark/{page}" if page else "model"]
-        assert (row.value, (row.low, row.high)) == (
+        assert (row.value, row.interval) == (
             pytest.approx(answer.evidence[0].value, abs=0.01),
             pytest.approx(answer.evidence[0].interval),
         )
         assert row.scope == answer.evidence[0].scope == "these questions"
-        assert (row.wide_low, row.wide_high) == pytest.approx(answer.evidence[1].interval)
+        assert row.wide == pytest.approx(answer.evidence[1].interval)
         # What is highlighted is what the page's answer asserts.
         assert row.shown == (answer.grade in ("clear", "likely"))
     assert [row.certainty for row in plot.rows] == [
@@ -273,7 +273,7 @@ def test_values_without_intervals_are_drawn_if_asked_for(assess: Assess) -> None
     assessment = assess(GRID, rising, **LATENCY)
     plot = dot_plot(tables_of(assessment, assessment.results.grids.values()), always=True)
     assert plot is not None
-    assert (plot.rows[0].name, plot.rows[0].low, plot.band) == ("0.1 × 1", None, None)
+    assert (plot.rows[0].name, plot.rows[0].interval, plot.band) == ("0.1 × 1", None, None)
 
 
 def test_profiles_are_over_rows_that_every_benchmark_has(assess: Assess) -> None:
@@ -314,7 +314,7 @@ def test_outcomes_by_item_have_intervals_too() -> None:
     assert tables is not None
     plot = dot_plot(tables)
     assert plot is not None
-    assert all(row.low is not None for row in plot.rows)
+    assert all(row.interval for row in plot.rows)
     forest = forest_plot(assessment, assessment.study.facet("setting"))
     assert forest is not None
     assert [row.scope for row in forest.rows] == ["other seeds", "other seeds"]
