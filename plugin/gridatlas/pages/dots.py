@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
-from gridatlas.charts.dots import SHOWN, DotPlot, DotRow
+from gridatlas.charts.dots import BETWEEN, SHOWN, DotPlot, DotRow
 from gridatlas.charts.plotting import Scope
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.study import Factor, Grid, Point, Study, point_slug
@@ -41,7 +41,8 @@ def dot_plot(tables: Tables, *, always: bool = False) -> DotPlot | None:
     study = tables.study
     if len(study.x.levels) * len(study.y.levels) > SETTINGS_UP_TO:
         return None
-    rows, missing = _means(tables)
+    decimals = study.metric.decimals or (0 if tables.kind == "one" else 1)
+    rows, missing = _means(tables, decimals)
     sign = -1 if study.metric.better == "lower" else 1
     rows.sort(key=lambda row: -sign * round(row.value, 9))
     if len(rows) < 2 or (not always and not any(row.interval for row in rows)):
@@ -62,15 +63,14 @@ def dot_plot(tables: Tables, *, always: bool = False) -> DotPlot | None:
         scope=scopes[0],
         wide_scope=scopes[1],
         better=study.metric.better,
-        decimals=study.metric.decimals or (0 if tables.kind == "one" else 1),
+        decimals=decimals,
         rows=tuple(rows),
     )
-    rows = [_worded(study, plot, row) for row in rows]
-    return replace(plot, rows=tuple(rows), description=_dots_described(study, plot, rows))
+    return replace(plot, description=_dots_described(study, plot))
 
 
-def _means(tables: Tables) -> tuple[list[DotRow], int]:
-    """The settings that every table has, unranked and without texts; how many lack somewhere."""
+def _means(tables: Tables, decimals: int) -> tuple[list[DotRow], int]:
+    """The settings that every table has, unranked; how many lack somewhere."""
     study, found, missing = tables.study, [], 0
     for x in study.x.levels:
         for y in study.y.levels:
@@ -81,12 +81,18 @@ def _means(tables: Tables) -> tuple[list[DotRow], int]:
                 missing += bool(given)
                 continue
             value, narrow, wide = _estimate(tables, point, given)
-            name = tuple(
+            levels = tuple(
                 level.label
                 for level, factor in ((x, study.x), (y, study.y))
                 if len(factor.levels) > 1
             )
-            found.append(DotRow(point_slug(x, y), name, value, narrow, wide, "", ""))
+            text = f"{value:.{decimals}f}"
+            words = value_with_unit(text, study.metric.unit)
+            if narrow:
+                ends = " to ".join(f"{end:.{decimals}f}" for end in narrow)
+                words += f", 95 % interval {ends}"
+            label = f"{BETWEEN.join(levels)}: {words}"
+            found.append(DotRow(point_slug(x, y), levels, value, narrow, wide, text, label))
     return found, missing
 
 
@@ -154,17 +160,8 @@ def _scopes(tables: Tables) -> tuple[Scope, Scope]:
     return "", ""
 
 
-def _worded(study: Study, plot: DotPlot, row: DotRow) -> DotRow:
-    text = f"{row.value:.{plot.decimals}f}"
-    words = value_with_unit(text, study.metric.unit)
-    if row.interval:
-        low, high = row.interval
-        words += f", 95 % interval {low:.{plot.decimals}f} to {high:.{plot.decimals}f}"
-    return replace(row, text=text, label=f"{row.name}: {words}")
-
-
-def _dots_described(study: Study, plot: DotPlot, rows: Sequence[DotRow]) -> str:
-    end = "lowest" if plot.better == "lower" else "highest"
+def _dots_described(study: Study, plot: DotPlot) -> str:
+    rows, end = plot.rows, "lowest" if plot.better == "lower" else "highest"
     first, last = rows[0], rows[-1]
     best = [row.name for row in rows if row.best]
     lead = best[0] if len(best) == 1 else f"{len(best)} settings"

@@ -9,6 +9,7 @@ from gridatlas.assessment.answers.answer import ADVERBS, Answer, Contrast, Grade
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.forest import Forest, ForestRow
+from gridatlas.charts.plotting import signed
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.study import Factor, Level, Study
 from gridatlas.pages.plot_tables import titled
@@ -51,27 +52,24 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
     first, second = (_common(facet, [getattr(row, side) for row in rows]) for side in _SIDES)
     unit = "points" if study.metric.unit == "%" else study.metric.unit
     minus = f"{first or 'level'} − {second or 'level'}"
-    forest = Forest(
-        title=f"{facet.label}: difference in {study.metric.name}",
-        description="",
+    title = f"{facet.label}: difference in {study.metric.name}"
+    decimals = study.metric.decimals or 1
+    drawn = [
+        _forest_row(study, decimals, name, contrast, len(whole) == 1 and contrast is whole[0])
+        for name, contrast in zip(names, rows, strict=True)
+    ]
+    return Forest(
+        title=title,
+        description=f"{title}, {minus}. {'; '.join(row.label for row in drawn)}.",
         x_title=titled(minus, unit),
         row_title=row_title,
         first=first,
         second=second,
         better=study.metric.better,
-        decimals=study.metric.decimals or 1,
-        rows=(),
+        decimals=decimals,
+        rows=tuple(drawn),
         assumes=tuple(dict.fromkeys(text for contrast in rows for text in contrast.assumes)),
         alike=None if study.alike is None else float(study.alike),
-    )
-    drawn = [
-        _forest_row(study, forest, name, contrast, len(whole) == 1 and contrast is whole[0])
-        for name, contrast in zip(names, rows, strict=True)
-    ]
-    return replace(
-        forest,
-        rows=tuple(drawn),
-        description=f"{forest.title}, {minus}. {'; '.join(row.label for row in drawn)}.",
     )
 
 
@@ -145,14 +143,14 @@ def _turned(contrast: Contrast) -> Contrast:
 
 
 def _forest_row(
-    study: Study, forest: Forest, name: str, contrast: Contrast, whole: bool
+    study: Study, decimals: int, name: str, contrast: Contrast, whole: bool
 ) -> ForestRow:
-    difference = forest.signed(contrast.value)
+    difference = signed(contrast.value, decimals)
     words = value_with_unit(difference, study.metric.unit, difference=True)
     text = "can't be tested"
     interval = _ends(contrast.low, contrast.high)
     if interval:
-        ends = " to ".join(map(forest.signed, interval))
+        ends = " to ".join(signed(end, decimals) for end in interval)
         text = f"{difference} ({ends})"
         words += f", 95 % interval {ends} for {contrast.scope}"
     else:
