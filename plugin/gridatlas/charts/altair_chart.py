@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gridatlas.model.format import name_with_unit
 from gridatlas.model.study import Study
 
 if TYPE_CHECKING:
@@ -28,11 +29,10 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
     down = rows_of[0] if rows_of else []
     if study.y.direction == "up":
         down.reverse()
-    unit = f" ({study.metric.unit})" if study.metric.unit else ""
     value: dict[str, Any] = {
         "field": "value",
         "type": "quantitative",
-        "title": f"{study.metric.name}{unit}",
+        "title": name_with_unit(study.metric.name, study.metric.unit),
     }
     x, *y = (
         dict[str, Any](field=_field(axis.id), type="ordinal", title=axis.title)

@@ -28,7 +28,13 @@ from gridatlas.charts.heatmap import (
     region_edges,
     rows_from_top,
 )
-from gridatlas.model.format import format_difference, format_value, many, value_with_unit
+from gridatlas.model.format import (
+    difference_unit,
+    format_difference,
+    format_value,
+    many,
+    value_with_unit,
+)
 from gridatlas.model.study import Cell, Grid, Level, Point, State, Study, point_slug
 from gridatlas.results.differences import Difference
 from gridatlas.results.summary import summarise
@@ -114,7 +120,7 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
             difference.label,
             describe_difference(difference),
             f"Difference of {metric.name}",
-            _unit_of_differences(study),
+            difference_unit(study.metric.unit),
             domain or difference_domain([difference]),
             partial(format_difference, decimals=metric.decimals or 0),
             metric.better == "lower",
@@ -141,7 +147,7 @@ def draw_disagreement(
         f"{grid.label}: the readings differ in {number} of {many(len(differences), 'cell')} "
         "that more than one of them gives.",
         "Largest difference between readings",
-        _unit_of_differences(study),
+        difference_unit(study.metric.unit),
         domain,
         partial(format_value, decimals=study.metric.decimals or 0),
     )
@@ -157,10 +163,6 @@ def draw_disagreement(
         for mark in heatmap.marks
     )
     return replace(heatmap, marks=tuple(marks))
-
-
-def _unit_of_differences(study: Study) -> str:
-    return "points" if study.metric.unit == "%" else study.metric.unit
 
 
 # --- a mark per cell ----------------------------------------------------------------------------

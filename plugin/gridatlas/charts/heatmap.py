@@ -9,6 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
 
+from gridatlas.model.format import name_with_unit
 from gridatlas.model.study import STATE_LABELS, Factor, Level, Point, State, Study
 
 MAX_LABELLED_CELLS = 400
@@ -174,7 +175,7 @@ class Subject:
             "kind": self.kind,
             "title": self.title,
             "description": self.description,
-            "legend": f"{self.name} ({self.unit})" if self.unit else self.name,
+            "legend": name_with_unit(self.name, self.unit),
             "x_title": study.x.title,
             "y_title": study.y.title,
             "x_labels": tuple(x_labels),

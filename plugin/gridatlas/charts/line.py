@@ -19,7 +19,7 @@ from gridatlas.charts.plotting import (
     label_angle,
     thinned,
 )
-from gridatlas.model.format import format_value, many, value_with_unit
+from gridatlas.model.format import format_value, many, name_with_unit, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 
 Axis = Literal["row", "column"]
@@ -155,12 +155,11 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
                 f"{where}: {words}",
             )
         )
-    unit = f" ({metric.unit})" if metric.unit else ""
     return LineChart(
         title=title or line.label,
         description=_described(line, title or line.label),
         x_title=line.along.title,
-        y_title=f"{metric.name}{unit}",
+        y_title=name_with_unit(metric.name, metric.unit),
         domain=domain,
         decimals=decimals,
         points=tuple(points),

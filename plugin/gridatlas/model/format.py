@@ -48,6 +48,16 @@ def value_with_unit(text: str, unit: str, difference: bool = False) -> str:
     return f"{text} {unit}".rstrip()
 
 
+def name_with_unit(name: str, unit: str) -> str:
+    """A name with its unit: `Pass@1 (%)`."""
+    return f"{name} ({unit})" if unit else name
+
+
+def difference_unit(unit: str) -> str:
+    """The unit of differences: of percentages, points."""
+    return "points" if unit == "%" else unit
+
+
 def cell_text(study: Study, cell: Cell) -> str:
     """A cell in a table: its value as printed, or why there is none."""
     text = printed(study, cell)

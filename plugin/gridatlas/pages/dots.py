@@ -9,9 +9,9 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
 from gridatlas.charts.dots import BETWEEN, SHOWN, DotPlot, DotRow
 from gridatlas.charts.plotting import Scope
-from gridatlas.model.format import value_with_unit
+from gridatlas.model.format import name_with_unit, value_with_unit
 from gridatlas.model.study import Factor, Grid, Point, Study, point_slug
-from gridatlas.pages.plot_tables import Tables, tables_of, titled
+from gridatlas.pages.plot_tables import Tables, tables_of
 from gridatlas.statistics.interval import Interval, mean_interval
 
 _ALIKE = 1e-9
@@ -55,7 +55,7 @@ def dot_plot(tables: Tables, *, always: bool = False) -> DotPlot | None:
     plot = DotPlot(
         title=f"{tables.title}: settings by their mean {study.metric.name}",
         description="",
-        x_title=titled(study.metric.name, study.metric.unit),
+        x_title=name_with_unit(study.metric.name, study.metric.unit),
         setting=" × ".join(factor.label for factor in _several(study)),
         kind=tables.kind,
         over=tables.names,

@@ -10,9 +10,8 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.forest import Forest, ForestRow
 from gridatlas.charts.plotting import signed
-from gridatlas.model.format import value_with_unit
+from gridatlas.model.format import difference_unit, name_with_unit, value_with_unit
 from gridatlas.model.study import Factor, Level, Study
-from gridatlas.pages.plot_tables import titled
 
 CERTAINTY: Mapping[Grade, str] = {
     "not-shown": "not shown",
@@ -50,7 +49,7 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
     if all(contrast.low is None for contrast in rows):
         return None
     first, second = (_common(facet, [getattr(row, side) for row in rows]) for side in _SIDES)
-    unit = "points" if study.metric.unit == "%" else study.metric.unit
+    unit = difference_unit(study.metric.unit)
     minus = f"{first or 'level'} − {second or 'level'}"
     title = f"{facet.label}: difference in {study.metric.name}"
     decimals = study.metric.decimals or 1
@@ -61,7 +60,7 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
     return Forest(
         title=title,
         description=f"{title}, {minus}. {'; '.join(row.label for row in drawn)}.",
-        x_title=titled(minus, unit),
+        x_title=name_with_unit(minus, unit),
         row_title=row_title,
         first=first,
         second=second,

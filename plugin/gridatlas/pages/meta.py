@@ -18,6 +18,7 @@ from gridatlas.assessment.answers.answer import Answer, Grade
 from gridatlas.charts.card import HEIGHT, WIDTH, SocialCard
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.format import name_with_unit
 from gridatlas.model.schema import Source
 from gridatlas.model.study import Factor, Study
 from gridatlas.pages.embeds import bibtex
@@ -262,8 +263,8 @@ def croissant(
             path = f"{grid_path(grid)}.{ending}"
             entry["distribution"].append(_file(name, path, kind, here, site, files))
     fields = [(factor.id, _type(factor), factor.title) for factor in (*study.facets, *study.varied)]
-    unit = f" ({study.metric.unit})" if study.metric.unit else ""
-    fields.append((study.metric.column, "sc:Float", f"{study.metric.name}{unit}"))
+    metric = name_with_unit(study.metric.name, study.metric.unit)
+    fields.append((study.metric.column, "sc:Float", metric))
     fields += [(name, kind, text) for name, (kind, text) in _COLUMNS.items()]
     ids = [f"cells/{_id(name, place)}" for place, (name, _, _) in enumerate(fields)]
     entry["recordSet"] = [

@@ -8,7 +8,7 @@ from html import escape
 from gridatlas.assessment.cells import GridCells
 from gridatlas.charts.description import best_at
 from gridatlas.charts.heatmap import rows_from_top
-from gridatlas.model.format import format_value
+from gridatlas.model.format import format_value, name_with_unit
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study
 from gridatlas.pages.svg import responsive
@@ -34,8 +34,7 @@ def grid_text(grid: Grid) -> str:
     """A grid as a small table of text, laid out like its heatmap, with `*` at the best cells."""
     study = grid.study
     head = f"{study.title}: {grid.label}" if study.facets else study.title
-    unit = f" ({study.metric.unit})" if study.metric.unit else ""
-    lines = [head, f"{study.metric.name}{unit}, {study.metric.better} is better"]
+    lines = [head, _metric(study)]
     best = GridCells(grid).best
     if len(study.x.levels) > COLUMNS_UP_TO or len(study.y.levels) > ROWS_UP_TO:
         size = f"{len(study.x.levels)} × {len(study.y.levels)} cells"
@@ -58,6 +57,11 @@ def grid_text(grid: Grid) -> str:
     down = f"; down: {study.y.title}" if study.second else ""
     lines.append(f"across: {study.x.title}{down}{note}")
     return "\n".join(lines)
+
+
+def _metric(study: Study) -> str:
+    metric = study.metric
+    return f"{name_with_unit(metric.name, metric.unit)}, {metric.better} is better"
 
 
 def _cell_text(study: Study, cell: Cell) -> str:
@@ -117,8 +121,7 @@ def study_html(results: Results) -> str:
 
 def _facts(results: Results) -> Iterable[tuple[str, str]]:
     study = results.study
-    unit = f" ({study.metric.unit})" if study.metric.unit else ""
-    yield "metric", f"{study.metric.name}{unit}, {study.metric.better} is better"
+    yield "metric", _metric(study)
     for name, axis in zip(("x", "y"), study.varied, strict=False):
         yield name, f"{axis.title}: {join_names((level.label for level in axis.levels), 10)}"
     for facet in study.facets:

@@ -157,8 +157,3 @@ def _parts_at(results: Results, grid: Grid, facet: Factor) -> Iterator[Levels]:
         part = None if level.aggregate else results.neighbour(grid, facet.id, level.key)
         if part is not None:
             yield part.levels
-
-
-def titled(name: str, unit: str) -> str:
-    """A name with its unit: `Pass@1 (%)`."""
-    return f"{name} ({unit})" if unit else name

@@ -11,9 +11,9 @@ from gridatlas.assessment.answers.answer import number_text
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.plotting import Scope, padded
 from gridatlas.charts.profile import Profile, ProfileLine
-from gridatlas.model.format import value_with_unit
+from gridatlas.model.format import difference_unit, name_with_unit, value_with_unit
 from gridatlas.model.study import Grid, Level, Study, inline
-from gridatlas.pages.plot_tables import Tables, tables_of, titled
+from gridatlas.pages.plot_tables import Tables, tables_of
 
 LEVELS_UP_TO = 100
 """Levels of an axis up to which it has a profile."""
@@ -73,7 +73,7 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
     if all(offset == 0 for line in lines for offset in line.offsets):
         return None
     metric, asked = study.metric, tables.asked(axis)
-    unit = "points" if metric.unit == "%" else metric.unit or inline(metric.name)
+    unit = difference_unit(metric.unit) or inline(metric.name)
     band, scope = _band(tables, axis)
     title = f"{tables.title}: mean {metric.name} by {inline(factor.label)}"
     profile = Profile(
@@ -83,7 +83,7 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
         x_title=factor.title,
         factor=inline(factor.label),
         y_title=f"{unit}, from the mean",
-        metric=titled(metric.name, metric.unit),
+        metric=name_with_unit(metric.name, metric.unit),
         kind=tables.kind,
         levels=tuple(level.label for level in levels),
         lines=tuple(lines),
