@@ -17,7 +17,7 @@ from gridatlas.cli.mkdocs_config import CannotAdd, data_folder, with_plugin
 from gridatlas.cli.shared import echo_error
 from gridatlas.files.atomic import write_atomic, write_new
 from gridatlas.files.staging import StagingDir, remove_abandoned
-from gridatlas.hosts.sites.project import HostError
+from gridatlas.hosts.sites import HostError
 from gridatlas.hosts.zensical import configuration
 from gridatlas.hosts.zensical.settings import options_of
 

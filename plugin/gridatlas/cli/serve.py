@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from gridatlas.cli.shared import NothingWritten
-from gridatlas.hosts.sites.project import (
+from gridatlas.hosts.sites import (
     MODULES,
     Adapter,
     HostError,

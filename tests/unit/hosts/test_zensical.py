@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
-from gridatlas.hosts.sites.project import HostError, find_project
+from gridatlas.hosts.sites import HostError, find_project
 from gridatlas.hosts.zensical import configuration
 from gridatlas.hosts.zensical.folders import Mirror, in_memory, of_file
 from gridatlas.hosts.zensical.overlay import nav_of_files, nav_with_pages, nav_without

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from gridatlas.hosts.sites.project import HostError
+from gridatlas.hosts.sites import HostError
 
 
 def read(path: Path) -> yaml.MappingNode:

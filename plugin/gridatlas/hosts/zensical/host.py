@@ -15,8 +15,7 @@ from gridatlas.charts.pool import draw
 from gridatlas.csp.policy import add_policy
 from gridatlas.files.staging import StagedSite
 from gridatlas.hosts.reporting import not_written, throttled
-from gridatlas.hosts.sites import processes
-from gridatlas.hosts.sites.project import HostError, Project, Report
+from gridatlas.hosts.sites import HostError, Project, Report, require_free, run, running
 from gridatlas.hosts.zensical.folders import Watcher
 from gridatlas.hosts.zensical.settings import Settings, settings_of
 from gridatlas.hosts.zensical.staging import Staged, Staging
@@ -49,7 +48,7 @@ def build(project: Project, strict: bool, report: Report) -> int:
         problems = _report_problems(staged.site.problems, report)
         more = ["--strict"] if strict else []
         arguments = ["build", "--config-file", str(staging.config), *more]
-        status = processes.run("zensical", arguments, project.folder)
+        status = run("zensical", arguments, project.folder)
         faults = _faults(staging)
         for fault in faults:
             report(fault)
@@ -74,7 +73,7 @@ def serve(project: Project, address: str, report: Report) -> int:
     Raises:
         HostError: Where it can't be shown.
     """
-    processes.require_free(address)
+    require_free(address)
     staging = Staging(project)
     # Before anything is read: what changes meanwhile is read again.
     watcher = Watcher(_watched(project, settings_of(project)))
@@ -83,7 +82,7 @@ def serve(project: Project, address: str, report: Report) -> int:
         _tell(staged, report)
         _report_problems(staged.site.problems, report)
         arguments = ["serve", "--config-file", str(staging.config), "--dev-addr", address]
-        with processes.running("zensical", arguments, project.folder) as process:
+        with running("zensical", arguments, project.folder) as process:
             _load(staged.site)
             while process.poll() is None:
                 for fault in _faults(staging):

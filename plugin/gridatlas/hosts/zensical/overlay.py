@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from gridatlas.hosts.sites.project import Project
+from gridatlas.hosts.sites import Project
 from gridatlas.hosts.zensical import configuration
 from gridatlas.hosts.zensical.settings import PAGES, PLACE, Settings
 from gridatlas.model.addresses import SCRIPT, STYLESHEET

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from gridatlas.hosts.sites.project import HostError, Project
+from gridatlas.hosts.sites import HostError, Project
 from gridatlas.hosts.zensical import configuration
 from gridatlas.model.problems import join_names, nearest, quote
 

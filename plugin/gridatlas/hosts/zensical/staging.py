@@ -28,7 +28,7 @@ from gridatlas.hosts.folder import (
 )
 from gridatlas.hosts.markdown import EXPRESSION
 from gridatlas.hosts.reporting import not_written
-from gridatlas.hosts.sites.project import HostError, Project
+from gridatlas.hosts.sites import HostError, Project
 from gridatlas.hosts.standalone import data_line
 from gridatlas.hosts.zensical.folders import Content, Mirror, in_memory, of_file
 from gridatlas.hosts.zensical.overlay import overlay
