@@ -13,8 +13,7 @@ from typing import Any
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
 from gridatlas.build.page_cache import PageCache, SiteFiles
-from gridatlas.build.serve_cache import ServeCache
-from gridatlas.build.study_writer import StudyPlan, StudyWriter
+from gridatlas.build.study_writer import ServeCache, StudyPlan, StudyWriter
 from gridatlas.charts import palette
 from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawable, Drawing, Picture, bundle

@@ -8,8 +8,8 @@ import pytest
 from test_page_cache import CELLS, CLAIM, LINK, page_of, write
 
 from gridatlas.assessment import pipeline
-from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.site import Site, build
+from gridatlas.build.study_writer import ServeCache
 from gridatlas.checks import StudyChecks
 from gridatlas.model.study import Study
 

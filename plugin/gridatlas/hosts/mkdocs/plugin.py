@@ -24,8 +24,8 @@ from mkdocs.utils import get_relative_url
 from mkdocs.utils.templates import TemplateContext
 
 from gridatlas.build.page_cache import SiteFiles
-from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.site import Site, build
+from gridatlas.build.study_writer import ServeCache
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
 from gridatlas.csp.policy import add_policy

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessments
-from gridatlas.build.serve_cache import ServeCache
 from gridatlas.build.site import ProgressReporter, Site, build
+from gridatlas.build.study_writer import ServeCache
 from gridatlas.data.signatures import file_signatures
 from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas.files.cache import cache_key
