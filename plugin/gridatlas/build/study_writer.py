@@ -45,30 +45,12 @@ class StudyPlan:
         return self.assessment.study.id
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """A study's plan, and what it was made from besides the files of the study."""
-
-    assessment: Assessment
-    options: tuple[object, ...]
-    plan: StudyPlan
-
-    def is_of(self, assessment: Assessment, options: tuple[object, ...]) -> bool:
-        """Whether the plan would be made from these again."""
-        return (
-            self.assessment.study is assessment.study
-            and self.assessment.results.problems == assessment.results.problems
-            and self.assessment.judged == assessment.judged
-            and self.options == options
-        )
-
-
 class ServeCache:
     """Reads and plans the studies that changed, and gives the others as they were."""
 
     def __init__(self) -> None:
         self._loaded: dict[tuple[Path, str], tuple[str, Assessment | tuple[Problem, ...]]] = {}
-        self._plans: dict[str, _Plan] = {}
+        self._plans: dict[str, tuple[StudyPlan, tuple[object, ...]]] = {}
 
     def load_study(
         self, folder: Path, name: str, progress: Callable[[str], None], cache: Path | None = None
@@ -98,10 +80,20 @@ class ServeCache:
             make: Makes it.
         """
         study_id = assessment.study.id
-        plan = self._plans.get(study_id)
-        if plan is None or not plan.is_of(assessment, options):
-            plan = self._plans[study_id] = _Plan(assessment, options, make())
-        return plan.plan
+        plan, made_with = self._plans.get(study_id, (None, ()))
+        if plan is None or made_with != options or not _is_same(plan.assessment, assessment):
+            plan = make()
+            self._plans[study_id] = plan, options
+        return plan
+
+
+def _is_same(first: Assessment, second: Assessment) -> bool:
+    """Whether the same plan is made of both, as far as their files decide."""
+    return (
+        first.study is second.study
+        and first.results.problems == second.results.problems
+        and first.judged == second.judged
+    )
 
 
 def _content_digest(folder: Path) -> str | None:
