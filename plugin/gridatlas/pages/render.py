@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from markupsafe import Markup
@@ -130,6 +129,24 @@ class Writer:
         return write(self._own, plan, self._drawings)
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The page that figures are written for.
+
+    Attributes:
+        path: Of the page, or of a file beside its address.
+        seen: Ids that the page has already; those of the figures are added.
+        links: Where the cards of cells link to.
+        files: Whether the site has the figures' files, to be downloaded.
+    """
+
+    path: str
+    drawings: Drawings
+    seen: set[str]
+    links: Mapping[str, str] = field(default_factory=dict)
+    files: bool = True
+
+
 EMBED = "embed.html.jinja"
 """Template of a grid's page for frames."""
 FIGURE_WIDTH = 430
@@ -160,7 +177,7 @@ class Templates:
         """
         link = partial(page_link, plan.path)
         seen: set[str] = set()
-        links = self._card_links(plan)
+        target = _Target(plan.path, drawings, seen, self._card_links(plan))
         # A grid's address is that of its whole figure, where a page has a small one of it, too.
         whole_first = sorted(
             plan.rows, key=lambda row: any(figure.compact for figure in row.figures)
@@ -168,8 +185,7 @@ class Templates:
         answer: Answer | None = plan.context.get("answer")
         explained = answer is not None and answer.grade == "untestable"
         figures = {
-            row.key: self._row(replace(row, explained=explained), plan.path, drawings, seen, links)
-            for row in whole_first
+            row.key: self._row(replace(row, explained=explained), target) for row in whole_first
         }
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         figures |= changes_parts(plan, self._html) | self._cite(plan) | self._checks(plan)
@@ -208,96 +224,71 @@ class Templates:
             )
         return found
 
-    def _row(
-        self,
-        row: FigureRow,
-        path: str,
-        drawings: Drawings,
-        seen: set[str],
-        links: Mapping[str, str],
-    ) -> str:
+    def _row(self, row: FigureRow, target: _Target) -> str:
         if row.small:
-            return self._thumbnails(row, path, drawings, seen)
+            return self._thumbnails(row, target)
         if row.legend is not None:
-            return self._multiples(row, row.legend, path, drawings, seen, links)
-        drawn = tuple(self._drawn(figure, path, drawings, seen, links) for figure in row.figures)
+            return self._multiples(row, row.legend, target)
+        drawn = tuple(self._drawn(figure, target) for figure in row.figures)
         return self._part("plot" if row.plots else "gallery", row=replace(row, figures=drawn))
 
-    def _thumbnails(self, row: FigureRow, path: str, drawings: Drawings, seen: set[str]) -> str:
+    def _thumbnails(self, row: FigureRow, target: _Target) -> str:
         """Pictures that link to the pages of their grids."""
         figures = []
         for figure in row.figures:
             # Of a difference, the second.
             grid = figure.shows.second if isinstance(figure.shows, Difference) else figure.grid
             embed = self._embeds.get(grid_path(grid)) if grid else None
-            link = self.site.relative(embed.page, path, figure_anchor(embed.grid)) if embed else ""
-            figures.append(_thumbnail(figure, drawings[figure.chart].svg, seen, link))
+            anchor = figure_anchor(embed.grid) if embed else ""
+            link = self.site.relative(embed.page, target.path, anchor) if embed else ""
+            figure_id, svg = _with_ids(figure, target)
+            picture = Markup(as_picture(responsive(svg)))
+            figures.append(replace(figure, id=figure_id, svg=picture, link=link))
         return self._part("thumbnails", row=replace(row, figures=tuple(figures)))
 
-    def _multiples(
-        self,
-        row: FigureRow,
-        legend: Legend,
-        path: str,
-        drawings: Drawings,
-        seen: set[str],
-        links: Mapping[str, str] = MappingProxyType({}),
-        files: bool = True,
-    ) -> str:
-        """Figures with titles, axes and legend in common; without `files` none is to download."""
+    def _multiples(self, row: FigureRow, legend: Legend, target: _Target) -> str:
+        """Figures with titles, axes and legend in common."""
         figures = []
         for figure in row.figures:
-            drawn = self._drawn(figure, path, drawings, seen, links, without_axis)
+            drawn = self._drawn(figure, target, without_axis)
             if legend.plain:
                 svg = with_plain_steps(drawn.svg, figure.heatmap, legend.plain)
                 drawn = replace(drawn, svg=Markup(svg))
-            figures.append(drawn if files else replace(drawn, downloads={}, share=None))
-        first = drawings[row.figures[0].chart].svg
+            figures.append(drawn)
+        first = target.drawings[row.figures[0].chart].svg
         wide, left = drawn_size(first)[0], axis_width(first)
         row = replace(row, figures=tuple(figures))
         return self._part("multiples", row=row, axis=left, plot=wide - left)
 
     def _drawn(
-        self,
-        figure: Figure,
-        path: str,
-        drawings: Drawings,
-        seen: set[str],
-        links: Mapping[str, str] = MappingProxyType({}),
-        sized: Callable[[str], str] = responsive,
+        self, figure: Figure, target: _Target, sized: Callable[[str], str] = responsive
     ) -> Figure:
-        """A figure with all that its template shows; its ids are added to `seen`.
+        """A figure with all that its template shows.
 
         Args:
-            links: Where the cards of its cells link to.
             sized: Lets CSS size the drawing.
         """
-        svg, grid = drawings[figure.chart].svg, figure.grid
-        files = downloads(grid, path) if grid else {}
+        path, svg, grid = target.path, target.drawings[figure.chart].svg, figure.grid
+        files = downloads(grid, path) if grid and target.files else {}
         if isinstance(figure.shows, Line):
             table = line_table(figure.shows)
             return replace(figure, svg=Markup(sized(svg)), table=table, downloads=files)
         if isinstance(figure.shows, PlotSubject):
-            rows = row_links(figure.chart, figure.shows.grid, seen)
-            svg = with_own_ids(with_row_links(svg, figure.chart, rows), seen)
+            rows = row_links(figure.chart, figure.shows.grid, target.seen)
+            svg = with_own_ids(with_row_links(svg, figure.chart, rows), target.seen)
             files = plot_downloads(figure, path)
             return replace(figure, svg=Markup(svg), downloads=files, links=rows)
-        figure_id = figure_anchor(grid) if grid and not figure.before else ""
-        if figure_id in seen:
-            figure_id = ""
-        if grid and figure_id:
-            seen.add(figure_id)
-            svg = with_cell_ids(svg, figure.heatmap, grid, seen)
+        figure_id, svg = _with_ids(figure, target)
         embed = self._embeds.get(grid_path(grid)) if grid and not figure.compact else None
         return replace(
             figure,
             id=figure_id,
             width=f"{wide:g}px" if (wide := drawn_size(svg)[0]) > FIGURE_WIDTH else "",
-            svg=Markup(sized(with_own_ids(svg, seen))),
+            svg=Markup(sized(svg)),
             table=data_table(figure),
-            cards=Markup("" if figure.before else card_data(figure, links)),
+            cards=Markup("" if figure.before else card_data(figure, target.links)),
             downloads=files,
-            share=share(embed, drawings[embed.figure.chart].svg, path, self.site)
+            share=share(embed, target.drawings[embed.figure.chart].svg, path, self.site)
             if embed
             else None,
         )
@@ -315,15 +306,13 @@ class Templates:
         Raises:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
+        target = _Target(path, drawings, seen, files=files)
         if row.legend is not None:
-            return self._multiples(row, row.legend, path, drawings, seen, files=files)
+            return self._multiples(row, row.legend, target)
         sized = partial(responsive, width=row.width)
-        figures = []
-        for figure in row.figures:
-            drawn = replace(self._drawn(figure, path, drawings, seen, sized=sized), share=None)
-            if row.width:
-                drawn = replace(drawn, width="")  # its row has one
-            figures.append(drawn if files else replace(drawn, downloads={}))
+        figures = [self._drawn(figure, target, sized) for figure in row.figures]
+        if row.width:  # The row has one: its figures need none.
+            figures = [replace(figure, width="") for figure in figures]
         name = "plot" if row.plots else "fence"
         return self._part(name, row=replace(row, figures=tuple(figures)))
 
@@ -334,7 +323,7 @@ class Templates:
             jinja2.TemplateError: For a template that is broken, with its name and line.
         """
         path = embed_path(plan)
-        figure = self._drawn(plan.figure, path, drawings, set())
+        figure = self._drawn(plan.figure, _Target(path, drawings, set()))
         # What each reading says stands on the page that the title leads to.
         table = replace(figure.table, readings=None) if figure.table else None
         return self._html.get_template(EMBED).render(
@@ -412,17 +401,13 @@ def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
     return Markup(placeholder(key))
 
 
-def _thumbnail(figure: Figure, svg: str, seen: set[str], link: str) -> Figure:
-    """A figure with its picture; ids that the page hasn't yet are added to `seen`.
-
-    Args:
-        link: Of the page that shows its grid.
-    """
-    figure_id = figure_anchor(figure.grid) if figure.grid else ""
-    if figure_id in seen:
+def _with_ids(figure: Figure, target: _Target) -> tuple[str, str]:
+    """The id of a figure and its drawing; only the first one of a grid on a page has cells' ids."""
+    svg, grid = target.drawings[figure.chart].svg, figure.grid
+    figure_id = figure_anchor(grid) if grid and not figure.before else ""
+    if figure_id in target.seen:
         figure_id = ""
-    if figure.grid and figure_id:
-        seen.add(figure_id)
-        svg = with_cell_ids(svg, figure.heatmap, figure.grid, seen)
-    picture = as_picture(responsive(with_own_ids(svg, seen)))
-    return replace(figure, id=figure_id, svg=Markup(picture), link=link)
+    if grid and figure_id:
+        target.seen.add(figure_id)
+        svg = with_cell_ids(svg, figure.heatmap, grid, target.seen)
+    return figure_id, with_own_ids(svg, target.seen)
