@@ -56,61 +56,38 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
 
     Strings from data are only ever values of data, titles and domains, never expressions.
     """
-    if heatmap.panel:
-        return _panel(heatmap)
-    nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
-    font_size = 13 if nx <= 7 else 11
-    width, height = _cell_size(heatmap, font_size)
-    shapes = _shapes(heatmap)
-    spec = chart_of("heatmap", _layers(heatmap, shapes))
-    spec |= {
-        "title": spec["title"] | {"text": heatmap.title},
-        "description": heatmap.description,
-        "width": width * nx,
-        "height": height * ny,
-    }
-    spec["data"] = {"values": [_row(mark) for mark in heatmap.marks]}
-    _label_axes(spec["encoding"], heatmap, width, height)
-    layers = {layer["name"]: layer for layer in spec["layer"]}
-    color = layers["cells"]["encoding"]["color"]
-    color["scale"]["domain"] = list(heatmap.domain)
-    if heatmap.reverse:
-        color["scale"]["reverse"] = not color["scale"].get("reverse", False)
-    color["legend"] |= {
-        "title": heatmap.legend,
-        "gradientLength": max(width * nx, 120),
-        "format": f".{heatmap.decimals}f",
-    }
-    if heatmap.printed:
-        layers["values"]["mark"]["fontSize"] = font_size
-    _set_shapes(spec, layers, shapes, width, height)
-    if heatmap.outline:
-        _set_outline(spec, layers["outline"], heatmap, width, height)
-    return spec
-
-
-def _panel(heatmap: Heatmap) -> dict[str, Any]:
-    """The specification of one of several heatmaps side by side: cells and labels alone."""
     nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
     font_size = panel_font_size(heatmap)
-    width, height = panel_cell(heatmap, font_size)
+    width, height = (panel_cell if heatmap.panel else _cell_size)(heatmap, font_size)
     shapes = _shapes(heatmap)
-    spec = chart_of("panel", _layers(heatmap, shapes))
+    spec = chart_of("panel" if heatmap.panel else "heatmap", _layers(heatmap, shapes))
     spec |= {"description": heatmap.description, "width": width * nx, "height": height * ny}
     spec["data"] = {"values": [_row(mark) for mark in heatmap.marks]}
-    if heatmap.panel == "cells":
-        _label_axes(spec["encoding"], heatmap, width, height)
-    else:
+    if heatmap.panel == "thumbnail":
         spec["encoding"]["x"]["axis"] = spec["encoding"]["y"]["axis"] = None
-    for axis, labels in (("x", heatmap.x_labels), ("y", heatmap.y_labels)):
-        spec["encoding"][axis] |= {"title": None, "scale": _positions(labels)}
+    else:
+        _label_axes(spec["encoding"], heatmap, width, height)
+    titles = (None, None) if heatmap.panel else (heatmap.x_title, heatmap.y_title)
+    spec["encoding"]["x"] |= {"title": titles[0], "scale": _positions(heatmap.x_labels)}
+    spec["encoding"]["y"] |= {"title": titles[1], "scale": _positions(heatmap.y_labels)}
     layers = {layer["name"]: layer for layer in spec["layer"]}
+    if not heatmap.panel:
+        spec["title"] |= {"text": heatmap.title}
+        color = layers["cells"]["encoding"]["color"]
+        color["scale"]["domain"] = list(heatmap.domain)
+        if heatmap.reverse:
+            color["scale"]["reverse"] = not color["scale"].get("reverse", False)
+        color["legend"] |= {
+            "title": heatmap.legend,
+            "gradientLength": max(width * nx, 120),
+            "format": f".{heatmap.decimals}f",
+        }
     if heatmap.printed:
         layers["values"]["mark"]["fontSize"] = font_size
     _set_shapes(spec, layers, shapes, width, height)
     if heatmap.outline:
         _set_outline(spec, layers["outline"], heatmap, width, height)
-    if heatmap.best_edges:
+    if heatmap.panel and heatmap.best_edges:
         _set_edges((layers["rivals"],), heatmap.best_edges, width, height)
     return spec
 
@@ -279,9 +256,7 @@ def _cell_size(heatmap: Heatmap, font_size: int) -> tuple[int, int]:
 
 
 def _label_axes(encoding: Any, heatmap: Heatmap, width: int, height: int) -> None:
-    """Titles, positions and labels of both axes; labels are thinned so that none overlap."""
-    encoding["x"] |= {"title": heatmap.x_title, "scale": _positions(heatmap.x_labels)}
-    encoding["y"] |= {"title": heatmap.y_title, "scale": _positions(heatmap.y_labels)}
+    """Labels of both axes, thinned so that none overlap."""
     angle, step = label_angle(heatmap.x_labels, width)
     encoding["x"]["axis"]["labelAngle"] = angle
     # Counted from the first level on, so that numbers are round where the levels are.
