@@ -71,7 +71,7 @@ def means_scale(grids: Iterable[Grid]) -> PanelScale:
     reach = 0.0
     for grid in grids:
         low, high = own_domain([grid])
-        middle = middle_of(grid)
+        middle = float(mean_of(grid) or 0)
         reach = max(reach, high - middle, middle - low)
     return centred_scale(reach, reverse=lower_is_better(grid.study for grid in grids))
 
@@ -91,12 +91,6 @@ def centred_scale(reach: float, *, reverse: bool = False) -> PanelScale:
     return PanelScale(True, -end, end, reverse)
 
 
-def middle_of(grid: Grid) -> float:
-    """The mean of a grid's values; 0 without any."""
-    summary = summarise(grid)
-    return float(summary.mean) if summary else 0.0
-
-
 def draw_panel(grid: Grid, scale: PanelScale, rivals: Rivals | None) -> Heatmap:
     """A grid among others, on their scale.
 
@@ -105,7 +99,7 @@ def draw_panel(grid: Grid, scale: PanelScale, rivals: Rivals | None) -> Heatmap:
             are values.
     """
     heatmap = draw_grid(grid, best_set=rivals.outlined if rivals else frozenset())
-    middle = middle_of(grid)
+    middle = float(mean_of(grid) or 0)
     keys = mark_keys(grid.study, rivals.beaten if rivals else ())
     marks = []
     for mark in heatmap.marks:
@@ -196,6 +190,6 @@ def of_one_size(panels: Sequence[Heatmap]) -> tuple[Heatmap, ...]:
 
 
 def mean_of(grid: Grid) -> Decimal | None:
-    """The mean that a panel's subtitle names; None without a value."""
+    """The mean of a grid's values; None without any."""
     summary = summarise(grid)
     return summary.mean if summary else None

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from gridatlas.cli.serve import build_site, config_option, host_option
 from gridatlas.cli.shared import NothingWritten, data_option
 from gridatlas.hosts.reporting import not_written
+from gridatlas.model.addresses import is_below
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 
@@ -178,7 +179,7 @@ def _refuse(data: Path, into: Path, pages: str) -> None:
         )
     if into.resolve().is_relative_to(data.resolve()):
         raise click.UsageError(f"{into} lies in {data}: pages there would be taken for studies")
-    if any(part in ("", ".", "..") for part in pages.split("/")) or "\\" in pages:
+    if not is_below(pages):
         raise click.UsageError(f"--pages {pages}: name a folder such as studies, without ..")
 
 

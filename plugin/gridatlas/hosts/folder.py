@@ -16,6 +16,7 @@ from pathlib import Path
 from gridatlas.build.site import Site
 from gridatlas.files.staging import FileTransaction, StagingDir, parents, remove_abandoned
 from gridatlas.hosts.reporting import not_written
+from gridatlas.model.addresses import is_below
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
 from gridatlas.pages.filters import inert
@@ -164,7 +165,7 @@ def _manifest(folder: Path) -> Digests:
     try:
         content = json.loads((folder / MANIFEST).read_text("utf-8"))
         files = content["files"]
-        if content["format"] != 1 or not all(map(_is_below, files)):
+        if content["format"] != 1 or not all(map(is_below, files)):
             raise ValueError
         found = {
             path: (file,) if isinstance(file, str) else (*file,) for path, file in files.items()
@@ -188,11 +189,6 @@ def left_by_build(folder: Path) -> frozenset[str]:
     return frozenset(
         path for path, digests in _manifest(folder).items() if _digest_of(folder / path) in digests
     )
-
-
-def _is_below(path: str) -> bool:
-    parts = path.split("/")
-    return bool(path) and not any(part in ("", ".", "..") for part in parts) and "\\" not in path
 
 
 def _refuse_others(

@@ -56,3 +56,8 @@ class SiteAddress:
 
 def _joined(url: str, anchor: str) -> str:
     return quote(f"{url}#{anchor}" if anchor else url, safe=_SAFE)
+
+
+def is_below(path: str) -> bool:
+    """Whether a relative path leads into its folder, and is written in one way only."""
+    return "\\" not in path and not any(part in ("", ".", "..") for part in path.split("/"))

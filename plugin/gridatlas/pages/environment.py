@@ -71,14 +71,17 @@ def _environments(kind: type[Environment], loader: BaseLoader) -> tuple[Environm
 
 def caption(figure: Figure) -> str:
     """What stands below a figure, as plain text; of a user's own template, ours."""
-    module: Any = own_environments()[1].get_template("_captions.html.jinja").module
-    return Markup(module.caption(figure)).unescape()
+    return _plain_text("_captions", "caption", figure)
 
 
 def plots_caption(row: FigureRow) -> str:
     """What stands above plots, as plain text; of a user's own template, ours."""
-    module: Any = own_environments()[1].get_template("_plots.html.jinja").module
-    return Markup(module.plot_caption(row)).unescape()
+    return _plain_text("_plots", "plot_caption", row)
+
+
+def _plain_text(template: str, macro: str, shown: Figure | FigureRow) -> str:
+    module = own_environments()[1].get_template(f"{template}.html.jinja").module
+    return Markup(getattr(module, macro)(shown)).unescape()
 
 
 class _Overrides(FileSystemLoader):

@@ -71,6 +71,12 @@ class Fence:
         """An option's text; empty where it isn't given."""
         return self.options[name].text if name in self.options else ""
 
+    @property
+    def caption(self) -> str:
+        """Its caption as a sentence, before what is said of a figure; empty without one."""
+        text = self.option("caption")
+        return f"{text}." if text and text[-1] not in ".!?" else text
+
     def error(self, option: str, found: str, fix: str, expected: str = "") -> FenceError:
         """An error in the value of an option."""
         return FenceError(found, expected or OPTIONS[option], fix, self.options[option].line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
@@ -185,14 +185,11 @@ def _deltas(
     fence: Fence, chosen: Sequence[tuple[Assessment, Grid]], shared: bool, compact: bool
 ) -> tuple[Figure, ...]:
     found = tuple(_difference(fence, assessment.results, grid) for assessment, grid in chosen)
-    alone = found if shared else ()
-    figures = difference_figures(alone) if alone else _each_alone(found)
-    return tuple(replace(figure, compact=compact) for figure in figures)
-
-
-def _each_alone(differences: Iterable[Difference]) -> tuple[Figure, ...]:
+    on_scales = [found] if shared else [(difference,) for difference in found]
     return tuple(
-        figure for difference in differences for figure in difference_figures((difference,))
+        replace(figure, compact=compact)
+        for differences in on_scales
+        for figure in difference_figures(differences)
     )
 
 
@@ -341,12 +338,11 @@ def _titled(figures: tuple[Figure, ...], fence: Fence) -> FigureRow:
 
     A caption of one figure stands in it, before what is said of its scale.
     """
-    title, caption = fence.option("title"), fence.option("caption")
+    title = fence.option("title")
     if title and not figures[0].is_line:
         figures = tuple(
             replace(figure, chart=with_overrides(figure.heatmap, title)) for figure in figures
         )
-    if not caption or len(figures) > 1:
-        return FigureRow("", figures, caption)
-    caption = caption if caption[-1] in ".!?" else f"{caption}."
-    return FigureRow("", (replace(figures[0], caption=caption),))
+    if len(figures) > 1:
+        return FigureRow("", figures, fence.option("caption"))
+    return FigureRow("", (replace(figures[0], caption=fence.caption),))

@@ -102,12 +102,9 @@ def _row(
     fence: Fence, assessment: Assessment, found: Sequence[Plot], grids: Sequence[Grid]
 ) -> FigureRow:
     row = plot_row(assessment, found, grids, None)
-    caption = fence.option("caption")
-    if caption and caption[-1] not in ".!?":
-        caption += "."
     compact = fence.option("compact") == "yes"
     figures = [replace(figure, compact=compact) for figure in row.figures]
-    figures[0] = replace(figures[0], caption=caption)
+    figures[0] = replace(figures[0], caption=fence.caption)
     return replace(row, figures=tuple(figures), title=fence.option("title"))
 
 

@@ -13,7 +13,7 @@ from gridatlas.model.addresses import SiteAddress
 from gridatlas.pages.environment import IN_TEMPLATES, template_problem
 from gridatlas.pages.fence import Fence, FenceError, no_study, parse
 from gridatlas.pages.fence_figures import figures
-from gridatlas.pages.page import fill, page_links
+from gridatlas.pages.page import page_links
 from gridatlas.pages.plan import plan_embeds, plan_overview
 from gridatlas.pages.render import Templates
 
@@ -148,5 +148,4 @@ def studies_html(
     written = Templates(*templates, embeds, SiteAddress("", pages.ending)).render(
         plan, draw(plan.pictures, cache)
     )
-    html = fill(written.markdown, written.figures)
-    return page_links(_ID.sub("", html), pages.ending)
+    return page_links(_ID.sub("", written.whole()), pages.ending)

@@ -8,6 +8,7 @@ from mkdocs.config import Config
 from mkdocs.config import config_options as c
 from mkdocs.config.base import ConfigErrors, ConfigWarnings, ValidationError
 
+from gridatlas.model.addresses import is_below
 from gridatlas.model.problems import join_names, nearest, printable
 
 
@@ -20,8 +21,7 @@ class FolderInSite(c.Type[str]):
     def run_validation(self, value: object) -> str:
         """Refuse a path that isn't a folder of the site."""
         folder: str = super().run_validation(value)
-        parts = folder.split("/")
-        if not folder or "\\" in folder or any(part in ("", ".", "..") for part in parts):
+        if not is_below(folder):
             raise ValidationError(
                 f'Expected a folder of the site, such as "studies" or "results/studies", '
                 f'without a slash at its ends and without "..", but received: "{folder}"'

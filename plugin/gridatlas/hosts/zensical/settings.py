@@ -8,6 +8,7 @@ from typing import Any
 
 from gridatlas.hosts.sites import HostError, Project
 from gridatlas.hosts.zensical import configuration
+from gridatlas.model.addresses import is_below
 from gridatlas.model.problems import join_names, nearest, quote
 
 PLACE = ".gridatlas"
@@ -57,7 +58,7 @@ def options_of(given: Any, config: Path) -> Options:
             expected = "true or false" if kind is bool else "a text"
             raise HostError(f"{place}: {name} is {value!r}", expected, "correct it")
     options = Options(**{name: value for name, value in given.items() if value is not None})
-    if any(part in ("", ".", "..") for part in options.into.split("/")) or "\\" in options.into:
+    if not is_below(options.into):
         raise HostError(
             f"{place}: into is {quote(options.into)}", "a folder of the site", "write studies"
         )
