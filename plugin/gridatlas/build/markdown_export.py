@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from html.parser import HTMLParser
 from itertools import chain, zip_longest
@@ -160,57 +160,48 @@ def readable(markdown: str) -> str:
 
 def _figure(figure: Figure, path: str, places: Mapping[Picture, str]) -> str:
     """A heatmap as a picture, with its caption, its values and its files."""
-    here = posixpath.dirname(path) or "."
-    picture = figure.heatmap
-    parts = [
-        f"![{markdown_text(picture.description)}]({posixpath.relpath(places[picture], here)})",
-        readable(str(escape_markdown(caption(figure)))),
-    ]
-    if figure.compact:
-        return "\n\n".join(parts)
-    table = data_table(figure)
-    if table.rows:
-        parts += [
-            f"<details><summary>Data table of {escape(picture.title)}</summary>",
-            _table(table),
-            "</details>",
-        ]
-    if figure.grid:
-        links = downloads(figure.grid, path)
-        parts.append("Download " + " · ".join(f"[{name}]({to})" for name, to in links.items()))
+    parts = [_picture(figure, path, places), readable(str(escape_markdown(caption(figure))))]
+    if not figure.compact:
+        links = downloads(figure.grid, path) if figure.grid else {}
+        parts += _details(figure, _table(data_table(figure)), links)
     return "\n\n".join(parts)
 
 
 def _plots(row: FigureRow, path: str, places: Mapping[Picture, str]) -> str:
     """Plots as pictures, with their caption, their values and their files."""
-    here = posixpath.dirname(path) or "."
     parts = [readable(str(escape_markdown(plots_caption(row))))]
-    parts += [
-        f"![{markdown_text(figure.chart.description)}]"
-        f"({posixpath.relpath(places[figure.chart], here)})"
-        for figure in row.figures
-    ]
+    parts += [_picture(figure, path, places) for figure in row.figures]
     for figure in row.figures:
         plot = figure.plot
         if plot is None or figure.compact:
             continue
-        lines = [plot.columns, [":---", *("---:" for _ in plot.columns[1:])], *plot.table()]
+        lines = [plot.columns, _aligned(plot.columns), *plot.table()]
         cells = [
             [text if at == 1 else _cell(text) for text in line] for at, line in enumerate(lines)
         ]
-        parts += [
-            f"<details><summary>Data table of {escape(plot.title)}</summary>",
-            "\n".join(f"| {' | '.join(line)} |" for line in cells),
-            "</details>",
-        ]
-        links = plot_downloads(figure, path)
-        if links:
-            parts.append("Download " + " · ".join(f"[{name}]({to})" for name, to in links.items()))
+        parts += _details(figure, cells, plot_downloads(figure, path))
     return "\n\n".join(parts)
 
 
-def _table(table: DataTable) -> str:
-    """The values of a heatmap as a Markdown table."""
+def _picture(figure: Figure, path: str, places: Mapping[Picture, str]) -> str:
+    address = posixpath.relpath(places[figure.chart], posixpath.dirname(path) or ".")
+    return f"![{markdown_text(figure.chart.description)}]({address})"
+
+
+def _details(figure: Figure, lines: Iterable[Sequence[str]], links: Mapping[str, str]) -> list[str]:
+    """The values of a figure in a table that unfolds, and its files; none where there are none."""
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    summary = f"<details><summary>Data table of {escape(figure.chart.title)}</summary>"
+    parts = [summary, table, "</details>"] if table else []
+    if links:
+        parts.append("Download " + " · ".join(f"[{name}]({to})" for name, to in links.items()))
+    return parts
+
+
+def _table(table: DataTable) -> list[Sequence[str]]:
+    """The lines of a heatmap's values as a Markdown table; none where it has no rows."""
+    if not table.rows:
+        return []
     head = [table.corner, *(level.label for level in table.x.levels)]
     rows = [
         [
@@ -222,12 +213,12 @@ def _table(table: DataTable) -> str:
         ]
         for level, cells in table.rows
     ]
-    lines = [
-        [_cell(text) for text in head],
-        [":---", *("---:" for _ in head[1:])],
-        *rows,
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return [[_cell(text) for text in head], _aligned(head), *rows]
+
+
+def _aligned(head: Sequence[str]) -> list[str]:
+    """The line below the heads of a table: names at the left, numbers at the right."""
+    return [":---", *("---:" for _ in head[1:])]
 
 
 def _cell(text: str, mark: str = "") -> str:
