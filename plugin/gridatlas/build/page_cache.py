@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 from gridatlas.assessment.assessment import Assessment
@@ -47,7 +48,7 @@ class SiteFiles(Mapping[str, Content]):
     def digest(self, path: str) -> str:
         """The `content_digest` of a file; one in the cache isn't read for it."""
         source = self._sources[path]
-        return source.digest(path) if isinstance(source, _Files) else content_digest(source[path])
+        return source.digests[path] if isinstance(source, _Named) else content_digest(source[path])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sources)
@@ -59,11 +60,16 @@ class SiteFiles(Mapping[str, Content]):
         return path in self._sources
 
 
-class _Renamed(Mapping[str, Content]):
-    """Parts of an entry under other names."""
+class _Named(Mapping[str, Content]):
+    """Parts of an entry under other names; files have digests."""
 
-    def __init__(self, names: Mapping[str, str], parts: Mapping[str, Content]) -> None:
-        self._names, self._parts = names, parts
+    def __init__(
+        self,
+        names: Mapping[str, str],
+        parts: Mapping[str, Content],
+        digests: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._names, self._parts, self.digests = names, parts, digests
 
     def __getitem__(self, key: str) -> Content:
         return self._parts[self._names[key]]
@@ -73,19 +79,6 @@ class _Renamed(Mapping[str, Content]):
 
     def __len__(self) -> int:
         return len(self._names)
-
-
-class _Files(_Renamed):
-    """The files of an entry, with the digest of each."""
-
-    def __init__(
-        self, names: Mapping[str, str], digests: Mapping[str, str], parts: Mapping[str, Content]
-    ) -> None:
-        super().__init__(names, parts)
-        self._digests = digests
-
-    def digest(self, path: str) -> str:
-        return self._digests[path]
 
 
 class CachedStudy:
@@ -99,12 +92,12 @@ class CachedStudy:
         index = json.loads(parts[_INDEX])
         self._parts = parts
         self._pages = {path: page for path, *page in index["pages"]}
-        self.files: Mapping[str, Content] = _Files(index["files"], index["digests"], parts)
+        self.files: Mapping[str, Content] = _Named(index["files"], parts, index["digests"])
 
     def page(self, plan: PagePlan) -> Page:
         """The page that a plan has become."""
         markdown, figures, anchors = self._pages[plan.path]
-        texts = cast(Mapping[str, str], _Renamed(figures, self._parts))
+        texts = cast(Mapping[str, str], _Named(figures, self._parts))
         return Page(plan, markdown, texts, frozenset(anchors))
 
 
