@@ -92,7 +92,6 @@ class Anatomy:
     leading: tuple[FigureRow, ...]
     charts: tuple[FigureRow, ...] = ()
     folded: tuple[Section, ...] = ()
-    folded_title: str = ""
     found: tuple[Difference, ...] = ()
 
     @property
@@ -111,7 +110,6 @@ class Anatomy:
             "leading": [row.key for row in self.leading],
             "shown": [row.key for row in (*self.leading, *self.charts)],
             "folded": self.folded,
-            "folded_title": self.folded_title,
             "differences": self.found,
             "compared": bool(self.found),
         }
@@ -161,7 +159,6 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     return Anatomy(
         (*((forest,) if forest else ()), *leading),
         folded=folded,
-        folded_title="Heatmaps side by side",
         found=found,
     )
 
