@@ -87,9 +87,9 @@ def test_a_reading_that_contradicts_printed_averages_is_named(atlas: Build) -> N
         answer for answer in answers(atlas, DYNTS) if answer["page"].endswith("model/r1-qwen/")
     ]
     assert answer["evidence"][-1]["sentence"] == (
-        "Another reading (R1-Qwen figure, four benchmarks, read by gemma-3-27b-it-free) differs in "
-        "24 of 32 shared cells, by up to 8.7; it has values that are no count of trials and "
-        "contradicts 5 of 8 printed averages, so it doesn't count against the shown one."
+        "Another reading (R1-Qwen figure, four benchmarks, read by gemma-3-27b-it-free) differs "
+        "in 24 of 32 shared cells, by up to 8.7; it has impossible counts and contradicts 5 of 8 "
+        "printed averages, so it doesn't count against the shown one."
     )
     cells = {(cell["ratio"], cell["local_window"]) for cell in answer["cells"]}
     assert cells == {("0.4", window) for window in ("500", "1000", "2000", "3000")}

@@ -62,7 +62,6 @@ NEUTRAL = (
     r".*a cell leaves (the set )?when another beats it.*",
     r".*the interval of the (highest|lowest|best)\b.*",
     r"(The five of|All) \d+ settings( with the best mean rank)?.*1 is best.*",
-    r"A decimal that was lost or added shows; a wrong digit doesn't\.",
     r"Regret is what a setting loses on average against the best observed cell of each benchmark\.",
     r"That cell is partly the luckiest, and so are the settings with the best ranks: .*",
     r"If all settings were alike, the best mean rank would be as good as this with probability .*",

@@ -20,10 +20,10 @@ def _text(build: Build, path: str) -> str:
 def test_the_checks_of_the_windows_are_told_with_their_strength(atlas: Build) -> None:
     text = _text(atlas, f"{DYNTS}/checks/")
     assert "40 of 40 printed aggregates are the mean of 4 printed parts" in text
-    assert "40 of 40 values are a count of 150 trials, rounded." in text
-    assert "15.1 % of all values from 0 to 100 with 1 decimal are such counts" in text
+    assert "40 of 40 values are possible with 150 trials." in text
+    assert "15.1 % of all values from 0 to 100 with 1 decimal are possible" in text
     assert "Says nothing" in text
-    assert "99.0 % of all values from 0 to 100 with 1 decimal are such counts" in text
+    assert "99.0 % of all values from 0 to 100 with 1 decimal are possible" in text
 
 
 def test_what_is_accepted_stands_there_with_its_reason(atlas: Build) -> None:

@@ -343,7 +343,7 @@ def _computed(kind: Any, scale: int | None) -> dict[str, Any]:
         decimals = places_of(value)
         if successes_from(value, first.n, decimals, scale or 1) is None:
             trials = many(first.n, "trial")
-            reason = f"{value} is no count of {trials}, so its trials are not known"
+            reason = f"{value} is impossible with {trials}, so its trials are not known"
     elif first.n is None and first.stderr is None:
         reason = NO_TRIALS
     own = None if reason else interval_of(first)

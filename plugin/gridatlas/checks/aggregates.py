@@ -40,7 +40,7 @@ def check_aggregates(
         return []
     tested = tally.fine + sum(len(finding.cells) for finding in findings)
     if not tested:
-        statement = "No aggregate can be checked: parts of each are absent."
+        statement = "No aggregate can be checked: each lacks a part."
         return [
             view.result(
                 "aggregate", looked, statement, "", outcome="not testable", untested=untested
@@ -48,18 +48,18 @@ def check_aggregates(
         ]
     statement = (
         f"{tally.fine} of {many(tested, 'printed aggregate')} {is_are(tally.fine)} the mean of "
-        f"{many(tally.parts, 'printed part')}, within what rounding allows ({short(widest)})."
+        f"{many(tally.parts, 'printed part')}, within rounding ({short(widest)})."
     )
     if untested:
         number = sum(map(len, untested.values()))
-        statement += f" {number} more can't be checked: a part is absent."
+        statement += f" {number} more can't be checked: a part is missing."
     apart = outliers(tally.averages) if compared else None
     if apart:
         statement += f" {apart.fitting} of {apart.tested} are also {apart.way}."
         findings += _outlier_findings(view, apart, tally.coarse)
     strength = (
-        f"An aggregate that is off by more than {short(2 * widest)} shows, and so does a part "
-        f"that is off by more than {short(2 * tally.parts * widest)}. Smaller mistakes may not, "
+        f"Detects an aggregate that is off by more than {short(2 * widest)}, and a part that is "
+        f"off by more than {short(2 * tally.parts * widest)}. Smaller mistakes can go unnoticed, "
         "and several can cancel out."
     )
     return [view.result("aggregate", looked, statement, strength, findings, untested=untested)]
@@ -112,8 +112,9 @@ def _compared(view: ReadingView, part: CellAt, blame: str) -> _Tally:
                         [point for point, _ in off],
                         f"{of_values(len(off), tested)} not the mean of "
                         f"{many(len(others), 'part')}: {cells_text(view.study, off)}",
-                        f"{blame}; or it isn't their plain mean.",
-                        f"Certain, if it is: rounding explains {short(tally.widest)} at most.",
+                        f"{blame}. Or the aggregate isn't a plain mean.",
+                        "Certain if it is a plain mean: rounding explains at most "
+                        f"{short(tally.widest)}.",
                     )
                 )
     return tally
@@ -184,8 +185,8 @@ def _outlier_findings(
                 f"{apart.fitting} of {apart.tested} aggregates are {apart.way}; "
                 f"{'this one is' if len(averages) == 1 else 'these are'} not: "
                 f"{cells_text(view.study, shown)}",
-                "The aggregate or one of its parts is wrong; or it was computed in another way "
-                "than the others.",
+                "The aggregate or one of its parts is wrong. Or it was computed differently from "
+                "the others.",
                 _how_sure(apart),
             )
         )
@@ -195,12 +196,12 @@ def _outlier_findings(
 def _how_sure(apart: Outliers) -> str:
     if apart.chance is None:
         return (
-            "Certain, if it is the mean of its parts. Which of the two ways was taken isn't known; "
-            "it fits neither."
+            "Certain if it is the mean of its parts: it fits neither of the two ways in which the "
+            "others can be computed."
         )
     return (
-        "Chance that so many aggregates fit, had they been computed in another way: "
-        f"{odds_text(apart.chance)}. Reported below 1 in {1 / CHANCE}."
+        "Chance that so many aggregates fit if they were computed differently: "
+        f"{odds_text(apart.chance)}. The check reports chances below 1 in {1 / CHANCE}."
     )
 
 

@@ -92,7 +92,7 @@ def _counts_of(view: ReadingView, scale: int, shares: Sequence[_Share]) -> Check
     rates = (passing_share(*key, scale) * times for key, times in alike.items())
     passing = sum(rates, Fraction(0)) / total
     decimals = decimals_text(share.places for share in shares)
-    anyway = f"{percent(passing)} of all values from 0 to {scale} with {decimals} are such counts"
+    anyway = f"{percent(passing)} of all values from 0 to {scale} with {decimals} are possible"
     totals: Counter[Levels] = Counter()
     wrong: dict[Levels, dict[Kind, str]] = {}
     for share in shares:
@@ -113,25 +113,25 @@ def _counts_of(view: ReadingView, scale: int, shares: Sequence[_Share]) -> Check
             "k-of-n",
             levels,
             [point for point, _ in cells],
-            f"{of_values(len(cells), totals[levels])} no count of {trials}: "
+            f"{of_values(len(cells), totals[levels])} impossible with {trials}: "
             f"{cells_text(view.study, cells)}",
-            "A digit is wrong; or there were not so many trials, or this is no plain share of "
-            "successes.",
-            f"Certain, if it is a share of {trials}, rounded. A wrong value needn't show: "
-            f"{anyway}.",
+            "A digit is wrong, the number of trials is another one, or the metric isn't a plain "
+            "share of successes.",
+            f"Certain if the values are rounded shares of {trials}. A wrong value can be possible, "
+            f"too: {anyway}.",
         )
         for levels, cells in cells_of.items()
     ]
     fine = total - sum(map(len, cells_of.values()))
-    statement = f"{fine} of {many(total, 'value')} {is_are(fine)} a count of {trials}, rounded."
+    statement = f"{fine} of {many(total, 'value')} {is_are(fine)} possible with {trials}."
     nothing = passing > SAYS_NOTHING
     return view.result(
         "k-of-n",
         [share.levels for share in shares],
         statement,
-        f"{anyway}, so this says nothing."
+        f"{anyway}, so the check says nothing."
         if nothing
-        else f"{anyway}; of wrong values that are random, {percent(1 - passing)} would show.",
+        else f"{anyway}, so the check detects {percent(1 - passing)} of random mistakes.",
         findings,
         "says nothing" if nothing else "passed",
         f"Values as counts of {trials}",

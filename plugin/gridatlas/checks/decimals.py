@@ -65,17 +65,17 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
     apart = [levels for levels in printed if own[levels] != usual]
     if number * 5 > total or len(apart) * 5 > len(printed):
         statement = f"The {total} values have {decimals_text(every)}."
-        strength = "With so many that differ there is no usual number to compare with."
+        strength = "Too many values differ: there is no usual number of decimals to compare with."
         return [view.result("decimals", printed, statement, strength, outcome="not testable")]
     findings = [
         view.finding(
             "decimals",
             levels,
             [point for point, _ in printed[levels].cells_of(printed[levels].places)],
-            f"values with {decimals_text([own[levels]])}; most values of the reading have "
+            f"the values have {decimals_text([own[levels]])}; most values of the reading have "
             f"{decimals_text([usual])}",
-            "These values may be rounded more than the others, or be estimates.",
-            "Not certain: the source may print this grid so.",
+            "These values may be rounded more than the others, or estimated.",
+            "Not certain: the source may print this grid that way.",
             note=True,
         )
         for levels in apart
@@ -84,20 +84,20 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
         places < own[levels] for levels, kinds in odd.items() for places in kinds.values()
     )
     dropped = number > 0 and shorter and not _keeps_zeros(printed, usual)
-    strength = "A decimal that was lost or added shows; a wrong digit doesn't."
+    strength = "Detects a missing or extra decimal. Doesn't detect a wrong digit."
     statement = f"{every[usual]} of {many(total, 'value')} have {decimals_text([usual])}."
     if dropped and Fraction(9, 10) ** every[usual] < CHANCE:
-        statement += " None of them ends in 0, so zeros at the end were left out of the others."
+        statement += " None of them ends in 0, so the source seems to drop zeros at the end."
         return [view.result("decimals", printed, statement, strength, findings)]
     for levels, kinds in odd.items():
         if not kinds:
             continue
         text = decimals_text([own[levels]])
-        sure = f"The others have {text}" + (", and zeros at the end are kept." if shorter else ".")
+        sure = f"The others have {text}" + (", with zeros at the end." if shorter else ".")
         if dropped:
             sure = (
                 f"Not certain: none of the {every[usual]} values with {decimals_text([usual])} "
-                "ends in 0, so zeros at the end may have been left out."
+                "ends in 0, so the source may drop zeros at the end."
             )
         cells = [*printed[levels].cells_of(kinds)]
         findings.append(
@@ -107,7 +107,7 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
                 [point for point, _ in cells],
                 f"{of_values(len(cells), printed[levels].times.total())} not printed with {text}: "
                 + cells_text(view.study, cells),
-                "A digit or the point may have been lost or added.",
+                "A digit or the decimal point may be missing or extra.",
                 sure,
                 note=dropped,
             )

@@ -24,14 +24,14 @@ def check_disputed(view: ReadingView, reading: Reading) -> list[CheckResult]:
             levels,
             points,
             f"no value in {many(len(points), 'cell')}" + (f": {note.rstrip('.')}" if note else ""),
-            "What the source gives there can't be placed, or contradicts itself.",
-            "Certain: the reading says so.",
+            "The source's values there fit no cell, or contradict one another.",
+            "Certain: the reading marks these cells as disputed.",
             note=True,
         )
         for (levels, note), points in groups.items()
     ]
     number = sum(map(len, groups.values()))
-    statement = f"{many(number, 'cell')} {is_are(number)} disputed and without a value."
+    statement = f"{many(number, 'cell')} {is_are(number)} disputed, without a value."
     return [
         view.result("disputed", [finding.levels for finding in findings], statement, "", findings)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.words import cells_text, of_values, plain
-from gridatlas.model.format import many
+from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Levels, Reading
 
 
@@ -36,14 +36,14 @@ def check_stated_ranges(view: ReadingView, reading: Reading) -> list[CheckResult
                         f"{of_values(len(beyond), len(values))} outside {plain(low)} to "
                         f"{plain(high)}, the stated range of the colour bar: "
                         f"{cells_text(view.study, beyond)}",
-                        "The stated ends may be those of the ticks. Or the values or the range "
-                        "are wrong.",
-                        "Not certain: ticks needn't reach to the ends of a colour bar.",
+                        "The stated ends may be the outer ticks, not the ends of the bar. Or the "
+                        "values or the range are wrong.",
+                        "Not certain: a colour bar can reach beyond its outer ticks.",
                         note=True,
                     )
                 )
     if not looked:
         return []
-    statement = f"{inside} of {many(total, 'value')} lie within the stated ranges."
-    strength = "Only gross mistakes show."
+    statement = f"{inside} of {many(total, 'value')} {is_are(inside)} within the stated ranges."
+    strength = "Detects only large mistakes."
     return [view.result("stated-range", looked, statement, strength, findings)]

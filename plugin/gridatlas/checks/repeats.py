@@ -23,8 +23,8 @@ PLACES_COUNTED = 200
 _STEPS = 4_000_000
 """Steps that the chance of one repeat may take: half the kinds of values × places²."""
 CONSTANT = (
-    "The metric may really be constant there, as at an end of its scale: then write that scale as "
-    "the metric's range. Or one value was carried on over cells that have others."
+    "The metric may really be constant there, for example at an end of its scale; if so, give that "
+    "scale as the metric's range. Or one value was copied into cells with other values."
 )
 """What lines and runs of one value may mean, where they are only a note."""
 
@@ -54,17 +54,17 @@ def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
                 by_chance += 1
                 continue
             by_second = (
-                f"two {axis}s have the same value at the same place as often as elsewhere in it "
-                f"({times_text(*seen)})"
+                f"two {axis}s have the same value at the same place as often as elsewhere in the "
+                f"grid ({times_text(*seen)})"
             )
             group = [sheet.line(axis, place) for place in places]
             names = [factor.levels[place].label for place in places]
             values = [value for _, value in group[0] if value is not None]
-            lines_named = f"the {axis}s {_names(names)} ({inline(factor.label)})"
-            found = f"{lines_named} are the same: {join_names(map(plain, values), 20)}"
+            lines_named = f"{axis}s {_names(names)} ({inline(factor.label)})"
+            found = f"{lines_named} have the same values: {join_names(map(plain, values), 20)}"
             means = (
-                f"One {axis} may have been copied over another, whose own values are lost "
-                "then. Or they really came out the same."
+                f"One {axis} may have been copied over another, whose own values are then lost. "
+                f"Or these {axis}s really have the same values."
             )
             # A line of one value has no pattern that shows where it was copied from.
             has_one_value = len(set(codes)) == 1
@@ -86,24 +86,24 @@ def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
     if not looked:
         return []
     grids = many(len(looked), "grid")
-    statement = f"No {axis} is repeated in one grid ({grids})."
+    statement = f"No grid has a repeated {axis} ({grids} checked)."
     if number := len(findings) + by_chance:
         statement = (
-            f"{many(number, axis)} {is_are(number)} repeated ({grids}); chance explains "
-            f"{by_chance or 'none'} of these."
+            f"{many(number, axis)} {is_are(number)} repeated ({grids} checked); chance explains "
+            f"{by_chance or 'none'} of them."
         )
         if constant:
             have = "has" if constant == 1 else "have"
             statement += f" {constant} of the others {have} the same value in every cell."
     strength = (
-        f"A {axis} that was copied over another shows, unless chance explains it. Two {axis}s "
-        "that were swapped don't."
+        f"Detects a {axis} that was copied over another, unless chance explains it. Doesn't detect "
+        f"two swapped {axis}s."
     )
     return [view.result(kind, looked, statement, strength, findings)]
 
 
 def _names(names: Sequence[str]) -> str:
-    return " and ".join(names) if len(names) <= 6 else join_names(names, 6)
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 6 else join_names(names, 6)
 
 
 class _Chances:

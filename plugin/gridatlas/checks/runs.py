@@ -21,8 +21,8 @@ from gridatlas.model.study import Point
 
 _AXES: tuple[Axis, Axis] = ("row", "column")
 CARRIED_ON = (
-    "One value may have been carried on over cells that have others. Or the metric really stays "
-    "the same there."
+    "One value may have been copied into cells with other values. Or the metric is really "
+    "constant there."
 )
 
 
@@ -64,7 +64,7 @@ def check_runs(view: ReadingView) -> list[CheckResult]:
                 along, across = (view.study.y, at_level(view.study.x, x))
             where = f"{across}, " if view.study.second else ""
             by_second = (
-                f"neighbours in a {axis} are equal as often as elsewhere in it "
+                f"neighbours in a {axis} are equal as often as elsewhere in the grid "
                 f"({times_text(*seen)})"
             )
             saturated = len(run) == len(along.levels) or value in scale_ends
@@ -83,15 +83,15 @@ def check_runs(view: ReadingView) -> list[CheckResult]:
     if not looked:
         return []
     grids = many(len(looked), "grid")
-    statement = f"No value is repeated in three neighbouring cells ({grids})."
+    statement = f"No value fills three neighbouring cells ({grids} checked)."
     if longest:
         statement = (
-            f"The longest run of one value has {longest} cells ({grids}); "
+            f"The longest run of one value has {longest} cells ({grids} checked); "
             f"{many(len(findings), 'run') if findings else 'no run'} "
             f"{is_are(max(1, len(findings)))} longer than chance explains."
         )
     strength = (
-        "A value that was carried on over many cells shows; how many it takes depends on how often "
+        "Detects a value that was copied into many cells. How many it takes depends on how often "
         "neighbours are equal elsewhere in the grid."
     )
     return [view.result("constant-run", looked, statement, strength, findings)]

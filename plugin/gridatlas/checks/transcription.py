@@ -66,8 +66,8 @@ def check_transcription(view: ReadingView, reading: Reading) -> list[CheckResult
     if not total:
         return []
     statement = (
-        f"{total - wrong:,} of {many(total, 'value')} {is_are(total - wrong)} as in {name}: "
-        f"{by_cell:,} compared cell by cell, {total - by_cell:,} only searched for."
+        f"{total - wrong:,} of {many(total, 'value')} {is_are(total - wrong)} the same as in "
+        f"{name}: {by_cell:,} compared cell by cell, {total - by_cell:,} only searched for."
     )
     if unplaced:
         statement += (
@@ -75,8 +75,8 @@ def check_transcription(view: ReadingView, reading: Reading) -> list[CheckResult
             f"{join_names(as_texts(unplaced))}."
         )
     strength = (
-        "A value that was typed wrong shows; so does one in the wrong cell, where the document's "
-        "table is recognised. A mistake in the document itself doesn't."
+        "Detects a mistyped value, and a value in the wrong cell of a table that the check "
+        "recognises. Doesn't detect a mistake in the document itself."
     )
     looked = [sheet.levels for sheet in sheets]
     return [view.result(KIND, looked, statement, strength, findings)]
@@ -103,10 +103,10 @@ def _findings(
             KIND,
             sheet.levels,
             [point for point, _ in wrong],
-            f"{len(wrong)} of {many(len(values), 'value')} {is_are(len(wrong))} not as in {name}: "
-            f"{cells_text(study, wrong)}",
-            "A value was typed wrong, or into the wrong cell; or the document says it again "
-            "elsewhere.",
+            f"{len(wrong)} of {many(len(values), 'value')} {is_are(len(wrong))} not the same as in "
+            f"{name}: {cells_text(study, wrong)}",
+            "A value was mistyped, or typed into the wrong cell. Or the document has other numbers "
+            "for these cells elsewhere.",
             "Certain: the two differ.",
         )
     absent = [
@@ -121,7 +121,7 @@ def _findings(
             [point for point, _ in absent],
             f"{name} has {many(len(absent), 'number')} for cells without a value: "
             f"{cells_text(study, absent)}",
-            "These may have been left out.",
+            "These values may have been left out.",
             "Certain: the document has them.",
             note=True,
         )
@@ -340,7 +340,7 @@ def _missing(
         if searched:
             missing |= _unlike_nearest(row, left)
         else:
-            missing |= {p: f"{plain(v)} (its row isn't in {name} in this order)" for p, v in row}
+            missing |= {p: f"{plain(v)} ({name} has no such row)" for p, v in row}
     return missing
 
 

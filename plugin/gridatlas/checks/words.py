@@ -87,8 +87,8 @@ def how_sure(what: str, chances: tuple[Fraction, Fraction], by_second: str, limi
         text += f", {odds_text(chances[1])} if {by_second}"
     grids = f" (1 in {1 / CHANCE} over {1 / limit * CHANCE} grids)" if limit < CHANCE else ""
     return (
-        f"Chance of {what} in a grid, at most: {text}. Values at the ends of the range don't "
-        f"count. Reported below 1 in {1 / limit}{grids}."
+        f"Highest chance of {what} in one grid: {text}. Values at the ends of the range don't "
+        f"count. The check reports chances below 1 in {1 / limit}{grids}."
     )
 
 

@@ -171,4 +171,4 @@ def _counts(measurement: Measurement) -> tuple[int, int] | str:
     if scale is None:
         return f"{grid.study.metric.name} is not a share of trials"
     k = cell.successes if cell.successes is not None else successes_of(cell, n, scale)
-    return f"{cell.value} is no count of {n} trials" if k is None else (k, n)
+    return f"{cell.value} is impossible with {n} trials" if k is None else (k, n)

@@ -81,8 +81,8 @@ KINDS: Mapping[str, Kind] = {
         "A former name that another study or level has, or that is listed twice."
     ),
     "k-of-n": Kind(
-        "A value that is no count of its trials (a finding).",
-        expected="a count of the trials, rounded",
+        "A value that is impossible with its number of trials (a finding).",
+        expected="a rounded share of the trials",
     ),
     "long-level": Kind(
         "A level of more than 1,000 characters.",

@@ -183,7 +183,7 @@ def counts_of(grid: Grid) -> GridCounts:
                 successes[printed] = successes_of(cell, n, scale)
             k = successes[printed]
         if k is None:
-            wrong = f"{cell.value} is no count of {many(n, 'trial')}"
+            wrong = f"{cell.value} is impossible with {many(n, 'trial')}"
             return GridCounts(reason=f"{wrong}, so its trials are not known")
         counts[x.key, y.key] = (k, n)
     return GridCounts(counts, "" if counts else "there is no value")

@@ -204,8 +204,8 @@ def test_the_average_that_is_unlike_the_others_is_a_problem(make_study: MakeStud
     checks = check_study(study)
     (result,) = [result for result in checks.results if result.kind == "aggregate"]
     assert result.statement == (
-        "30 of 30 printed aggregates are the mean of 2 printed parts, within what rounding allows "
-        "(0.1). 29 of 30 are also the mean of the shares of trials behind their parts, rounded."
+        "30 of 30 printed aggregates are the mean of 2 printed parts, within rounding (0.1). 29 "
+        "of 30 are also the mean of the shares of trials behind their parts, rounded."
     )
     (finding,) = result.findings
     assert (finding.severity, finding.levels, finding.cells) == (
@@ -216,10 +216,10 @@ def test_the_average_that_is_unlike_the_others_is_a_problem(make_study: MakeStud
     assert (finding.found, finding.means, finding.sure) == (
         "29 of 30 aggregates are the mean of the shares of trials behind their parts, rounded; "
         "this one is not: 27.5 (its parts give 27.4167, 0.0833 off) at rate 3, depth 2",
-        "The aggregate or one of its parts is wrong; or it was computed in another way than the "
+        "The aggregate or one of its parts is wrong. Or it was computed differently from the "
         "others.",
-        "Chance that so many aggregates fit, had they been computed in another way: 1 in 250. "
-        "Reported below 1 in 100.",
+        "Chance that so many aggregates fit if they were computed differently: 1 in 250. The "
+        "check reports chances below 1 in 100.",
     )
     (problem,) = checks.problems
     assert (problem.kind, problem.file, problem.line) == ("aggregate", "data/demo/cells.csv", 37)

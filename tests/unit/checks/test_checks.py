@@ -160,24 +160,25 @@ def test_counts_are_judged_for_each_number_of_trials(make_study: MakeStudy) -> N
     )
     assert as_texts(few) == (
         "found",
-        "3 of 4 values are a count of 150 trials, rounded.",
-        "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
-        "of wrong values that are random, 84.9 % would show.",
+        "3 of 4 values are possible with 150 trials.",
+        "15.1 % of all values from 0 to 100 with 1 decimal are possible, so the check detects "
+        "84.9 % of random mistakes.",
     )
     assert as_texts(many) == (
         "says nothing",
-        "4 of 4 values are a count of 990 trials, rounded.",
-        "99.0 % of all values from 0 to 100 with 1 decimal are such counts, so this says nothing.",
+        "4 of 4 values are possible with 990 trials.",
+        "99.0 % of all values from 0 to 100 with 1 decimal are possible, so the check says "
+        "nothing.",
     )
     (finding,) = few.findings
     assert (finding.levels, finding.cells, finding.severity) == (("a",), (("1", "2"),), "problem")
     assert texts(finding) == (
-        "1 of 4 values is no count of 150 trials: "
-        "35.7 (53 of 150 is 35.3 and 54 of 150 is 36.0) at ratio 1, depth 2",
-        "A digit is wrong; or there were not so many trials, or this is no plain share of "
-        "successes.",
-        "Certain, if it is a share of 150 trials, rounded. A wrong value needn't show: "
-        "15.1 % of all values from 0 to 100 with 1 decimal are such counts.",
+        "1 of 4 values is impossible with 150 trials: 35.7 (53 of 150 is 35.3 and 54 of 150 is "
+        "36.0) at ratio 1, depth 2",
+        "A digit is wrong, the number of trials is another one, or the metric isn't a plain share "
+        "of successes.",
+        "Certain if the values are rounded shares of 150 trials. A wrong value can be possible, "
+        "too: 15.1 % of all values from 0 to 100 with 1 decimal are possible.",
     )
 
 
@@ -186,7 +187,7 @@ def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> Non
     cells = table("rate,depth,value,n,successes", "1,1,0.47,150,71", "2,1,0.48,150,71")
     (result,) = of_kind(make_study(head, cells), "k-of-n")
     assert [finding.found for finding in result.findings] == [
-        "1 of 2 values is no count of 150 trials: 0.48 (71 of 150 is 0.47) at rate 2, depth 1"
+        "1 of 2 values is impossible with 150 trials: 0.48 (71 of 150 is 0.47) at rate 2, depth 1"
     ]
 
 
@@ -226,15 +227,15 @@ def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> Non
             [
                 (
                     "passed",
-                    "6 of 6 values are a count of 2 to 7 trials, rounded.",
-                    "5.4 % of all values from 0 to 100 with no decimals are such counts; "
-                    "of wrong values that are random, 94.6 % would show.",
+                    "6 of 6 values are possible with 2 to 7 trials.",
+                    "5.4 % of all values from 0 to 100 with no decimals are possible, so the "
+                    "check detects 94.6 % of random mistakes.",
                 ),
                 (
                     "says nothing",
-                    "1 of 1 value is a count of 1,000 trials, rounded.",
-                    "100.0 % of all values from 0 to 100 with no decimals are such counts, "
-                    "so this says nothing.",
+                    "1 of 1 value is possible with 1,000 trials.",
+                    "100.0 % of all values from 0 to 100 with no decimals are possible, so the "
+                    "check says nothing.",
                 ),
             ],
             id="many numbers of trials",
@@ -246,9 +247,9 @@ def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> Non
             [
                 (
                     "passed",
-                    "1 of 1 value is a count of 150 trials, rounded.",
-                    "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
-                    "of wrong values that are random, 84.9 % would show.",
+                    "1 of 1 value is possible with 150 trials.",
+                    "15.1 % of all values from 0 to 100 with 1 decimal are possible, so the check "
+                    "detects 84.9 % of random mistakes.",
                 )
             ],
             id="a mean of repeats is no count",
@@ -273,9 +274,9 @@ def test_very_long_numbers_are_no_error(make_study: MakeStudy) -> None:
     ]
     (result,) = of_kind(make_study(PERCENT, table("rate,depth,value,n", *cells)), "k-of-n")
     assert [finding.found for finding in result.findings] == [
-        "1 of 2 values is no count of 3 trials: 33.4444444444444444444444444444 "
-        "(1 of 3 is 33.3333333333333333333333333300 and 2 of 3 is 66.6666666666666666666666666700) "
-        "at rate 2, depth 1"
+        "1 of 2 values is impossible with 3 trials: 33.4444444444444444444444444444 (1 of 3 is "
+        "33.3333333333333333333333333300 and 2 of 3 is 66.6666666666666666666666666700) at rate "
+        "2, depth 1"
     ]
 
 
@@ -286,8 +287,8 @@ AVERAGE = (
     "factors: {bench: {levels: [a, b, {id: mean, label: Mean, aggregate: {by: mean}}]}}\n"
 )
 STRENGTH = (
-    "An aggregate that is off by more than 0.2 shows, and so does a part that is off by more than "
-    "0.4. Smaller mistakes may not, and several can cancel out."
+    "Detects an aggregate that is off by more than 0.2, and a part that is off by more than 0.4. "
+    "Smaller mistakes can go unnoticed, and several can cancel out."
 )
 
 
@@ -296,23 +297,20 @@ STRENGTH = (
     [
         pytest.param(
             {"a": "10.0 20.0", "b": "20.0 31.0", "mean": "15.0 25.5"},
-            "2 of 2 printed aggregates are the mean of 2 printed parts, within what rounding "
-            "allows (0.1).",
+            "2 of 2 printed aggregates are the mean of 2 printed parts, within rounding (0.1).",
             [],
             id="exactly",
         ),
         pytest.param(
             # As binary floats, 52.1 is further than 0.1 from the mean of 51.9 and 52.1.
             {"a": "10.0 0.2 51.9", "b": "20.0 0.2 52.1", "mean": "15.1 0.3 52.1"},
-            "3 of 3 printed aggregates are the mean of 2 printed parts, within what rounding "
-            "allows (0.1).",
+            "3 of 3 printed aggregates are the mean of 2 printed parts, within rounding (0.1).",
             [],
             id="as far off as rounding allows",
         ),
         pytest.param(
             {"a": "10.0 20.0", "b": "20.0 31.0", "mean": "15.2 25.5"},
-            "1 of 2 printed aggregates is the mean of 2 printed parts, within what rounding "
-            "allows (0.1).",
+            "1 of 2 printed aggregates is the mean of 2 printed parts, within rounding (0.1).",
             [
                 "1 of 2 values is not the mean of 2 parts: 15.2 (10.0, 20.0 give 15) at rate 1, "
                 "depth 1"
@@ -321,8 +319,8 @@ STRENGTH = (
         ),
         pytest.param(
             {"a": "10.0 -", "b": "20.0 31.0", "mean": "15.0 25.5"},
-            "1 of 1 printed aggregate is the mean of 2 printed parts, within what rounding "
-            "allows (0.1). 1 more can't be checked: a part is absent.",
+            "1 of 1 printed aggregate is the mean of 2 printed parts, within rounding (0.1). 1 "
+            "more can't be checked: a part is missing.",
             [],
             id="a part is absent",
         ),
@@ -338,15 +336,15 @@ def test_printed_aggregates_are_held_against_their_printed_parts(
     assert [finding.found for finding in result.findings] == found
     for finding in result.findings:
         assert texts(finding)[1:] == (
-            "The aggregate or one of its parts is wrong; or it isn't their plain mean.",
-            "Certain, if it is: rounding explains 0.1 at most.",
+            "The aggregate or one of its parts is wrong. Or the aggregate isn't a plain mean.",
+            "Certain if it is a plain mean: rounding explains at most 0.1.",
         )
 
 
 def test_aggregates_of_absent_parts_cannot_be_checked(make_study: MakeStudy) -> None:
     cells = [*rows("10.0 -", "a"), *rows("- 31.0", "b"), *rows("15.0 25.5", "mean")]
     (result,) = of_kind(make_study(AVERAGE, table("bench,rate,depth,value", *cells)), "aggregate")
-    expected = ("not testable", "No aggregate can be checked: parts of each are absent.", "")
+    expected = ("not testable", "No aggregate can be checked: each lacks a part.", "")
     assert as_texts(result) == expected
 
 
@@ -386,19 +384,21 @@ def test_a_reading_is_held_against_its_own_parts_and_what_is_shown_against_what_
     assert (shown.reading, finding.reading, finding.severity) == ("", "", "note")
     assert texts(finding) == (
         "1 of 1 value is not the mean of 2 parts: 16.0 (10.0, 20.0 give 15) at rate 1, depth 1",
-        "The shown values come from readings that disagree; or it isn't their plain mean.",
-        "Certain, if it is: rounding explains 0.1 at most.",
+        "The shown values come from readings that disagree. Or the aggregate isn't a plain mean.",
+        "Certain if it is a plain mean: rounding explains at most 0.1.",
     )
     assert check_study(study).problems == ()
 
 
 # --- what repeats -------------------------------------------------------------------------------
 
-LOST = "One {0} may have been copied over another, whose own values are lost then. Or they really "
-LOST += "came out the same."
+LOST = (
+    "One {0} may have been copied over another, whose own values are then lost. Or these {0}s "
+    "really have the same values."
+)
 NO_COPY = (
-    "A {0} that was copied over another shows, unless chance explains it. Two {0}s that were "
-    "swapped don't."
+    "Detects a {0} that was copied over another, unless chance explains it. Doesn't detect two "
+    "swapped {0}s."
 )
 COPIED = """
 47.3 41.3 45.3 46.7 42.0
@@ -413,7 +413,7 @@ def test_a_repeated_row_is_found(make_study: MakeStudy) -> None:
     (result,) = of_kind(study, "repeated-row")
     assert as_texts(result) == (
         "found",
-        "1 row is repeated (1 grid); chance explains none of these.",
+        "1 row is repeated (1 grid checked); chance explains none of them.",
         NO_COPY.format("row"),
     )
     (finding,) = result.findings
@@ -422,12 +422,12 @@ def test_a_repeated_row_is_found(make_study: MakeStudy) -> None:
     # in two rows, of 20·19·…·11, for each of 6 pairs of rows: 1 in 1.8 million. By place: 6 pairs,
     # 5 values of each; 25 are not of these two rows, so 6 × (1/27)⁵ = 1 in 2.3 million.
     assert texts(finding) == (
-        "the rows 2 and 4 (depth) are the same: 44.7, 46.0, 40.7, 43.3, 45.3",
+        "rows 2 and 4 (depth) have the same values: 44.7, 46.0, 40.7, 43.3, 45.3",
         LOST.format("row"),
-        "Chance of such rows in a grid, at most: 1 in 1,800,000 if its values are in random order, "
-        "1 in 2,300,000 if two rows have the same value at the same place as often as elsewhere "
-        "in it (0 of 25 times). Values at the ends of the range don't count. "
-        "Reported below 1 in 100.",
+        "Highest chance of such rows in one grid: 1 in 1,800,000 if its values are in random "
+        "order, 1 in 2,300,000 if two rows have the same value at the same place as often as "
+        "elsewhere in the grid (0 of 25 times). Values at the ends of the range don't count. The "
+        "check reports chances below 1 in 100.",
     )
 
 
@@ -437,7 +437,9 @@ def test_a_repeated_column_is_found(make_study: MakeStudy) -> None:
     (result,) = of_kind(study, "repeated-column")
     (finding,) = result.findings
     assert finding.cells == tuple((x, str(y)) for x in "24" for y in range(1, 6))
-    assert finding.found == "the columns 2 and 4 (rate) are the same: 44.7, 46.0, 40.7, 43.3, 45.3"
+    assert finding.found == (
+        "columns 2 and 4 (rate) have the same values: 44.7, 46.0, 40.7, 43.3, 45.3"
+    )
     assert finding.means == LOST.format("column")
     assert of_kind(study, "repeated-row")[0].findings == ()
 
@@ -447,21 +449,21 @@ def test_a_repeated_column_is_found(make_study: MakeStudy) -> None:
     [
         pytest.param(
             "1 2 3\n4 5 6\n7 8 9",
-            ("passed", "No row is repeated in one grid (1 grid).", NO_COPY.format("row")),
+            ("passed", "No grid has a repeated row (1 grid checked).", NO_COPY.format("row")),
             id="none",
         ),
         pytest.param(
             "1 2 1\n1 2 1\n2 1 2\n2 2 1",
             (
                 "passed",
-                "1 row is repeated (1 grid); chance explains 1 of these.",
+                "1 row is repeated (1 grid checked); chance explains 1 of them.",
                 NO_COPY.format("row"),
             ),
             id="few values, so chance",
         ),
         pytest.param(
             "0 0 0 0\n0 0 0 0\n100 100 100 100\n100 100 100 100\n1 2 3 4",
-            ("passed", "No row is repeated in one grid (1 grid).", NO_COPY.format("row")),
+            ("passed", "No grid has a repeated row (1 grid checked).", NO_COPY.format("row")),
             id="constant at an end",
         ),
         pytest.param(
@@ -469,7 +471,7 @@ def test_a_repeated_column_is_found(make_study: MakeStudy) -> None:
             "5 0 0 0 0 0\n5 0 0 0 0 0\n5 0 0 0 0 0\n5 5 0 0 0 0\n1 5 2 5 3 0",
             (
                 "passed",
-                "1 row is repeated (1 grid); chance explains 1 of these.",
+                "1 row is repeated (1 grid checked); chance explains 1 of them.",
                 NO_COPY.format("row"),
             ),
             id="all but one at an end",
@@ -493,7 +495,7 @@ def test_rows_that_are_equal_because_the_factor_does_nothing_are_not_found(
     (result,) = of_kind(one_grid(make_study, grid), "repeated-row")
     assert as_texts(result)[:2] == (
         "passed",
-        "1 row is repeated (1 grid); chance explains 1 of these.",
+        "1 row is repeated (1 grid checked); chance explains 1 of them.",
     )
 
 
@@ -551,9 +553,9 @@ def test_lines_of_a_large_grid_are_judged_by_a_bound(
     study = one_grid(make_study, grid, head=HEAD)
     result = of_kind(study, "repeated-row")[0]
     if not repeated:
-        assert result.statement == "No row is repeated in one grid (1 grid)."
+        assert result.statement == "No grid has a repeated row (1 grid checked)."
         return
-    statement = f"1 row is repeated (1 grid); chance explains {chance} of these."
+    statement = f"1 row is repeated (1 grid checked); chance explains {chance} of them."
     assert result.statement == statement
     assert len(result.findings) == (chance == "none")
     for finding in result.findings:
@@ -567,7 +569,9 @@ def test_copied_rows_of_a_large_grid_are_found(make_study: MakeStudy) -> None:
     lines = [" ".join(str(rng.randrange(900)) for _ in range(150)) for _ in range(75)]
     study = one_grid(make_study, "\n".join(lines * 2), head=HEAD)
     (result,) = of_kind(study, "repeated-row")
-    assert result.statement == "75 rows are repeated (1 grid); chance explains none of these."
+    assert result.statement == (
+        "75 rows are repeated (1 grid checked); chance explains none of them."
+    )
 
 
 # Scores up to 10, as in needle-in-a-haystack tests: 10 wherever the needle was found.
@@ -581,8 +585,8 @@ NEEDLE = """
 10 10 10 2 5 7 6
 """
 ONE_VALUE = (
-    "The metric may really be constant there, as at an end of its scale: then write that scale as "
-    "the metric's range. Or one value was carried on over cells that have others."
+    "The metric may really be constant there, for example at an end of its scale; if so, give "
+    "that scale as the metric's range. Or one value was copied into cells with other values."
 )
 
 
@@ -607,12 +611,12 @@ def test_constant_lines_are_no_copies_but_a_note(
     study = one_grid(make_study, "\n".join(lines), head=HEAD)
     (result,) = of_kind(study, f"repeated-{axis}")
     assert result.statement == (
-        f"1 {axis} is repeated (1 grid); chance explains none of these. "
+        f"1 {axis} is repeated (1 grid checked); chance explains none of them. "
         "1 of the others has the same value in every cell."
     )
     (finding,) = result.findings
     assert finding.severity == "note"
-    assert finding.found == f"the {axis}s 1 and 2 and 3 ({factor}) are constant: 10 in every cell"
+    assert finding.found == f"{axis}s 1, 2 and 3 ({factor}) are constant: 10 in every cell"
     assert finding.means == ONE_VALUE
     assert check_study(study).problems == ()
 
@@ -624,8 +628,8 @@ def test_a_copied_line_beside_constant_ones_is_still_a_problem(make_study: MakeS
     grid = "\n".join(" ".join(line) for line in zip(*turned, strict=True))
     (result,) = of_kind(one_grid(make_study, grid, head=HEAD), "repeated-column")
     assert [(finding.severity, finding.found) for finding in result.findings] == [
-        ("note", "the columns 1 and 2 and 3 (rate) are constant: 10 in every cell"),
-        ("problem", "the columns 4 and 5 (rate) are the same: 7, 1, 10, 3, 5, 6, 2"),
+        ("note", "columns 1, 2 and 3 (rate) are constant: 10 in every cell"),
+        ("problem", "columns 4 and 5 (rate) have the same values: 7, 1, 10, 3, 5, 6, 2"),
     ]
 
 
@@ -638,11 +642,11 @@ RUN = """
 63 38 57 45 54 48
 """
 CARRIED = (
-    "One value may have been carried on over cells that have others. Or the metric really stays "
-    "the same there."
+    "One value may have been copied into cells with other values. Or the metric is really "
+    "constant there."
 )
 LONG_RUNS = (
-    "A value that was carried on over many cells shows; how many it takes depends on how often "
+    "Detects a value that was copied into many cells. How many it takes depends on how often "
     "neighbours are equal elsewhere in the grid."
 )
 
@@ -652,7 +656,8 @@ def test_a_long_run_of_one_value_is_found(make_study: MakeStudy) -> None:
     (result,) = of_kind(study, "constant-run")
     assert as_texts(result) == (
         "found",
-        "The longest run of one value has 4 cells (1 grid); 1 run is longer than chance explains.",
+        "The longest run of one value has 4 cells (1 grid checked); 1 run is longer than chance "
+        "explains.",
         LONG_RUNS,
     )
     (finding,) = result.findings
@@ -662,9 +667,10 @@ def test_a_long_run_of_one_value_is_found(make_study: MakeStudy) -> None:
     assert texts(finding) == (
         "67 in 4 neighbouring cells: depth 2, rate 3 to 6",
         CARRIED,
-        "Chance of such a run in a grid, at most: 1 in 590 if its values are in random order, "
-        "1 in 400 if neighbours in a row are equal as often as elsewhere in it (0 of 17 times). "
-        "Values at the ends of the range don't count. Reported below 1 in 100.",
+        "Highest chance of such a run in one grid: 1 in 590 if its values are in random order, 1 "
+        "in 400 if neighbours in a row are equal as often as elsewhere in the grid (0 of 17 "
+        "times). Values at the ends of the range don't count. The check reports chances below 1 "
+        "in 100.",
     )
 
 
@@ -681,30 +687,30 @@ def test_a_run_down_a_column_is_found(make_study: MakeStudy) -> None:
     [
         pytest.param(
             RUN.replace("67", "100"),
-            "No value is repeated in three neighbouring cells (1 grid).",
+            "No value fills three neighbouring cells (1 grid checked).",
             id="at an end of the range",
         ),
         pytest.param(
             RUN.replace("67 67 67 67", "67 67 - 67"),
-            "No value is repeated in three neighbouring cells (1 grid).",
+            "No value fills three neighbouring cells (1 grid checked).",
             id="a cell between is absent",
         ),
         pytest.param(
             RUN.replace("67 67 67 67", "67 67 67 68"),
-            "The longest run of one value has 3 cells (1 grid); no run is longer than chance "
-            "explains.",
+            "The longest run of one value has 3 cells (1 grid checked); no run is longer than "
+            "chance explains.",
             id="short",
         ),
         pytest.param(
             "10 10 10 10 10\n20 20 20 20 20\n30 30 30 30 30\n40 40 40 40 40",
-            "The longest run of one value has 5 cells (1 grid); no run is longer than chance "
-            "explains.",
+            "The longest run of one value has 5 cells (1 grid checked); no run is longer than "
+            "chance explains.",
             id="x does nothing",
         ),
         pytest.param(
             "97 98 99 99 99 99\n98 99 99 99 99 99\n98 98 99 99 99 99\n97 98 98 99 99 99",
-            "The longest run of one value has 5 cells (1 grid); no run is longer than chance "
-            "explains.",
+            "The longest run of one value has 5 cells (1 grid checked); no run is longer than "
+            "chance explains.",
             id="a plateau",
         ),
     ],
@@ -758,8 +764,8 @@ def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
 
 # --- how values are printed ---------------------------------------------------------------------
 
-LOST_DECIMAL = "A decimal that was lost or added shows; a wrong digit doesn't."
-MAYBE = "A digit or the point may have been lost or added."
+LOST_DECIMAL = "Detects a missing or extra decimal. Doesn't detect a wrong digit."
+MAYBE = "A digit or the decimal point may be missing or extra."
 
 
 @pytest.mark.parametrize(
@@ -774,7 +780,7 @@ MAYBE = "A digit or the point may have been lost or added."
                 (
                     "problem",
                     "1 of 8 values is not printed with 1 decimal: 47 at rate 4, depth 1",
-                    "The others have 1 decimal, and zeros at the end are kept.",
+                    "The others have 1 decimal, with zeros at the end.",
                 )
             ],
             id="one lost",
@@ -798,8 +804,8 @@ MAYBE = "A digit or the point may have been lost or added."
                 (
                     "note",
                     "1 of 8 values is not printed with 1 decimal: 47 at rate 4, depth 1",
-                    "Not certain: none of the 7 values with 1 decimal ends in 0, so zeros at the "
-                    "end may have been left out.",
+                    "Not certain: none of the 7 values with 1 decimal ends in 0, so the source "
+                    "may drop zeros at the end.",
                 )
             ],
             id="zeros may have been left out",
@@ -807,8 +813,8 @@ MAYBE = "A digit or the point may have been lost or added."
         pytest.param(
             "\n".join(" ".join(f"{x}.{y}" for x in range(40, 46)) for y in range(1, 10))
             + "\n40 41 42 43 44 45",
-            "54 of 60 values have 1 decimal. None of them ends in 0, so zeros at the end were left "
-            "out of the others.",
+            "54 of 60 values have 1 decimal. None of them ends in 0, so the source seems to drop "
+            "zeros at the end.",
             [],
             id="zeros were left out",
         ),
@@ -828,7 +834,7 @@ def test_values_of_a_program_have_no_usual_number_of_decimals(make_study: MakeSt
     assert as_texts(result) == (
         "not testable",
         "The 4 values have 1 to 5 decimals.",
-        "With so many that differ there is no usual number to compare with.",
+        "Too many values differ: there is no usual number of decimals to compare with.",
     )
 
 
@@ -841,9 +847,9 @@ def test_a_grid_with_its_own_number_of_decimals_is_a_note(make_study: MakeStudy)
     (finding,) = result.findings
     assert (finding.levels, finding.severity) == (("f",), "note")
     assert texts(finding) == (
-        "values with no decimals; most values of the reading have 1 decimal",
-        "These values may be rounded more than the others, or be estimates.",
-        "Not certain: the source may print this grid so.",
+        "the values have no decimals; most values of the reading have 1 decimal",
+        "These values may be rounded more than the others, or estimated.",
+        "Not certain: the source may print this grid that way.",
     )
 
 
@@ -867,16 +873,17 @@ def test_a_stated_range_that_the_values_leave_is_a_note(make_study: MakeStudy) -
     assert result.grids == (("a",), ("b",))
     assert as_texts(result) == (
         "found",
-        "4 of 6 values lie within the stated ranges.",
-        "Only gross mistakes show.",
+        "4 of 6 values are within the stated ranges.",
+        "Detects only large mistakes.",
     )
     (finding,) = result.findings
     assert (finding.levels, finding.severity) == (("a",), "note")
     assert texts(finding) == (
         "2 of 4 values are outside 31 to 36, the stated range of the colour bar: "
         "30.7 at rate 1, depth 1; 38.0 at rate 2, depth 2",
-        "The stated ends may be those of the ticks. Or the values or the range are wrong.",
-        "Not certain: ticks needn't reach to the ends of a colour bar.",
+        "The stated ends may be the outer ticks, not the ends of the bar. Or the values or the "
+        "range are wrong.",
+        "Not certain: a colour bar can reach beyond its outer ticks.",
     )
 
 
@@ -964,10 +971,9 @@ def test_a_finding_that_is_not_accepted_is_a_problem_with_the_entry_to_add(
 ) -> None:
     (problem,) = check_study(_copied(make_study)).problems
     assert str(problem) == (
-        'data/demo/cells.csv:7, "value": problem [repeated-row]\n'
-        "  found:    a: the rows 2 and 4 (depth) are the same: 44.7, 46.0, 40.7, 43.3, 45.3\n"
-        "  expected: rows that differ\n"
-        "  fix:      correct the values; if the source has them so, add under accepted in "
+        'data/demo/cells.csv:7, "value": problem [repeated-row]\n  found:    a: rows 2 and 4 '
+        "(depth) have the same values: 44.7, 46.0, 40.7, 43.3, 45.3\n  expected: rows that "
+        "differ\n  fix:      correct the values; if the source has them so, add under accepted in "
         'study.yml: - {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"}'
     )
 
@@ -1071,10 +1077,10 @@ def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
     (averages,) = [result for result in results if result.kind == "aggregate"]
     assert as_texts(averages) == (
         "passed",
-        "40 of 40 printed aggregates are the mean of 4 printed parts, within what rounding allows "
-        "(0.1). 40 of 40 are also the mean of the shares of trials behind their parts, rounded.",
-        "An aggregate that is off by more than 0.2 shows, and so does a part that is off by more "
-        "than 0.8. Smaller mistakes may not, and several can cancel out.",
+        "40 of 40 printed aggregates are the mean of 4 printed parts, within rounding (0.1). 40 "
+        "of 40 are also the mean of the shares of trials behind their parts, rounded.",
+        "Detects an aggregate that is off by more than 0.2, and a part that is off by more than "
+        "0.8. Smaller mistakes can go unnoticed, and several can cancel out.",
     )
     for reading in ("r1-qwen", "r1-llama"):
         counts = [
@@ -1084,23 +1090,23 @@ def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
             (
                 "Values as counts of 150 trials",
                 "passed",
-                "40 of 40 values are a count of 150 trials, rounded.",
-                "15.1 % of all values from 0 to 100 with 1 decimal are such counts; "
-                "of wrong values that are random, 84.9 % would show.",
+                "40 of 40 values are possible with 150 trials.",
+                "15.1 % of all values from 0 to 100 with 1 decimal are possible, so the check "
+                "detects 84.9 % of random mistakes.",
             ),
             (
                 "Values as counts of 200 trials",
                 "passed",
-                "20 of 20 values are a count of 200 trials, rounded.",
-                "20.1 % of all values from 0 to 100 with 1 decimal are such counts; "
-                "of wrong values that are random, 79.9 % would show.",
+                "20 of 20 values are possible with 200 trials.",
+                "20.1 % of all values from 0 to 100 with 1 decimal are possible, so the check "
+                "detects 79.9 % of random mistakes.",
             ),
             (
                 "Values as counts of 990 trials",
                 "says nothing",
-                "20 of 20 values are a count of 990 trials, rounded.",
-                "99.0 % of all values from 0 to 100 with 1 decimal are such counts, "
-                "so this says nothing.",
+                "20 of 20 values are possible with 990 trials.",
+                "99.0 % of all values from 0 to 100 with 1 decimal are possible, so the check "
+                "says nothing.",
             ),
         ]
 
@@ -1119,9 +1125,9 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
         ),
     ]
     assert second[0].found == (
-        "2 of 8 values are no count of 150 trials: 35.7 (53 of 150 is 35.3 and 54 of 150 is 36.0) "
-        "at ratio 0.1, local window size 1000; 34.3 (51 of 150 is 34.0 and 52 of 150 is 34.7) at "
-        "ratio 0.3, local window size 1000"
+        "2 of 8 values are impossible with 150 trials: 35.7 (53 of 150 is 35.3 and 54 of 150 is "
+        "36.0) at ratio 0.1, local window size 1000; 34.3 (51 of 150 is 34.0 and 52 of 150 is "
+        "34.7) at ratio 0.3, local window size 1000"
     )
     assert [finding for finding in findings if finding.severity == "problem"] == []
 
@@ -1142,7 +1148,8 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
             "repeated-row",
             ("after_t100",),
             "problem",
-            "the rows 9 and 10 (number of y's digits) are the same: 3, 9, 9, 10, 4, 1, 0, 1, 2, 2",
+            "rows 9 and 10 (number of y's digits) have the same values: 3, 9, 9, 10, 4, 1, 0, 1, "
+            "2, 2",
         ),
         (
             "constant-run",
@@ -1153,14 +1160,14 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
     ]
     # 0 doesn't count: nine values in two rows. The disputed row has no value to be checked.
     assert [finding.sure for finding in first] == [
-        "Chance of such rows in a grid, at most: below 1 in 1,000,000,000 if its values are in "
+        "Highest chance of such rows in one grid: below 1 in 1,000,000,000 if its values are in "
         "random order, below 1 in 1,000,000,000 if two rows have the same value at the same place "
-        "as often as elsewhere in it (20 of 270 times). Values at the ends of the range don't "
-        "count. Reported below 1 in 300 (1 in 100 over 3 grids).",
-        "Chance of such a run in a grid, at most: below 1 in 1,000,000,000 if its values are in "
-        "random order, 1 in 5,000 if neighbours in a row are equal as often as elsewhere in it "
-        "(17 of 73 times). Values at the ends of the range don't count. Reported below 1 in 300 "
-        "(1 in 100 over 3 grids).",
+        "as often as elsewhere in the grid (20 of 270 times). Values at the ends of the range "
+        "don't count. The check reports chances below 1 in 300 (1 in 100 over 3 grids).",
+        "Highest chance of such a run in one grid: below 1 in 1,000,000,000 if its values are in "
+        "random order, 1 in 5,000 if neighbours in a row are equal as often as elsewhere in the "
+        "grid (17 of 73 times). Values at the ends of the range don't count. The check reports "
+        "chances below 1 in 300 (1 in 100 over 3 grids).",
     ]
 
 

@@ -123,12 +123,13 @@ def test_values_that_are_as_in_the_document_pass(make_study: MakeStudy, document
     assert (result.outcome, result.title, result.statement, result.findings) == (
         "passed",
         "Values against the document they were typed from",
-        "12 of 12 values are as in figure.md: 12 compared cell by cell, 0 only searched for.",
+        "12 of 12 values are the same as in figure.md: 12 compared cell by cell, 0 only searched "
+        "for.",
         (),
     )
     assert result.strength == (
-        "A value that was typed wrong shows; so does one in the wrong cell, where the document's "
-        "table is recognised. A mistake in the document itself doesn't."
+        "Detects a mistyped value, and a value in the wrong cell of a table that the check "
+        "recognises. Doesn't detect a mistake in the document itself."
     )
 
 
@@ -174,13 +175,11 @@ def test_a_value_that_was_typed_wrong_is_a_problem_with_its_place(make_study: Ma
     )
     (problem,) = checks.problems
     assert str(problem) == (
-        'data/demo/cells.csv:9, "value": problem [transcription]\n'
-        "  found:    R1-Llama: 1 of 6 values is not as in figure.md: 43.0 (line 15 has 34.0) at "
-        "ratio 0.2, window 500\n"
-        "  expected: the numbers of the document, each in its cell\n"
-        "  fix:      correct the values; if the source has them so, add under accepted in "
-        "study.yml: - {finding: transcription, at: {model: r1-llama, rate: 0.2, depth: 500}, "
-        'because: "…"}'
+        'data/demo/cells.csv:9, "value": problem [transcription]\n  found:    R1-Llama: 1 of 6 '
+        "values is not the same as in figure.md: 43.0 (line 15 has 34.0) at ratio 0.2, window "
+        "500\n  expected: the numbers of the document, each in its cell\n  fix:      correct the "
+        "values; if the source has them so, add under accepted in study.yml: - {finding: "
+        'transcription, at: {model: r1-llama, rate: 0.2, depth: 500}, because: "…"}'
     )
 
 
@@ -190,13 +189,14 @@ def test_a_value_that_was_typed_wrong_is_a_problem_with_its_place(make_study: Ma
         pytest.param(("42.7", "40.0", "45.3"), None, id="as it is"),
         pytest.param(
             ("42.7", "45.3", "40.0"),
-            "2 of 6 values are not as in figure.md: 45.3 (line 1 has 40.0) at ratio 0.2, window "
-            "500; 40.0 (line 1 has 45.3) at ratio 0.3, window 500",
+            "2 of 6 values are not the same as in figure.md: 45.3 (line 1 has 40.0) at ratio 0.2, "
+            "window 500; 40.0 (line 1 has 45.3) at ratio 0.3, window 500",
             id="neighbours swapped",
         ),
         pytest.param(
             ("42.7", "40.1", "45.3"),
-            "1 of 6 values is not as in figure.md: 40.1 (line 1 has 40.0) at ratio 0.2, window 500",
+            "1 of 6 values is not the same as in figure.md: 40.1 (line 1 has 40.0) at ratio 0.2, "
+            "window 500",
             id="a digit is wrong",
         ),
     ],
@@ -218,7 +218,8 @@ def test_in_a_text_without_tables_values_are_searched_for_row_by_row(
     assert [finding.found for finding in result.findings] == ([expected] if expected else [])
     if not found:
         assert result.statement == (
-            "15 of 15 values are as in figure.md: 0 compared cell by cell, 15 only searched for."
+            "15 of 15 values are the same as in figure.md: 0 compared cell by cell, 15 only "
+            "searched for."
         )
 
 
@@ -244,8 +245,8 @@ def test_numbers_that_are_in_no_cell_are_notes(make_study: MakeStudy) -> None:
         )
     ]
     assert result.statement == (
-        "8 of 8 values are as in figure.md: 8 compared cell by cell, 0 only searched for. "
-        "7 numbers of its tables are in no cell: 31.3, 34.0, 35.3, 99.1, 17, 18, 19."
+        "8 of 8 values are the same as in figure.md: 8 compared cell by cell, 0 only searched "
+        "for. 7 numbers of its tables are in no cell: 31.3, 34.0, 35.3, 99.1, 17, 18, 19."
     )
 
 

@@ -342,10 +342,10 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
                 "nothing is tested."
             ],
             "checks": [
-                "Newly fails: Printed aggregates against their parts, reading “Cells of "
-                "the study”. The aggregate or one of its parts is wrong; or it isn't their "
-                "plain mean. Certain, if it is: rounding explains 0.1 at most. / Mean: 1 "
-                "of 4 values is not the mean of 2 parts: 86.5 (47.0, 66.0 give 56.5) at "
+                "Newly fails: Printed aggregates against their parts, reading “Cells of the "
+                "study”. The aggregate or one of its parts is wrong. Or the aggregate isn't a "
+                "plain mean. Certain if it is a plain mean: rounding explains at most 0.1. / "
+                "Mean: 1 of 4 values is not the mean of 2 parts: 86.5 (47.0, 66.0 give 56.5) at "
                 "rate 0.2, depth 2"
             ],
             "best": ["Mean: 56.5 % → 86.5 % at rate 0.2, depth 2, as before"],
@@ -664,10 +664,9 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
                 "reading “Cells of the study”: notes, places, runs or decimals of 1 cell changed"
             ],
             "checks": [
-                "Newly fails: Number of decimals, reading “Cells of the study”. A digit or "
-                "the point may have been lost or added. The others have 1 decimal. / "
-                "Small: 1 of 4 values is not printed with 1 decimal: 40.00 at rate 0.1, "
-                "depth 1"
+                "Newly fails: Number of decimals, reading “Cells of the study”. A digit or the "
+                "decimal point may be missing or extra. The others have 1 decimal. / Small: 1 of "
+                "4 values is not printed with 1 decimal: 40.00 at rate 0.1, depth 1"
             ],
         },
     ),
@@ -897,7 +896,7 @@ ONE_MORE = {
     "cells.csv": BENCHES["cells.csv"] + "large,c,0.1,1,65.0\nlarge,c,0.2,1,66.5\n",
 }
 """A third benchmark, for Large only: no average of Small can be checked any more."""
-TESTED = "printed parts, within what rounding allows (0.1)."
+TESTED = "printed parts, within rounding (0.1)."
 FAILED = (
     "Before, it failed: 1 of 2 values is not the mean of 2 parts: 48.0 (40.0, 50.0 give 45) at "
     "rate 0.1, depth 1"
@@ -932,7 +931,7 @@ def test_an_average_that_a_new_level_leaves_unchecked_is_reported(compare: Compa
                 FAILED,
                 "No value there of: C",
                 f"Now: 2 of 2 printed aggregates are the mean of 3 {TESTED} 2 more can't be "
-                "checked: a part is absent.",
+                "checked: a part is missing.",
                 f"Before: 3 of 4 printed aggregates are the mean of 2 {TESTED}",
             ),
         )
@@ -1022,7 +1021,9 @@ def test_a_hole_in_a_copied_row_hides_no_finding(compare: Compare) -> None:
     assert text == (
         "No longer checked: Repeated rows, Small, reading “Cells of the study”: 15 of 32 values"
     )
-    assert details[0].startswith("Before, it failed: the rows 1 and 2 (depth) are the same: 47.0")
+    assert details[0].startswith(
+        "Before, it failed: rows 1 and 2 (depth) have the same values: 47.0"
+    )
 
 
 def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(compare: Compare) -> None:
@@ -1032,8 +1033,8 @@ def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(compare:
     assert "checks" not in found
     assert found["findings"] == [
         "Removed with its values: Values as counts of trials, reading “Cells of the study” / "
-        "Small: 1 of 4 values is no count of 200 trials: 40.3 (80 of 200 is 40.0 and 81 of 200 is "
-        "40.5) at rate 0.1, depth 1"
+        "Small: 1 of 4 values is impossible with 200 trials: 40.3 (80 of 200 is 40.0 and 81 of "
+        "200 is 40.5) at rate 0.1, depth 1"
     ]
 
 

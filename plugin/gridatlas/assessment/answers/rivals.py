@@ -13,7 +13,7 @@ from gridatlas.model.study import Grid, Levels, Reading
 from gridatlas.results.grids import Results
 
 EVIDENCE: Mapping[str, str] = {
-    "k-of-n": "has values that are no count of trials",
+    "k-of-n": "has impossible counts",
     "aggregate": "contradicts its own printed averages",
     "stated-range": "has values outside the range that it states",
 }
