@@ -28,7 +28,7 @@ def test_the_checks_of_the_windows_are_told_with_their_strength(atlas: Build) ->
 
 def test_what_is_accepted_stands_there_with_its_reason(atlas: Build) -> None:
     text = _text(atlas, f"{GRPO}/checks/")
-    assert "the rows 9 and 10 (number of y's digits) are the same" in text
+    assert "rows 9 and 10 (number of y's digits) have the same values" in text
     assert "11 values for the 10 columns of this row" in text
     accepted = real_data()["grpo-digits"].study.accepted
     assert len(accepted) == 3
