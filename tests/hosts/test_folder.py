@@ -214,6 +214,20 @@ def test_build_follows_the_data(project: Path) -> None:
     assert (project / "docs/studies/mine.md").is_file()
 
 
+def test_build_says_in_json_what_changed_and_what_is_wrong(project: Path) -> None:
+    first = json.loads(_run("--into", "docs", "--json").stdout)
+    assert (first["folder"], first["pages"], first["problems"]) == ("docs", 6, [])
+    assert "studies/tiny/index.md" in first["added"]
+    with (project / "data/tiny/cells.csv").open("a", encoding="utf-8") as cells:
+        cells.write("small,8,0.1,101\n")
+    result = _run("--into", "docs", "--json")
+    assert (result.exit_code, result.stderr) == (1, "")
+    then = json.loads(result.stdout)
+    assert "studies/tiny/index.md" in then["changed"]
+    assert [(of["file"], of["line"]) for of in then["problems"]] == [("data/tiny/cells.csv", 10)]
+    assert (then["added"], then["kept"]) == ([], [])
+
+
 def test_build_with_problems_writes_and_fails(project: Path) -> None:
     with (project / "data/tiny/cells.csv").open("a", encoding="utf-8") as cells:
         cells.write("small,8,0.1,101\n")
@@ -230,6 +244,7 @@ def test_build_with_problems_writes_and_fails(project: Path) -> None:
         (["--into", "data/docs"], "data/docs lies in data: pages there would be taken for"),
         (["--into", "docs", "--pages", "../up"], "--pages ../up: name a folder such as studies"),
         ([], "name what to build: --site for the site"),
+        (["--site", "--json"], "--site takes no --json"),
     ],
 )
 def test_wrong_usage_is_told(project: Path, arguments: list[str], message: str) -> None:

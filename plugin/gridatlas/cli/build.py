@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +17,7 @@ from gridatlas.cli.shared import NothingWritten, data_option
 from gridatlas.hosts.reporting import not_written
 from gridatlas.model.addresses import is_below
 from gridatlas.model.format import many
-from gridatlas.model.problems import join_names, only_problems, truncate_list
+from gridatlas.model.problems import Problem, join_names, only_problems, truncate_list
 
 if TYPE_CHECKING:
     from gridatlas.hosts.folder import FolderChanges
@@ -69,6 +72,9 @@ LISTED = 20
     is_flag=True,
     help="For a site with use_directory_urls: false.",
 )
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the changed files and the problems as JSON."
+)
 def build(
     context: click.Context,
     data: Path,
@@ -83,6 +89,7 @@ def build(
     cache: Path,
     url: str,
     no_directory_urls: bool,
+    as_json: bool,
 ) -> None:
     """Build the site (--site), or write the pages of all studies into a folder (--into).
 
@@ -132,6 +139,9 @@ def build(
     except (FolderError, SameName) as error:
         raise NothingWritten(str(error)) from error
     problems = only_problems(site.problems)
+    if as_json:
+        click.echo(_as_json(changes, into, len(site.pages), problems))
+        sys.exit(1 if problems else 0)
     for problem in truncate_list(problems):
         click.echo(problem, err=True)
     for line in _summary(changes, into, len(site.pages)):
@@ -143,7 +153,7 @@ _OF_SITE = {"host": "--host", "config_file": "--config-file", "strict": "--stric
 _OF_FOLDER = {
     "data": "--data", "form": "--format", "pages": "--pages", "templates": "--templates",
     "cache": "--cache", "url": "--url", "no_directory_urls": "--no-directory-urls",
-    "into": "--into",
+    "into": "--into", "as_json": "--json",
 }  # fmt: skip
 
 
@@ -181,6 +191,22 @@ def _refuse(data: Path, into: Path, pages: str) -> None:
         raise click.UsageError(f"{into} lies in {data}: pages there would be taken for studies")
     if not is_below(pages):
         raise click.UsageError(f"--pages {pages}: name a folder such as studies, without ..")
+
+
+def _as_json(changes: FolderChanges, into: Path, pages: int, problems: Iterable[Problem]) -> bytes:
+    """What was written, by paths in the folder; names of files may have half characters."""
+    content = {
+        "folder": into.as_posix(),
+        "pages": pages,
+        "added": changes.added,
+        "changed": changes.changed,
+        "removed": changes.removed,
+        "kept": changes.left,
+        "same": changes.same,
+        "problems": [asdict(problem) for problem in problems],
+    }
+    text = json.dumps(content, ensure_ascii=False, indent=2)
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _summary(changes: FolderChanges, into: Path, pages: int) -> list[str]:
