@@ -116,7 +116,7 @@ lock: $(VENV)/.made ## Write requirements.lock and requirements-hashed.lock anew
 	$(LOCK) $(LOCKED) --constraint requirements.lock --generate-hashes \
 		--output-file requirements-hashed.lock
 
-vega: $(VENV)/.installed-site ## Write Vega for browsers anew, after an update of vl-convert
+vega: $(VENV)/.installed-site ## Write Vega for browsers and the layers of charts anew
 	$(BIN)/python tests/write_vega.py
 
 reference: $(VENV)/.installed-site ## Write the reference in docs/ anew, from the code

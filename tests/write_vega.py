@@ -1,6 +1,7 @@
-"""Writes the libraries for a browser that come with the package, by vl-convert: `make vega`.
+"""Writes what comes with the package of Vega, by vl-convert and Altair: `make vega`.
 
-After an update of it in the lock; a test compares what is there with what it makes.
+The libraries for a browser, and the layers of charts without data. After an update of either in the
+lock, or a change to a chart; tests compare what is there with what they make.
 """
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from __future__ import annotations
 import sys
 from importlib.metadata import version
 
+from chart_templates import written
+
+from gridatlas.charts.plotting import FILE
 from gridatlas.charts.render import make_bundle, shipped_bundle
 
 if __name__ == "__main__":
@@ -17,4 +21,5 @@ if __name__ == "__main__":
     for file in new.parent.glob("*.js"):
         file.unlink()
     new.write_bytes(make_bundle())
-    print(new.name)
+    FILE.write_text(written(), encoding="utf-8")
+    print(f"{new.name}, {FILE.name}")
