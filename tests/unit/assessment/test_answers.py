@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gridatlas.assessment.answers.answer import Answer, grade_of, told_once
+from gridatlas.assessment.answers.answer import Answer, Evidence, grade_of, told_once
+from gridatlas.assessment.answers.blocks import Blocks
+from gridatlas.assessment.answers.questions import Part
 from gridatlas.assessment.answers.several import overview_answer, revision_answer
 from gridatlas.assessment.answers.study import answers_of, grid_answers
+from gridatlas.assessment.answers.together import together
 from gridatlas.checks import check_study
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
@@ -1024,6 +1027,11 @@ def test_more_levels_against_one_make_each_less_sure(assess: Assess) -> None:
     _, others = assess(versus({**gaps, "b": 0.0, "c": 0.0}, baseline={"model": "base"}))
     assert (alone["model/a"].grade, others["model/a"].grade) == ("likely", "not-shown")
     assert others["model/a"].p == pytest.approx(3 * (alone["model/a"].p or 0))
+    assert "correction" not in alone["model/a"].evidence[0].sentence
+    interval = others["model/a"].evidence[0].interval
+    assert interval is not None
+    assert interval[0] > 0  # of one test alone
+    assert others["model/a"].evidence[0].sentence.endswith(" after Holm's correction).")
 
 
 def test_a_grid_alone_has_an_answer(assess: Assess) -> None:
@@ -1031,6 +1039,26 @@ def test_a_grid_alone_has_an_answer(assess: Assess) -> None:
     [answer] = grid_answers(results).values()
     assert answer.sentence == "Rate 0.2 with depth 3 likely stands out"
     assert answer.cells == (((), ("0.2", "3")),)
+
+
+def test_what_is_said_of_several_cases_is_as_sure_as_the_least_sure(assess: Assess) -> None:
+    results, _ = assess(CASES["nothing but noise"])
+    ask = Blocks(results.study, "one", ())
+    parts = [Part("p", "A page", f"A page, a level with a long name {at}", ask) for at in range(3)]
+    graded = dict(zip(parts, ("clear", "likely", "not-shown"), strict=True))
+    answers = {
+        id(part): Answer(
+            "p",
+            grade,  # type: ignore[arg-type]
+            f"{part.label}: rate matters",
+            (Evidence(part.label, p=0.001),),
+            asserts=("x:up:",),
+        )
+        for part, grade in graded.items()
+    }
+    found = together(parts, answers, {})
+    assert found.sentence == "A page: rate likely matters in 2 of 3 cases"
+    assert found.grade == "likely"
 
 
 def test_aggregates_are_not_asked(assess: Assess) -> None:

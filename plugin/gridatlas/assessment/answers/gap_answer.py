@@ -99,9 +99,12 @@ class GapAnswer:
                 text = f"For {_others(test.scope)} nothing is shown{either}: {ends}"
             else:
                 text = f"{ends} for {test.scope}{_assumed(test)}"
+            # Its interval is of one test alone, and excludes 0 where several together show nothing.
+            corrected = p is not None and p > ALPHA >= test.difference.p
+            after = " after Holm's correction" if corrected else ""
             found.append(
                 Evidence(
-                    f"{text} ({in_p(p)})." if p is not None else f"{text}.",
+                    f"{text} ({in_p(p)}{after})." if p is not None else f"{text}.",
                     test.difference.value,
                     (interval.low, interval.high),
                     test.difference.test,

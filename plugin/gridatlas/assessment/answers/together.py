@@ -50,11 +50,17 @@ def together(
     if len(own) == 1:
         return own[0]
     judged = [gaps[id(part)] for part in parts if id(part) in gaps]
-    texts = _of_gaps(parts[0].label, judged) if judged else _of_settings(parts[0], labelled)
+    asserted = [] if judged else [part for part in labelled if part[1].grade in ADVERBS]
+    in_cases = [*_in_cases(parts[0], asserted, len(own))] if asserted else []
+    texts = [*(_of_gaps(parts[0].label, judged) if judged else _of_settings(parts[0], labelled))]
+    sentence = headline(*texts, *in_cases)
+    grade = own[0].grade
+    if in_cases and sentence == headline(*in_cases):
+        grade = asserted[-1][1].grade  # what is said of all of them is as sure as the least sure
     return Answer(
         parts[0].page,
-        own[0].grade,
-        headline(*texts),
+        grade,
+        sentence,
         tuple(_evidence(labelled)),
         tuple(cell for answer in own for cell in answer.cells),
         tuple(f"{index}:{what}" for index, answer in enumerate(own) for what in answer.asserts),
@@ -99,9 +105,7 @@ def _of_settings(part: Part, labelled: Sequence[tuple[str, Answer]]) -> Iterator
             else answer.sentence.replace("; ", ", ")
         )
     yield "; ".join(short)
-    asserted = [(label, answer) for label, answer in labelled if answer.grade in ADVERBS]
-    if asserted:
-        yield from _in_cases(part, asserted, len(answers))
+    if answers[0].grade in ADVERBS:
         return
     number = Counter(answer.grade for answer in answers)
     if number["not-shown"] == len(answers):
