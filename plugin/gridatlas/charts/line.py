@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, Literal
 
-from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
+from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
 from gridatlas.charts.description import without_value
 from gridatlas.charts.plotting import (
     PLOT_WIDTH,
     TITLE_LIMIT,
+    as_data,
     chart_of,
     drawable_labels,
     drawable_text,
@@ -33,15 +34,14 @@ class LinePoint:
     Attributes:
         x: Label of its level.
         value: The metric; None where there is no value.
-        low, high: The 95 % interval; None where it isn't known.
+        interval: The 95 % interval; None where it isn't known.
         text: The value as printed; empty without a value.
         label: The cell in words, for a screen reader.
     """
 
     x: str
     value: float | None
-    low: float | None
-    high: float | None
+    interval: Ends | None
     text: str
     label: str
 
@@ -137,7 +137,7 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
         where = f"{line.along.label} {level.label}"
         if cell.value is None:
             words = f"no value ({STATE_LABELS[cell.state]})"
-            points.append(LinePoint(level.label, None, None, None, "", f"{where}: {words}"))
+            points.append(LinePoint(level.label, None, None, "", f"{where}: {words}"))
             continue
         text = format_value(cell.value, decimals)
         words = value_with_unit(text, metric.unit)
@@ -149,8 +149,7 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
             LinePoint(
                 level.label,
                 float(cell.value),
-                interval.low if interval else None,
-                interval.high if interval else None,
+                (interval.low, interval.high) if interval else None,
                 text,
                 f"{where}: {words}",
             )
@@ -210,9 +209,9 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
     spec["data"] = {
         "values": [
             {"x": drawn[point.x], "value": point.value, "text": point.text, "label": point.label}
-            | ({} if point.low is None else {"low": point.low, "high": point.high})
+            | (as_data(point.interval) if point.interval else {})
             | ({} if point.value is None else {"top": point.value})
-            | ({} if point.high is None else {"top": point.high})
+            | ({"top": point.interval[1]} if point.interval else {})
             for point in chart.points
         ]
     }
