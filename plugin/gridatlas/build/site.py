@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache as once
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,7 @@ def build(
     stored.evict()
     progress(f"wrote {many(len(plans), 'page')}")
     pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
-    drawings = CachedDrawings[Any](_Heatmaps(plans, embeds), cache, pool.uncached)
+    drawings = CachedDrawings[Any](once(partial(_pictures, plans, embeds)), cache, pool.uncached)
     problems = [*assessments.problems, *problems, *writer.problems]
     return Site(pages, files, tuple(problems), assessments, broken, drawings)
 
@@ -202,25 +203,10 @@ def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
     return [plan for plan in islice(plans, 1, None) if "study" not in plan.context]
 
 
-class _Heatmaps(Collection[Picture]):
-    """Those of all pages and grids, each once; pages are laid out when they are first asked for."""
-
-    def __init__(self, plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> None:
-        self._plans, self._embeds = plans, embeds
-
-    @cached_property
-    def _all(self) -> dict[Picture, None]:
-        heatmaps = dict.fromkeys(picture for plan in self._plans for picture in plan.pictures)
-        return heatmaps | dict.fromkeys(embed.figure.heatmap for embed in self._embeds)
-
-    def __contains__(self, picture: object) -> bool:
-        return picture in self._all
-
-    def __iter__(self) -> Iterator[Picture]:
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        return len(self._all)
+def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Picture, None]:
+    """Those of all pages and grids, each once; the pages are laid out for it."""
+    pictures = dict.fromkeys(picture for plan in plans for picture in plan.pictures)
+    return pictures | dict.fromkeys(embed.figure.heatmap for embed in embeds)
 
 
 def _study_plans(

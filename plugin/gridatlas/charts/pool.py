@@ -67,7 +67,7 @@ class RenderPool(Generic[Drawn]):
         self._requested: dict[Drawn, None] = {}
         self._pending: dict[Drawn, Future[Drawing | None] | None] = {}
         self._drawn: dict[Drawn, Drawing] = {}
-        self._cached = CachedDrawings(self._requested, folder, self._drawn)
+        self._cached = CachedDrawings(lambda: self._requested, folder, self._drawn)
         self._count = 0
         self._pool: ProcessPoolExecutor | None = None
 
@@ -193,14 +193,14 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
     """Drawings in the cache; those that were read last are in memory.
 
     Args:
-        pictures: Those whose drawings can be read; there may be more later.
+        pictures: Gives those whose drawings can be read; there may be more later.
         folder: The cache.
         uncached: Drawings that couldn't be cached; there may be more later.
     """
 
     def __init__(
         self,
-        pictures: Collection[Drawn],
+        pictures: Callable[[], Collection[Drawn]],
         folder: Path | None,
         uncached: Mapping[Drawn, Drawing] = MappingProxyType({}),
     ) -> None:
@@ -212,16 +212,16 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
         return self._read(picture) is not None
 
     def __getitem__(self, picture: Drawn) -> Drawing:
-        if picture not in self._pictures:
+        if picture not in self._pictures():
             raise KeyError(picture)
         # Where the cache was emptied meanwhile, it is drawn once more.
         return self._read(picture) or self._remember(picture, draw_one(picture))
 
     def __iter__(self) -> Iterator[Drawn]:
-        return iter(self._pictures)
+        return iter(self._pictures())
 
     def __len__(self) -> int:
-        return len(self._pictures)
+        return len(self._pictures())
 
     def _read(self, picture: Drawn) -> Drawing | None:
         drawing = self._uncached.get(picture) or self._in_memory.get(picture)
