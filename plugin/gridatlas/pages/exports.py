@@ -7,7 +7,7 @@ import io
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Context, Decimal
 from typing import Any
@@ -284,6 +284,11 @@ def _plot_address(figure: Figure) -> str:
     return figure.shows.address if isinstance(figure.shows, PlotSubject) else ""
 
 
+def without_empty(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of JSON that say something."""
+    return {name: entry for name, entry in entries.items() if entry not in (None, "", [], {})}
+
+
 # --- cells as JSON ------------------------------------------------------------------------------
 
 
@@ -299,9 +304,7 @@ def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
         "place": cell.place,
         "run": cell.run,
     }
-    return {"state": cell.state} | {
-        key: entry for key, entry in entries.items() if entry not in (None, "")
-    }
+    return {"state": cell.state} | without_empty(entries)
 
 
 def _interval(cell: CellUncertainty | None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from gridatlas.model.format import name_with_unit
 from gridatlas.model.schema import Source
 from gridatlas.model.study import Factor, Study
 from gridatlas.pages.embeds import bibtex
-from gridatlas.pages.exports import grid_path
+from gridatlas.pages.exports import grid_path, without_empty
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.plan import PagePlan
 from gridatlas.results.grids import Results
@@ -212,7 +212,7 @@ def json_ld(study: Study, page: str, site: SiteAddress, csv: str) -> str:
     about = _about(study, page, site)
     entry: dict[str, Any] = {"@context": "https://schema.org", "@type": "Dataset"} | about
     entry["variableMeasured"] = [
-        _without_empty(
+        without_empty(
             {
                 "@type": "PropertyValue",
                 "name": study.metric.name,
@@ -298,7 +298,7 @@ def _id(column: str, place: int) -> str:
 def _about(study: Study, page: str, site: SiteAddress) -> dict[str, Any]:
     """What both forms say of the study itself."""
     measured = f"{study.metric.name} over {' and '.join(axis.label for axis in study.varied)}"
-    return _without_empty(
+    return without_empty(
         {
             "name": study.title,
             "description": " ".join(study.summary.split()) or f"{study.title}: {measured}.",
@@ -311,7 +311,7 @@ def _about(study: Study, page: str, site: SiteAddress) -> dict[str, Any]:
 
 
 def _publication(source: Source) -> dict[str, Any]:
-    return _without_empty(
+    return without_empty(
         {
             "@type": "CreativeWork",
             "name": source.title,
@@ -334,11 +334,7 @@ def _license(given: str) -> str:
 
 
 def _property(factor: Factor) -> dict[str, Any]:
-    return _without_empty({"@type": "PropertyValue", "name": factor.label, "unitText": factor.unit})
-
-
-def _without_empty(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if value not in ("", None, [])}
+    return without_empty({"@type": "PropertyValue", "name": factor.label, "unitText": factor.unit})
 
 
 def _type(factor: Factor) -> str:

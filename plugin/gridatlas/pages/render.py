@@ -213,16 +213,12 @@ class Templates:
 
     def _card_links(self, plan: PagePlan) -> dict[str, str]:
         """Where a cell's card links to: its study's readings, and how to run it again."""
-        found = {}
-        if "checks_page" in plan.context:
-            found["readings"] = self.site.relative(
-                plan.context["checks_page"], plan.path, "readings"
-            )
-        if plan.context.get("reproduction_page"):
-            found["rerun"] = self.site.relative(
-                plan.context["reproduction_page"], plan.path, "commands"
-            )
-        return found
+        ends = {"readings": ("checks_page", "readings"), "rerun": ("reproduction_page", "commands")}
+        return {
+            name: self.site.relative(page, plan.path, anchor)
+            for name, (key, anchor) in ends.items()
+            if (page := plan.context.get(key))
+        }
 
     def _row(self, row: FigureRow, target: _Target) -> str:
         if row.small:

@@ -29,6 +29,7 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
+from gridatlas.pages.exports import without_empty
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.reproduction import command_parts
@@ -98,9 +99,7 @@ def card_data(figure: Figure, links: Mapping[str, str] = MappingProxyType({})) -
         "links": {**links},
         **{name: _small(column) if name in COLUMNS else column for name, column in columns.items()},
     }
-    return _for_html(
-        {name: entry for name, entry in content.items() if entry not in (None, "", [], {})}
-    )
+    return _for_html(without_empty(content))
 
 
 def _of_blocks(figure: Figure) -> dict[str, Any]:
@@ -121,17 +120,13 @@ def _of_blocks(figure: Figure) -> dict[str, Any]:
         "state": _small([mark.absent or None for mark in heatmap.marks]),
         "note": _small([mark.label.partition(": ")[2] for mark in heatmap.marks]),
     }
-    return _without_empty(content)
-
-
-def _without_empty(content: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: entry for name, entry in content.items() if entry not in (None, "", [])}
+    return without_empty(content)
 
 
 def _axis(factor: Factor, levels: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A factor with the ids and labels of its levels; labels that are the ids go without saying."""
     ids, labels = [slug for slug, _ in levels], [label for _, label in levels]
-    return _without_empty(
+    return without_empty(
         {
             "label": factor.label,
             "unit": factor.unit,
