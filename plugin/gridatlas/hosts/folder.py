@@ -21,7 +21,6 @@ from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
 from gridatlas.pages.filters import inert
 from gridatlas.pages.page import Page, fill, page_links
-from gridatlas.pages.plan import PagePlan
 
 MANIFEST = ".gridatlas.json"
 """The manifest; hosts leave out what begins with a dot."""
@@ -83,7 +82,9 @@ def nav_files(site: Site) -> dict[str, str]:
             if f"{above}/index.md" in plans:
                 entries.setdefault(above, []).append(folder.rpartition("/")[2])
         else:
-            entries.setdefault(_above(plan), []).append(_titled(plan))
+            *outer, inner, file = path.split("/")
+            entry = f"{_quoted(plan.nav_title)}: {inner}/{file}"
+            entries.setdefault("/".join(outer), []).append(entry)
     return {
         f"{folder}/{NAV}": "".join(
             [f"title: {_quoted(titles[folder])}\nnav:\n"]
@@ -91,14 +92,6 @@ def nav_files(site: Site) -> dict[str, str]:
         )
         for folder in sorted(titles)
     }
-
-
-def _above(plan: PagePlan) -> str:
-    return "/".join(plan.path.split("/")[:-2])
-
-
-def _titled(plan: PagePlan) -> str:
-    return f"{_quoted(plan.nav_title)}: {'/'.join(plan.path.split('/')[-2:])}"
 
 
 def _quoted(title: str) -> str:

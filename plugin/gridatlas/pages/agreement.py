@@ -85,13 +85,9 @@ def agreement(comparison: ReadingAgreement) -> Agreement | None:
         len(comparison.pairs),
         len(comparison.pairs) - len(differ) - apart,
         apart,
-        tuple(sorted(differ, key=_nearness)[:PAIRS_SHOWN]),
+        tuple(sorted(differ, key=lambda pair: (pair.share, -(pair.largest or 0)))[:PAIRS_SHOWN]),
         tuple(_causes(comparison)),
     )
-
-
-def _nearness(pair: Pair) -> tuple[object, Decimal]:
-    return pair.share, -(pair.largest or Decimal(0))
 
 
 def _causes(comparison: ReadingAgreement) -> Iterable[Cause]:

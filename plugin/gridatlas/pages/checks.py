@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from gridatlas.assessment.agreement import Disagreement
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.checks import CheckResult, Finding
 from gridatlas.claims import Judged
@@ -114,7 +113,7 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
         "comparison": comparison,
         "agreement": agreement(comparison),
         "spread": partial(spread, study),
-        "ranked": ranked_disagreements(comparison.disagreements),
+        "ranked": sorted(comparison.disagreements, key=lambda found: -found.difference),
         "ranked_findings": ranked_findings(checks.results),
         "first_cells": FIRST_CELLS,
         "first_findings": min(FIRST_FINDINGS, counts.problem_findings),
@@ -123,7 +122,8 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
         "numbers": {reading.id: place for place, reading in enumerate(study.accounts, 1)},
         "by_reading": by_reading,
         "matrix": matrix,
-        "shown_column": has_shown_column(checks.results),
+        # Whether some check looked at the shown values of several readings together.
+        "shown_column": any(not result.reading for result in checks.results),
     }
 
 
@@ -214,11 +214,6 @@ def ranked_findings(results: Iterable[CheckResult]) -> list[tuple[CheckResult, F
     return sorted(found, key=lambda entry: (RANK[weight(entry[1])], -len(entry[1].cells)))
 
 
-def ranked_disagreements(disagreements: Iterable[Disagreement]) -> list[Disagreement]:
-    """Cells on which readings differ, the largest difference first."""
-    return sorted(disagreements, key=lambda disagreement: -disagreement.difference)
-
-
 # --- checks by reading --------------------------------------------------------------------------
 
 
@@ -244,11 +239,6 @@ def check_matrix(
         for title, found in by_title.items()
     )
     return by_reading, tuple(rows)
-
-
-def has_shown_column(results: Iterable[CheckResult]) -> bool:
-    """Whether some check looked at the shown values of several readings together."""
-    return any(not result.reading for result in results)
 
 
 def _mark(results: list[CheckResult]) -> CheckMark:

@@ -66,9 +66,10 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
     ]
     if not rows:
         return None
+    names = tables.names if len(tables.grids) > 1 else ("",)
     lines = [
         _line(grid, axis, levels, rows, name)
-        for grid, name in zip(tables.grids, _line_names(tables), strict=True)
+        for grid, name in zip(tables.grids, names, strict=True)
     ]
     if all(offset == 0 for line in lines for offset in line.offsets):
         return None
@@ -105,10 +106,6 @@ def _value(grid: Grid, axis: str, level: Level, row: Level) -> float | None:
     point = (level.key, row.key) if axis == "x" else (row.key, level.key)
     value = grid.cell(*point).value
     return None if value is None else float(value)
-
-
-def _line_names(tables: Tables) -> Sequence[str]:
-    return tables.names if len(tables.grids) > 1 else ("",)
 
 
 def _line(

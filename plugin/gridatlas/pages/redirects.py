@@ -44,7 +44,8 @@ def at_old_addresses(
     for study in studies:
         # A page of another kind may have taken the name.
         ids = [study.id, *(name for name in study.former if f"{into}/{name}" not in folders)]
-        if len(ids) == 1 and not _levels_renamed(study):
+        renamed = any(level.former for facet in study.facets for level in facet.levels)
+        if len(ids) == 1 and not renamed:
             continue
         for folder, names in ((into, _page_names), (GRIDS, _file_names)):
             below = f"{folder}/{study.id}/"
@@ -61,10 +62,6 @@ def at_old_addresses(
                     else:
                         found[at] = files[path]
     return {path: content for path, content in found.items() if path not in files}
-
-
-def _levels_renamed(study: Study) -> bool:
-    return any(level.former for facet in study.facets for level in facet.levels)
 
 
 def _former_keys(study: Study) -> str:

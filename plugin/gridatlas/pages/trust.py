@@ -10,7 +10,7 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import VERDICTS, Verdict
 from gridatlas.checks.findings import CheckResult
-from gridatlas.model.study import IMPORTED, Cell, Grid, Point, Reading
+from gridatlas.model.study import IMPORTED, Grid, Point, Reading
 from gridatlas.results.grids import readings_at
 from gridatlas.results.items import trials
 from gridatlas.results.reconcile import derived
@@ -249,13 +249,10 @@ def _again(assessment: Assessment, grids: Iterable[Grid]) -> MeasuredAgain | Non
         verdicts.update(rerun.counts)
         measured += rerun.measured
         of += rerun.published
-        total = _added(total, (trials(grid, cell) for cell in _published(grid)))
+        published = [cell for _, _, cell in grid.points() if cell.value is not None]
+        total = _added(total, (trials(grid, cell) for cell in published))
     ordered = {verdict: verdicts[verdict] for verdict in VERDICTS if verdicts[verdict]}
     return MeasuredAgain(measured, of, ordered, total)
-
-
-def _published(grid: Grid) -> list[Cell]:
-    return [cell for _, _, cell in grid.points() if cell.value is not None]
 
 
 def _added(total: int | None, numbers: Iterable[int | None]) -> int | None:
