@@ -193,8 +193,8 @@ def differs(
         min(holm(fisher)),
         trials.p,
         by_items.p,
-        mean_difference.by_runs(*cell_means).p,
-        mean_difference.by_items(*item_means).p,
+        mean_difference.by_sign_flips(*cell_means, "cells").p,
+        mean_difference.by_sign_flips(*item_means, "items").p,
     ]
     return [p <= ALPHA for p in found]
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 
 import numpy as np
 
@@ -42,24 +43,20 @@ RIVALS = 50
 
 @dataclass(frozen=True, slots=True)
 class BestSet:
-    """The cells that may be the best, and the comparison that comes nearest to excluding each.
+    """The cells that may be the best.
 
     Attributes:
         indices: The cells in the set, ascending.
         p: Per cell, the smallest p-value with which another cell beats it, of those that it was
             tested against; None for a cell without data, or where no other has data.
-        by: Per cell, the cell that gives this p-value, the first of equals; None as in `p`.
-        level: A cell leaves when its `p` is at most this: alpha / (compared − 1), or
+        level: A cell leaves when its `p` is at most this: alpha / (cells with data − 1), or
             alpha where no two can be compared.
-        compared: The number of cells with data.
         test: Name of the test.
     """
 
     indices: tuple[int, ...]
     p: tuple[float | None, ...]
-    by: tuple[int | None, ...]
     level: float
-    compared: int
     test: str
 
 
@@ -110,8 +107,13 @@ def best_set(
     if any(spread_of):
         means = np.array([(k / n, *variance_of(k, n, spread)) for k, n, spread in counts])
         p = np.maximum(p, welch_greater(*means[rivals].T[:, None, :], *means.T[:, :, None]))
-    found = _smallest_of_kinds(p, list(kinds.values()), rivals)
-    return _stay(found, with_data, len(cells), alpha, test)
+    for place, rival in enumerate(rivals):
+        if len(kinds[counts[rival]]) == 1:  # No cell beats itself; one with the same counts may.
+            p[rival, place] = np.inf
+    least = np.empty(len(with_data))
+    for row, alike in zip(p, kinds.values(), strict=True):
+        least[alike] = row.min(initial=np.inf)
+    return _unbeaten(least, with_data, len(cells), alpha, test)
 
 
 def _fisher(counts: Floats, rivals: Sequence[int]) -> Floats:
@@ -128,38 +130,10 @@ def _fisher(counts: Floats, rivals: Sequence[int]) -> Floats:
     return table
 
 
-def _smallest_of_kinds(
-    p: Floats, kinds: Sequence[Sequence[int]], rivals: Sequence[int]
-) -> list[tuple[float, int] | None]:
-    """Per cell the smallest p and the first cell that gives it, of another cell than itself.
-
-    Args:
-        p: p[i, j], with which cells of the kind `rivals[j]` beat those of the kind i.
-        kinds: The cells of each kind, ascending.
-    """
-    found: list[tuple[float, int] | None] = [None] * sum(map(len, kinds))
-    for kind, cells in enumerate(kinds):
-        own = [at for at, rival in enumerate(rivals) if rival == kind]
-        for cell in cells[:2]:
-            row = p[kind].copy()
-            if len(cells) == 1:
-                row[own] = np.inf
-            least = row.min(initial=np.inf)
-            if np.isfinite(least):
-                equal = [kinds[rivals[at]] for at in np.flatnonzero(row == least).tolist()]
-                firsts = [of[1] if of[0] == cell else of[0] for of in equal]
-                found[cell] = float(least), min(firsts)
-        for cell in cells[2:]:  # As the second: to all of them the first is another.
-            found[cell] = found[cells[1]]
-    return found
-
-
 def best_set_paired(
     outcomes: Sequence[Sequence[float] | None],
     better: Better = "higher",
     alpha: float = 0.05,
-    samples: int = 19_999,
-    seed: int = 0,
 ) -> BestSet:
     """The confidence set for the best cell, by the one-sided test of `paired_p`.
 
@@ -168,8 +142,6 @@ def best_set_paired(
             cells; None for a cell without data.
         better: Whether higher outcomes or lower ones are better.
         alpha: Error probability of the set, between 0 and 1.
-        samples: As in `paired_p`.
-        seed: As in `paired_p`; all pairs of cells share the random patterns.
 
     Raises:
         ValueError: As `paired_p`, or for another `better` or an alpha outside its range.
@@ -177,41 +149,30 @@ def best_set_paired(
     sign = direction(better)
     with_data = [index for index, cell in enumerate(outcomes) if cell is not None]
     pairs = list(combinations(range(len(with_data)), 2))
-    p = np.ones((len(with_data), len(with_data)))
+    p = np.full((len(with_data), len(with_data)), np.inf)
     test = ""
     if with_data:
         table = sign * outcome_table([cell for cell in outcomes if cell is not None])
-        greater, less, test = sign_flips(table, pairs, samples, seed)
+        greater, less, test = sign_flips(table, pairs)
         for (first, second), first_beats, second_beats in zip(pairs, greater, less, strict=True):
             p[second, first], p[first, second] = first_beats, second_beats
-    return _unbeaten(p, with_data, len(outcomes), alpha, test)
+    return _unbeaten(p.min(axis=1, initial=np.inf), with_data, len(outcomes), alpha, test)
 
 
-def _unbeaten(p: Floats, with_data: Sequence[int], size: int, alpha: float, test: str) -> BestSet:
-    """The set from p[i, j], with which j beats i, of the cells `there` among `size` cells."""
-    found: list[tuple[float, int] | None] = [None] * len(with_data)
-    if len(with_data) > 1:
-        others = np.where(np.eye(len(with_data), dtype=bool), np.inf, p)
-        least = others.argmin(axis=1)
-        found = [(float(row[at]), int(at)) for row, at in zip(others, least, strict=True)]
-    return _stay(found, with_data, size, alpha, test)
-
-
-def _stay(
-    found: Sequence[tuple[float, int] | None],
-    with_data: Sequence[int],
-    size: int,
-    alpha: float,
-    test: str,
+def _unbeaten(
+    least: Floats, with_data: Sequence[int], size: int, alpha: float, test: str
 ) -> BestSet:
-    """The set from each cell's smallest p and the cell that gives it, an index of `with_data`."""
+    """The set of some of `size` cells.
+
+    Args:
+        least: The smallest p with which another beats each cell with data; infinite without one.
+        with_data: The indices of these cells.
+    """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha lies between 0 and 1, not at {alpha}")
     level = alpha / max(1, len(with_data) - 1)
     smallest: list[float | None] = [None] * size
-    by: list[int | None] = [None] * size
-    for index, pair in zip(with_data, found, strict=True):
-        if pair is not None:
-            smallest[index], by[index] = pair[0], with_data[pair[1]]
-    stay = tuple(i for i in with_data if (least := smallest[i]) is None or least > level)
-    return BestSet(stay, tuple(smallest), tuple(by), level, len(with_data), test)
+    for index, p in zip(with_data, least.tolist(), strict=True):
+        smallest[index] = p if p < inf else None
+    stay = tuple(i for i in with_data if (p := smallest[i]) is None or p > level)
+    return BestSet(stay, tuple(smallest), level, test)

@@ -124,24 +124,23 @@ def _chi_squared(chi2: float, df: int) -> ChiSquared:
     return ChiSquared(chi2, df, float(special.chdtrc(df, chi2)), float(special.chdtr(df, chi2)))
 
 
-def difference(k1: int, n1: int, k2: int, n2: int, confidence: float = 0.95) -> ShareDifference:
-    """First share minus second: hybrid score interval, and Fisher's exact test, two-sided.
+def difference(k1: int, n1: int, k2: int, n2: int) -> ShareDifference:
+    """First share minus second: hybrid score interval at 95 %, and Fisher's exact test, two-sided.
 
     The interval is method 10 of Newcombe (1998), Statistics in Medicine 17, 873–890. Its coverage
-    is near the confidence, the test's level is never exceeded: at the border the interval may leave
-    out 0 where p is still above 1 − confidence.
+    is near 95 %, the test's level is never exceeded: at the border the interval may leave out 0
+    where p is still above 0.05.
 
     Args:
         k1: Successes of the first, from 0 to n1.
         n1: Trials of the first, at least 1.
         k2: Successes of the second, from 0 to n2.
         n2: Trials of the second, at least 1.
-        confidence: Between 0 and 1.
 
     Raises:
-        ValueError: For counts or a confidence outside these ranges.
+        ValueError: For counts outside these ranges.
     """
-    first, second = wilson(k1, n1, confidence), wilson(k2, n2, confidence)
+    first, second = wilson(k1, n1), wilson(k2, n2)
     share1, share2 = k1 / n1, k2 / n2
     test = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]])
     interval = combined(share1, first, share2, second)
@@ -210,10 +209,8 @@ BY_CLUSTERS = "Newcombe's interval, with standard errors over items"
 """Where one of the two has a standard error that counts trials of one item as alike."""
 
 
-def difference_interval(
-    published: Estimate, again: Estimate, confidence: float = 0.95
-) -> tuple[Interval, str] | None:
-    """Interval of the value measured again minus the published one, and its name.
+def difference_interval(published: Estimate, again: Estimate) -> tuple[Interval, str] | None:
+    """95 % interval of the value measured again minus the published one, and its name.
 
     None where one of the two has neither trials nor a standard error. The two count as independent;
     they are asked the same items, so that it is rather too wide than too narrow.
@@ -221,7 +218,7 @@ def difference_interval(
     Raises:
         ValueError: As `interval_of`.
     """
-    first, second = interval_of(again, confidence), interval_of(published, confidence)
+    first, second = interval_of(again), interval_of(published)
     if first is None or second is None:
         return None
     by_trials = not any(estimate.stderr or estimate.clusters for estimate in (published, again))

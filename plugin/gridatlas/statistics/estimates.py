@@ -171,8 +171,8 @@ def mean_spread(values: Sequence[float]) -> Spread:
     return Spread(float(np.std(values, ddof=1)) / sqrt(len(values)), len(values))
 
 
-def t_interval(value: float, spread: Spread, confidence: float = 0.95) -> Interval:
-    """Student's t interval of a value: Student (1908), Biometrika 6, 1–25.
+def t_interval(value: float, spread: Spread) -> Interval:
+    """Student's t interval of a value at 95 %: Student (1908), Biometrika 6, 1–25.
 
     Assumes clusters that are independent and of which the mean is about normal.
 
@@ -181,22 +181,22 @@ def t_interval(value: float, spread: Spread, confidence: float = 0.95) -> Interv
     """
     if spread.df < 1:
         raise ValueError("Student's t needs at least two clusters")
-    tail = (1 + confidence) / 2
+    tail = 0.975
     quantile = special.stdtrit(spread.df, tail) if isfinite(spread.df) else special.ndtri(tail)
     reach = spread.stderr * float(quantile)
     return Interval(value - reach, value + reach)
 
 
-def share_interval(share: float, spread: Spread, confidence: float = 0.95) -> Interval | None:
-    """Interval of a share for other clusters of the kind; None where neither is known.
+def share_interval(share: float, spread: Spread) -> Interval | None:
+    """95 % interval of a share for other clusters of the kind; None where neither is known.
 
     Student's t; where all clusters are alike, so that they show no spread, Wilson's with each
     cluster as one trial.
     """
     if spread.stderr and spread.df >= 1:
-        return t_interval(share, spread, confidence)
+        return t_interval(share, spread)
     if spread.clusters is not None:
-        return wilson(share * spread.clusters, spread.clusters, confidence)
+        return wilson(share * spread.clusters, spread.clusters)
     return None
 
 
@@ -305,8 +305,8 @@ class Estimate:
         return cls(share, n if within else None, error, clusters)
 
 
-def interval_of(estimate: Estimate, confidence: float = 0.95) -> Interval | None:
-    """Interval of an estimate; None without trials and without a standard error.
+def interval_of(estimate: Estimate) -> Interval | None:
+    """95 % interval of an estimate; None without trials and without a standard error.
 
     From trials it is Wilson's; from a standard error that of Student's t with clusters − 1 degrees
     of freedom (normal where the clusters aren't known). Where both are known it reaches as far as
@@ -314,18 +314,16 @@ def interval_of(estimate: Estimate, confidence: float = 0.95) -> Interval | None
     Without a standard error, as where all clusters are alike, each cluster counts as one trial.
 
     Raises:
-        ValueError: For impossible counts or a confidence outside 0 to 1.
+        ValueError: For impossible counts.
     """
-    trials = (
-        None if estimate.n is None else wilson(estimate.value * estimate.n, estimate.n, confidence)
-    )
-    return widest(trials, _of_clusters(estimate, confidence))
+    trials = None if estimate.n is None else wilson(estimate.value * estimate.n, estimate.n)
+    return widest(trials, _of_clusters(estimate))
 
 
-def _of_clusters(estimate: Estimate, confidence: float) -> Interval | None:
+def _of_clusters(estimate: Estimate) -> Interval | None:
     """The interval for other clusters of the kind; None where nothing is known of them."""
     if estimate.stderr and (estimate.clusters is None or estimate.clusters > 1):
-        return t_interval(estimate.value, Spread(estimate.stderr, estimate.clusters), confidence)
+        return t_interval(estimate.value, Spread(estimate.stderr, estimate.clusters))
     if estimate.n is not None and estimate.clusters is not None and estimate.clusters < estimate.n:
-        return wilson(estimate.value * estimate.clusters, estimate.clusters, confidence)
+        return wilson(estimate.value * estimate.clusters, estimate.clusters)
     return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import hypot
+from typing import Literal
 
 import numpy as np
 from scipy import special
@@ -24,7 +25,7 @@ from gridatlas.statistics.estimates import (
     t_interval,
     wilson,
 )
-from gridatlas.statistics.interval import Interval
+from gridatlas.statistics.interval import Interval, mean_interval
 from gridatlas.statistics.paired import paired_p
 
 IntervalAt = Callable[[float], Interval]
@@ -69,38 +70,36 @@ def by_seeds(differences: Sequence[float]) -> MeanDifference:
     return MeanDifference(value, t_interval(value, spread), p, "t test over seeds")
 
 
-def by_items(first: Sequence[float], second: Sequence[float], seed: int = 0) -> MeanDifference:
-    """Sign flips over items, with Student's t interval: for other items of the kind.
+def by_sign_flips(
+    first: Sequence[float], second: Sequence[float], over: Literal["items", "cells"]
+) -> MeanDifference:
+    """Sign flips, with Student's t interval: for other items of the kind, or for these runs.
 
     Args:
-        first: Per item the mean of its outcomes over the cells of the first level.
-        second: As `first`, of the second level and the same items.
-        seed: Of random sign patterns, where there are too many to try all.
+        first: Of the first level the mean outcome per item over its cells, or the value per cell,
+            each of which is a run of its own.
+        second: As `first`, of the second level and the same items or cells.
     """
     differences = np.subtract(first, second)
     value = float(differences.mean())
     interval = t_interval(value, mean_spread(differences.tolist()))
-    test = paired_p(first, second, seed=seed)
-    return MeanDifference(value, interval, test.p, f"{test.test} over items")
+    test = paired_p(first, second)
+    return MeanDifference(value, interval, test.p, f"{test.test} over {over}")
 
 
 def by_items_of_cells(
-    cells: Sequence[tuple[Sequence[float], Sequence[float]]],
-    weights: Sequence[float] | None = None,
-    seed: int = 0,
+    cells: Sequence[tuple[Sequence[float], Sequence[float]]], weights: Sequence[float]
 ) -> MeanDifference:
-    """As `by_items`, where each cell, or each group of cells, has items of its own.
+    """As `by_sign_flips`, where each cell, or each group of cells, has items of its own.
 
     The signs flip by item within its cell, each item with the weight that it has in the mean; the
     interval is from the standard errors of the cells' differences over their items.
 
     Args:
         cells: Per cell the outcomes per item of the first level, and of the second.
-        weights: Of the cells in the mean; None where all weigh the same.
-        seed: As in `by_items`.
+        weights: Of the cells in the mean.
     """
-    shares = np.ones(len(cells)) if weights is None else np.asarray(weights, float)
-    shares = shares / shares.sum()
+    shares = np.asarray(weights, float) / np.sum(weights)
     means, errors, weighted = [], [], []
     for share, (first, second) in zip(shares, cells, strict=True):
         difference = np.subtract(first, second)
@@ -114,24 +113,9 @@ def by_items_of_cells(
         share / len(difference) for share, difference in zip(shares, weighted, strict=True)
     )
     flat = np.concatenate(weighted) / largest
-    test = paired_p(flat.tolist(), np.zeros(len(flat)).tolist(), seed=seed)
+    test = paired_p(flat.tolist(), np.zeros(len(flat)).tolist())
     interval = Interval(value - reach, value + reach)
     return MeanDifference(value, interval, test.p, f"{test.test} over the items of each cell")
-
-
-def by_runs(first: Sequence[float], second: Sequence[float], seed: int = 0) -> MeanDifference:
-    """Sign flips over cells of which each is a run of its own: for these runs.
-
-    Args:
-        first: The value per cell of the first level.
-        second: As `first`, of the second level and the same cells.
-        seed: As in `by_items`.
-    """
-    differences = np.subtract(first, second)
-    value = float(differences.mean())
-    interval = t_interval(value, mean_spread(differences.tolist()))
-    test = paired_p(first, second, seed=seed)
-    return MeanDifference(value, interval, test.p, f"{test.test} over cells")
 
 
 def counts_interval(
@@ -163,19 +147,12 @@ def counts_interval(
 
 
 def over_benchmarks(parts: Sequence[tuple[float, IntervalAt]]) -> tuple[float, IntervalAt]:
-    """The mean of the differences on several benchmarks, each with equal weight.
-
-    The distances to each end add up as squares: Zou & Donner (2008), Statistics in Medicine 27,
-    1693–1702 (MOVER).
-    """
+    """The mean of the differences on several benchmarks, as `mean_interval` has it."""
     value = float(np.mean([part for part, _ in parts]))
 
     def at(confidence: float) -> Interval:
-        intervals = [interval_at(confidence) for _, interval_at in parts]
-        pairs = list(zip([part for part, _ in parts], intervals, strict=True))
-        below = hypot(*(part - interval.low for part, interval in pairs))
-        above = hypot(*(interval.high - part for part, interval in pairs))
-        return Interval(value - below / len(parts), value + above / len(parts))
+        intervals = [(part, interval_at(confidence)) for part, interval_at in parts]
+        return mean_interval(value, intervals, independent=True)
 
     return value, at
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +12,12 @@ from scipy import special
 
 from gridatlas.statistics.estimates import Floats
 
-Alternative = Literal["two-sided", "greater", "less"]
-
 _FINEST_SHARE = 64
 """Outcomes that are shares of up to this many samples are tested exactly."""
 _ENUMERATED_UP_TO = 14
 """Questions up to which every sign pattern is tried where outcomes are no such shares."""
+RANDOM_PATTERNS = 19_999
+"""Sign patterns that are tried where there are too many to try all."""
 _AT_ONCE = 1024
 """Sign patterns in memory at once."""
 
@@ -31,14 +30,8 @@ class PairedTest:
     test: str
 
 
-def paired_p(
-    first: Sequence[float],
-    second: Sequence[float],
-    alternative: Alternative = "two-sided",
-    samples: int = 19_999,
-    seed: int = 0,
-) -> PairedTest:
-    """Test of two cells by the outcomes that they have on the same questions.
+def paired_p(first: Sequence[float], second: Sequence[float]) -> PairedTest:
+    """Two-sided test of two cells by the outcomes that they have on the same questions.
 
     Under the null hypothesis each question's difference is as likely to have the other sign: the
     sum of the differences is compared with the sums under other signs (Fisher 1935, *The Design of
@@ -52,24 +45,15 @@ def paired_p(
     Args:
         first: Outcome per question, such as the share of its samples that are right.
         second: As `first`, of the same length and in the same order of questions.
-        alternative: `greater` for "the first is higher", `less`, or `two-sided`: twice the smaller
-            of the two, at most 1.
-        samples: Random patterns; the observed one counts too, so that p is above 1 / (samples + 1)
-            and the level holds.
-        seed: Of the random patterns.
+
+    Returns:
+        Twice the smaller p of the two one-sided tests, at most 1.
 
     Raises:
-        ValueError: For no questions, unequal lengths, outcomes that aren't finite, or another
-            alternative.
+        ValueError: For no questions, unequal lengths, or outcomes that aren't finite.
     """
-    if alternative not in ("two-sided", "greater", "less"):
-        raise ValueError(
-            f'the alternative is "two-sided", "greater" or "less", not "{alternative}"'
-        )
-    table = outcome_table([first, second])
-    greater, less, test = sign_flips(table, [(0, 1)], samples, seed)
-    p = {"greater": greater[0], "less": less[0]}
-    return PairedTest(float(p.get(alternative, min(1.0, 2 * min(p.values())))), test)
+    greater, less, test = sign_flips(outcome_table([first, second]), [(0, 1)])
+    return PairedTest(float(min(1.0, 2 * min(greater[0], less[0]))), test)
 
 
 def outcome_table(cells: Sequence[Sequence[float]]) -> Floats:
@@ -92,10 +76,11 @@ def outcome_table(cells: Sequence[Sequence[float]]) -> Floats:
     return table
 
 
-def sign_flips(
-    table: Floats, pairs: Sequence[tuple[int, int]], samples: int, seed: int
-) -> tuple[Floats, Floats, str]:
-    """P-values that the first of each pair of rows is greater, and less; and the test's name."""
+def sign_flips(table: Floats, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, str]:
+    """P-values that the first of each pair of rows is greater, and less; and the test's name.
+
+    All pairs share the random patterns. The observed pattern counts too, so that the level holds.
+    """
     differences = np.array([table[i] - table[j] for i, j in pairs]).reshape(-1, table.shape[1])
     shares = np.unique(np.abs(table))
     for unit in range(1, _FINEST_SHARE + 1):
@@ -108,39 +93,35 @@ def sign_flips(
             name = "McNemar's exact test" if binary else "sign-flip permutation test, exact"
             return tails[:, 0], tails[:, 1], name
     questions = table.shape[1]
-    if questions <= _ENUMERATED_UP_TO:
-        name, seeds = "sign-flip permutation test, exact", None
-        samples = 2**questions
-    else:
-        name, seeds = f"sign-flip permutation test, {samples:,} random patterns", seed
+    at_random = questions > _ENUMERATED_UP_TO
+    patterns = RANDOM_PATTERNS if at_random else 2**questions
     counts = [
-        _flipped(part.tobytes(), questions, samples, seeds)
+        _flipped(part.tobytes(), questions, patterns, at_random)
         for part in np.split(differences, range(64, len(differences), 64))
     ]
-    both = np.concatenate(counts, axis=1)
-    observed = seeds is not None
-    greater, less = (both + observed) / (samples + observed)
-    return greater, less, name
+    greater, less = (np.concatenate(counts, axis=1) + at_random) / (patterns + at_random)
+    which = f"{patterns:,} random patterns" if at_random else "exact"
+    return greater, less, f"sign-flip permutation test, {which}"
 
 
 # Pages that compare the same levels ask for the same test.
 @functools.lru_cache(maxsize=1024)
 def _flipped(
-    differences: bytes, questions: int, patterns: int, seed: int | None
+    differences: bytes, questions: int, patterns: int, at_random: bool
 ) -> NDArray[np.int64]:
     """How many sign patterns give a sum at least, and at most, as large, per row of differences.
 
     Args:
         differences: The rows, in float64.
         questions: Of a row.
-        patterns: How many there are: all, or random ones.
-        seed: Of the random ones; None for all.
+        patterns: How many are tried.
+        at_random: Whether they are drawn at random, the same in every run; else all are tried.
     """
     rows = np.frombuffer(differences).reshape(-1, questions)
     seen = rows.sum(axis=1)
     # Equal sums may differ in their last digits.
     room = 1e-9 * np.abs(rows).sum(axis=1)
-    random = None if seed is None else np.random.default_rng(seed)
+    random = np.random.default_rng(0) if at_random else None
     found = np.zeros((2, len(rows)), dtype=np.int64)
     for start in range(0, patterns, _AT_ONCE):
         end = min(start + _AT_ONCE, patterns)

@@ -7,10 +7,9 @@ import pytest
 from scipy import stats
 
 from gridatlas.statistics.mean_difference import (
-    by_items,
     by_items_of_cells,
-    by_runs,
     by_seeds,
+    by_sign_flips,
     counts_interval,
     over_benchmarks,
     with_p,
@@ -40,14 +39,15 @@ def test_two_seeds_are_refused() -> None:
 
 def test_items_flip_their_signs() -> None:
     first, second = [1.0, 1.0, 1.0, 1.0, 0.5], [0.0, 0.0, 0.0, 0.5, 0.5]
-    found = by_items(first, second)
+    found = by_sign_flips(first, second, "items")
     assert found.value == pytest.approx(0.7)
     assert found.p == pytest.approx(2 / 16)  # all four that differ have one sign
     assert found.test == "sign-flip permutation test, exact over items"
 
 
 def test_items_of_each_cell_weigh_as_in_the_mean() -> None:
-    found = by_items_of_cells([([1.0, 1.0], [0.0, 0.0]), ([1.0, 0.0, 1.0, 0.0], [0.0] * 4)])
+    cells = [([1.0, 1.0], [0.0, 0.0]), ([1.0, 0.0, 1.0, 0.0], [0.0] * 4)]
+    found = by_items_of_cells(cells, [1, 1])
     assert found.value == pytest.approx(0.75)
     # Of 2 ** 4 patterns of the four that differ, two have a sum as far from 0.
     assert found.p == pytest.approx(2 / 16)
@@ -56,7 +56,7 @@ def test_items_of_each_cell_weigh_as_in_the_mean() -> None:
 
 
 def test_runs_flip_their_signs_over_cells() -> None:
-    found = by_runs([3.0, 4.0, 5.0], [2.0, 2.0, 2.0])
+    found = by_sign_flips([3.0, 4.0, 5.0], [2.0, 2.0, 2.0], "cells")
     assert found.value == 2
     assert found.p == pytest.approx(0.25)
     assert found.test == "sign-flip permutation test, exact over cells"

@@ -35,7 +35,7 @@ from gridatlas.statistics.estimates import (
     wilson,
 )
 from gridatlas.statistics.interval import Interval, mean_interval
-from gridatlas.statistics.paired import paired_p
+from gridatlas.statistics.paired import PairedTest, outcome_table, paired_p, sign_flips
 
 DATA = Path(__file__).parents[3] / "data"
 Z = 1.959963984540054
@@ -176,7 +176,7 @@ def test_fisher_of_nothing():
 
 def test_a_cell_leaves_when_another_beats_it():
     found = best_set([(9, 10), None, (0, 10), (8, 10)])
-    assert (found.indices, found.by, found.compared) == ((0, 3), (3, None, 0, 0), 3)
+    assert found.indices == (0, 3)
     assert (found.level, found.test) == (0.025, "Fisher's exact test, one-sided")
     # 9 successes all drawn from 9 + 0: comb(10, 9) / comb(20, 9).
     assert found.p[2] == pytest.approx(10 / comb(20, 9))
@@ -185,13 +185,10 @@ def test_a_cell_leaves_when_another_beats_it():
     assert found.p[1] is None
 
 
-def test_the_first_of_equals_beats():
-    assert best_set([(0, 10), (9, 10), (9, 10)]).by == (1, 2, 1)
-
-
 def test_another_number_of_trials_may_beat_with_a_lower_share():
     # 3/3 is higher than 900/1000, which shows more.
-    assert best_set([(500, 1000), (3, 3), (900, 1000)]).by[0] == 2
+    both, shows_more = [(500, 1000), (3, 3), (900, 1000)], [(500, 1000), None, (900, 1000)]
+    assert best_set(both).p[0] == best_set(shows_more).p[0]
 
 
 def test_fewer_failures_are_better():
@@ -208,7 +205,6 @@ def test_nothing_to_compare(cells, indices, level):
     found = best_set(cells)
     assert (found.indices, found.level) == (indices, level)
     assert set(found.p) <= {None}
-    assert set(found.by) <= {None}
 
 
 def test_cells_with_the_same_counts_are_as_if_each_was_tested_alone():
@@ -218,9 +214,7 @@ def test_cells_with_the_same_counts_are_as_if_each_was_tested_alone():
         first, second = np.divmod(np.arange(len(cells) ** 2), len(cells))
         p = fisher_greater(k[second], n[second], k[first], n[first]).reshape(len(cells), -1)
         p[np.diag_indices(len(cells))] = np.inf
-        found = best_set(cells)
-        assert found.by == tuple(p.argmin(axis=1))
-        assert found.p == pytest.approx(p.min(axis=1), rel=1e-12)
+        assert best_set(cells).p == pytest.approx(p.min(axis=1), rel=1e-12)
 
 
 def test_very_many_different_counts_are_tested_against_the_likeliest_rivals(monkeypatch):
@@ -236,7 +230,8 @@ def test_very_many_different_counts_are_tested_against_the_likeliest_rivals(monk
     # None leaves that would stay, and here none stays that would leave.
     assert found.indices == whole.indices
     assert 0 < len(found.indices) < 60
-    assert len(set(found.by)) <= 20
+    monkeypatch.setattr("gridatlas.statistics.best_set.RIVALS", 1)
+    assert best_set(cells).p.count(None) == 1  # The only rival has none itself.
 
 
 def test_observed_best_is_always_in_the_set():
@@ -255,36 +250,39 @@ def discordant(first_only, second_only, both=7):
     return first, second
 
 
-@pytest.mark.parametrize(
-    ("alternative", "p"),
+def tails(first, second):
+    """P-values that the first is greater, and less; and the test's name."""
+    greater, less, test = sign_flips(outcome_table([first, second]), [(0, 1)])
+    return float(greater[0]), float(less[0]), test
+
+
+def test_mcnemar_by_hand():
     # 8 against 2: Binomial(10, ½) is at least 8 with (45 + 10 + 1) / 1024.
-    [("greater", 56 / 1024), ("less", 1013 / 1024), ("two-sided", 112 / 1024)],
-)
-def test_mcnemar_by_hand(alternative, p):
-    found = paired_p(*discordant(8, 2), alternative)
-    assert (found.p, found.test) == (pytest.approx(p), "McNemar's exact test")
+    greater, less, test = tails(*discordant(8, 2))
+    assert (greater, less) == pytest.approx((56 / 1024, 1013 / 1024))
+    assert paired_p(*discordant(8, 2)) == PairedTest(pytest.approx(112 / 1024), test)
+    assert test == "McNemar's exact test"
 
 
-@pytest.mark.parametrize(
-    ("alternative", "p"),
+def test_sign_flips_by_hand():
+    first, second = [1.0, 0.6, 0.4, 0.8], [0.2, 0.2, 0.6, 0.8]
     # 0.8, 0.4 and −0.2: of the 8 sums 1.0 and 1.4 are as large.
-    [("greater", 2 / 8), ("less", 7 / 8), ("two-sided", 4 / 8)],
-)
-def test_sign_flips_by_hand(alternative, p):
-    found = paired_p([1.0, 0.6, 0.4, 0.8], [0.2, 0.2, 0.6, 0.8], alternative)
-    assert (found.p, found.test) == (pytest.approx(p), "sign-flip permutation test, exact")
+    greater, less, test = tails(first, second)
+    assert (greater, less) == pytest.approx((2 / 8, 7 / 8))
+    assert paired_p(first, second) == PairedTest(pytest.approx(4 / 8), test)
+    assert test == "sign-flip permutation test, exact"
 
 
 def test_sign_flips_of_other_numbers_by_hand():
     first, second = [1.0, 0.6, 0.4, 0.8], [0.2, 0.2, 0.6, 0.8]
     root = [[value / sqrt(2) for value in row] for row in (first, second)]
-    assert paired_p(*root, "greater") == paired_p(first, second, "greater")
+    assert tails(*root) == tails(first, second)
 
 
 def test_whole_numbers_that_are_no_shares_are_enumerated():
-    found = paired_p([5321, 4000, 90], [1000, 2000, 99], "greater")
+    greater, _, test = tails([5321, 4000, 90], [1000, 2000, 99])
     # 4321, 2000 and −9: as large are + + − and + + +.
-    assert (found.p, found.test) == (2 / 8, "sign-flip permutation test, exact")
+    assert (greater, test) == (2 / 8, "sign-flip permutation test, exact")
 
 
 def test_random_patterns_approach_the_exact_test():
@@ -298,7 +296,7 @@ def test_random_patterns_approach_the_exact_test():
 
 
 def test_random_patterns_count_the_observed_one():
-    assert paired_p([0.1234] * 100, [0.0] * 100, "greater", samples=999).p == 1 / 1000
+    assert tails([0.1234] * 100, [0.0] * 100)[0] == 1 / 20_000
 
 
 def test_equal_outcomes_tell_nothing():
@@ -310,7 +308,7 @@ def test_equal_outcomes_tell_nothing():
 def test_the_set_for_the_best_of_paired_cells():
     first, second = discordant(10, 0)
     found = best_set_paired([second, first, None])
-    assert (found.indices, found.by, found.compared) == ((1,), (1, 0, None), 2)
+    assert found.indices == (1,)
     assert found.p == (pytest.approx(1 / 1024), 1, None)
     assert (found.level, found.test) == (0.05, "McNemar's exact test")
     assert best_set_paired([second, first, None], better="lower").indices == (0,)
@@ -321,8 +319,8 @@ def test_the_set_for_the_best_of_other_numbers():
     rows = random.normal(size=(13, 30))
     rows[4] += 2
     found = best_set_paired(rows.tolist())
-    assert (found.indices, found.compared) == ((4,), 13)
-    assert found.p[0] == paired_p(rows[4], rows[0], "greater").p
+    assert (found.indices, found.level) == ((4,), 0.05 / 12)
+    assert found.p[0] == tails(rows[4], rows[0])[0]
     assert found == best_set_paired(rows.tolist())
 
 
@@ -495,10 +493,6 @@ def test_permutations_are_those_of_the_seed():
         ),
         (lambda: paired_p([], []), "a paired test needs at least one question"),
         (lambda: paired_p([1], [float("nan")]), "an outcome isn't a finite number"),
-        (
-            lambda: paired_p([1], [0], "higher"),
-            'the alternative is "two-sided", "greater" or "less", not "higher"',
-        ),
         (lambda: homogeneity([(1, 2), (1, 0)]), "a share needs at least one trial, not 0"),
         (lambda: main_effect([[(1, 2)], []]), "the rows of a grid are of equal length"),
         (lambda: difference(1, 2, 3, 2), "of 2 trials 0 to 2 succeed, not 3"),

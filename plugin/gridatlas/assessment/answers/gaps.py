@@ -24,10 +24,9 @@ from gridatlas.statistics.differences import holm
 from gridatlas.statistics.estimates import FEWEST, Counts, Floats
 from gridatlas.statistics.mean_difference import (
     MeanDifference,
-    by_items,
     by_items_of_cells,
-    by_runs,
     by_seeds,
+    by_sign_flips,
     counts_interval,
     over_benchmarks,
     with_p,
@@ -230,7 +229,11 @@ class Gap:
             (_item_means([cell[:2] for cell in cells]), _item_means([cell[::2] for cell in cells]))
             for cells in groups.values()
         ]
-        found = by_items(*means[0]) if len(means) == 1 else by_items_of_cells(means, weights)
+        found = (
+            by_sign_flips(*means[0], "items")
+            if len(means) == 1
+            else by_items_of_cells(means, weights)
+        )
         return ScopedTest(self._scaled(found), "questions of the kind", ("items are independent",))
 
     def _over_trials(self) -> ScopedTest | None:
@@ -277,7 +280,7 @@ class Gap:
                 [pair.second for pair in self.pairs],
             )
         )
-        found = by_runs(first.tolist(), second.tolist())
+        found = by_sign_flips(first.tolist(), second.tolist(), "cells")
         return ScopedTest(found, "these runs", ("runs are independent",))
 
     def _scaled(self, difference: MeanDifference) -> MeanDifference:
