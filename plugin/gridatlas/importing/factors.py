@@ -79,6 +79,9 @@ def _why_not(
         return f"names {join_names(parts_of)} together"
     if kind.kind in ("aggregate", "derived", "state", "cost"):
         return kind.why
+    if kind.kind == "number" and not kind.strong:
+        wide = "; if headings are levels, add --wide" if len(factors) == 1 else ""
+        return f"perhaps another metric: --metric {shlex.quote(name)}{wide}"
     if follows := [other for other in factors if determines(columns[other], column)]:
         return f"follows from {follows[0]}"
     if kind.kind == "text" or len(column.distinct) > len(column.texts) / 2:

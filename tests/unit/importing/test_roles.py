@@ -352,6 +352,21 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("factors", "reason"),
+    [
+        ({"batch": (1, 2, 4, 8)}, "--metric int8; if headings are levels, add --wide"),
+        ({"batch": (1, 2, 4, 8), "depth": (1, 2)}, "--metric int8"),
+    ],
+)
+def test_numbers_without_a_known_name_may_be_another_metric(
+    tmp_path: Path, factors: dict[str, Sequence[object]], reason: str
+) -> None:
+    status, answer = propose(tmp_path, crossed(factors, "fp16", "int8"))
+    assert (status, answer["metric"]) == (0, "fp16")
+    assert answer["reasons"]["int8"] == f"perhaps another metric: {reason}"
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_grid_is_refused_with_the_reason(tmp_path: Path, case: str) -> None:
     source, reason = REFUSED[case]
