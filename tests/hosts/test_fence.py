@@ -289,7 +289,8 @@ def test_delta_is_from_the_baseline(folder: Path, more: tuple[str, ...]) -> None
 )
 def test_a_list_has_each_studys_answer(folder: Path, lines: list[str], titles: list[str]) -> None:
     text = "\n".join(["```grid", *lines, "as: studies", "```"])
-    entries = _html(folder, text, downloads=True).select("article.ga-level")
+    html = _html(folder, text, downloads=True)
+    entries = html.select("article.ga-level")
     assert [text_of(entry.p) for entry in entries] == titles
     addresses = [f"studies/{'plain' if title == 'Plain' else 'tune'}/" for title in titles]
     for entry, address in zip(entries, addresses, strict=True):
@@ -298,6 +299,8 @@ def test_a_list_has_each_studys_answer(folder: Path, lines: list[str], titles: l
         assert {link[: len(address)] for link in links} == {address}
         assert entry.select(".ga-chips li, .ga-thumbnails svg.marks")
         assert entry.select("[id]:not([id^=ga-])") == []  # permalinks lead to the study's pages
+        entry.decompose()
+    assert text_of(html) == ""  # such as the front matter of the page that it is taken from
 
 
 def test_title_and_caption_are_text(folder: Path) -> None:

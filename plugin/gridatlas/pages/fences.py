@@ -148,4 +148,4 @@ def studies_html(
     written = Templates(*templates, embeds, SiteAddress("", pages.ending)).render(
         plan, draw(plan.pictures, cache)
     )
-    return page_links(_ID.sub("", written.whole()), pages.ending)
+    return page_links(_ID.sub("", written.body()), pages.ending)

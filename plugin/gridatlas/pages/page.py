@@ -56,6 +56,10 @@ class Page:
         """The page without what it was written from: of its plan, only its place and its names."""
         return replace(self, plan=replace(self.plan, context={}, given=(), anatomy=None))
 
+    def body(self) -> str:
+        """What stands in the page, without what its front matter says of it, figures in place."""
+        return fill(self.markdown.partition("\n---\n")[2], self.figures).strip()
+
     def whole(self) -> str:
         """The page's Markdown with its figures in place, for hosts without a later hook."""
         return fill(self.markdown, self.figures)
