@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -14,7 +14,7 @@ from gridatlas.assessment.agreement import Disagreement, Hint
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.checks import CheckResult, Finding
 from gridatlas.claims import Judged
-from gridatlas.diff.grid_changes import GridChanges
+from gridatlas.diff.grids import GridChanges
 from gridatlas.diff.matching import Match, Rename
 from gridatlas.diff.snapshot import Snapshot
 from gridatlas.model.problems import Problem
@@ -22,6 +22,8 @@ from gridatlas.model.study import Levels, Point, Reading
 
 Place = tuple[Levels, Point]
 """A cell of a study: its facet levels, and its levels on x and y."""
+Shown = Mapping[str, Collection[Place]]
+"""By study, the changed cells that the leads have a row of."""
 
 
 # --- claims, checks, readings, properties -------------------------------------------------------

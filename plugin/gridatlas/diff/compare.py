@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any, Literal
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.diff.causes import find_causes
 from gridatlas.diff.changes import Changes, StudyChanges, UnreadableStudy
 from gridatlas.diff.checks import (
     check_entries,
@@ -17,9 +16,14 @@ from gridatlas.diff.checks import (
     other_finding_entries,
     problem_entries,
 )
-from gridatlas.diff.claims import claim_entries, claims_gist, compare_claims, other_claim_entries
+from gridatlas.diff.claims import (
+    claim_entries,
+    claims_gist,
+    compare_claims,
+    find_causes,
+    other_claim_entries,
+)
 from gridatlas.diff.coverage import compare_coverage
-from gridatlas.diff.grid_entries import best_entries, cell_entries, test_entries
 from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.lead import Leads, answer_entries, difference_entries, make_leads
 from gridatlas.diff.matching import (
@@ -46,6 +50,7 @@ from gridatlas.diff.structure import (
     structure_entries,
     text_entries,
 )
+from gridatlas.diff.values import best_entries, cell_entries, test_entries
 from gridatlas.diff.verdict import verdict
 from gridatlas.model.study import renamed
 from gridatlas.progress import tracked

@@ -14,7 +14,7 @@ from gridatlas.assessment.agreement import Disagreement
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.checks import Finding
 from gridatlas.diff.changes import Changes, LostCheck, RemovedReading, StudyChanges, outcome
-from gridatlas.diff.grid_changes import CellChange, GridChange
+from gridatlas.diff.grids import CellChange, GridChange
 from gridatlas.diff.matching import Rename
 from gridatlas.diff.report import Report, Section, line
 from gridatlas.model.study import Cell

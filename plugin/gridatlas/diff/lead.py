@@ -5,13 +5,13 @@ All of it takes at most `MAX_LINES` lines of Markdown, whatever changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gridatlas.assessment.answers.several import revision_answer
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.diff.changes import Changes, Place, StudyChanges, fails, is_wrong
-from gridatlas.diff.grid_changes import CellChange, GridChange
+from gridatlas.diff.changes import Changes, Place, Shown, StudyChanges, fails, is_wrong
+from gridatlas.diff.grids import CellChange, GridChange
 from gridatlas.diff.report import (
     Entry,
     Lead,
@@ -23,7 +23,7 @@ from gridatlas.diff.report import (
     in_lines,
     line,
 )
-from gridatlas.diff.value_tables import grid_of_differences, remarks_of, value_table
+from gridatlas.diff.values import grid_of_differences, remarks_of, value_table
 from gridatlas.diff.verdict import study_concerns
 from gridatlas.model.format import many
 
@@ -36,9 +36,6 @@ MAX_ROWS = 10
 MAX_NOTES = 8
 NOTED = ("structure", "renames", "texts")
 """Sections whose entries are lines of their own: they are notes, where there is room."""
-
-Shown = Mapping[str, Collection[Place]]
-"""By study, the changed cells that the leads have a row of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from gridatlas.diff.changes import Changes, ClaimChange, StudyChanges, fails, outcome
-from gridatlas.diff.grid_changes import CellChange
+from gridatlas.diff.grids import CellChange
 from gridatlas.diff.report import grids_text
 from gridatlas.model.format import many
 from gridatlas.model.study import Grid

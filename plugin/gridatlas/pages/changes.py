@@ -16,10 +16,10 @@ from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import with_overrides
 from gridatlas.diff.changes import Changes, StudyChanges
 from gridatlas.diff.compare import make_report
-from gridatlas.diff.grid_changes import GridChange
-from gridatlas.diff.grid_entries import changed_grids
+from gridatlas.diff.grids import GridChange
 from gridatlas.diff.report import Entry, Report
 from gridatlas.diff.report import Section as ReportSection
+from gridatlas.diff.values import changed_grids
 from gridatlas.model.format import many
 from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment
