@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -14,7 +14,7 @@ from gridatlas.assessment.agreement import Disagreement, Hint
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.checks import CheckResult, Finding
 from gridatlas.claims import Judged
-from gridatlas.diff.grids import GridChanges
+from gridatlas.diff.grids import CellChange, GridChange, GridChanges
 from gridatlas.diff.matching import Match, Rename
 from gridatlas.diff.snapshot import Snapshot
 from gridatlas.model.problems import Problem
@@ -286,6 +286,13 @@ class StudyChanges:
     def id(self) -> str:
         """The study's id in the head."""
         return self.head.study.id
+
+    def cells(self, *, computed: bool = True) -> Iterator[tuple[GridChange, CellChange]]:
+        """The changed cells of all grids; those computed from others only follow these."""
+        for grid in self.grids.changed:
+            for cell in grid.cells:
+                if computed or cell.origin != "computed":
+                    yield grid, cell
 
     @property
     def own_claims(self) -> tuple[ClaimChange, ...]:

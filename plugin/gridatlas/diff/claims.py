@@ -241,8 +241,7 @@ def _cause(study: StudyChanges, change: ClaimChange) -> str:
     cells = {
         (grid.new.levels, cell.point): f"{cell_text(grid.old.study, cell.old)} → "
         f"{cell_text(grid.new.study, cell.new)}"
-        for grid in study.grids.changed
-        for cell in grid.cells
+        for grid, cell in study.cells()
     }
     head = study.head.study
     names = [

@@ -196,7 +196,7 @@ def make_report(changes: Changes, pages: str = "studies") -> Report:
         pages: Folder of the pages below the site's root.
     """
     found = [
-        Section(key, title, tuple(entries(changes)), line(GISTS.get(key, _nothing)(changes)))
+        Section(key, title, tuple(entries(changes)), _gist(key, changes))
         for key, title, entries in SECTIONS
     ]
     leads = make_leads(changes, found, pages)
@@ -228,8 +228,8 @@ def make_report(changes: Changes, pages: str = "studies") -> Report:
     )
 
 
-def _nothing(_: Changes) -> str:
-    return ""
+def _gist(section: str, changes: Changes) -> str:
+    return line(GISTS[section](changes)) if section in GISTS else ""
 
 
 def _without_notes(section: Section, leads: Leads) -> Section:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, get_args
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells
@@ -17,7 +17,9 @@ from gridatlas.results.grids import Results
 from gridatlas.results.items import shares_by_item, trials
 from gridatlas.results.summary import Summary, summarise
 
-CellKind = Literal["value", "gone", "new", "state", "trials"]
+CellKind = Literal["gone", "value", "new", "state", "trials"]
+CELL_KINDS: tuple[CellKind, ...] = get_args(CellKind)
+"""In the order in which they are read."""
 Origin = Literal["typed", "measured", "computed", "reading"]
 """A value was typed again (a correction), measured again by another run, computed from others, or
 is that of another reading now."""
@@ -107,10 +109,6 @@ class GridChanges:
 
 
 # --- how changes are found -----------------------------------------------------------------------
-
-
-TIES = 4
-"""Best cells that are named."""
 
 
 def compare_best(old: Grid, new: Grid, match: Match) -> BestChange | None:

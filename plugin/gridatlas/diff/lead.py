@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from gridatlas.assessment.answers.several import revision_answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.diff.changes import Changes, Place, Shown, StudyChanges, fails, is_wrong
-from gridatlas.diff.grids import CellChange, GridChange
+from gridatlas.diff.grids import GridChange
 from gridatlas.diff.report import (
     Entry,
     Lead,
@@ -54,24 +54,21 @@ class Leads:
     noted: frozenset[tuple[str, str]] = frozenset()
 
 
-def make_leads(
-    changes: Changes, sections: Sequence[Section], pages: str, *, limit: int = MAX_LINES
-) -> Leads:
+def make_leads(changes: Changes, sections: Sequence[Section], pages: str) -> Leads:
     """What is read first of all studies that changed.
 
     Args:
         sections: All that is to be said, whether it is short or not.
         pages: Folder of the pages below the site's root.
-        limit: Lines that it may take, with what stands around it.
     """
     entries = [entry for section in sections for entry in section.entries]
     changed = dict.fromkeys(entry.study for entry in entries)
     by_id = {study.id: study for study in changes.studies}
     added = {study.study.id: study for study in changes.added}
-    compared = [by_id[study] for study in by_id if study in changed or _cells(by_id[study])]
-    compared.sort(key=lambda study: (not any(study_concerns(study)), -len(_cells(study))))
+    compared = [by_id[study] for study in by_id if study in changed or any(by_id[study].cells())]
+    compared.sort(key=lambda study: (not any(study_concerns(study)), -len([*study.cells()])))
     names = [*(study.id for study in compared), *added]
-    room = limit - AROUND
+    room = MAX_LINES - AROUND
     leads: list[Lead] = []
     shown: dict[str, list[Place]] = {}
     for index, name in enumerate(names[:MAX_STUDIES]):
@@ -92,10 +89,6 @@ def make_leads(
     text = f"{many(len(more), 'more study', 'more studies')} changed: {'; '.join(more)}"
     noted |= {(name, section) for name in added for section in ("structure", "claims-other")}
     return Leads(tuple(leads), line(text) if more else "", shown, frozenset(noted))
-
-
-def _cells(study: StudyChanges) -> list[CellChange]:
-    return [cell for grid in study.grids.changed for cell in grid.cells]
 
 
 def _title(changes: Changes, study: str) -> str:
@@ -165,12 +158,11 @@ def answers_of(study: StudyChanges) -> tuple[str, str, str]:
 def _sums_changed(study: StudyChanges) -> str:
     """How many printed aggregates changed, where nothing else did; else empty."""
     cells = [
-        (grid.new.aggregate, cell)
-        for grid in study.grids.changed
-        for cell in grid.cells
-        if cell.kind in ("value", "gone", "new") and cell.origin != "computed"
+        grid.new.aggregate
+        for grid, cell in study.cells(computed=False)
+        if cell.kind in ("value", "gone", "new")
     ]
-    if not cells or not all(is_aggregate for is_aggregate, _ in cells):
+    if not all(cells) or not cells:
         return ""
     return f"Only {many(len(cells), 'aggregate')} changed"
 

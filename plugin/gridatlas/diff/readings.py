@@ -340,8 +340,7 @@ def _source(study: StudyChanges, change: ReadingChange) -> Iterator[Entry]:
     shown = {
         (grid.new.levels, cell.point): cell.new.reading
         or study.readings.ids.get(cell.old.reading, "")
-        for grid in study.grids.changed
-        for cell in grid.cells
+        for grid, cell in study.cells()
     }
     # Those that are shown are among the changed values.
     hidden = [value for value in change.values if shown.get(value[0]) != change.new.id]

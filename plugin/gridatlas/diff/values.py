@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.diff.changes import Changes, Place, Shown, StudyChanges, is_wrong
-from gridatlas.diff.grids import BestChange, CellChange, CellKind, GridChange
+from gridatlas.diff.grids import CELL_KINDS, BestChange, CellChange, CellKind, GridChange
 from gridatlas.diff.report import (
     ROWS,
     Entry,
@@ -96,7 +96,7 @@ def remarks_of(study: StudyChanges, shown: int) -> Iterator[str]:
     if len(statuses) == 1 and rows[0][1].kind in ("value", "trials"):
         (status,) = statuses
         yield _of_all(len(rows), status)
-    computed = sum(cell.origin == "computed" for grid in study.grids.changed for cell in grid.cells)
+    computed = sum(cell.origin == "computed" for _, cell in study.cells())
     if computed:
         yield f"{many(computed, 'mean')} computed from these changed, too."
 
@@ -136,22 +136,16 @@ def _tested(test: SignificanceTest) -> str:
 
 def _rows(study: StudyChanges) -> list[Row]:
     """All changed cells but computed ones, those first that matter most."""
-    rows = [
-        (grid, cell)
-        for grid in study.grids.changed
-        for cell in grid.cells
-        if cell.origin != "computed"
-    ]
 
     def rank(row: Row) -> tuple[object, ...]:
         grid, cell = row
         place = grid.new.levels, cell.point
         causes = study.causes
         effects = len(causes.statements.get(place, ())) + len(causes.checks.get(place, ()))
-        order = {"gone": 0, "value": 1, "new": 2, "state": 3, "trials": 4}[cell.kind]
-        return order, not cell.is_significant, -effects, -cell.size
+        kind = CELL_KINDS.index(cell.kind)
+        return kind, not cell.is_significant, -effects, -cell.size
 
-    return sorted(rows, key=rank)
+    return sorted(study.cells(computed=False), key=rank)
 
 
 def _affected(study: StudyChanges, grid: GridChange, cell: CellChange) -> str:
@@ -177,18 +171,24 @@ def _before_after(grid: GridChange, cell: CellChange) -> str:
 
 def difference_text(study: Study, change: CellChange) -> str:
     """`+2.6 [+1.0 to +4.2] points`; empty where a value is absent."""
-    if change.kind != "value" or change.old.value is None or change.new.value is None:
+    number = _difference(study, change)
+    if number is None:
         return ""
+    text = value_with_unit(number, study.metric.unit, difference=True)
+    if change.significance and change.significance.interval:
+        text += f" [{difference_ends(Interval(*change.significance.interval), study)}]"
+    return text
+
+
+def _difference(study: Study, change: CellChange) -> str | None:
+    """`+2.6`; None where a value is absent."""
+    if change.kind != "value" or change.old.value is None or change.new.value is None:
+        return None
     difference = change.new.value - change.old.value
     decimals = study.metric.decimals or 0
     if change.origin != "computed":
         decimals = min(max(decimals, places_of(difference)), 6)
-    text = value_with_unit(
-        format_difference(difference, decimals), study.metric.unit, difference=True
-    )
-    if change.significance and change.significance.interval:
-        text += f" [{difference_ends(Interval(*change.significance.interval), study)}]"
-    return text
+    return format_difference(difference, decimals)
 
 
 def cell_link(grid: Grid, cell: CellChange, pages: str) -> str:
@@ -229,13 +229,8 @@ def _has(cells: dict[tuple[str, str], CellChange], axis: int, key: str) -> bool:
 def _short_difference(study: Study, cell: CellChange | None) -> str:
     if cell is None:
         return UNCHANGED
-    if cell.kind == "value" and cell.old.value is not None and cell.new.value is not None:
-        difference = cell.new.value - cell.old.value
-        decimals = study.metric.decimals or 0
-        if cell.origin != "computed":
-            decimals = min(max(decimals, places_of(difference)), 6)
-        return format_difference(difference, decimals)
-    return {"gone": "removed", "new": "new"}.get(cell.kind, "other")
+    others = {"gone": "removed", "new": "new"}
+    return _difference(study, cell) or others.get(cell.kind, "other")
 
 
 # --- entries -------------------------------------------------------------------------------------
@@ -331,8 +326,7 @@ def test_entries(changes: Changes, shown: Shown) -> Iterator[Entry]:
     for study in changes.studies:
         cells = [
             cell
-            for grid in study.grids.changed
-            for cell in grid.cells
+            for grid, cell in study.cells()
             if (grid.new.levels, cell.point) in shown.get(study.id, ())
         ]
         methods = dict.fromkeys(cell.significance.method for cell in cells if cell.significance)
@@ -343,8 +337,7 @@ def test_entries(changes: Changes, shown: Shown) -> Iterator[Entry]:
 
 def _rank(change: CellChange) -> tuple[int, bool, Decimal]:
     """Sorts cells: values gone, then significant changes, then by size; mere trials last."""
-    rank = {"gone": 0, "value": 1, "new": 2, "state": 3, "trials": 4}[change.kind]
-    return rank, not change.is_significant, -change.size
+    return CELL_KINDS.index(change.kind), not change.is_significant, -change.size
 
 
 def _counted(grid: Grid, cells: Sequence[CellChange]) -> str:

@@ -126,13 +126,7 @@ def _no_longer_true(claim: ClaimChange) -> bool:
 
 def _cells(studies: Iterable[StudyChanges]) -> list[CellChange]:
     """The changed cells of all grids but computed ones, which only follow."""
-    return [
-        cell
-        for study in studies
-        for grid in study.grids.changed
-        for cell in grid.cells
-        if cell.origin != "computed"
-    ]
+    return [cell for study in studies for _, cell in study.cells(computed=False)]
 
 
 def _all_new(changes: Changes) -> Iterator[str]:
