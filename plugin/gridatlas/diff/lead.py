@@ -5,10 +5,11 @@ All of it takes at most `MAX_LINES` lines of Markdown, whatever changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
-from gridatlas.assessment.answers.several import revision_answer
+from gridatlas.assessment.answers.answer import Answer, headline, joined
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.diff.changes import Changes, Place, Shown, StudyChanges, fails, is_wrong
 from gridatlas.diff.grids import GridChange
@@ -26,6 +27,7 @@ from gridatlas.diff.report import (
 from gridatlas.diff.values import grid_of_differences, remarks_of, value_table
 from gridatlas.diff.verdict import study_concerns
 from gridatlas.model.format import many
+from gridatlas.results.grids import Results
 
 MAX_LINES = 40
 """Lines of Markdown before the first fold, with the verdict and with those that are empty."""
@@ -146,13 +148,70 @@ def answers_of(study: StudyChanges) -> tuple[str, str, str]:
     base, head = study.base, study.head
     before, now = base.answers[""], head.answers[""]
     before = replace(before, asserts=tuple(map(study.match.in_head, before.asserts)))
-    answer = revision_answer(
+    text, is_same = values_changed(
         (base.results, before), (head.results, now), place=lambda at: study.match.head(*at)
     )
-    if len(answer.evidence) == 1:
-        same = "" if answer.sentence.endswith("the same") else "; the answer is the same"
-        return line(f"{_sums_changed(study) or answer.sentence}{same}: {now.sentence}."), "", ""
-    return line(f"{answer.sentence}."), line(f"{before.sentence}."), line(f"{now.sentence}.")
+    if is_same:
+        same = "" if text.endswith("the same") else "; the answer is the same"
+        return line(f"{_sums_changed(study) or text}{same}: {now.sentence}."), "", ""
+    return line(f"{text}."), line(f"{before.sentence}."), line(f"{now.sentence}.")
+
+
+def values_changed(
+    base: tuple[Results, Answer],
+    head: tuple[Results, Answer],
+    place: Callable[[Place], Place | None] = lambda at: at,
+) -> tuple[str, bool]:
+    """How many shown values of a study changed, in words, and whether its answer is the same.
+
+    A value that was typed again is a correction: it isn't tested.
+
+    Args:
+        base: The results before, and the answer of the page.
+        head: The results now, and the answer of the page.
+        place: Where the head has a cell of the base; None where it has no such place.
+    """
+    before, removed = _before(base[0], place)
+    now = dict(_points(head[0]))
+    both = before.keys() & now.keys()
+    changed = sum(before[at] != now[at] for at in both)
+    added, removed = len(now.keys() - both), removed + len(before.keys() - both)
+    same = base[1].sentence == head[1].sentence and base[1].grade == head[1].grade
+    if not (changed or added or removed):
+        # Only labels or decimals are others.
+        same = (base[1].grade, base[1].asserts) == (head[1].grade, head[1].asserts)
+        return "No value changed" + ("" if same else ", but the answer did"), same
+    facts = [f"{changed:,} of {len(both):,} values changed"] if changed else []
+    facts += [
+        f"{many(number, 'value')} {verb}"
+        for number, verb in ((added, "added"), (removed, "removed"))
+        if number
+    ]
+    them = "it" if changed + added + removed == 1 else "them"
+    end = "; the answer is the same" if same else f", and the answer with {them}"
+    return headline(joined(facts) + end), same
+
+
+def _before(
+    results: Results, place: Callable[[Place], Place | None]
+) -> tuple[dict[Place, Decimal], int]:
+    """The values before, where the head has their places, and how many it has no place for."""
+    values: dict[Place, Decimal] = {}
+    removed = 0
+    for at, value in _points(results):
+        to = place(at)
+        if to is None:
+            removed += 1
+        else:
+            values[to] = value
+    return values, removed
+
+
+def _points(results: Results) -> Iterator[tuple[Place, Decimal]]:
+    for levels, grid in results.grids.items():
+        for x, y, cell in grid.points():
+            if cell.value is not None and not grid.aggregate:
+                yield (levels, (x.key, y.key)), cell.value
 
 
 def _sums_changed(study: StudyChanges) -> str:

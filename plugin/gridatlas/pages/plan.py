@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
-from gridatlas.assessment.answers.several import overview_answer
+from gridatlas.assessment.answers.answer import overview_answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.description import over

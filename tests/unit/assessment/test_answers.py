@@ -11,15 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gridatlas.assessment.answers.answer import Answer, Evidence, grade_of, told_once
+from gridatlas.assessment.answers.answer import (
+    Answer,
+    Evidence,
+    grade_of,
+    overview_answer,
+    told_once,
+)
 from gridatlas.assessment.answers.blocks import Blocks
 from gridatlas.assessment.answers.questions import Part
-from gridatlas.assessment.answers.several import overview_answer, revision_answer
 from gridatlas.assessment.answers.study import answers_of, grid_answers
 from gridatlas.assessment.answers.together import together
 from gridatlas.checks import check_study
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
+from gridatlas.diff.lead import values_changed
 from gridatlas.results.grids import Results
 from gridatlas.results.reconcile import analyse
 
@@ -1128,36 +1134,35 @@ def test_words_that_labels_begin_with_are_told_once(labels: list[str], text: str
     assert told_once(labels) == text
 
 
-REVISIONS: dict[str, tuple[Files, Files, str, list[str]]] = {
+REVISIONS: dict[str, tuple[Files, Files, str, str, str]] = {
     "the same": (
         CASES["two models"],
         CASES["two models"],
         "No value changed",
-        ["Now: b likely scores higher than a, by 10.7 points."],
+        "b likely scores higher than a, by 10.7 points.",
+        "b likely scores higher than a, by 10.7 points.",
     ),
     "other values, another answer": (
         CASES["two models"],
         CASES["two models that are alike"],
         "20 of 40 values changed, and the answer with them",
-        [
-            "Before: b likely scores higher than a, by 10.7 points.",
-            "Now: b and a are alike within 5 points.",
-        ],
+        "b likely scores higher than a, by 10.7 points.",
+        "b and a are alike within 5 points.",
     ),
     "a level more, the same answer": (
         CASES["two models"],
         CASES["two models"]
         | {"cells.csv": CASES["two models"]["cells.csv"] + "b,0.5,1,50.0,200\n"},
         "1 value added; the answer is the same",
-        ["Now: b likely scores higher than a, by 10.7 points."],
+        "b likely scores higher than a, by 10.7 points.",
+        "b likely scores higher than a, by 10.7 points.",
     ),
 }
 
 
 @pytest.mark.parametrize("name", REVISIONS)
 def test_two_revisions(assess: Assess, name: str) -> None:
-    before, now, sentence, evidence = REVISIONS[name]
+    before, now, text, *sentences = REVISIONS[name]
     base, head = ((results, answers[""]) for results, answers in (assess(before), assess(now)))
-    answer = revision_answer(base, head)
-    assert answer.sentence == sentence
-    assert [reason.sentence for reason in answer.evidence] == evidence
+    assert values_changed(base, head) == (text, sentences[0] == sentences[1])
+    assert [f"{answer.sentence}." for _, answer in (base, head)] == sentences

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,15 @@ from gridatlas.model.study import Levels, Point, Study
 Grade = Literal["clear", "likely", "not-shown", "untestable", "reading-dependent", "described"]
 ADVERBS = {"clear": "clearly", "likely": "likely"}
 """How a headline says it, for the grades that assert something."""
+IN_WORDS: Mapping[Grade, str] = {
+    "clear": "with a clear effect",
+    "likely": "with a likely effect",
+    "reading-dependent": "that depends on the reading",
+    "not-shown": "in which nothing is shown",
+    "untestable": "that can't be tested",
+    "described": "that only describes",
+}
+"""What an overview counts, in its order."""
 ALPHA = 0.05
 CLEAR = 0.005
 LONGEST = 90
@@ -153,6 +163,29 @@ def headline(*candidates: str) -> str:
     start = candidates[-1][: LONGEST - 1]
     words = start if candidates[-1][LONGEST - 1].isspace() else start.rpartition(" ")[0]
     return f"{(words or start).rstrip()} …" if words else f"{start}…"
+
+
+def overview_answer(studies: Mapping[str, Answer]) -> Answer:
+    """How many studies have which grade; it ranks none of them.
+
+    Nothing is corrected over the studies: of those in which nothing differs, up to 1 in 20 asserts
+    something all the same.
+
+    Args:
+        studies: What each study leads with, by its title.
+    """
+    if not studies:
+        return Answer("", "described", "No study yet")
+    counts = Counter(answer.grade for answer in studies.values())
+    parts = [f"{counts[grade]} {words}" for grade, words in IN_WORDS.items() if counts[grade]]
+    number = "1 study" if len(studies) == 1 else f"{len(studies)} studies"
+    short = [f"{counts[grade]} {grade}" for grade in IN_WORDS if counts[grade]]
+    return Answer(
+        "",
+        "described",
+        headline(f"{number}: {joined(parts)}", f"{number}: {joined(short)}"),
+        tuple(Evidence(f"{title}: {answer.sentence}.") for title, answer in studies.items()),
+    )
 
 
 def in_p(p: float) -> str:

@@ -9,9 +9,9 @@ from itertools import product
 
 from gridatlas.assessment.answers.answer import (
     ADVERBS,
+    IN_WORDS,
     Answer,
     Evidence,
-    Grade,
     capital,
     headline,
     joined,
@@ -25,14 +25,7 @@ from gridatlas.assessment.answers.questions import Part
 from gridatlas.model.format import value_with_unit
 from gridatlas.model.study import inline
 
-ORDER: tuple[Grade, ...] = (
-    "clear",
-    "likely",
-    "reading-dependent",
-    "not-shown",
-    "untestable",
-    "described",
-)
+ORDER = tuple(IN_WORDS)
 """From the grade that says most."""
 
 
