@@ -6,12 +6,33 @@
 
 from __future__ import annotations
 
-from gridatlas.api import from_frame, load
-from gridatlas.model.lookup import UnknownName
-from gridatlas.model.problems import DataProblems, Problem
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gridatlas.api import from_frame, load
+    from gridatlas.model.lookup import UnknownName
+    from gridatlas.model.problems import DataProblems, Problem
 
 __all__ = ["DataProblems", "Problem", "UnknownName", "from_frame", "load"]
 __version__ = "0.1.0"
+
+_MODULES = {
+    "DataProblems": "gridatlas.model.problems",
+    "Problem": "gridatlas.model.problems",
+    "UnknownName": "gridatlas.model.lookup",
+    "from_frame": "gridatlas.api",
+    "load": "gridatlas.api",
+}
+"""Where the public names are: each is imported once it is used, as all modules import this one."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

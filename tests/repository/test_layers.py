@@ -170,14 +170,26 @@ def test_a_build_in_which_nothing_changed_imports_nothing_heavy(tmp_path: Path) 
 # --- a script that only reads -------------------------------------------------------------------
 
 
-def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() -> None:
+def _loaded(code: str) -> set[str]:
+    """The modules that a script has imported at its end."""
     done = subprocess.run(
-        [sys.executable, "-c", "import gridatlas, sys; print(*sys.modules)"],
+        [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    loaded = set(done.stdout.split())
+    return set(done.stdout.split())
+
+
+def test_a_package_of_ours_imports_nothing_for_scripts() -> None:
+    """Each module imports the package itself, in processes that draw, too."""
+    loaded = {name for name in _loaded("import gridatlas.progress") if "gridatlas" in name}
+    assert loaded == {"gridatlas", "gridatlas.progress"}
+    assert "gridatlas.api" not in _loaded("import gridatlas.charts.render")
+
+
+def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() -> None:
+    loaded = _loaded("from gridatlas import load")
     assert {"gridatlas.assessment.pipeline", "gridatlas.api"} <= loaded
     ours = {name.removeprefix("gridatlas.") for name in loaded if name.startswith("gridatlas.")}
     drawing = {
