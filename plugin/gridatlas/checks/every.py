@@ -10,12 +10,11 @@ from dataclasses import replace
 from gridatlas.checks.aggregates import check_aggregates, check_shown_aggregates
 from gridatlas.checks.counts import check_counts
 from gridatlas.checks.decimals import check_decimals
-from gridatlas.checks.disputed import check_disputed
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, StudyChecks
-from gridatlas.checks.ranges import check_stated_ranges
 from gridatlas.checks.reading import supplying, view_of
 from gridatlas.checks.repeats import check_repeats
 from gridatlas.checks.runs import check_runs
+from gridatlas.checks.stated import check_disputed, check_stated_ranges
 from gridatlas.checks.transcription import check_transcription
 from gridatlas.model.problems import Problem, join_names, nearest
 from gridatlas.model.schema import AcceptedEntry, level_number

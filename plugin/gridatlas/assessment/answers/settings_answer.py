@@ -21,8 +21,7 @@ from gridatlas.assessment.answers.answer import (
     told_once,
 )
 from gridatlas.assessment.answers.blocks import Block, Blocks
-from gridatlas.assessment.answers.settings import AXES, Axis, Judged, Question
-from gridatlas.assessment.answers.settings_figures import Figures
+from gridatlas.assessment.answers.settings import AXES, Axis, Figures, Judged, Question
 from gridatlas.model.format import between, value_with_unit
 from gridatlas.model.study import inline
 from gridatlas.results.items import share_scale
