@@ -12,6 +12,8 @@ from gridatlas.model.study import Factor, Point, Study, inline
 
 CHANCE = Fraction(1, 100)
 """Repeated lines and runs are findings where chance gives one in fewer than 1 of 100 readings."""
+NAMED_CELLS = 6
+"""Cells that a finding names; how many more there are, it says."""
 
 
 def of_values(number: int, total: int) -> str:
@@ -42,10 +44,10 @@ def at_point(study: Study, point: Point) -> str:
     return ", ".join(names)
 
 
-def cells_text(study: Study, cells: Sequence[tuple[Point, str]], limit: int = 6) -> str:
+def cells_text(study: Study, cells: Sequence[tuple[Point, str]]) -> str:
     """`47.3 at ratio 0.1, local window size 500; …`, and how many more there are."""
-    texts = (f"{text} at {at_point(study, point)}" for point, text in cells[:limit])
-    more = len(cells) - limit
+    texts = (f"{text} at {at_point(study, point)}" for point, text in cells[:NAMED_CELLS])
+    more = len(cells) - NAMED_CELLS
     return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
 
 

@@ -1,4 +1,4 @@
-"""What a grid says as a whole: its best and worst cells, mean and ranges."""
+"""What a grid says as a whole: its best and worst cells, mean and spread."""
 
 from __future__ import annotations
 
@@ -35,8 +35,6 @@ class Summary:
             are.
         mean: Arithmetic mean of the cells.
         spread: Largest minus smallest value, in the metric's unit (percentage points for %).
-        x_range: Range of the column means (one mean per level of x); None below two levels.
-        y_range: Range of the row means (one mean per level of y); None below two levels.
     """
 
     count: int
@@ -47,8 +45,6 @@ class Summary:
     worst_value: Decimal
     mean: Decimal
     spread: Decimal
-    x_range: Decimal | None
-    y_range: Decimal | None
     disputed: frozenset[Point]
     best_undisputed: Extreme | None
     worst_undisputed: Extreme | None
@@ -76,7 +72,7 @@ def summarise(grid: Grid) -> Summary | None:
 
 
 _Lines = Sequence[Sequence[Decimal | None]]
-"""The values of rows, or of columns; None where there is none."""
+"""The values of rows; None where there is none."""
 
 
 def _summarised(grid: Grid) -> Summary | None:
@@ -105,8 +101,6 @@ def _summarised(grid: Grid) -> Summary | None:
         worst_value=worst.value,
         mean=mean(values),
         spread=abs(best.value - worst.value),
-        x_range=_range_of_means([*zip(*rows, strict=True)]),
-        y_range=_range_of_means(rows),
         disputed=disputed,
         best_undisputed=_extreme(study, undisputed, higher) if has_some else None,
         worst_undisputed=_extreme(study, undisputed, not higher) if has_some else None,
@@ -136,8 +130,3 @@ def _extreme(study: Study, rows: _Lines, highest: bool) -> Extreme:
 def mean(values: Sequence[Decimal]) -> Decimal:
     """The arithmetic mean of at least one value."""
     return sum(values, Decimal(0)) / len(values)
-
-
-def _range_of_means(lines: _Lines) -> Decimal | None:
-    means = [mean(values) for line in lines if (values := _present(line))]
-    return max(means) - min(means) if len(means) > 1 else None

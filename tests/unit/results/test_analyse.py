@@ -279,8 +279,6 @@ def test_a_grid_is_summed_up(make_study: MakeStudy) -> None:
     assert (summary.worst_value, _at(summary.worst)) == (Decimal(10), [("1", "1"), ("2", "2")])
     assert summary.mean == Decimal(19)
     assert summary.spread == Decimal(20)
-    # Means of columns: 20, 20, 17; of rows: 20, 18.
-    assert (summary.x_range, summary.y_range) == (Decimal(3), Decimal(2))
 
 
 def test_where_lower_is_better_the_lowest_is_best(make_study: MakeStudy) -> None:
@@ -297,15 +295,13 @@ def test_absent_cells_count_in_nothing(make_study: MakeStudy) -> None:
     assert (summary.count, summary.of) == (2, 4)
     assert (summary.best_value, summary.worst_value) == (Decimal(-5), Decimal(-8))
     assert (summary.mean, summary.spread) == (Decimal("-6.5"), Decimal(3))
-    assert (summary.x_range, summary.y_range) == (Decimal(3), Decimal(3))
 
 
-def test_one_value_has_no_range_of_means(make_study: MakeStudy) -> None:
+def test_one_value_is_best_and_worst(make_study: MakeStudy) -> None:
     summary = summarise(_grid(make_study, "1,1,5", "2,2,"))
     assert summary is not None
     assert (summary.count, summary.of, summary.spread) == (1, 4, Decimal(0))
     assert summary.best == summary.worst
-    assert (summary.x_range, summary.y_range) == (None, None)
 
 
 def test_a_grid_without_values_has_no_summary(make_study: MakeStudy) -> None:
