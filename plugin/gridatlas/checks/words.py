@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from gridatlas.model.format import is_are, many, places_of
-from gridatlas.model.study import Factor, Point, Study, inline
+from gridatlas.model.study import Factor, Point, Study, cell_name, inline
 
 CHANCE = Fraction(1, 100)
 """Repeated lines and runs are findings where chance gives one in fewer than 1 of 100 readings."""
@@ -38,15 +38,12 @@ def at_level(factor: Factor, key: str) -> str:
     return f"{inline(factor.label)} {factor.level(key).label}"
 
 
-def at_point(study: Study, point: Point) -> str:
-    """`ratio 0.1, local window size 500`; of a study with one axis `ratio 0.1`."""
-    names = (at_level(axis, key) for axis, key in zip(study.varied, point, strict=False))
-    return ", ".join(names)
-
-
 def cells_text(study: Study, cells: Sequence[tuple[Point, str]]) -> str:
     """`47.3 at ratio 0.1, local window size 500; …`, and how many more there are."""
-    texts = (f"{text} at {at_point(study, point)}" for point, text in cells[:NAMED_CELLS])
+    texts = (
+        f"{text} at {cell_name((study.x, study.second), point)}"
+        for point, text in cells[:NAMED_CELLS]
+    )
     more = len(cells) - NAMED_CELLS
     return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
 

@@ -20,7 +20,6 @@ from gridatlas.claims.values import (
     Truth,
     calculate_numbers,
     calculate_pair,
-    cell_name,
     compare_numbers,
     conjunction,
     negation,
@@ -28,7 +27,7 @@ from gridatlas.claims.values import (
     total,
 )
 from gridatlas.model.problems import quote
-from gridatlas.model.study import Point
+from gridatlas.model.study import Point, cell_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from itertools import groupby
 
-from gridatlas.model.study import Factor, Levels, Point, inline
+from gridatlas.model.study import Factor, Levels, Point, cell_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,6 @@ class Source:
         x, y = self.fixed[0] or point[0], self.fixed[1] or point[1]
         name = f"{self.name}, {cell_name((self.x, self.y), (x, y))}"
         return Place(self.study, self.levels, x, y, self.values.get((x, y)), name)
-
-
-def cell_name(factors: Iterable[Factor | None], point: Point) -> str:
-    """`ratio 0.1, local window size 500`."""
-    return ", ".join(
-        f"{inline(factor.label)} {factor.level(key).label}"
-        for factor, key in zip(factors, point, strict=True)
-        if factor is not None
-    )
 
 
 class Fault(Exception):

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from gridatlas.claims.values import cell_name
 from gridatlas.model.format import format_value, many, places_of, value_with_unit
 from gridatlas.model.problems import printable
-from gridatlas.model.study import Grid, Levels, Point, Study
+from gridatlas.model.study import Grid, Levels, Point, Study, cell_name
 
 MAX_TEXT = 600
 """Characters of one text; what is longer is truncated, and ends with `…`."""

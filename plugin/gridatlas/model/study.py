@@ -441,3 +441,12 @@ def keys_by_name(factors: Iterable[Factor]) -> dict[str, list[str]]:
 def inline(label: str) -> str:
     """A label within a sentence: lower case at its start, but not `R1` or `KV cache`."""
     return label[0].lower() + label[1:] if label[1:2].islower() else label
+
+
+def cell_name(factors: Iterable[Factor | None], point: Point) -> str:
+    """`ratio 0.1, local window size 500`."""
+    return ", ".join(
+        f"{inline(factor.label)} {factor.level(key).label}"
+        for factor, key in zip(factors, point, strict=True)
+        if factor is not None
+    )
