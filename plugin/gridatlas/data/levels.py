@@ -46,7 +46,7 @@ def read_factor(
         if all(number is not None for number in numbers.values()):
             keys = dict.fromkeys(sorted(keys, key=lambda key: cast(Decimal, numbers[key])))
         entries = tuple(LevelEntry(id=key) for key in keys)
-    problems = _mixed(source, factor_id, tables) if entry.levels is None else []
+    problems = _mixed(factor_id, tables) if entry.levels is None else []
     levels = tuple(
         Level(
             key=entry.id,
@@ -137,7 +137,7 @@ def _check_files(source: StudySource, factors: Mapping[str, Factor]) -> list[Pro
     ]
 
 
-def _mixed(source: StudySource, factor_id: str, tables: Iterable[Table]) -> list[Problem]:
+def _mixed(factor_id: str, tables: Iterable[Table]) -> list[Problem]:
     """A note where most levels are numbers and some are texts: `500x` may be a slip of the pen."""
     texts: dict[str, tuple[str, int]] = {}
     numbers: set[str] = set()

@@ -72,7 +72,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         readings=readings,
         reconcile=file.reconcile,
         regions=tuple(
-            Region(region.label, frozenset(_points(source, factors, region.boxes)))
+            Region(region.label, frozenset(_points(source, region.boxes)))
             for region in file.regions
         ),
         folder=source.name.rpartition("/")[0],
@@ -128,9 +128,7 @@ def _check_points(
     )
 
 
-def _points(
-    source: StudySource, factors: Mapping[str, Factor], boxes: Iterable[Mapping[str, Iterable[str]]]
-) -> Iterable[Point]:
+def _points(source: StudySource, boxes: Iterable[Mapping[str, Iterable[str]]]) -> Iterable[Point]:
     for box in boxes:
         axes = (source.file.x, source.file.y)
         yield from product(*(dict.fromkeys(box[axis]) if axis else ("",) for axis in axes))

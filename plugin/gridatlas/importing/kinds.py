@@ -149,7 +149,7 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
         return KindOfColumn("repeat", "it numbers people or items")
     if REPEATS & set(parts) and not (METRICS & set(parts) and column.is_fractional):
         return KindOfColumn("repeat", "it numbers repeats")
-    if _is_spread(parts, name) and column.is_metric_like:
+    if _is_spread(parts) and column.is_metric_like:
         return KindOfColumn("spread", "the spread of another column")
     if kind_of_count(column.name) and column.is_metric_like:
         return KindOfColumn("count", "its name")
@@ -203,7 +203,7 @@ def _without_digits(part: str) -> str:
     return part if part in METRICS or part in FACTORS else part.rstrip("0123456789")
 
 
-def _is_spread(parts: list[str], name: str) -> bool:
+def _is_spread(parts: list[str]) -> bool:
     if SPREADS & set(parts) or "_".join(parts) in SPREADS:
         return not (FACTORS & set(parts) - METRICS)
     ends = {"min", "max"} & {parts[0], parts[-1]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -65,15 +65,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class FactorSet:
-    """Factors and repeats that tell the rows of a table apart.
-
-    Attributes:
-        joined: Columns to be made of several.
-    """
+    """Factors and repeats that tell the rows of a table apart."""
 
     factors: tuple[str, ...]
     repeats: tuple[str, ...] = ()
-    joined: tuple[tuple[str, ...], ...] = field(default=())
 
 
 def density(

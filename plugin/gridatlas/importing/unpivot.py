@@ -27,12 +27,6 @@ class LongTable:
     headings: tuple[str, ...]
 
 
-def is_wide(table: RawTable) -> bool:
-    """Whether a table surely looks like a wide one."""
-    form = wide_form(table)
-    return form is not None and form.sure
-
-
 def named_form(table: RawTable, own: Sequence[str]) -> WideForm:
     """How a table is read that is wide because somebody says so.
 

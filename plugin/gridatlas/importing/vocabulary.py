@@ -33,7 +33,6 @@ Kind = Literal[
     "empty",
 ]
 """What a column may be."""
-MAY_BE_FACTOR: tuple[Kind, ...] = ("factor", "plain", "weak")
 RESULTS: tuple[Kind, ...] = (
     "metric", "performance", "generic", "aggregate", "number", "cost", "count",
 )  # fmt: skip
@@ -66,8 +65,6 @@ LOWER = words_of(
     """
 )
 """Words of metrics of which less is better."""
-WEAK = words_of("latency time runtime duration seconds ms cost memory vram energy elapsed")
-"""Words of metrics that are mostly noted beside another one."""
 PERFORMANCE = words_of(
     """
     latency throughput speedup ttft tpot qps rps gflops tflops gops bandwidth fps ips speed
@@ -204,14 +201,6 @@ SPREADS = words_of(
     """
 )
 SD_WORDS = words_of("std stdev stddev sd")
-NOT_STDERR = re.compile(
-    r"(^|_)(std|stdev|sd|std_dev|ci|ci95|lower|upper|low|high|min|max|var)(_|$)"
-)
-WHEN = re.compile(
-    "(^|_)(date|time|timestamp|datetime|created|updated|started|finished|uuid|id|hash|sha|commit|"
-    "path|url|host|hostname|user|version|revision|comment|comments|remark|config_file)(_|$)"
-)
-"""Names of columns that keep books about a run."""
 CONFIG_NAMESPACE = re.compile(
     r"(?:config|params?|hparams?|hyper_?param(?:eter)?s?|args|cfg|opts?|settings|tune)[./:]+(.+)"
     r"|params?_(?!count)(.+)",

@@ -29,7 +29,7 @@ from gridatlas.importing.detect import detect
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
 from gridatlas.importing.rows import RawTable, by_columns
-from gridatlas.importing.unpivot import is_wide
+from gridatlas.importing.shape import wide_form
 
 
 @pytest.fixture
@@ -535,7 +535,8 @@ WIDE: list[tuple[str, bool]] = [
 @pytest.mark.parametrize(("content", "wide"), WIDE)
 def test_a_wide_table_is_recognised(here: Path, content: str, wide: bool) -> None:
     put(here, "t.csv", content)
-    assert is_wide(detect([here / "t.csv"])) == wide
+    form = wide_form(detect([here / "t.csv"]))
+    assert (form is not None and form.sure) == wide
 
 
 def test_names_of_nested_keys_are_short_on_the_pages(here: Path) -> None:

@@ -46,7 +46,6 @@ class _Row:
     log: InspectLog
     cells: Mapping[str, str]
     items: ItemOutcomes | None
-    notes: tuple[str, ...]
 
 
 def inspect_table(
@@ -263,9 +262,9 @@ def _alike(chosen: Mapping[str, Sequence[Score]]) -> bool:
 
 def _rows(log: InspectLog, scores: Sequence[Score]) -> list[_Row]:
     if log.status != SUCCESS:
-        return [_Row(log, {"note": _message(log)}, None, ())]
+        return [_Row(log, {"note": _message(log)}, None)]
     if not scores:
-        return [_Row(log, {"note": "no such score in the log"}, None, ())]
+        return [_Row(log, {"note": "no such score in the log"}, None)]
     several = len(scores) > 1
     return [_scored(log, score, several) for score in scores]
 
@@ -275,7 +274,7 @@ def _scored(log: InspectLog, score: Score, several: bool) -> _Row:
     found = tally(items)
     cells = {"value": score.value, "stderr": score.stderr}
     cells |= {"reducer": score.reducer} if several or score.reducer != MEAN else {}
-    notes = [*_said_of(log, score, items)]
+    notes = [*_said_of(log, items)]
     paired = None
     if found is not None and score.value and _near(found.mean, score.value):
         cells["value"] = f"{found.mean:f}"
@@ -291,7 +290,7 @@ def _scored(log: InspectLog, score: Score, several: bool) -> _Row:
     elif found is not None:
         notes.append("its value isn't the mean over items")
     cells["note"] = "; ".join(notes)
-    return _Row(log, cells, paired, tuple(notes))
+    return _Row(log, cells, paired)
 
 
 def _near(mean: Decimal, text: str) -> bool:
@@ -301,7 +300,7 @@ def _near(mean: Decimal, text: str) -> bool:
         return False
 
 
-def _said_of(log: InspectLog, score: Score, items: Sequence[Item]) -> Iterable[str]:
+def _said_of(log: InspectLog, items: Sequence[Item]) -> Iterable[str]:
     """What a person should know of a value: items without a score, and limits."""
     asked = {str(sample.get("id")) for sample in log.samples}
     if asked and len(items) < len(asked):

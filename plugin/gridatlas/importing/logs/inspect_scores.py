@@ -23,7 +23,6 @@ class Score:
         metric: The number that is taken of it, such as accuracy.
         value: That number as printed.
         stderr: Its standard error as printed; empty where there is none.
-        unscored: Items without a score.
     """
 
     name: str
@@ -32,7 +31,6 @@ class Score:
     metric: str
     value: str
     stderr: str
-    unscored: int
 
     @property
     def label(self) -> str:
@@ -64,7 +62,6 @@ def _score(entry: Mapping[str, Any], log: InspectLog) -> Score | None:
         return None
     value = mapping(metrics[named[0]]).get("value")
     error = mapping(metrics.get("stderr")).get("value")
-    unscored = str(entry.get("unscored_samples") or "0")
     return Score(
         str(entry.get("name")),
         str(entry.get("scorer")),
@@ -72,7 +69,6 @@ def _score(entry: Mapping[str, Any], log: InspectLog) -> Score | None:
         named[0],
         "" if value is None else str(value),
         "" if error is None else str(error),
-        int(unscored) if unscored.isdecimal() else 0,
     )
 
 
