@@ -27,6 +27,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiled import compile_once, list_once
+
 COMMANDS = ("mkdocs", "gridatlas")
 """What can be run, beside scripts."""
 
@@ -175,6 +177,9 @@ def _serve() -> None:
     """Run a task per line: write the number of its process, and its exit status when it ended."""
     for library in _LIBRARIES:
         importlib.import_module(library)
+    templates = Path(tempfile.mkdtemp(prefix="templates-"))
+    compile_once(templates)
+    list_once(Path(str(importlib.import_module("material").__file__)).parent / "templates")
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)  # As in conftest.py: it is the time of the tests.
     tasks, answers = os.fdopen(os.dup(0), "rb", buffering=0), os.dup(1)
@@ -194,6 +199,7 @@ def _serve() -> None:
         ended = os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT)
         by_itself = ended.si_code == os.CLD_EXITED
         os.write(answers, b"%d\n" % (ended.si_status if by_itself else -ended.si_status))
+    shutil.rmtree(templates)
 
 
 def _become(

@@ -69,6 +69,45 @@ def test_a_copy_has_the_variables_and_the_folder_that_are_said(folder: Path) -> 
         page.unlink(missing_ok=True)
 
 
+MATERIAL = """
+site_name: Mine
+theme: {name: material, font: false, custom_dir: overrides, logo: logo.svg}
+plugins: [search, gridatlas]
+"""
+
+
+def test_a_copy_builds_the_same_site(folder: Path) -> None:
+    """Dear: templates are compiled, and the theme's files listed, as where Python starts anew.
+
+    The second copy has the templates of the first, but for one that was changed.
+    """
+    for path, text in {
+        "mkdocs.yml": MATERIAL,
+        "overrides/logo.svg": "<svg/>",
+        "overrides/main.html": '{% extends "base.html" %}{% block footer %}One{% endblock %}',
+    }.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    environment = os.environ | QUIET | {"SOURCE_DATE_EPOCH": "1700000000"}
+    command = ("mkdocs", "build", "--quiet", "--strict", "--site-dir")
+    sites = [folder / name for name in ("started", "first", "second", "changed")]
+    subprocess.run(
+        [sys.executable, "-m", *command, sites[0]], cwd=folder, env=environment, check=True
+    )
+    for site in sites[1:]:
+        if site == sites[-1]:
+            (folder / "overrides/main.html").write_text("Two", "utf-8")
+        assert forked.run((*command, str(site)), folder, environment).returncode == 0
+    files = [
+        {file.relative_to(site): file.read_bytes() for file in site.rglob("*") if file.is_file()}
+        for site in sites
+    ]
+    assert len(files[0]) > 50
+    assert files[0] == files[1] == files[2]
+    assert files[3].keys() == files[0].keys()
+    assert files[3][Path("studies/demo/index.html")] == b"Two"
+
+
 ENDLESS = ("mkdocs", "build", "--config-file", "waiting.yml")
 """Where `waiting.yml` is a pipe that nobody writes to."""
 

@@ -23,6 +23,7 @@ NOT_READ = (".*", "__pycache__", "build", "dist", "plugin", "site", "tests")
 """What stands in the repository, and its site isn't made of."""
 
 BUILDERS = (
+    "compiled.py",
     "forked.py",
     *(f"sites/{name}.py" for name in ("kept", "site_builds", "without_network")),
 )
