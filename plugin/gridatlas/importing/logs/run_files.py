@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gridatlas.data.run_tables import as_columns
-from gridatlas.data.runs import FOLDER, OUTCOMES, PARQUET
+from gridatlas.data.runs import FOLDER, OUTCOMES, PARQUET, as_columns
 from gridatlas.importing.cells import Imported
 from gridatlas.importing.rows import CannotImport, ItemOutcomes, LogFiles
 from gridatlas.model.schema import level_key
