@@ -11,7 +11,6 @@ from gridatlas.assessment.pipeline import gc_disabled
 from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.files.atomic import write_atomic
-from gridatlas.importing.answer import choice_json, refusal_json
 from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.choose import Choice, choose
 from gridatlas.importing.detect import detect, sources
@@ -22,7 +21,9 @@ from gridatlas.importing.report import (
     accepting_command,
     accounting_lines,
     candidate_lines,
+    choice_json,
     proposal_lines,
+    refusal_json,
 )
 from gridatlas.importing.rows import CannotImport, SeveralProblems
 from gridatlas.importing.study_text import MEASURED, About, study_text, text_scalar
