@@ -26,10 +26,7 @@ ATLAS = {
     "missing": "no/such/page/",
 }
 WITH_CARDS = ("facet", "model", "disputed", "checks")
-"""Pages that are looked at with a card and all folds open.
-
-On that of a facet, what is open on those of its levels stays closed: their tables are alike.
-"""
+"""Pages that are looked at with all folds open, and then with a card, which lies on texts."""
 FRAMES = {
     "frame": f"grids/{DYNTS}/r1-qwen/aime24.html",
     "disputed frame": f"grids/{GRPO}/after_t125.html",
@@ -83,32 +80,37 @@ def rules(found: list[str]) -> set[str]:
 def test_a_page_of_this_site_has_no_violation_but_the_theme_s_own(
     page: Page, home: str, name: str
 ) -> None:
-    """As many seconds as it has texts: nearly all are for their contrast."""
+    """Dear by its elements, each of which is looked at for some fifty rules."""
     page.goto(home + ATLAS[name], wait_until="load")
     if name in WITH_CARDS:
-        open_all(page, "details" if name != "facet" else ".ga-fold")
+        open_folds(page)
     ours, theme = violations(page)
     assert ours == []
     assert rules(theme) <= THEME, theme
     if name == "study":
         assert rules(theme) == THEME, "the list is longer than it has to be"
+        if page.viewport_size == ViewportSize(width=1280, height=800):
+            assert planted(page, ".md-sidebar--primary nav nav[aria-expanded=true] > ul") == PLANTED
+    if name in WITH_CARDS:
+        page.locator(".ga-figure svg path[role=button]").nth(7).focus()
+        page.keyboard.press("Enter")
+        page.locator(".ga-card[role=dialog]").wait_for()
+        assert violations(page, CARD) == ([], [])
 
 
-def open_all(page: Page, folds: str) -> None:
-    """Open what is folded, as heatmaps of disagreements are, and a cell's card."""
-    page.evaluate(
-        "(folds) => document.querySelectorAll(folds).forEach((one) => (one.open = true))", folds
-    )
-    cell = page.locator(".ga-figure svg path[role=button]").nth(7)
-    cell.focus()
-    page.keyboard.press("Enter")
-    page.locator(".ga-card[role=dialog]").wait_for()
+CARD = ".ga-card, .ga-figure:has([aria-expanded=true])"
+"""The card, and the heatmap with the cell that it is of."""
+
+
+def open_folds(page: Page) -> None:
+    """Open what is folded, as tables are, and heatmaps of disagreements."""
+    page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
 
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_a_page_for_frames_has_none(page: Page, home: str, name: str) -> None:
     page.goto(home + FRAMES[name], wait_until="load")
-    page.evaluate("() => document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    open_folds(page)
     assert violations(page) == ([], [])
 
 
@@ -136,6 +138,7 @@ def test_search_and_its_results_have_none(page: Page, searched_home: str) -> Non
     ours, theme = violations(page)
     assert ours == []
     assert rules(theme) <= THEME, theme
+    assert planted(page, ".md-search-result__list") == PLANTED
 
 
 def test_the_drawer_has_none(browser: Browser, home: str) -> None:
@@ -153,17 +156,53 @@ def test_the_drawer_has_none(browser: Browser, home: str) -> None:
     )
     _, theme = violations(page, "nav.md-nav--primary")
     assert rules(theme) <= THEME, theme
+    level = "nav[aria-expanded=true]"
+    assert planted(page, f"{level}:not(:has({level})) > ul") == PLANTED
     context.close()
 
 
-def test_violations_are_noticed(page: Page, home: str) -> None:
+# --- faults that are put in, so that none of these tests passes because it notices nothing -------
+
+PLANT = """(place) => {
+  const within = document.querySelector(place);
+  const fault = document.createElement(within.matches("ul, ol") ? "li" : "p");
+  fault.innerHTML = "<button></button> Pale";
+  fault.style.color = "rgb(128, 128, 128)";
+  fault.style.background = "rgb(200, 200, 200)";
+  within.prepend(fault);
+}"""
+PLANTED = {"button-name", "color-contrast"}
+
+
+def planted(page: Page, place: str) -> set[str]:
+    """The rules that a nameless button and a pale text break, which are put into a place."""
+    page.evaluate(PLANT, place)
+    return rules([line for found in violations(page, place) for line in found])
+
+
+@pytest.mark.parametrize("place", ["article", "footer .md-footer-meta__inner"])
+def test_violations_are_noticed(page: Page, home: str, place: str) -> None:
     page.goto(home + ATLAS["missing"], wait_until="load")
-    page.evaluate(
-        """() => {
-          document.querySelector("article").append(document.createElement("button"));
-          document.querySelector("footer").append(document.createElement("button"));
-        }"""
-    )
+    page.evaluate(PLANT, place)
     ours, theme = violations(page)
-    assert ours == ["button-name: <button></button>"]
-    assert "button-name: <button></button>" in theme
+    assert rules(ours if place == "article" else theme) >= PLANTED
+    assert (ours == []) is (place != "article")
+
+
+PALE = """(one) => {
+  one.setAttribute("style", "color: rgb(128, 128, 128) !important; fill: rgb(128, 128, 128)");
+}"""
+
+
+def test_a_pale_text_among_hundreds_that_look_alike_is_noticed(page: Page, home: str) -> None:
+    """In a table, in a fold, where the card is put, and on the card."""
+    page.goto(home + ATLAS["disputed"], wait_until="load")
+    open_folds(page)
+    for place in (".ga-actions td >> nth=57", ".ga-claims li p >> nth=2", ".ga-multiples-caption"):
+        page.locator(place).first.evaluate(PALE)
+    pale = [line for line in violations(page)[0] if line.startswith("color-contrast")]
+    assert [line.partition("<")[2].split()[0] for line in pale] == ["p", "td", "p"]
+    page.locator(".ga-figure svg path[role=button]").nth(7).focus()
+    page.keyboard.press("Enter")
+    page.locator(".ga-card[role=dialog] td").first.evaluate(PALE)
+    assert rules(violations(page, CARD)[0]) == {"color-contrast"}
