@@ -220,6 +220,7 @@ def test_hosts_page_leads_to_a_site_and_to_plain_pages(start: Path, tmp_path: Pa
 
 
 def test_hosts_page_moves_a_site_and_back(start: Path, tmp_path: Path) -> None:
+    """Dear: the commands build a site three times, with two hosts."""
     [block] = [block for block in blocks(DOCS / "hosts.md") if block.language == "text"]
     before = {file: file.read_bytes() for file in (tmp_path / "docs").rglob("*") if file.is_file()}
     install, *commands = block.text.splitlines()

@@ -56,6 +56,7 @@ EXAMPLE = "written: {0}data/example/study.yml\nwritten: {0}data/example/cells.cs
 
 
 def test_a_whole_site_that_builds_strictly(here: Path) -> None:
+    """Dear: the site is built with the theme that it names, all drawings anew."""
     result = run("mine")
     assert result.exit_code == 0
     assert result.output == (

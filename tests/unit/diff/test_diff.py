@@ -1756,6 +1756,8 @@ def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) ->
 
 @pytest.mark.parametrize("studies", [1, 2, 5])
 def test_at_most_forty_lines_are_read_first(tmp_path: Path, studies: int) -> None:
+    """Dear: hundreds of cells of up to five studies change, and all their answers."""
+
     def files(more: int, claims: int) -> Files:
         rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(1, 12) for j in range(1, 21))
         head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\nclaims:\n"
