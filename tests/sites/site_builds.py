@@ -160,8 +160,9 @@ def copy_repository(base: Path, name: str, cache: Path | None = None) -> Project
         name: Path of the copy in it.
         cache: Folder that stands in the place of `.cache`; the project has its own without.
     """
-    shutil.copytree(repository(base), base / name)
-    return _with_cache(base / name, cache)
+    folder = _unused(base / name)
+    shutil.copytree(repository(base), folder)
+    return _with_cache(folder, cache)
 
 
 def make_project(
@@ -169,6 +170,7 @@ def make_project(
 ) -> Project:
     """A new project with one page, and the plugin with these options."""
     plugin = {"gridatlas": dict(options)} if options else "gridatlas"
+    folder = _unused(folder)
     folder.mkdir(parents=True)
     project = _with_cache(folder, cache)
     theme = {"name": "material", "font": False, "features": ["navigation.indexes"]}
@@ -176,6 +178,13 @@ def make_project(
     project.write("mkdocs.yml", json.dumps(base | config, indent=1))
     project.write("docs/index.md", "# Home\n")
     return project
+
+
+def _unused(folder: Path) -> Path:
+    """The folder, or one beside it: a worker that comes back to a module makes its sites again."""
+    while folder.exists():
+        folder = folder.with_name(f"{folder.name}-again")
+    return folder
 
 
 def _with_cache(folder: Path, cache: Path | None) -> Project:
