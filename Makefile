@@ -117,10 +117,10 @@ lock: $(VENV)/.made ## Write requirements.lock and requirements-hashed.lock anew
 		--output-file requirements-hashed.lock
 
 vega: $(VENV)/.installed-site ## Write Vega for browsers and the layers of charts anew
-	$(BIN)/python tests/write_vega.py
+	$(BIN)/python tools/write_vega.py
 
 reference: $(VENV)/.installed-site ## Write the reference in docs/ anew, from the code
-	$(BIN)/python tests/write_reference.py
+	$(BIN)/python tools/write_reference.py
 	$(BIN)/gridatlas schema > data/schema/study.v1.json
 
 screenshots: $(VENV)/.installed-test ## Take pictures of the website
@@ -129,11 +129,11 @@ screenshots: $(VENV)/.installed-test ## Take pictures of the website
 
 bench: $(VENV)/.installed-test $(VENV)/.installed-bench site ## Measure pages and builds beside other tools (ARGS="--only builds")
 	$(BIN)/python tests/browser/install.py --whole
-	$(BIN)/python tests/bench/bench.py $(ARGS)
+	$(BIN)/python tools/bench/bench.py $(ARGS)
 
 lighthouse: $(VENV)/.installed-test $(VENV)/.installed-bench site ## Let Lighthouse judge pages of the website
 	$(BIN)/python tests/browser/install.py --whole
-	$(BIN)/python tests/bench/lighthouse.py $(ARGS)
+	$(BIN)/python tools/bench/lighthouse.py $(ARGS)
 
 clean: ## Remove what was built and cached (.venv stays)
 	rm -rf site .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The browser of all tests: a process can have one. This folder is on the path, for `amount`.
+"""The browser of all tests: a process can have one. This folder and `tools` are on the path.
 
 What is started in the background of a shell ignores Ctrl-C, and so does all that it starts. Tests
 that send it to a build mean one that somebody has before them.
@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-sys.path.insert(0, str(Path(__file__).parent / "browser"))
+sys.path[:0] = [str(Path(__file__).parent / "browser"), str(Path(__file__).parents[1] / "tools")]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from gridatlas.cli.main import main
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools/bench"))
 
 import build_figures
 import figures

@@ -10,13 +10,13 @@ from typing import Any, get_args
 
 import click
 import pytest
-import write_reference
 import yaml
 from builders import real_data
 from documents import DOCS, PAGES, ROOT, blocks, words
 from pydantic import BaseModel
 
 import gridatlas
+import write_reference
 from gridatlas.checks import TITLES
 from gridatlas.cli.main import main
 from gridatlas.data.columns import OPTIONAL_COLUMNS
@@ -131,7 +131,7 @@ def test_trust_page_explains_every_check_and_rule() -> None:
 def test_measured_page_is_made_by_the_script() -> None:
     page = (ROOT / "benchmarks/measured-checks.md").read_text("utf-8")
     assert page.startswith(
-        "Measured with `python tests/measure_checks.py`: mistakes planted into 1,000 simulated "
+        "Measured with `python tools/measure_checks.py`: mistakes planted into 1,000 simulated "
     )
 
 

@@ -520,7 +520,7 @@ def test_commands_that_measure_have_the_options_that_there_are(line: str) -> Non
     command, script, *arguments = shlex.split(line)
     if command == "make":
         [script, arguments] = [
-            "tests/bench/bench.py",
+            "tools/bench/bench.py",
             shlex.split(arguments[0].removeprefix("ARGS=")),
         ]
     help_text = run(f"{sys.executable} {script} --help", ROOT).stdout

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 import vl_convert
-from chart_templates import written
 
+from chart_templates import written
 from gridatlas.charts.plotting import FILE, chart_of
 
 CHARTS: dict[str, Any] = json.loads(FILE.read_text("utf-8"))

@@ -1173,7 +1173,7 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
 
 def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
     """Dear: two runs of the script on two simulated studies with each kind of mistake planted."""
-    script = REPOSITORY / "tests" / "measure_checks.py"
+    script = REPOSITORY / "tools" / "measure_checks.py"
     once, twice = (
         subprocess.run(
             [sys.executable, script, "--studies", "2", "--every", "40"],
@@ -1184,7 +1184,7 @@ def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
         for _ in range(2)
     )
     assert once == twice
-    assert once.startswith("Measured with `python tests/measure_checks.py --studies 2`: mistakes ")
+    assert once.startswith("Measured with `python tools/measure_checks.py --studies 2`: mistakes ")
 
 
 def test_the_row_that_cannot_be_placed_is_a_finding_that_is_accepted() -> None:

@@ -26,7 +26,7 @@ from build_figures import Build, Edit, Import, Large, Steps
 from build_projects import Projects
 from machine import measured_on
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/sites"))
 
 from site_builds import Project, environ
 
@@ -72,8 +72,8 @@ PATIENCE = 600
 EXAMPLES = """\
 examples:
   make bench ARGS="--only builds"                          one part; the docs keep the others
-  python tests/bench/builds.py --only edits --rounds 2 --only-print    a quick look
-  python tests/bench/builds.py --only builds --sizes 10 100            no 1,000 grids
+  python tools/bench/builds.py --only edits --rounds 2 --only-print    a quick look
+  python tools/bench/builds.py --only builds --sizes 10 100            no 1,000 grids
 """
 PARTS = ("builds", "edits", "imports", "large", "steps")
 

@@ -15,7 +15,7 @@ from figures import Load, Setting, Throttle, Weight
 from machine import measured_on
 from server import Host, serve
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/browser"))
 
 from chromium import launch
 
@@ -37,8 +37,8 @@ SCRIPTS = {"vega-5": "vega", "vega-lite-5": "vega-lite", "vega-embed-6": "vega-e
 EXAMPLES = """\
 examples:
   make bench ARGS="--only pages"                        put the tables into the docs
-  python tests/bench/pages.py --rounds 2 --only-print   a quick look
-  python tests/bench/pages.py --latency 40 --only-print on a wire
+  python tools/bench/pages.py --rounds 2 --only-print   a quick look
+  python tools/bench/pages.py --latency 40 --only-print on a wire
 """
 
 

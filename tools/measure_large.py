@@ -20,9 +20,9 @@ from pathlib import Path
 
 EXAMPLES = """
 examples:
-  python tests/measure_large.py                            all sizes: a few minutes
-  python tests/measure_large.py --sizes 60 150             smaller grids only
-  python tests/measure_large.py --out benchmarks/large-grids.md
+  python tools/measure_large.py                            all sizes: a few minutes
+  python tools/measure_large.py --sizes 60 150             smaller grids only
+  python tools/measure_large.py --out benchmarks/large-grids.md
 """
 SIZES = (20, 60, 99, 100, 150, 400, 1000)
 TRIALS = 150
@@ -126,7 +126,7 @@ def report(rows: list[list[str]]) -> str:
         "CSV, JSON",
     )  # fmt: skip
     lines = [
-        "Measured with `python tests/measure_large.py`: seconds of one processor, and memory at "
+        "Measured with `python tools/measure_large.py`: seconds of one processor, and memory at "
         "its most. The page is that of a study with this one grid.",
         "",
         f"| {' | '.join(head)} |",

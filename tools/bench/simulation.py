@@ -356,7 +356,7 @@ def _progress(line: str) -> None:
 
 HEAD = """# How often an answer is wrong
 
-Measured with `python tests/bench/simulation.py --studies {studies}`: studies in which nothing
+Measured with `python tools/bench/simulation.py --studies {studies}`: studies in which nothing
 differs, or by a known amount. Shares in %, with their 95 % intervals. Two sibling pages, four
 benchmarks, 4 × 5 cells, 30 items with 5 samples each, half of which are right, unless a row
 says otherwise; shared items have an intra-class correlation of 0.6. Where an item is harder for

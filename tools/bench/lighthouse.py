@@ -18,7 +18,7 @@ from figures import CATEGORIES, Score
 from machine import measured_on
 from server import serve
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/browser"))
 
 from chromium import find_chromium, launch
 

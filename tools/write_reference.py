@@ -204,7 +204,7 @@ def written(page: str) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        sys.exit("python tests/write_reference.py: takes no arguments; it writes into docs/")
+        sys.exit("python tools/write_reference.py: takes no arguments; it writes into docs/")
     for name in PAGES:
         path = DOCS / name
         before = path.read_text("utf-8")

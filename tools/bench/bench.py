@@ -12,8 +12,8 @@ examples:
   make bench                                        measure all, and put the tables into the docs
   make bench ARGS="--only pages"                    how soon heatmaps are visible
   make bench ARGS="--only edits steps --rounds 2 --only-print"    a quick look
-  python tests/bench/pages.py --help                options of single programs
-  python tests/bench/builds.py --help
+  python tools/bench/pages.py --help                options of single programs
+  python tools/bench/builds.py --help
 """
 
 

@@ -32,9 +32,9 @@ from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, S
 
 EXAMPLES = """
 examples:
-  python tests/measure_checks.py                      print the tables, from 1,000 studies
-  python tests/measure_checks.py --studies 100        faster and coarser
-  python tests/measure_checks.py --out measured.md    write them to a file
+  python tools/measure_checks.py                      print the tables, from 1,000 studies
+  python tools/measure_checks.py --studies 100        faster and coarser
+  python tools/measure_checks.py --out measured.md    write them to a file
 """
 SEED = 20260118
 REPOSITORY = Path(__file__).parents[1]
@@ -355,7 +355,7 @@ def report(
     """The measured shares as Markdown."""
     low, high = wilson(alarms, studies)
     worst = 100 * 1.96 * math.sqrt(0.25 / studies)
-    command = "python tests/measure_checks.py"
+    command = "python tools/measure_checks.py"
     if studies != 1000:
         command += f" --studies {studies}"
     lines = [

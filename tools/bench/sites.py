@@ -13,7 +13,7 @@ from mkdocs.utils.yaml import yaml_load
 
 import packages
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/sites"))
 
 from site_builds import Project
 
@@ -262,7 +262,7 @@ def localise(html: Path, into: Path) -> None:
     pinned = {"vega": "vega-6", "vega-lite": "vega-lite-6", "vega-embed": "vega-embed-7"}
     for name, wanted in set(re.findall(rf'"{CDN}([\w-]+)@([\w.]+)\?noext"', text)):
         if name not in pinned or not f"{packages.version(pinned[name])}.".startswith(f"{wanted}."):
-            raise SystemExit(f"Altair asks for {name}@{wanted}: pin it in tests/bench/package.json")
+            raise SystemExit(f"Altair asks for {name}@{wanted}: pin it in tools/bench/package.json")
         shutil.copy(packages.script(pinned[name]), into / f"{name}.js")
         text = text.replace(f'"{CDN}{name}@{wanted}?noext"', f'"../npm/{name}.js"')
     html.write_text(text, encoding="utf-8")

@@ -18,7 +18,7 @@ FIGURE = re.compile(r"<figure.*?</figure>", re.DOTALL)
 EXAMPLES = """\
 examples:
   make bench ARGS="--only weights"            weigh, and put the table into the docs
-  python tests/bench/weights.py --only-print  weigh site/ as it is
+  python tools/bench/weights.py --only-print  weigh site/ as it is
 """
 
 

@@ -10,13 +10,12 @@ import sys
 from importlib.metadata import version
 
 from chart_templates import written
-
 from gridatlas.charts.plotting import FILE
 from gridatlas.charts.render import make_bundle, shipped_bundle
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        sys.exit("python tests/write_vega.py: takes no arguments; it writes into the package")
+        sys.exit("python tools/write_vega.py: takes no arguments; it writes into the package")
     new = shipped_bundle(version("vl-convert-python"))
     for file in new.parent.glob("*.js"):
         file.unlink()

@@ -16,7 +16,7 @@ import packages
 import sites
 from inputs import MarkdownPage
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/sites"))
 
 from site_builds import Project
 
