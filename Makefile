@@ -81,11 +81,12 @@ test-versions: ## Run the tests with other versions than the lock's (VERSIONS=lo
 
 # The workflows that others get are held to the same.
 EXAMPLE := owner/grid-atlas@0123456789abcdef0123456789abcdef01234567
-check: $(VENV)/.installed-check ## Check format, style, types, layers, documents and workflows
+check: $(VENV)/.installed-check ## Check format, style, types, layers, sizes, documents and workflows (AGAINST=origin/main: no budget rose)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/ratchet.py $${AGAINST:+--against "$$AGAINST"}
 	rm -rf build/new && mkdir -p build
 	$(BIN)/gridatlas new build/new/calls --github --source $(EXAMPLE) --yes > build/new.txt
 	$(BIN)/gridatlas new build/new/vendored --github --vendored --source $(EXAMPLE) --yes > build/new.txt
@@ -94,9 +95,10 @@ check: $(VENV)/.installed-check ## Check format, style, types, layers, documents
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml build/new/*/.github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot build/new/*/.github/dependabot.yml
 
-format: $(VENV)/.installed-check ## Format the code and fix what can be fixed
+format: $(VENV)/.installed-check ## Format the code, fix what can be fixed, and lower budgets to what there is
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
+	$(BIN)/python tools/ratchet.py --lower
 
 package: export PYTHON := $(PYTHON)
 package: $(VENV)/.installed-package ## Build wheel and sdist into dist/, and a site with each
