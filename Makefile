@@ -26,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site site-zensical serve links test test-reproduce test-versions soak check format package lock reference vega \
+.PHONY: help site site-zensical serve links test golden test-reproduce test-versions soak check format package lock reference vega \
 	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
@@ -57,6 +57,10 @@ test: $(VENV)/.installed-test ## Run the tests (ARGS="-k claims" for some of the
 	$(BIN)/python tests/browser/install.py
 	$(BIN)/python -m compileall -q plugin
 	$(BIN)/python -m pytest --numprocesses logical --dist worksteal $(ARGS)
+
+golden: export CI := true
+golden: $(VENV)/.installed-test ## Record the golden sites anew, after a change that pages are meant to show
+	$(BIN)/python -m pytest --numprocesses logical --update tests/golden
 
 # No model or data set is looked up: the tests make their own.
 test-reproduce: export HF_HUB_OFFLINE := 1

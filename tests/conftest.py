@@ -42,6 +42,7 @@ gc.set_threshold(50_000, 20, 50)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--costs", metavar="FILE", help="write what each test costs as CSV")
+    parser.addoption("--update", action="store_true", help="record golden sites anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,0 +1,63 @@
+"""Golden sites: every byte of small sites of different data, and of this repository's studies.
+
+`make golden` (`--update`) records them anew; a change shows the difference of their texts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from golden import PROJECTS, build, read, recorded, recorded_studies, write, wrong
+from site_builds import ROOT, Build, atlas
+
+OURS = "this-repository"
+KEPT = ROOT / "build/golden"
+
+
+@pytest.mark.parametrize("name", sorted(PROJECTS))
+def test_a_small_site_is_as_recorded(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Python orders sets anew in each process, so that runs compare orders, too."""
+    site = built(name, tmp_path / "site")
+    found = recorded(site.files())
+    if request.config.getoption("--update"):
+        again = built(name, tmp_path / "again", PYTHONHASHSEED="1")
+        assert recorded(again.files()) == found, "two builds differ: look for the order of a set"
+        write(name, found)
+    assert wrong(name, found, site.files(), KEPT / name) == ""
+
+
+def built(name: str, folder: Path, **environment: str) -> Build:
+    site = build(name, folder, **environment)
+    assert site.status == 0, site.log
+    return site
+
+
+def test_this_repositorys_studies_are_as_recorded(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> None:
+    site = atlas(tmp_path_factory.getbasetemp())
+    found = recorded_studies(site.files())
+    if request.config.getoption("--update"):
+        write(OURS, found)
+    assert wrong(OURS, found, site.files(), KEPT / OURS) == ""
+
+
+def test_nothing_is_recorded_of_sites_that_are_no_more() -> None:
+    there = {folder.name for folder in (Path(__file__).parent / "sites").iterdir()}
+    assert there - {*PROJECTS, OURS} == set()
+
+
+def test_a_site_that_differs_says_where(tmp_path: Path) -> None:
+    name = "one-axis"
+    files = {"index.html": b"<article><p>Other</p></article>", "new.csv": b"a\n"}
+    said = wrong(name, recorded(files), files, tmp_path).splitlines()
+    recorded_files = read(name).files.splitlines()
+    assert said[0] == (
+        f"{name}: {len(recorded_files) + 1} files differ from tests/golden/sites/{name}; "
+        f"see {tmp_path}"
+    )
+    assert said[1:4] == ["  added new.csv", "  changed index.html", "  gone 404.html"]
+    assert (tmp_path / "new.csv").read_bytes() == b"a\n"
