@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 BUDGETS = {
-    "tests/browser": 200, "tests/golden": 40, "tests/sites": 130, "tests/unit": 90, "tests/hostile": 50,
-    "tests/repository": 40, "tests/faults": 35, "tests/workflows": 35, "tests/hosts": 15,
+    "tests/browser": 200, "tests/golden": 40, "tests/sites": 130, "tests/unit": 90,
+    "tests/hostile": 50, "tests/repository": 40, "tests/faults": 35,
+    "tests/workflows": 35, "tests/hosts": 15,
     "tests/cases": 5,
 }  # fmt: skip
 """Seconds of the processor, of 600 in all: five minutes on two processors. They are printed beside
