@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from importlib.metadata import version
 
-from chart_templates import written
 from gridatlas.charts.plotting import FILE
 from gridatlas.charts.render import make_bundle, shipped_bundle
+from layers import written
 
 if __name__ == "__main__":
     if sys.argv[1:]:

@@ -15,7 +15,7 @@ from gridatlas.model.format import MINUS
 
 FILE = Path(__file__).with_name("templates.json")
 """Vega-Lite without data: by the name of a chart the `chart` without layers, and its `layers` by
-theirs, as Altair writes them (`templates`, `plot_templates`) for `make vega`."""
+theirs, as Altair writes them for `make vega` (`tools/layers.py`)."""
 
 Column = tuple[str, ...]
 """The texts of a row of a data table."""

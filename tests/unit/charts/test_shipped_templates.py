@@ -8,8 +8,8 @@ from typing import Any
 
 import vl_convert
 
-from chart_templates import written
 from gridatlas.charts.plotting import FILE, chart_of
+from layers import written
 
 CHARTS: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
 

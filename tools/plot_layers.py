@@ -6,7 +6,7 @@ from typing import Any
 
 from gridatlas.charts import dots, forest
 from gridatlas.charts.plotting import ACCENT, INK, LABEL_LIMIT
-from gridatlas.charts.templates import AXIS, with_look, without_data
+from heatmap_layers import AXIS, with_look, without_data
 
 FONT_SIZE = 12
 SIGNED = "(datum.value > 0 ? '+' : '') + datum.label"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from gridatlas.charts.plot_templates import (
+from heatmap_layers import heatmap_template, panel_template
+from plot_layers import (
     dots_template,
     forest_template,
     line_template,
     profile_template,
 )
-from gridatlas.charts.templates import heatmap_template, panel_template
 
 TEMPLATES = {
     "heatmap": heatmap_template,
