@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
+
+import yaml
+
+from gridatlas.hosts.sites import HostError
+from gridatlas.model.problems import quote
 
 STARTER = Path(__file__).with_name("starter")
 WORKFLOWS = ".github/workflows"
@@ -96,7 +102,16 @@ def github_files(source: Source, data: str = "data", *, vendored: bool = False) 
         source: What the workflows and Grid Atlas are taken from.
         data: The folder of the studies.
         vendored: Whether the called workflows are files of that repository, too.
+
+    Raises:
+        HostError: For a folder whose name GitHub would evaluate.
     """
+    if "${{" in data:
+        raise HostError(
+            f"the data folder {quote(data)}",
+            "a name without ${{, which begins an expression in workflows",
+            "rename the folder, and the option data of the plugin",
+        )
     files = {f"{WORKFLOWS}/{name}.yml": _caller(name, source, data, vendored) for name in CALLERS}
     if vendored:
         files |= {f"{WORKFLOWS}/gridatlas-{name}.yml": called_workflow(name) for name in CALLED}
@@ -124,8 +139,10 @@ def _caller(name: str, source: Source, data: str, vendored: bool) -> str:
     text = text.replace("COMMIT", source.commit).replace("OWNER/grid-atlas", source.repository)
     if name != "results" or not given:
         return text
-    # JSON's texts are YAML's.
-    lines = "".join(
-        f"      {key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in given.items()
-    )
+    lines = "".join(f"      {key}: {_scalar(value)}\n" for key, value in given.items())
     return re.sub(r"(results\.yml.*\n)", lambda found: f"{found[1]}    with:\n{lines}", text)
+
+
+def _scalar(text: str) -> str:
+    """A text in YAML, on one line."""
+    return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=sys.maxsize).strip()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from gridatlas.model.inert import without_commands
 from gridatlas.model.problems import printable
 
 _SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -46,7 +47,7 @@ def not_written(error: OSError, folder: Path, state: str) -> str:
         fix = "correct its permissions, or name another folder, and build again"
     else:
         expected, fix = "a disk and folders that can be used", "fix that, and build again"
-    return (
+    return without_commands(
         f"gridatlas: {state}\n"
         f"  found:    {printable(found)}\n"
         f"  expected: {expected}\n"

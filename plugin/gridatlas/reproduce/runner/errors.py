@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from gridatlas.model.inert import without_commands
 from gridatlas.model.problems import printable
 
 
@@ -87,4 +88,4 @@ def _free(path: Path) -> str:
 
 def _lines(text: str) -> str:
     """Text that a terminal shows as it is; only its line breaks are kept."""
-    return "\n".join(map(printable, text.split("\n")))
+    return without_commands("\n".join(map(printable, text.split("\n"))))
