@@ -42,10 +42,14 @@ def _level(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> Any
 
 
 def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    from gridatlas.data.text import NAMEABLE, unnameable
+
     if value is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,99}", value):
         raise click.BadParameter(
             "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
         )
+    if value is not None and unnameable(value):
+        raise click.BadParameter(NAMEABLE)
     return value
 
 

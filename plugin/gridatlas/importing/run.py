@@ -305,7 +305,7 @@ def _study_id(files: Sequence[Path]) -> str:
     first = files[0].resolve()
     name = first.stem if len(files) == 1 else first.parent.name
     name = _EXPORTED_AT.sub("", name) or name
-    return identifier(name).replace("_", "-").strip("-.") or "study"
+    return identifier(name, "study").replace("_", "-")
 
 
 def _title(study: str) -> str:

@@ -16,6 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import yaml
 from amount import amount
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
@@ -24,7 +25,9 @@ from hypothesis import strategies as st
 from gridatlas import load
 from gridatlas.cli import import_
 from gridatlas.cli.main import main
-from gridatlas.importing.cells import Imported, make_cells
+from gridatlas.data.names import ID
+from gridatlas.data.text import unnameable
+from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.detect import detect
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
@@ -323,6 +326,36 @@ def test_a_study_that_a_killed_import_took_away_is_brought_back(here: Path) -> N
     assert run("results.csv", "--yes", "--study", "other").exit_code == 0
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
     assert sorted(path.name for path in (here / "data").iterdir()) == ["other", "results"]
+
+
+@pytest.mark.parametrize("name", ["aux", "NUL", "com1", "con.txt", "lpt9.a", "prn_"])
+def test_no_proposed_name_is_one_that_windows_cannot_have(here: Path, name: str) -> None:
+    put(here, f"{name}.csv", f"{name},lr,acc\na,1,50\nb,1,60\na,2,70\nb,2,75\n")
+    options = ("--x", "lr", "--y", "", "--metric", "acc", "--facet", name)
+    assert run(f"{name}.csv", *options, "--no-site").exit_code == 0
+    (study,) = (here / "data").iterdir()
+    assert not unnameable(study.name)
+    file = yaml.safe_load((study / "study.yml").read_text("utf-8"))
+    assert [facet for facet in file["facets"] if unnameable(facet)] == []
+    assert CliRunner().invoke(main, ["check", "--quiet"]).output == ""
+
+
+@given(
+    st.text() | st.from_regex(r"(?i)(con|aux|nul|lpt1|com¹)[ ._-]{0,3}[a-z.]{0,60}", fullmatch=True)
+)
+def test_an_id_of_any_text_can_name_a_file(text: str) -> None:
+    for kind in ("factor", "study"):
+        found = identifier(text, kind)
+        assert ID.fullmatch(found)
+        assert not unnameable(found)
+
+
+def test_a_study_that_windows_cannot_have_is_refused(here: Path) -> None:
+    put(here, "results.csv", LONG)
+    result = run("results.csv", "--yes", "--study", "aux.1")
+    assert result.exit_code == 2
+    assert "a name that Windows can have" in " ".join(result.output.split())
+    assert not (here / "data").exists()
 
 
 # --- kinds of files -------------------------------------------------------------------------------
