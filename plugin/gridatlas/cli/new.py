@@ -16,6 +16,7 @@ from gridatlas.cli.github import NoSource, Source, github_files, installed_sourc
 from gridatlas.cli.mkdocs_config import CannotAdd, data_folder, with_plugin
 from gridatlas.cli.shared import echo, echo_error
 from gridatlas.files.atomic import write_atomic, write_new
+from gridatlas.files.disks import why_not_written
 from gridatlas.files.staging import StagingDir, remove_abandoned
 from gridatlas.hosts.sites import HostError
 from gridatlas.hosts.zensical import configuration
@@ -302,7 +303,7 @@ def new(
         echo_error(str(error))
         sys.exit(1)
     except OSError as error:
-        echo_error(f"{error.filename or folder}: {error.strerror}")
+        echo_error(why_not_written(error, folder))
         sys.exit(1)
     _report(name, plan, zensical)
 

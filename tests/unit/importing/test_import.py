@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +35,7 @@ from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
 from gridatlas.importing.rows import RawTable, by_columns
 from gridatlas.importing.shape import wide_form
+from gridatlas.importing.write import staged
 
 
 @pytest.fixture
@@ -289,7 +292,7 @@ def test_nothing_is_left_where_the_folder_cant_be_renamed(
     monkeypatch.setattr("gridatlas.importing.write.os.rename", failing)
     result = run("results.csv", "--yes", "--replace")
     assert result.exit_code == 1
-    assert "  found:    data/results: No space left on device\n" in result.output
+    assert "  found:    data/results: No space left on device (" in result.output
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
     assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
 
@@ -356,6 +359,44 @@ def test_a_study_that_windows_cannot_have_is_refused(here: Path) -> None:
     assert result.exit_code == 2
     assert "a name that Windows can have" in " ".join(result.output.split())
     assert not (here / "data").exists()
+
+
+def test_what_a_killed_import_left_is_no_study_and_goes_with_the_next(here: Path) -> None:
+    put(here, "results.csv", LONG)
+    with staged(Path("data"), "results", {"study.yml": "x", "cells.csv": "y"}, dry=False) as stage:
+        assert stage.parent == Path("data")  # on the same disk
+        shutil.copytree(stage, "data/.import-killed")
+        in_use = stage.name
+        assert run("results.csv", "--yes", "--no-site").exit_code == 0
+        names = {path.name for path in Path("data").iterdir()}
+        assert names == {"results", in_use}
+    shutil.copytree("data/results", "data/.import-killed/results")
+    put(here, "data/.import-killed/.gitignore", "*\n")
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    subprocess.run(["git", "add", "data"], check=True)
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
+    assert listed.stdout == "data/results/cells.csv\ndata/results/study.yml\n"
+    assert [*load("data")] == ["results"]
+    # Refused: there is one already. What was left goes all the same.
+    assert run("results.csv", "--yes").exit_code == 2
+    assert [path.name for path in Path("data").iterdir()] == ["results"]
+
+
+@pytest.mark.parametrize("dry", [False, True])
+def test_a_full_disk_is_that_which_is_written_to(
+    here: Path, monkeypatch: pytest.MonkeyPatch, dry: bool
+) -> None:
+    put(here, "results.csv", LONG)
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = run("results.csv", "--yes", *(["--dry-run"] if dry else []))
+    assert result.exit_code == 1
+    place = tempfile.gettempdir() if dry else "data"
+    assert f"found:    {place}: No space left on device (" in result.output
+    assert "  fix:      free some space on this disk\n" in result.output
 
 
 # --- kinds of files -------------------------------------------------------------------------------
