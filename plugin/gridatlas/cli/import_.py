@@ -179,8 +179,8 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     their parts. With --x, --y and --metric, it asks nothing.
 
     \b
-    Exit status: 0 fine, also for a proposal that is only shown, 1 problems in the data, 2 wrong
-    usage.
+    Exit status: 0 written, with findings too, or a proposal only shown, 1 the data can't be
+    imported, 2 wrong usage.
 
     \b
     Examples:
