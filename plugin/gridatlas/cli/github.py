@@ -44,11 +44,6 @@ class Source:
     repository: str
     commit: str
 
-    @property
-    def requirement(self) -> str:
-        """What pip installs: the same commit, and never the name alone."""
-        return f"gridatlas[mkdocs,parquet] @ git+https://github.com/{self.repository}@{self.commit}"
-
 
 def parse_source(text: str) -> Source | None:
     """A source from `owner/name@commit`; nothing for another form."""
@@ -135,7 +130,7 @@ def _caller(name: str, source: Source, data: str, vendored: bool) -> str:
             rf"./{WORKFLOWS}/gridatlas-\1 # zizmor: ignore[self-repository] not on every server",
             text,
         )
-        given["install"] = f"python -m pip install --quiet '{source.requirement}'"
+        given["source"] = f"{source.repository}@{source.commit}"
     text = text.replace("COMMIT", source.commit).replace("OWNER/grid-atlas", source.repository)
     if name != "results" or not given:
         return text

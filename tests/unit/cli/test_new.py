@@ -436,10 +436,7 @@ def test_vendored_workflows_call_none_of_another_repository(site: Path) -> None:
     assert called == [
         f"./.github/workflows/gridatlas-{n}.yml" for n in ("results", "deploy", "comment")
     ]
-    assert callers[0]["jobs"]["results"]["with"] == {
-        "install": "python -m pip install --quiet 'gridatlas[mkdocs,parquet] @ "
-        f"git+https://github.com/atlas/grid-atlas@{COMMIT}'"
-    }
+    assert callers[0]["jobs"]["results"]["with"] == {"source": SOURCE}
 
 
 @pytest.mark.parametrize(
