@@ -466,10 +466,10 @@ def test_grid_atlas_is_installed_by_the_lock_of_the_commit(
     done = install(
         tmp_path, job, inputs | ({"source": f"{REPOSITORY}@{commit}"} if vendored else {}), github
     )
-    said = re.sub(r"/\S+/(pip|needed)\.txt", r"WORK/\1.txt", done.log).splitlines()
+    calls = re.sub(r"/\S+/(pip|needed)\.txt", r"WORK/\1.txt", done.log).splitlines()
     expected = hashed_installation(f"{tmp_path}/runner")
     more = [f"{PIP} --requirement {requirements}"] if requirements else []
-    assert (done.status, said) == (0, [*expected, *more])
+    assert (done.status, calls) == (0, [*expected, *more])
     assert not (tmp_path / "project/hit").exists()
 
 
