@@ -14,6 +14,7 @@ from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.format import many
+from gridatlas.model.inert import without_commands
 from gridatlas.model.problems import DataProblems, Problem, only_problems
 from gridatlas.model.study import Grid, Levels
 from gridatlas.results.grids import Results, find_study
@@ -303,9 +304,9 @@ def from_frame(
     )
     found = study_of_frame(frame, asked, study, title)
     if None in (x, y, metric):
-        print("\n".join(found.lines))
+        print(without_commands("\n".join(found.lines)))
     for problem in found.findings:
-        print(problem)
+        print(without_commands(str(problem)))
     return _in_memory(found)
 
 

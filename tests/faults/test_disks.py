@@ -1,6 +1,7 @@
 """A full disk, or one that can't be written to: a clear error, and all is as it was before."""
 
 import random
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -93,6 +94,12 @@ def test_a_full_disk(project: Path, tmp_path: Path, name: str) -> None:
         try:
             assert done.status != 0
             _refused(done.log, "o space")
+            named = re.search(
+                r"(\S+?):? (?:No space left on device )?\(\S+ MiB free on the", done.log
+            )
+            assert named
+            assert (folder / named[1]).is_relative_to(folder / place)
+            assert f"MiB free on the disk at {folder / place})" in done.log
             _as_it_was(name, done, before, whole)
         except AssertionError as error:
             description = (

@@ -95,6 +95,8 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
             core |= {our for our in _of_ours(_imports(path)) if not our.startswith("reproduce")}
     assert core <= {
         "files.atomic",
+        "files.disks",
+        "model.inert",
         "model.problems",
         "model.schema",
         "data.reader",

@@ -95,7 +95,9 @@ BY_HASH = (
 """Ways to install only what the hashed lock has, or nothing more than is there."""
 NOT_LOCKED = {
     "Makefile": ['--constraint requirements.lock --editable ".[reproduce]"'],
-    ".github/workflows/results.yml": ['--quiet --disable-pip-version-check "${wanted[@]}"'],
+    ".github/workflows/results.yml": [
+        '--quiet --disable-pip-version-check --requirement "$REQUIREMENTS"'
+    ],
     ".github/scripts/test_versions.sh": [
         '--quiet --python "$venv/bin/python" --resolution "$resolution" '
         '--editable ".[mkdocs,parquet]" --group test'

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ from workflows import (
     Done,
     Run,
     event,
+    grid_atlas,
+    hashed_installation,
     run_job,
     run_step,
     run_steps,
@@ -422,16 +425,18 @@ def test_links_that_lead_nowhere_are_told(tmp_path: Path) -> None:
 
 # --- what is installed --------------------------------------------------------------------------
 
-COMMIT = "ab" * 20
-FROM = f"gridatlas[mkdocs,parquet] @ git+https://github.com/atlas/grid-atlas@{COMMIT}"
 PIP = "-m pip install --quiet --disable-pip-version-check"
 
 
-def install(folder: Path, job: dict[str, str], inputs: dict[str, str]) -> Done:
+def install(
+    folder: Path, job: dict[str, str], inputs: dict[str, str], github: dict[str, str] | None = None
+) -> Done:
     """Run the step that installs, with a Python that says what it was called with."""
     tools = folder / "tools"
     tools.mkdir()
-    (tools / "python").write_text('#!/bin/sh\necho "$@"\n')
+    (tools / "python").write_text(
+        '#!/bin/sh\ncase "$1" in *dependencies.py) ;; *) echo "$@" ;; esac\n'
+    )
     (tools / "python").chmod(0o755)
     project = folder / "project"
     project.mkdir()
@@ -439,39 +444,68 @@ def install(folder: Path, job: dict[str, str], inputs: dict[str, str]) -> Done:
     given = {
         "github": {"event": event("pull_request.own")},
         "job": job,
-        "inputs": {"install": "", "requirements": ""} | inputs,
+        "inputs": {"install": "", "requirements": "", "source": ""} | inputs,
     }
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-    return run_step(step, project, given, {"PATH": path})
+    return run_step(step, project, given, {"PATH": path, **(github or {})})
 
 
-HERE = {"workflow_repository": "atlas/grid-atlas", "workflow_sha": COMMIT}
+REPOSITORY = "atlas/grid-atlas"
+THERE = {"workflow_repository": "you/results", "workflow_sha": "ab" * 20}
 
 
-@pytest.mark.parametrize(
-    ("inputs", "log"),
-    [
-        ({}, f"{PIP} {FROM}\n"),
-        ({"requirements": "r; touch hit"}, f"{PIP} {FROM} --requirement r; touch hit\n"),
-        ({"install": "echo a\nfalse || echo b"}, "a\nb\n"),
-    ],
-)
-def test_grid_atlas_is_installed_from_the_commit_of_the_workflow(
-    tmp_path: Path, inputs: dict[str, str], log: str
+@pytest.mark.parametrize("vendored", [False, True])
+@pytest.mark.parametrize("requirements", ["", "r; touch hit"])
+def test_grid_atlas_is_installed_by_the_lock_of_the_commit(
+    tmp_path: Path, vendored: bool, requirements: str
 ) -> None:
-    done = install(tmp_path, HERE, inputs)
-    assert (done.status, done.log) == (0, log)
+    """Of the workflow, or of the source where the workflow is a copy."""
+    commit, github = grid_atlas(tmp_path)
+    job = THERE if vendored else {"workflow_repository": REPOSITORY, "workflow_sha": commit}
+    inputs = {"requirements": requirements}
+    done = install(
+        tmp_path, job, inputs | ({"source": f"{REPOSITORY}@{commit}"} if vendored else {}), github
+    )
+    calls = re.sub(r"/\S+/(pip|needed)\.txt", r"WORK/\1.txt", done.log).splitlines()
+    expected = hashed_installation(f"{tmp_path}/runner")
+    more = [f"{PIP} --requirement {requirements}"] if requirements else []
+    assert (done.status, calls) == (0, [*expected, *more])
     assert not (tmp_path / "project/hit").exists()
 
 
-@pytest.mark.parametrize("job", [{}, {"workflow_repository": "atlas/grid-atlas"}])
-def test_without_a_commit_nothing_is_installed(tmp_path: Path, job: dict[str, str]) -> None:
-    done = install(tmp_path, job, {})
-    assert done.status == 2
-    assert done.log.startswith("::error::This server doesn't tell a workflow its own commit")
-    assert done.log.endswith("Give the workflow the input install.\n")
+def test_a_command_of_the_callers_installs_all(tmp_path: Path) -> None:
+    done = install(tmp_path, {}, {"install": "echo a\nfalse || echo b"})
+    assert (done.status, done.log) == (0, "a\nb\n")
+
+
+def test_a_commit_that_is_not_there_installs_nothing(tmp_path: Path) -> None:
+    _, github = grid_atlas(tmp_path)
+    done = install(tmp_path, {**THERE, "workflow_repository": REPOSITORY}, {}, github)
+    assert done.status not in (0, 2)
+    assert PIP not in done.log
+
+
+@pytest.mark.parametrize(
+    ("job", "source", "found"),
+    [
+        ({}, "", "@"),
+        ({"workflow_repository": REPOSITORY}, "", f"{REPOSITORY}@"),
+        (THERE, f"{REPOSITORY}@main", f"{REPOSITORY}@main"),
+        (THERE, f"../{REPOSITORY}@{'a' * 40}", f"../{REPOSITORY}@{'a' * 40}"),
+    ],
+)
+def test_without_a_commit_nothing_is_installed(
+    tmp_path: Path, job: dict[str, str], source: str, found: str
+) -> None:
+    done = install(tmp_path, job, {"source": source})
+    assert (done.status, done.log) == (
+        2,
+        f'::error::No commit to install Grid Atlas from: the input source is "{found}", not '
+        "OWNER/REPOSITORY@COMMIT with all 40 digits. GitHub Enterprise Server doesn't tell a "
+        "workflow its own commit: name it there.\n",
+    )
 
 
 def test_a_command_that_fails_installs_nothing_more(tmp_path: Path) -> None:
-    done = install(tmp_path, HERE, {"install": "false\necho b"})
+    done = install(tmp_path, THERE, {"install": "false\necho b"})
     assert (done.status, done.log) == (1, "")

@@ -101,6 +101,48 @@ def evaluate(text: str, context: Mapping[str, Any]) -> str:
     return _EXPRESSION.sub(value, text)
 
 
+def grid_atlas(base: Path) -> tuple[str, dict[str, str]]:
+    """A repository of Grid Atlas with what an installation runs and reads first.
+
+    Returns:
+        Its commit, and the environment in which git finds it on GitHub as `atlas/grid-atlas`.
+    """
+    folder = base / "github/atlas/grid-atlas"
+    for name in (
+        ".github/scripts/install_hashed.sh",
+        ".github/scripts/dependencies.py",
+        "pyproject.toml",
+        "requirements-hashed.lock",
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "--quiet"], ["add", "."], [*who, "commit", "--quiet", "-m", "x"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    read = ["git", "rev-parse", "HEAD"]
+    commit = subprocess.run(read, cwd=folder, capture_output=True, text=True, check=True).stdout
+    return commit.strip(), {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{base}/github/.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/",
+    }
+
+
+def hashed_installation(runner: str, python: str = "") -> list[str]:
+    """What Python is called with to install Grid Atlas by the lock of its own commit."""
+    pip, folder = (
+        f"{python}-m pip install --quiet --disable-pip-version-check",
+        f"{runner}/grid-atlas",
+    )
+    held = f"{pip} --only-binary :all: --constraint {folder}/requirements-hashed.lock"
+    return [
+        f"{pip} --require-hashes --requirement WORK/pip.txt",
+        f"{held} --requirement WORK/needed.txt",
+        f"{held} --group {folder}/pyproject.toml:install",
+        f"{pip} --no-index --no-build-isolation {folder}[mkdocs,parquet]",
+    ]
+
+
 def search_path(*first: Path) -> str:
     """A PATH with these folders, our commands, and the tools that the tests run with."""
     folders = [*first, forked.commands(), Path(sys.executable).parent]

@@ -12,13 +12,13 @@ from itertools import chain, zip_longest
 
 from gridatlas.build.site import Site
 from gridatlas.charts.render import Picture
+from gridatlas.model.inert import inert
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.anatomy import PLOTS
 from gridatlas.pages.embeds import markdown_text
 from gridatlas.pages.environment import caption, escape_markdown, plots_caption
 from gridatlas.pages.exports import downloads, plot_downloads, to_svg
 from gridatlas.pages.figure import DataTable, Figure, FigureRow
-from gridatlas.pages.filters import inert
 from gridatlas.pages.meta import CELLS, CROISSANT
 from gridatlas.pages.page import Page
 from gridatlas.pages.tables import data_table

@@ -13,10 +13,11 @@ import click
 from click.core import ParameterSource
 
 from gridatlas.cli.serve import build_site, config_option, host_option
-from gridatlas.cli.shared import NothingWritten, data_option
+from gridatlas.cli.shared import NothingWritten, data_option, echo
 from gridatlas.hosts.reporting import not_written
 from gridatlas.model.addresses import is_below
 from gridatlas.model.format import many
+from gridatlas.model.inert import AS_JSON
 from gridatlas.model.problems import Problem, join_names, only_problems, truncate_list
 
 if TYPE_CHECKING:
@@ -140,12 +141,12 @@ def build(
         raise NothingWritten(str(error)) from error
     problems = only_problems(site.problems)
     if as_json:
-        click.echo(_as_json(changes, into, len(site.pages), problems))
+        echo(_as_json(changes, into, len(site.pages), problems), AS_JSON)
         sys.exit(1 if problems else 0)
     for problem in truncate_list(problems):
-        click.echo(problem, err=True)
+        echo(problem, err=True)
     for line in _summary(changes, into, len(site.pages)):
-        click.echo(line)
+        echo(line)
     sys.exit(1 if problems else 0)
 
 
@@ -193,8 +194,8 @@ def _refuse(data: Path, into: Path, pages: str) -> None:
         raise click.UsageError(f"--pages {pages}: name a folder such as studies, without ..")
 
 
-def _as_json(changes: FolderChanges, into: Path, pages: int, problems: Iterable[Problem]) -> bytes:
-    """What was written, by paths in the folder; names of files may have half characters."""
+def _as_json(changes: FolderChanges, into: Path, pages: int, problems: Iterable[Problem]) -> str:
+    """What was written, by paths in the folder."""
     content = {
         "folder": into.as_posix(),
         "pages": pages,
@@ -205,8 +206,7 @@ def _as_json(changes: FolderChanges, into: Path, pages: int, problems: Iterable[
         "same": changes.same,
         "problems": [asdict(problem) for problem in problems],
     }
-    text = json.dumps(content, ensure_ascii=False, indent=2)
-    return text.encode("utf-8", "backslashreplace")
+    return json.dumps(content, ensure_ascii=False, indent=2)
 
 
 def _summary(changes: FolderChanges, into: Path, pages: int) -> list[str]:

@@ -12,8 +12,9 @@ import click
 
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.cli.shared import coloured, format_option
+from gridatlas.cli.shared import coloured, echo, format_option
 from gridatlas.model.format import many
+from gridatlas.model.inert import AS_JSON, without_commands
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
 
 
@@ -55,19 +56,21 @@ def check(data: Path, form: str, quiet: bool, every: bool, verbose: bool) -> Non
     problems = only_problems(assessments.problems)
     found = problems if quiet else assessments.problems
     if form == "json":
-        # Names of files may have half characters, which JSON writes as escapes.
-        click.echo(_as_json(assessments, found).encode("utf-8", "backslashreplace"))
+        echo(_as_json(assessments, found), AS_JSON)
     else:
         for problem in found if every else truncate_list(found):
-            click.echo(annotation(problem) if form == "github" else _in_colours(problem))
+            if form == "github":
+                click.echo(annotation(problem))  # noqa: TID251 (a command)
+            else:
+                echo(_in_colours(problem))
         if not quiet:
             for line in assessments.summary():
-                click.echo(line)
+                echo(line)
         if verbose:
             for line in _answers(assessments):
-                click.echo(line)
+                echo(line)
         if not quiet:
-            click.echo(coloured(many(len(problems), "problem"), "red" if problems else "green"))
+            echo(coloured(many(len(problems), "problem"), "red" if problems else "green"))
     sys.exit(1 if problems else 0)
 
 
@@ -99,7 +102,7 @@ def _command(text: str, also: str = "") -> str:
     coded = f"%\r\n{also}"
     return "".join(
         f"%{ord(c):02X}" if c in coded else c if c.isprintable() else f"\\x{ord(c):02x}"
-        for c in text
+        for c in without_commands(text)
     )
 
 

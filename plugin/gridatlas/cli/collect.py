@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gridatlas.cli.shared import data_option
+from gridatlas.cli.shared import data_option, echo
 
 
 @click.command()
@@ -46,4 +46,4 @@ def collect(
     from gridatlas.reproduce.runner.collect import collect as lines
 
     for line in lines(runs, data, study, reading, label, k):
-        click.echo(line)
+        echo(line)

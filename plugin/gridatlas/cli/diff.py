@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from gridatlas.cli.shared import NothingWritten, format_option
+from gridatlas.cli.shared import NothingWritten, echo, format_option
 from gridatlas.files.atomic import write_atomic
 from gridatlas.hosts.reporting import not_written
+from gridatlas.model.inert import AS_HTML, AS_JSON
 
 KINDS = ("claims", "checks")
 """Kinds of changes that `--fail-on` takes: ids of sections."""
@@ -104,14 +105,14 @@ def diff(
 
         text = changes_document(report, url)
     if out is None:
-        click.echo(text.encode(), nl=False)
+        echo(text, AS_JSON if form == "json" else AS_HTML, nl=False)
     else:
         try:
             write_atomic(out, text.encode())
         except OSError as error:
             state = f"the changes aren't written; {out} is as it was"
             raise NothingWritten(not_written(error, out, state)) from error
-        click.echo(report.summary, err=True)
+        echo(report.summary, err=True)
     found = {section.id for section in report.sections}
     fails = bool(found & (fail_on | WITH_EITHER)) if fail_on else report.changed
     sys.exit(1 if fails else 0)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
+
+import yaml
+
+from gridatlas.hosts.sites import HostError
+from gridatlas.model.problems import quote
 
 STARTER = Path(__file__).with_name("starter")
 WORKFLOWS = ".github/workflows"
@@ -37,11 +43,6 @@ class Source:
 
     repository: str
     commit: str
-
-    @property
-    def requirement(self) -> str:
-        """What pip installs: the same commit, and never the name alone."""
-        return f"gridatlas[mkdocs,parquet] @ git+https://github.com/{self.repository}@{self.commit}"
 
 
 def parse_source(text: str) -> Source | None:
@@ -96,7 +97,16 @@ def github_files(source: Source, data: str = "data", *, vendored: bool = False) 
         source: What the workflows and Grid Atlas are taken from.
         data: The folder of the studies.
         vendored: Whether the called workflows are files of that repository, too.
+
+    Raises:
+        HostError: For a folder whose name GitHub would evaluate.
     """
+    if "${{" in data:
+        raise HostError(
+            f"the data folder {quote(data)}",
+            "a name without ${{, which begins an expression in workflows",
+            "rename the folder, and the option data of the plugin",
+        )
     files = {f"{WORKFLOWS}/{name}.yml": _caller(name, source, data, vendored) for name in CALLERS}
     if vendored:
         files |= {f"{WORKFLOWS}/gridatlas-{name}.yml": called_workflow(name) for name in CALLED}
@@ -120,12 +130,14 @@ def _caller(name: str, source: Source, data: str, vendored: bool) -> str:
             rf"./{WORKFLOWS}/gridatlas-\1 # zizmor: ignore[self-repository] not on every server",
             text,
         )
-        given["install"] = f"python -m pip install --quiet '{source.requirement}'"
+        given["source"] = f"{source.repository}@{source.commit}"
     text = text.replace("COMMIT", source.commit).replace("OWNER/grid-atlas", source.repository)
     if name != "results" or not given:
         return text
-    # JSON's texts are YAML's.
-    lines = "".join(
-        f"      {key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in given.items()
-    )
+    lines = "".join(f"      {key}: {_scalar(value)}\n" for key, value in given.items())
     return re.sub(r"(results\.yml.*\n)", lambda found: f"{found[1]}    with:\n{lines}", text)
+
+
+def _scalar(text: str) -> str:
+    """A text in YAML, on one line."""
+    return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=sys.maxsize).strip()

@@ -6,12 +6,14 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridatlas.cli.shared import data_option, echo_error, format_option
+from gridatlas.cli.shared import data_option, echo, echo_error, format_option
+from gridatlas.model.inert import AS_JSON
 
 if TYPE_CHECKING:
     from gridatlas.importing.options import ImportOptions
@@ -40,10 +42,14 @@ def _level(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> Any
 
 
 def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    from gridatlas.data.text import NAMEABLE, unnameable
+
     if value is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,99}", value):
         raise click.BadParameter(
             "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
         )
+    if value is not None and unnameable(value):
+        raise click.BadParameter(NAMEABLE)
     return value
 
 
@@ -173,8 +179,8 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     their parts. With --x, --y and --metric, it asks nothing.
 
     \b
-    Exit status: 0 fine, also for a proposal that is only shown, 1 problems in the data, 2 wrong
-    usage.
+    Exit status: 0 written, with findings too, or a proposal only shown, 1 the data can't be
+    imported, 2 wrong usage.
 
     \b
     Examples:
@@ -217,25 +223,26 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
     if options["form"] == "json" and len(metrics) > 1:
         raise click.UsageError("--format json takes one --metric")
 
-    def run(given: dict[str, Any], echo: Callable[[str], None]) -> int | None:
+    def run(given: dict[str, Any], say: Callable[[str], None]) -> int | None:
         return run_import(
             files,
             data,
             import_options(given),
             given,
-            echo=echo,
+            echo=say,
             confirm=_confirm,
             which=_which,
         )
 
     if len(metrics) < 2:
-        return run({**options, "metric": next(iter(metrics), None)}, click.echo)
+        say = partial(echo, form=AS_JSON) if options["form"] == "json" else echo
+        return run({**options, "metric": next(iter(metrics), None)}, say)
     each = study_per_metric(files, options, list(metrics))
     for given in each:
         if not options["dry"]:
             check_place(data, given["study"], replace=options["replace"])
         run({**given, "dry": True}, lambda _: None)
-    statuses = [run(given, click.echo) for given in each]
+    statuses = [run(given, echo) for given in each]
     written = [status for status in statuses if status is not None]
     if not options["dry"] and len(written) == len(each) and 2 not in written:
         with_links(data, [given["study"] for given in each])

@@ -15,6 +15,7 @@ from gridatlas.cli.import_ import import_
 from gridatlas.cli.new import new
 from gridatlas.cli.progress import progress_at_terminal
 from gridatlas.cli.serve import serve
+from gridatlas.cli.shared import echo
 from gridatlas.model.json_schema import json_schema
 
 
@@ -44,7 +45,7 @@ def schema() -> None:
     Examples:
       gridatlas schema > study.v1.json
     """  # noqa: D301
-    click.echo(json.dumps(json_schema(), indent=2))
+    echo(json.dumps(json_schema(), indent=2))
 
 
 for command in (new, import_, check, build, serve, collect, diff):

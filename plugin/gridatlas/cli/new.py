@@ -14,8 +14,9 @@ import click
 
 from gridatlas.cli.github import NoSource, Source, github_files, installed_source, parse_source
 from gridatlas.cli.mkdocs_config import CannotAdd, data_folder, with_plugin
-from gridatlas.cli.shared import echo_error
+from gridatlas.cli.shared import echo, echo_error
 from gridatlas.files.atomic import write_atomic, write_new
+from gridatlas.files.disks import why_not_written
 from gridatlas.files.staging import StagingDir, remove_abandoned
 from gridatlas.hosts.sites import HostError
 from gridatlas.hosts.zensical import configuration
@@ -203,17 +204,17 @@ def offer_site(folder: Path, wanted: bool | None) -> None:
     what = f"add Grid Atlas to {CONFIG}" if plan.before else "make a website to show it"
     if wanted is None:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            click.echo(f"\nNext: gridatlas new, to {what} (import --site does both)", err=True)
+            echo(f"\nNext: gridatlas new, to {what} (import --site does both)", err=True)
             return
-        click.echo(f"\n{plan.diff()}", nl=False)
+        echo(f"\n{plan.diff()}", nl=False)
         if not click.confirm(f"Shall I {what}?", default=True):
             return
     carry_out(folder, plan)
     for path in plan.files:
-        click.echo(f"written: {path}")
+        echo(f"written: {path}")
     if plan.before != plan.after and plan.before:
-        click.echo(f"changed: {CONFIG}")
-    click.echo("\nNext: mkdocs serve, then open http://127.0.0.1:8000/studies/")
+        echo(f"changed: {CONFIG}")
+    echo("\nNext: mkdocs serve, then open http://127.0.0.1:8000/studies/")
 
 
 def _source(_: click.Context, __: click.Parameter, value: str | None) -> Source | None:
@@ -287,10 +288,10 @@ def new(
             files = github_files(source or installed_source(), plan.data, vendored=vendored)
             plan = plan.with_workflows(folder, files)
         if plan.nothing:
-            click.echo(_nothing(f"{name}{plan.config}", zensical, github))
+            echo(_nothing(f"{name}{plan.config}", zensical, github))
             return
         if plan.before != plan.after or plan.workflows:
-            click.echo(plan.diff(), nl=False)
+            echo(plan.diff(), nl=False)
             what = f"Change {name}{CONFIG} like this?" if not github else "Write this?"
             _ask(what, yes, _command(folder, github, vendored, source))
         carry_out(folder, plan)
@@ -302,7 +303,7 @@ def new(
         echo_error(str(error))
         sys.exit(1)
     except OSError as error:
-        echo_error(f"{error.filename or folder}: {error.strerror}")
+        echo_error(why_not_written(error, folder))
         sys.exit(1)
     _report(name, plan, zensical)
 
@@ -321,27 +322,27 @@ def _nothing(config: str, zensical: bool, github: bool) -> str:
 
 def _stop(found: str, expected: str, fix: str) -> NoReturn:
     echo_error(f"nothing was changed\n  found:    {found}")
-    click.echo(f"  expected: {expected}", err=True)
-    click.echo(f"  fix:      {fix}", err=True)
+    echo(f"  expected: {expected}", err=True)
+    echo(f"  fix:      {fix}", err=True)
     sys.exit(1)
 
 
 def _report(name: str, plan: Plan, zensical: bool) -> None:
     for path in plan.left:
-        click.echo(f"left as it is: {name}{path}")
+        echo(f"left as it is: {name}{path}")
     if plan.before != plan.after:
-        click.echo(f"changed: {name}{CONFIG}")
+        echo(f"changed: {name}{CONFIG}")
     for path in plan.files:
-        click.echo(f"written: {name}{path}")
-    click.echo("\nNext:")
+        echo(f"written: {name}{path}")
+    echo("\nNext:")
     if name:
-        click.echo(f"  cd {name.rstrip('/')}")
-    click.echo("  gridatlas check")
+        echo(f"  cd {name.rstrip('/')}")
+    echo("  gridatlas check")
     serve = "gridatlas serve" if zensical else "mkdocs serve"
-    click.echo(f"  {serve:<17} then open http://127.0.0.1:8000/studies/")
+    echo(f"  {serve:<17} then open http://127.0.0.1:8000/studies/")
     if plan.workflows:
-        click.echo("  On GitHub: Settings, Pages, Source: GitHub Actions. Then commit and push.")
-    click.echo("Your own results: gridatlas import FILE")
+        echo("  On GitHub: Settings, Pages, Source: GitHub Actions. Then commit and push.")
+    echo("Your own results: gridatlas import FILE")
 
 
 def _is_for_zensical(folder: Path, host: str | None) -> bool:
@@ -362,8 +363,8 @@ def _ask(what: str, yes: bool, command: str) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        click.echo(f"\nNothing was changed. To accept this, run: {command}")
+        echo(f"\nNothing was changed. To accept this, run: {command}")
         sys.exit(0)
     if not click.confirm(f"\n{what}", default=True):
-        click.echo("Nothing was changed.")
+        echo("Nothing was changed.")
         sys.exit(0)

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from gridatlas.cli.shared import NothingWritten
+from gridatlas.cli.shared import NothingWritten, echo
 from gridatlas.hosts.sites import (
     MODULES,
     Adapter,
@@ -82,4 +82,4 @@ def _run(
 
 
 def _report(line: str) -> None:
-    click.echo(line, err=True)
+    echo(line, err=True)

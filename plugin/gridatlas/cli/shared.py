@@ -9,6 +9,8 @@ from typing import IO, Any, TypeVar
 
 import click
 
+from gridatlas.model.inert import AS_TEXT, without_commands
+
 data_option = click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -65,9 +67,21 @@ def coloured(text: str, colour: str) -> str:
     return text if os.environ.get("NO_COLOR") else click.style(text, fg=colour)
 
 
+def echo(message: object, form: str = AS_TEXT, *, err: bool = False, nl: bool = True) -> None:
+    """Print, without what GitHub's runner would take for a command.
+
+    Args:
+        form: Of the text, which says how it is kept from being one: `AS_JSON`, or `AS_HTML`.
+    """
+    text = without_commands(str(message), form)
+    # For programs: in UTF-8 wherever it runs. JSON writes half characters as escapes.
+    sent = text if form == AS_TEXT else text.encode("utf-8", "backslashreplace")
+    click.echo(sent, err=err, nl=nl)  # noqa: TID251 (without commands)
+
+
 def echo_error(text: str) -> None:
     """Print an error on stderr."""
-    click.echo(f"{coloured('Error:', 'red')} {text}", err=True)
+    echo(f"{coloured('Error:', 'red')} {text}", err=True)
 
 
 class NothingWritten(click.ClickException):

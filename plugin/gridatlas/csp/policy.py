@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import logging
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,9 +16,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gridatlas.model.addresses import ASSETS
+from gridatlas.model.inert import get_logger
 from gridatlas.model.problems import quote
 
-log = logging.getLogger("mkdocs.plugins.gridatlas")
+log = get_logger("mkdocs.plugins.gridatlas")
 
 POLICY = f"{ASSETS}/csp.txt"
 """File of the site that holds the policy as one line, for those who can send it as a header."""

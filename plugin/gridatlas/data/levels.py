@@ -11,6 +11,7 @@ from typing import cast
 from gridatlas.data.names import ID, ProblemsOf
 from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Table
+from gridatlas.data.text import unnameable
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import (
     LONGEST_NAME,
@@ -169,16 +170,13 @@ def _mixed(factor_id: str, tables: Iterable[Table]) -> list[Problem]:
 def slug(key: str) -> str:
     """The form of a level's key in addresses; ids that every system can name a file by stay."""
     address = _address(key)[:100].rstrip(".")
-    if address.partition(".")[0] in _DEVICES or address in _TAKEN:
+    if unnameable(address) or address in _TAKEN:
         address = f"level-{address}"[:100].rstrip(".")
     return address
 
 
 _TAKEN = frozenset(["answers", "answers.json"])
 """Names in a study's folder of downloads that aren't a grid's."""
-_PORTS = (f"{port}{number}" for port in ("com", "lpt") for number in range(10))
-_DEVICES = frozenset(["con", "prn", "aux", "nul", *_PORTS])
-"""What Windows takes for a device, in either case and with any ending."""
 
 
 def _address(key: str) -> str:

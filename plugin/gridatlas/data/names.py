@@ -6,11 +6,12 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from gridatlas.data.columns import OPTIONAL_COLUMNS, factor_ids
 from gridatlas.data.reader import StudySource
+from gridatlas.data.text import NAMEABLE, unnameable
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES, PLACEHOLDER, RESERVED_FACETS, level_number
 
@@ -62,10 +63,42 @@ def check_names(source: StudySource) -> list[Problem]:
     """The folder's name, the factors' names, and every key that names a facet or a reading."""
     return [
         *_check_ids(source),
+        *_check_files(source),
         *_check_references(source),
         *_check_reading_ids(source),
         *_check_arguments(source),
     ]
+
+
+def _check_files(source: StudySource) -> list[Problem]:
+    """The files of readings and runs: whether every system can have them beside one another."""
+    here, folder = ProblemsOf(source), source.name.rpartition("/")[0]
+    named = [
+        (here.problem("bad-id", ("readings", index, key), quote(name), NAMEABLE, _RENAME), name)
+        for index, reading in enumerate(source.file.readings)
+        for key, name in (("file", reading.file), ("text", reading.text))
+        if name
+    ]
+    named += [
+        (
+            Problem.of("bad-id", f"{folder}/{file}", quote(file), expected=NAMEABLE, fix=_RENAME),
+            file,
+        )
+        for file in (f"runs/{run}.json" for run in sorted(source.runs.names))
+    ]
+    problems, before = [], dict[str, str]()
+    for problem, name in named:
+        other = before.setdefault(name.lower(), name)
+        if any(map(unnameable, name.split("/"))):
+            problems.append(problem)
+        elif other != name:
+            found = f"{quote(name)} beside {quote(other)}"
+            expected = "names that differ not only in case, which some systems don't tell apart"
+            problems.append(replace(problem, found=found, expected=expected))
+    return problems
+
+
+_RENAME = "rename the file"
 
 
 def _check_ids(source: StudySource) -> list[Problem]:
@@ -79,12 +112,17 @@ def _check_ids(source: StudySource) -> list[Problem]:
     if not ID.fullmatch(source.id):
         expected = "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
         problems.append(here.problem("bad-id", (), found, expected))
+    elif unnameable(source.id):
+        problems.append(here.problem("bad-id", (), found, NAMEABLE))
     for factor_id, times in Counter(ids).items():
         if times > 1:
             path = ("facets" if factor_id in file.facets else "y",)
             found = f"{quote(factor_id)} {times} times"
             problems.append(here.problem("repeated-factor", path, found))
     for index, facet in enumerate(file.facets):
+        if unnameable(facet):
+            fix = "rename it, in the tables too; its name is that of a folder of pages"
+            problems.append(here.problem("bad-id", ("facets", index), quote(facet), NAMEABLE, fix))
         if facet in RESERVED_FACETS:
             values = {"names": join_names(RESERVED_FACETS), "facet": facet}
             problems.append(

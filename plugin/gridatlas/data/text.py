@@ -87,6 +87,27 @@ def unprintable(text: str) -> bool:
     return UNSEEN.search(text) is not None
 
 
+_PORTS = (f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³")
+_DEVICES = frozenset(["con", "prn", "aux", "nul", "conin$", "conout$", *_PORTS])
+
+
+def unnameable(name: str) -> bool:
+    """Whether Windows can have no file or folder of a name, whose dots begin an ending.
+
+    It takes some names for devices, in either case and with any ending, and drops dots and spaces
+    at the end.
+    """
+    if name in (".", ".."):
+        return False
+    return name.partition(".")[0].rstrip().lower() in _DEVICES or name.endswith((".", " "))
+
+
+NAMEABLE = (
+    "a name that Windows can have: not that of a device (con, prn, aux, nul, com1, lpt1, with any "
+    "ending), and no dot or space at its end"
+)
+
+
 _EXPECTED = {
     "bool_type": "true or false",
     "dict_type": "keys with values",

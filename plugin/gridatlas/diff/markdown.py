@@ -8,6 +8,7 @@ from itertools import groupby
 
 from gridatlas.diff.formats import truncate_sections
 from gridatlas.diff.report import Entry, Lead, Report, Section, Table
+from gridatlas.model.inert import inert
 
 MARKDOWN_LIMIT = 63_000
 """Bytes of Markdown; GitHub takes comments of up to 65,536 characters, and some are added to it."""
@@ -144,7 +145,7 @@ def escaped(text: str) -> str:
 
 
 def _apart(safe: str, number: str) -> str:
-    """A text with what GitHub makes links, names and pictures of taken apart.
+    """A text with what GitHub makes links, names and pictures of taken apart, and no template.
 
     Args:
         number: How `#` is written.
@@ -154,7 +155,7 @@ def _apart(safe: str, number: str) -> str:
     safe = re.sub(r"(?i)\b(gh)-(?=\d)", rf"\1{ZERO_WIDTH_SPACE}-", safe)
     safe = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp):", rf"\1{ZERO_WIDTH_SPACE}:", safe)
     safe = re.sub(r"(?i)\bwww\.", f"www{ZERO_WIDTH_SPACE}.", safe)
-    return re.sub(r":(?=[\w+\\-]+:)", f":{ZERO_WIDTH_SPACE}", safe)
+    return inert(re.sub(r":(?=[\w+\\-]+:)", f":{ZERO_WIDTH_SPACE}", safe))
 
 
 def _address(url: str) -> str:

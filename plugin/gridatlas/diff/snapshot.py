@@ -19,8 +19,9 @@ from gridatlas.data.git import (
     write_data,
 )
 from gridatlas.data.reader import STUDY_FILE, study_folders
+from gridatlas.files.disks import why_not_written
 from gridatlas.files.staging import StagingDir
-from gridatlas.model.problems import Problem, join_names, quote, truncate_list
+from gridatlas.model.problems import Problem, join_names, printable, quote, truncate_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,9 @@ def load_snapshot(name: str, data: Path, root: Path, cache: Path | None = None) 
     except RevisionError as error:
         raise SnapshotError(str(error)) from error
     except OSError as error:
-        raise SnapshotError(f"{quote(name)} can't be read: {error.strerror or error}") from error
+        # A revision is written first.
+        why = why_not_written(error, Path(gettempdir()))
+        raise SnapshotError(f"{quote(name)} can't be read: {printable(why)}") from error
 
 
 def _write(revision: Revision, data: Path, folder: Path) -> None:

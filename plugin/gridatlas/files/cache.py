@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import logging
 import os
 import sqlite3
 import threading
@@ -20,7 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from weakref import finalize
 
-log = logging.getLogger("gridatlas")
+from gridatlas.model.inert import get_logger
+
+log = get_logger("gridatlas")
 
 Content = str | bytes
 

@@ -18,8 +18,8 @@ from gridatlas.files.staging import FileTransaction, StagingDir, parents, remove
 from gridatlas.hosts.reporting import not_written
 from gridatlas.model.addresses import is_below
 from gridatlas.model.format import many
+from gridatlas.model.inert import inert
 from gridatlas.model.problems import join_names
-from gridatlas.pages.filters import inert
 from gridatlas.pages.page import Page, fill, page_links
 
 MANIFEST = ".gridatlas.json"

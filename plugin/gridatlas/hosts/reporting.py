@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from gridatlas.files.disks import FULL, why_not_written
+from gridatlas.model.inert import without_commands
 from gridatlas.model.problems import printable
 
-_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR)
 
 
@@ -22,7 +22,7 @@ def is_of_disk(error: BaseException, folder: Path) -> bool:
     """
     if not isinstance(error, OSError):
         return False
-    if error.errno in _SPACE or error.errno in (errno.EIO, errno.EROFS):
+    if error.errno in FULL or error.errno in (errno.EIO, errno.EROFS):
         return True
     name = None if error.filename is None else os.fsdecode(error.filename)
     return error.errno in _REFUSED and name is not None and Path(name).is_relative_to(folder)
@@ -35,10 +35,8 @@ def not_written(error: OSError, folder: Path, state: str) -> str:
         folder: What was written to, for where the error doesn't say.
         state: How things stand now: `the site is as it was before`.
     """
-    place = Path(os.fsdecode(error.filename)) if error.filename is not None else folder
-    found = f"{place}: {error.strerror or error}"
-    if error.errno in _SPACE:
-        found += f" ({_free(place)} free)"
+    found = why_not_written(error, folder)
+    if error.errno in FULL:
         expected = "room for what is built, beside what is there from before"
         fix = "free some space on this disk, or name a folder on another one, and build again"
     elif error.errno in _REFUSED:
@@ -46,19 +44,12 @@ def not_written(error: OSError, folder: Path, state: str) -> str:
         fix = "correct its permissions, or name another folder, and build again"
     else:
         expected, fix = "a disk and folders that can be used", "fix that, and build again"
-    return (
+    return without_commands(
         f"gridatlas: {state}\n"
         f"  found:    {printable(found)}\n"
         f"  expected: {expected}\n"
         f"  fix:      {fix}"
     )
-
-
-def _free(place: Path) -> str:
-    for folder in place.parents:
-        if folder.is_dir():
-            return f"{shutil.disk_usage(folder).free / 2**20:.1f} MiB"
-    return "nothing"
 
 
 INTERVAL = 2.0

@@ -6,7 +6,6 @@ It reads the data where a page first asks for a grid or a number, and again when
 from __future__ import annotations
 
 import json
-import logging
 import re
 import sys
 from collections.abc import Mapping
@@ -39,13 +38,14 @@ from gridatlas.hosts.markdown import (
     put_in,
     register_fence,
 )
+from gridatlas.model.inert import get_logger, without_commands
 from gridatlas.model.problems import only_problems, truncate_list
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.fence import FenceError, error_box
 from gridatlas.pages.fences import Fences, StudyPages
 from gridatlas.results.grids import Results
 
-log = logging.getLogger("gridatlas")
+log = get_logger("gridatlas")
 
 
 def data_line(digest: str) -> str:
@@ -173,7 +173,7 @@ class _Page:
             with self._below(self.options.faults).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(message, ensure_ascii=False) + "\n")
         elif self._is_strict:
-            raise SuperFencesException(message) from error
+            raise SuperFencesException(without_commands(message)) from error
         else:
             log.warning("%s", message)
 

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.data.names import RESERVED_FACTORS
 from gridatlas.data.tables import guarded, guarded_column
+from gridatlas.data.text import unnameable
 from gridatlas.importing.columns import Column
 from gridatlas.importing.metric import last_part, unit_in_name
 from gridatlas.importing.numerals import (
@@ -409,10 +410,15 @@ def _named(proposal: Proposal) -> tuple[FactorColumn, ...]:
     return tuple(found)
 
 
-def identifier(name: str) -> str:
-    """A name as an id: lower-case letters, digits, `_`, `.`, `-`."""
+def identifier(name: str, kind: str = "factor") -> str:
+    """A name as an id: lower-case letters, digits, `_`, `.`, `-`; any system has files of it.
+
+    Args:
+        kind: What it is the id of, for a name that gives none.
+    """
     text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9_.-]+", "_", text).strip("_.-")[:60] or "factor"
+    text = re.sub(r"[^a-z0-9_.-]+", "_", text).strip("_.-")[:60].rstrip("_.-") or kind
+    return f"{kind}_{text}" if unnameable(text) else text
 
 
 def _metric_column(proposal: Proposal, factors: Sequence[FactorColumn]) -> str:

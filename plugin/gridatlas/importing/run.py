@@ -235,7 +235,8 @@ def _import(
     written = study_text(imported, proposal, about), imported.csv()
     texts: dict[str, str | bytes] = dict(zip(FILES, written, strict=True))
     texts |= measured.texts
-    return _write(texts, data, study, dry=options["dry"], echo=echo)
+    _write(texts, data, study, dry=options["dry"], echo=echo)
+    return 0
 
 
 def _stop_at_wrong_rows(imported: Imported, proposal: Proposal, *, skip: bool) -> None:
@@ -263,7 +264,7 @@ def _write(
     *,
     dry: bool,
     echo: Callable[[str], None],
-) -> int:
+) -> None:
     """Check the study, write it if it can be shown, and say both."""
     target = f"{data.as_posix()}/{study}"
     with staged(data, study, texts, dry=dry) as stage:
@@ -287,12 +288,11 @@ def _write(
             "a study that can be shown",
             "correct the source, or choose other columns",
         )
-    if checked.problems:
+    if checked.problems and not dry:
         echo(
             "The study was written with the values of its source. Correct these there, or list "
             "known findings under accepted in study.yml."
         )
-    return 1 if checked.problems else 0
 
 
 def _beginning(text: str, lines: int = 60) -> str:
@@ -305,7 +305,7 @@ def _study_id(files: Sequence[Path]) -> str:
     first = files[0].resolve()
     name = first.stem if len(files) == 1 else first.parent.name
     name = _EXPORTED_AT.sub("", name) or name
-    return identifier(name).replace("_", "-").strip("-.") or "study"
+    return identifier(name, "study").replace("_", "-")
 
 
 def _title(study: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import TITLES
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.data.runs import FOLDER as RUNS
+from gridatlas.files.disks import FULL, why_not_written
 from gridatlas.files.staging import StagingDir, abandoned, exchange
 from gridatlas.importing.rows import CannotImport
 from gridatlas.model.problems import Problem, join_names, only_problems
@@ -95,10 +97,13 @@ def staged(
         CannotImport: Where that can't be written to.
     """
     made = [parent for parent in (data, *data.parents) if not parent.exists()] if not dry else []
+    place = Path(tempfile.gettempdir()) if dry else data
     try:
         if not dry:
             data.mkdir(parents=True, exist_ok=True)
-        with StagingDir(Path(tempfile.gettempdir()) if dry else data, PREFIX) as stage:
+        with StagingDir(place, PREFIX) as stage:
+            # What a kill leaves in the data folder isn't added to a repository with it.
+            (stage / ".gitignore").write_bytes(b"*\n")
             (stage / study).mkdir()
             for name, text in texts.items():
                 file = stage / study / name
@@ -108,7 +113,7 @@ def staged(
     except BrokenPipeError:
         raise  # of what is printed meanwhile: its reader has gone, and the folder is fine
     except OSError as error:
-        raise _not_written(data, error) from error
+        raise _not_written(place, error) from error
     finally:
         for folder in made:
             with contextlib.suppress(OSError):
@@ -143,21 +148,22 @@ def put(stage: Path, data: Path, study: str) -> None:
 
 
 def put_back(data: Path) -> None:
-    """Bring a study back that a killed import had taken away, and not yet replaced.
+    """Remove what killed imports left, and bring back a study that one had taken away.
 
-    That can only be where folders can't change places in one step.
+    It had not replaced it yet; that can only be where folders can't change places in one step.
     """
     for left in abandoned(data, PREFIX):
-        for new in left.iterdir():
-            if (left / REPLACED).is_dir() and new.name != REPLACED:
-                with contextlib.suppress(OSError):
-                    if not (data / new.name).exists():
-                        os.rename(left / REPLACED, data / new.name)
+        with contextlib.suppress(OSError):
+            for new in left.iterdir():
+                # A study's folder: what else is there begins with a dot.
+                target = None if new.name.startswith(".") else data / new.name
+                if target and (left / REPLACED).is_dir() and not target.exists():
+                    os.rename(left / REPLACED, target)
+            shutil.rmtree(left)
 
 
 def _not_written(path: Path, error: OSError) -> CannotImport:
-    return CannotImport(
-        f"{path}: {error.strerror}",
-        "a folder that can be written to",
-        "check its permissions and the space on the disk",
-    )
+    found = why_not_written(error, path)
+    if error.errno in FULL:
+        return CannotImport(found, "room for the study", "free some space on this disk")
+    return CannotImport(found, "a folder that can be written to", "correct its permissions")

@@ -29,7 +29,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "agreement-changed": Kind("Two readings whose agreement isn't the pinned one."),
     "bad-id": Kind(
-        "A folder name that isn't an id, or is that of a page.",
+        "A name that isn't an id, is that of a page, or can't be that of a file on Windows.",
         fix="rename the folder; its name is the study's address",
     ),
     "broken-template": Kind("A template of yours that Jinja can't use."),

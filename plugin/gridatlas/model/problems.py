@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from gridatlas.model.inert import without_commands
 from gridatlas.model.kinds import KINDS
 
 Severity = Literal["problem", "note"]
@@ -145,7 +146,7 @@ class DataProblems(Exception):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, truncate_list(self.problems))))
+        super().__init__(without_commands("\n".join(map(str, truncate_list(self.problems)))))
 
 
 def only_problems(found: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -9,12 +9,13 @@ from html import escape
 from urllib.parse import quote
 
 from gridatlas.model.addresses import FRAMES, SiteAddress
+from gridatlas.model.inert import inert
 from gridatlas.model.schema import Source
 from gridatlas.model.study import Study
 from gridatlas.pages.environment import caption
 from gridatlas.pages.exports import grid_path
 from gridatlas.pages.figure import Share
-from gridatlas.pages.filters import figure_anchor, inert
+from gridatlas.pages.filters import figure_anchor
 from gridatlas.pages.plan import EmbedPlan
 from gridatlas.pages.svg import drawn_size
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -43,14 +42,6 @@ from gridatlas.model.study import (
 )
 from gridatlas.results.items import trials
 from gridatlas.results.summary import Summary, summarise
-
-_OPENING = re.compile(r"\{(?=[{%#])")
-
-
-def inert(html: str) -> str:
-    """The same HTML without `{{`, `{%` and `{#`, which other plugins render as a template."""
-    return _OPENING.sub("&#123;", html)
-
 
 LISTED_UP_TO = 20
 """Levels of a factor up to which a sentence lists them all."""

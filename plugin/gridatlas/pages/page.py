@@ -10,7 +10,7 @@ from html import escape
 
 from markupsafe import Markup
 
-from gridatlas.pages.filters import inert
+from gridatlas.model.inert import inert
 from gridatlas.pages.plan import PagePlan
 
 _MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+\.md)(#[^)\s]*)?\)")

@@ -12,7 +12,10 @@ import forked
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+from gridatlas.cli.github import github_files, parse_source
 from gridatlas.cli.main import main
 from gridatlas.cli.mkdocs_config import CannotAdd, with_plugin
 from gridatlas.cli.new import STARTER, offer_site
@@ -433,10 +436,7 @@ def test_vendored_workflows_call_none_of_another_repository(site: Path) -> None:
     assert called == [
         f"./.github/workflows/gridatlas-{n}.yml" for n in ("results", "deploy", "comment")
     ]
-    assert callers[0]["jobs"]["results"]["with"] == {
-        "install": "python -m pip install --quiet 'gridatlas[mkdocs,parquet] @ "
-        f"git+https://github.com/atlas/grid-atlas@{COMMIT}'"
-    }
+    assert callers[0]["jobs"]["results"]["with"] == {"source": SOURCE}
 
 
 @pytest.mark.parametrize(
@@ -530,4 +530,34 @@ def test_what_is_asked_wrongly_changes_nothing(
     result = run(*arguments, "--yes")
     assert result.exit_code == 2
     assert message in result.output
+    assert not (site / ".github").exists()
+
+
+FOLDERS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/"))
+
+
+@given(
+    FOLDERS | st.sampled_from(["a\u2028b", "\x85", "a: #b", "${ {x}}", "'\"\\", "é😀", "y", "1"])
+)
+def test_a_data_folder_of_any_name_reaches_the_workflow_as_it_is(data: str) -> None:
+    source = parse_source(SOURCE)
+    assert source
+    assume("${{" not in data)
+    for vendored in (False, True):
+        text = github_files(source, data, vendored=vendored)[".github/workflows/results.yml"]
+        taken = yaml.safe_load(text)["jobs"]["results"].get("with", {})
+        assert taken.get("data", "data") == data
+        assert "${{" not in text
+
+
+def test_a_data_folder_that_github_would_evaluate_is_refused(site: Path) -> None:
+    text = 'site_name: a\nplugins: [gridatlas: {data: "d${{ github.token }}"}]\n'
+    (site / "mkdocs.yml").write_text(text)
+    done = run("--github", "--source", SOURCE, "--yes")
+    assert (done.exit_code, done.output) == (
+        1,
+        'Error: the data folder "d${{ github.token }}"\n'
+        "  expected: a name without ${{, which begins an expression in workflows\n"
+        "  fix:      rename the folder, and the option data of the plugin\n",
+    )
     assert not (site / ".github").exists()

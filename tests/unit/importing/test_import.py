@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import yaml
 from amount import amount
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
@@ -24,12 +27,15 @@ from hypothesis import strategies as st
 from gridatlas import load
 from gridatlas.cli import import_
 from gridatlas.cli.main import main
-from gridatlas.importing.cells import Imported, make_cells
+from gridatlas.data.names import ID
+from gridatlas.data.text import unnameable
+from gridatlas.importing.cells import Imported, identifier, make_cells
 from gridatlas.importing.detect import detect
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import propose
 from gridatlas.importing.rows import RawTable, by_columns
 from gridatlas.importing.shape import wide_form
+from gridatlas.importing.write import staged
 
 
 @pytest.fixture
@@ -286,7 +292,7 @@ def test_nothing_is_left_where_the_folder_cant_be_renamed(
     monkeypatch.setattr("gridatlas.importing.write.os.rename", failing)
     result = run("results.csv", "--yes", "--replace")
     assert result.exit_code == 1
-    assert "  found:    data/results: No space left on device\n" in result.output
+    assert "  found:    data/results: No space left on device (" in result.output
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
     assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
 
@@ -323,6 +329,74 @@ def test_a_study_that_a_killed_import_took_away_is_brought_back(here: Path) -> N
     assert run("results.csv", "--yes", "--study", "other").exit_code == 0
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
     assert sorted(path.name for path in (here / "data").iterdir()) == ["other", "results"]
+
+
+@pytest.mark.parametrize("name", ["aux", "NUL", "com1", "con.txt", "lpt9.a", "prn_"])
+def test_no_proposed_name_is_one_that_windows_cannot_have(here: Path, name: str) -> None:
+    put(here, f"{name}.csv", f"{name},lr,acc\na,1,50\nb,1,60\na,2,70\nb,2,75\n")
+    options = ("--x", "lr", "--y", "", "--metric", "acc", "--facet", name)
+    assert run(f"{name}.csv", *options, "--no-site").exit_code == 0
+    (study,) = (here / "data").iterdir()
+    assert not unnameable(study.name)
+    file = yaml.safe_load((study / "study.yml").read_text("utf-8"))
+    assert [facet for facet in file["facets"] if unnameable(facet)] == []
+    assert CliRunner().invoke(main, ["check", "--quiet"]).output == ""
+
+
+@given(
+    st.text() | st.from_regex(r"(?i)(con|aux|nul|lpt1|com¹)[ ._-]{0,3}[a-z.]{0,60}", fullmatch=True)
+)
+def test_an_id_of_any_text_can_name_a_file(text: str) -> None:
+    for kind in ("factor", "study"):
+        found = identifier(text, kind)
+        assert ID.fullmatch(found)
+        assert not unnameable(found)
+
+
+def test_a_study_that_windows_cannot_have_is_refused(here: Path) -> None:
+    put(here, "results.csv", LONG)
+    result = run("results.csv", "--yes", "--study", "aux.1")
+    assert result.exit_code == 2
+    assert "a name that Windows can have" in " ".join(result.output.split())
+    assert not (here / "data").exists()
+
+
+def test_what_a_killed_import_left_is_no_study_and_goes_with_the_next(here: Path) -> None:
+    put(here, "results.csv", LONG)
+    with staged(Path("data"), "results", {"study.yml": "x", "cells.csv": "y"}, dry=False) as stage:
+        assert stage.parent == Path("data")  # on the same disk
+        shutil.copytree(stage, "data/.import-killed")
+        in_use = stage.name
+        assert run("results.csv", "--yes", "--no-site").exit_code == 0
+        names = {path.name for path in Path("data").iterdir()}
+        assert names == {"results", in_use}
+    shutil.copytree("data/results", "data/.import-killed/results")
+    put(here, "data/.import-killed/.gitignore", "*\n")
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    subprocess.run(["git", "add", "data"], check=True)
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
+    assert listed.stdout == "data/results/cells.csv\ndata/results/study.yml\n"
+    assert [*load("data")] == ["results"]
+    # Refused: there is one already. What was left goes all the same.
+    assert run("results.csv", "--yes").exit_code == 2
+    assert [path.name for path in Path("data").iterdir()] == ["results"]
+
+
+@pytest.mark.parametrize("dry", [False, True])
+def test_a_full_disk_is_that_which_is_written_to(
+    here: Path, monkeypatch: pytest.MonkeyPatch, dry: bool
+) -> None:
+    put(here, "results.csv", LONG)
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = run("results.csv", "--yes", *(["--dry-run"] if dry else []))
+    assert result.exit_code == 1
+    place = tempfile.gettempdir() if dry else "data"
+    assert f"found:    {place}: No space left on device (" in result.output
+    assert "  fix:      free some space on this disk\n" in result.output
 
 
 # --- kinds of files -------------------------------------------------------------------------------
@@ -1340,13 +1414,15 @@ def test_json_that_cant_be_read(here: Path) -> None:
 def test_findings_are_told_and_the_study_is_written(here: Path) -> None:
     put(here, "t.csv", "x,y,acc,n\n1,1,0.50,4\n2,1,0.51,4\n")
     result = run("t.csv", "--yes")
-    assert result.exit_code == 1
+    assert result.exit_code == 0
     assert "problem [k-of-n]" in result.output
     assert result.output.endswith(
         "1 problem\nThe study was written with the values of its source. Correct these there, "
         f"or list known findings under accepted in study.yml.\n{NEXT}"
     )
     assert (here / "data/t/study.yml").exists()
+    again = run("t.csv", "--yes", "--study", "u", "--dry-run")
+    assert (again.exit_code, again.output[-10:]) == (0, "1 problem\n")
 
 
 # --- nothing is lost ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
@@ -22,10 +21,10 @@ from gridatlas.build.page_cache import SiteFiles
 from gridatlas.files.retained import RetainedFiles
 from gridatlas.files.staging import Signature, signature
 from gridatlas.hosts import fence_lines
-from gridatlas.pages.filters import inert
+from gridatlas.model.inert import get_logger, inert
 from gridatlas.pages.page import Page
 
-log = logging.getLogger("mkdocs.plugins.gridatlas")
+log = get_logger("mkdocs.plugins.gridatlas")
 
 SELF_CONTAINED = (
     "gridatlas.",

@@ -60,6 +60,7 @@ from gridatlas.hosts.mkdocs.watching import Watching
 from gridatlas.hosts.reporting import is_of_disk, not_written, throttled
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
+from gridatlas.model.inert import get_logger, without_commands
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 from gridatlas.pages.anatomy import PLOTS
 from gridatlas.pages.exports import GRIDS
@@ -72,7 +73,7 @@ from gridatlas.pages.search import INDEX, cell_entries, source_entries, with_ent
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
     from mkdocs.livereload import LiveReloadServer
 
-log = logging.getLogger("mkdocs.plugins.gridatlas")
+log = get_logger("mkdocs.plugins.gridatlas")
 
 ESCAPING_THEMES = ("mkdocs", "readthedocs")
 """Themes that escape what they show of the search index; Material takes it for HTML."""
@@ -437,7 +438,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             root, cache = self._path(config, "."), self._path(config, self.config.cache)
             return load_base(self.config.compare_to, data, root, cache=cache)
         except SnapshotError as error:
-            message = f"gridatlas: the option compare_to: {error}"
+            message = without_commands(f"gridatlas: the option compare_to: {error}")
             if self.config.strict and not self.serving:
                 raise PluginError(message) from error
             log.warning("%s\nThe page of changes is left out.", message)

@@ -165,7 +165,12 @@ def _publish(staging: Staging, staged: Staged) -> None:
     try:
         site = StagedSite(settings.site)
         try:
-            shutil.copytree(staging.folder / "site", site.folder, dirs_exist_ok=True)
+            built = staging.folder / "site"
+            # Not `copytree`, whose error of several files doesn't say that a disk is full.
+            for file in filter(Path.is_file, built.rglob("*")):
+                target = site.folder / file.relative_to(built)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, target)
             _add_to_search(site.folder, staged.site, settings.ending)
             if settings.options.csp:
                 add_policy(site.folder, settings.site_url, False)

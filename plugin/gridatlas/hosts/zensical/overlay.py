@@ -15,7 +15,7 @@ from gridatlas.hosts.sites import Project
 from gridatlas.hosts.zensical import configuration
 from gridatlas.hosts.zensical.settings import PAGES, PLACE, Settings
 from gridatlas.model.addresses import SCRIPT, STYLESHEET
-from gridatlas.pages.filters import inert
+from gridatlas.model.inert import inert
 from gridatlas.pages.plan import PagePlan
 
 Nav = list[Any]

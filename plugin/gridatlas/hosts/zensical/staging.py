@@ -17,6 +17,7 @@ from gridatlas.build.site import ProgressReporter, Site, build
 from gridatlas.build.study_writer import ServeCache
 from gridatlas.data.signatures import file_signatures
 from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
+from gridatlas.files.atomic import write_atomic
 from gridatlas.files.cache import cache_key
 from gridatlas.hosts import fence_lines
 from gridatlas.hosts.folder import (
@@ -91,7 +92,7 @@ class Staging:
             changed = self._docs.bring(files | ours)
             text = overlay(self.project, settings, [page.plan for page in site.pages], files)
             if not self.config.is_file() or self.config.read_text("utf-8") != text:
-                self.config.write_text(text, "utf-8")
+                write_atomic(self.config, text.encode())
         except OSError as error:
             state = "the site isn't built, and is as it was"
             raise HostError(not_written(error, self.folder, state)) from error

@@ -118,7 +118,7 @@ class BatchOptions:
             rate = measured_rate(done, len(measured))
             keep_rate(folder.folder, rate, sweep)
             for line in expected(sweep, len(items), shape, rate, self.price_per_hour):
-                click.echo(line)
+                click.echo(line)  # noqa: TID251 (numbers)
         return folder
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
 from gridatlas.data.tables import guarded, read_table
-from gridatlas.data.text import outside
+from gridatlas.data.text import NAMEABLE, outside, unnameable
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.schema import level_number
 from gridatlas.progress import tracked
@@ -181,6 +181,8 @@ def _target(data: Path, study: str, reading: str) -> _Target:
             "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit",
             "correct --reading",
         )
+    if unnameable(reading):
+        raise WrongUsage(f"the reading's id {quote(reading)}", NAMEABLE, "correct --reading")
     if not (folder / STUDY_FILE).is_file():
         studies = [path.parent.name for path in data.glob(f"*/{STUDY_FILE}")]
         near = nearest(study, studies)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 
 import click
 
+from gridatlas.files.disks import FULL, free_space
+from gridatlas.model.inert import without_commands
 from gridatlas.model.problems import printable
 
 
@@ -46,9 +47,9 @@ class OutOfMemory(CannotRun):
 
 def not_written(path: Path, error: OSError) -> CannotRun:
     """The message for a file that can't be written: disk full, or no permission."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in FULL:
         return CannotRun(
-            f"no space to write {path}{_free(path)}",
+            f"no space to write {path} ({free_space(path)})",
             "room for the records; earlier records are complete and count",
             "free some space, or move the run's folder to a larger disk, and run the same command "
             "again: it resumes",
@@ -72,19 +73,12 @@ def enough_space(path: Path) -> Iterator[None]:
     except Exception as error:
         # safetensors says it in words; PyTorch only that its file isn't as long as it should be.
         words = ("os error 28", "inline_container")
-        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        full = isinstance(error, OSError) and error.errno in FULL
         if full or any(word in str(error) for word in words):
             raise not_written(path, OSError(errno.ENOSPC, "")) from error
         raise
 
 
-def _free(path: Path) -> str:
-    for folder in path.parents:
-        if folder.is_dir():
-            return f" ({shutil.disk_usage(folder).free / 2**20:.1f} MiB free)"
-    return ""
-
-
 def _lines(text: str) -> str:
     """Text that a terminal shows as it is; only its line breaks are kept."""
-    return "\n".join(map(printable, text.split("\n")))
+    return without_commands("\n".join(map(printable, text.split("\n"))))

@@ -9,6 +9,8 @@ from typing import TextIO
 
 import click
 
+from gridatlas.model.inert import without_commands
+
 EVERY = 10.0
 """Seconds between two lines where stderr is no terminal."""
 _REDRAW = 0.2
@@ -18,7 +20,8 @@ CLEAR = "\r\x1b[K"
 
 def report(message: str) -> None:
     """A message on stderr, on a line of its own even while a bar is drawn."""
-    click.echo((CLEAR if sys.stderr.isatty() else "") + message, err=True)
+    text = (CLEAR if sys.stderr.isatty() else "") + without_commands(message)
+    click.echo(text, err=True)  # noqa: TID251 (without commands)
 
 
 class ProgressReporter:
