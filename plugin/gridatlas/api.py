@@ -325,7 +325,9 @@ def _in_memory(found: FrameResult) -> FrameStudy:
 def _opened(assessment: Assessment) -> OpenStudy:
     results = assessment.results
     grids = {
-        levels: OpenGrid(grid.study, grid.levels, grid.cells, grid.computed, assessment=assessment)
+        levels: OpenGrid(
+            grid.study, grid.levels, grid.cells, grid.computed, grid.parts, assessment=assessment
+        )
         for levels, grid in results.grids.items()
     }
     return OpenStudy(results.study, grids, results.problems, assessment=assessment)

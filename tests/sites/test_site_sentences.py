@@ -63,7 +63,7 @@ def counts(of: Mapping[str, Mapping[str, int]], n: int) -> str:
 def test_no_single_cell_differs_although_all_are_higher(pages: Callable[..., Pages]) -> None:
     cells = counts({"a": {"1": 40, "2": 42, "3": 44}, "b": {"1": 50, "2": 52, "3": 54}}, 100)
     sentences = (
-        "b minus a: +10.00 points on average over 3 cells; b is higher in all 3 cells. "
+        "b minus a: +10.0 points on average over 3 cells; b is higher in all 3 cells. "
         "By an unpaired test, no single cell's difference is significant "
         "(two-sided Fisher exact tests, Holm's correction)."
     )
@@ -75,7 +75,7 @@ def test_no_single_cell_differs_although_all_are_higher(pages: Callable[..., Pag
 def test_some_cells_differ(pages: Callable[..., Pages]) -> None:
     cells = counts({"a": {"1": 10, "2": 90, "3": 44}, "b": {"1": 90, "2": 10, "3": 54}}, 100)
     assert (
-        "b minus a: +3.33 points on average over 3 cells; b is higher in 2 of 3 cells, lower in 1. "
+        "b minus a: +3.3 points on average over 3 cells; b is higher in 2 of 3 cells, lower in 1. "
         "By an unpaired test, the difference is significant in 2 of 3 cells: "
         "higher in 1, lower in 1 (two-sided Fisher exact tests, Holm's correction)."
     ) in pages(COMPARED, cells)["model/"]
@@ -83,7 +83,7 @@ def test_some_cells_differ(pages: Callable[..., Pages]) -> None:
 
 def test_one_cell_differs_or_not(pages: Callable[..., Pages]) -> None:
     assert (
-        "b minus a: +10.00 points on average over 1 cell; b is higher in the one cell. "
+        "b minus a: +10.0 points on average over 1 cell; b is higher in the one cell. "
         "By an unpaired test, the cell's difference isn't significant "
         "(two-sided Fisher exact tests, Holm's correction)."
     ) in pages(COMPARED, counts({"a": {"1": 40}, "b": {"1": 50}}, 100))["model/"]

@@ -9,6 +9,7 @@ from decimal import Decimal
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty
 from gridatlas.model.study import Grid, Level
 from gridatlas.results.items import Basis
+from gridatlas.results.summary import unrounded
 
 _POOLED = "Wilson's for all trials of the cells together, taken as independent"
 METHODS: Mapping[Basis, str] = {
@@ -65,7 +66,7 @@ class Profiles:
 
 def profiles(grid: Grid, uncertainty: GridUncertainty) -> Profiles:
     """The means along both axes of a grid."""
-    rows = [[cell.value for cell in row] for row in grid.cells]
+    rows = unrounded(grid)
     basis, n = uncertainty.basis, uncertainty.replicates
     method = METHODS[basis].format(n=n) if basis else ""
     return Profiles(

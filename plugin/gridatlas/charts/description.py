@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from gridatlas.model.format import format_difference, format_value, many, value_with_unit
+from gridatlas.model.format import (
+    format_difference,
+    format_value,
+    many,
+    mean_decimals,
+    value_with_unit,
+)
 from gridatlas.model.schema import Metric
 from gridatlas.model.study import Grid, Level, Point, Study, inline
 from gridatlas.results.differences import Difference
@@ -122,7 +128,7 @@ def describe_difference(difference: Difference) -> str:
     metric = difference.first.study.metric
     if difference.mean is None:
         return f"{difference.label}: no cell has a value in both grids."
-    mean = format_difference(difference.mean, (metric.decimals or 0) + 1)
+    mean = format_difference(difference.mean, mean_decimals(difference.first.study))
     return (
         f"{difference.label}: {value_with_unit(mean, metric.unit, difference=True)} on average "
         f"over {many(len(difference.values), 'cell')}; {higher_lower(difference)}."

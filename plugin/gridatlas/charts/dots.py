@@ -22,6 +22,7 @@ from gridatlas.charts.plotting import (
     padded,
     shortened,
 )
+from gridatlas.model.format import to
 
 SHOWN = 20
 """Settings that are drawn; a plot of more has the best of them."""
@@ -127,7 +128,7 @@ class DotPlot:
         return found
 
     def _ends(self, interval: Ends | None) -> str:
-        return " to ".join(f"{end:.{self.decimals}f}" for end in interval) if interval else "–"
+        return to(interval, self.decimals) if interval else "–"
 
     def records(self) -> list[dict[str, object]]:
         """Every setting with its numbers, as a table of data."""

@@ -19,8 +19,8 @@ from gridatlas.charts.plotting import (
     filled_in,
     label_width,
     padded,
-    signed,
 )
+from gridatlas.model.format import format_difference
 
 ROW, WIDTH = 26, 250
 """Pixels of a row from top to bottom, and of the axis of differences."""
@@ -105,7 +105,7 @@ class Forest:
 
     def signed(self, value: float) -> str:
         """A difference with its sign."""
-        return signed(value, self.decimals)
+        return format_difference(value, self.decimals)
 
     def _ends(self, interval: Ends | None) -> str:
         return " to ".join(map(self.signed, interval)) if interval else "–"

@@ -20,7 +20,7 @@ from gridatlas.charts.plotting import (
     label_angle,
     thinned,
 )
-from gridatlas.model.format import format_value, many, name_with_unit, value_with_unit
+from gridatlas.model.format import between, format_value, many, name_with_unit, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
 
 Axis = Literal["row", "column"]
@@ -144,7 +144,7 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
         if cell.state == "disputed":
             words += " (disputed)"
         if interval:
-            words += f", 95 % interval {interval.low:.{decimals}f} to {interval.high:.{decimals}f}"
+            words += f", 95 % interval {between(interval.low, interval.high, study)}"
         points.append(
             LinePoint(
                 level.label,

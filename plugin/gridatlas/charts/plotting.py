@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.model.format import MINUS
 
 FILE = Path(__file__).with_name("templates.json")
 """Vega-Lite without data: by the name of a chart the `chart` without layers, and its `layers` by
@@ -84,14 +83,6 @@ def filled_in(
 
 
 # --- texts ---------------------------------------------------------------------------------------
-
-
-def signed(value: float, decimals: int) -> str:
-    """A difference with its sign, which nothing has: `+2.6`, `−0.4`, `0.0`."""
-    text = f"{abs(value):.{decimals}f}"
-    if not float(text):
-        return text
-    return f"+{text}" if value > 0 else f"{MINUS}{text}"
 
 
 def drawable_labels(labels: Iterable[str]) -> dict[str, str]:

@@ -20,10 +20,10 @@ from gridatlas.charts.plotting import (
     filled_in,
     label_angle,
     label_width,
-    signed,
     spread_out,
     thinned,
 )
+from gridatlas.model.format import format_difference, format_value
 
 STEP, NARROWEST, WIDEST = 24, 120, 300
 """Pixels from one level to the next, and of the axis of levels: two stand beside a dot plot."""
@@ -111,7 +111,7 @@ class Profile:
         mean, offset = line.means[place], line.offsets[place]
         if mean is None or offset is None:
             return "–"
-        return f"{mean:.{self.decimals}f} ({signed(offset, self.decimals)})"
+        return f"{format_value(mean, self.decimals)} ({format_difference(offset, self.decimals)})"
 
     def records(self) -> list[dict[str, object]]:
         """Every point with its numbers, as a table of data."""

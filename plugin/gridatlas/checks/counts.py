@@ -13,7 +13,7 @@ from functools import lru_cache
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Kind, ReadingView
 from gridatlas.checks.words import cells_text, decimals_text, of_values, percent, plain, span
-from gridatlas.model.format import is_are, many, places_of
+from gridatlas.model.format import format_value, is_are, many, places_of
 from gridatlas.model.study import Levels, Point
 from gridatlas.results.items import share_scale
 
@@ -170,7 +170,7 @@ def _nearest_counts(share: _Share, scale: int) -> str:
     low, high = _count_range(share.value, share.n, scale)
     near = [high, low] if share.kind.successes is None else [share.kind.successes]
     return " and ".join(
-        f"{k} of {share.n} is {Decimal(k * scale) / share.n:.{share.places}f}"
+        f"{k} of {share.n} is {format_value(Decimal(k * scale) / share.n, share.places)}"
         for k in near
         if 0 <= k <= share.n
     )

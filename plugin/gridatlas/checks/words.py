@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from gridatlas.model.format import is_are, many, places_of
+from gridatlas.model.format import format_value, is_are, many, places_of
 from gridatlas.model.study import Factor, Point, Study, cell_name, inline
 
 CHANCE = Fraction(1, 100)
@@ -63,7 +63,7 @@ def plain(value: Decimal) -> str:
 
 def short(value: Decimal) -> str:
     """A computed number with at most 4 decimals, without zeros at the end."""
-    text = f"{value:.4f}"
+    text = format_value(value, 4)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -73,7 +73,7 @@ def percent(share: Fraction) -> str:
         return "less than 0.1 %"
     if Fraction(999, 1000) < share < 1:
         return "more than 99.9 %"
-    return f"{float(100 * share):.1f} %"
+    return f"{format_value(float(100 * share), 1)} %"
 
 
 # --- chances ------------------------------------------------------------------------------------

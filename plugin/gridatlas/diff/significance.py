@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gridatlas.assessment.uncertainty import ALPHA, Ends
+from gridatlas.model.format import in_p
 from gridatlas.model.study import Cell, Grid, Point
 from gridatlas.results.items import (
     AGGREGATE,
@@ -44,7 +45,7 @@ class SignificanceTest:
 
     @property
     def text(self) -> str:
-        """`yes, p = 0.03`, `no, p = 0.2`, or why nothing can be tested."""
+        """`yes, p = 0.03`, `no, p = 0.20`, or why nothing can be tested."""
         if self.significant is None:
             return f"not testable: {self.reason}"
         return ("yes" if self.significant else "no") + self.p_text
@@ -54,7 +55,7 @@ class SignificanceTest:
         """`, p = 0.03`; empty without a p."""
         if self.p is None:
             return ""
-        return ", p < 0.001" if self.p < 0.001 else f", p = {self.p:.2g}"
+        return f", {in_p(self.p)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 
 from gridatlas.claims import evaluate_value
 from gridatlas.hosts import fence_lines
+from gridatlas.model.format import format_value, places_of
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fences import Fences
 from gridatlas.pages.page import placeholder
@@ -50,7 +51,7 @@ def number(expression: str, studies: Mapping[str, Results]) -> str:
     value = evaluate_value(expression, studies, None)
     if not isinstance(value, Decimal):
         return str(value)
-    return f"{value:f}" if value.as_tuple().exponent >= -4 else f"{value:.2f}"  # type: ignore[operator]
+    return f"{value:f}" if places_of(value) <= 4 else format_value(value, 2)
 
 
 class FailedNumber(str):

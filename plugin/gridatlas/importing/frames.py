@@ -18,6 +18,7 @@ from gridatlas.importing.report import proposal_lines
 from gridatlas.importing.rows import CannotImport, RawTable, SeveralProblems, unique_names
 from gridatlas.importing.study_text import About, study_text
 from gridatlas.importing.write import FILES, check_place, check_staged, put, staged
+from gridatlas.model.format import format_value
 from gridatlas.model.problems import DataProblems, Problem, join_names
 
 SOURCE = "data frame"
@@ -146,7 +147,7 @@ def _python_names(text: str) -> str:
 def _question(choice: Choice) -> str:
     meant = (
         f"x={found.x!r}, y={found.y!r}, metric={found.metric!r}, facets={[*found.facets]} "
-        f"({found.density:.0%} of the cells)"
+        f"({format_value(100 * found.density, 0)}% of the cells)"
         for found in choice.candidates
     )
     return f"{choice.question}: name x, y and metric, such as {'; or '.join(meant)}"

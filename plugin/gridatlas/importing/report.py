@@ -12,7 +12,7 @@ from gridatlas.importing.choose import Choice
 from gridatlas.importing.options import ImportOptions
 from gridatlas.importing.propose import Proposal
 from gridatlas.importing.rows import CannotImport, Reported, SeveralProblems
-from gridatlas.model.format import many
+from gridatlas.model.format import format_value, many
 from gridatlas.model.problems import join_names, printable
 
 _SHOWN = 10
@@ -48,7 +48,8 @@ def candidate_lines(choice: Choice, commands: Sequence[str], sources: str) -> It
     each = zip(choice.candidates, commands, strict=True)
     for number, (candidate, command) in enumerate(each, 1):
         facets = f"; facets {join_names(candidate.facets)}" if candidate.facets else ""
-        cells = f"{candidate.cells:,} of {candidate.possible:,} cells ({candidate.density:.0%})"
+        share = format_value(100 * candidate.density, 0)
+        cells = f"{candidate.cells:,} of {candidate.possible:,} cells ({share}%)"
         yield ""
         yield printable(
             f"{number}. x {candidate.x}, y {candidate.y or 'none'}, metric {candidate.metric}"

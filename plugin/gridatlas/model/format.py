@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from gridatlas.model.study import STATE_LABELS, Cell, Study
 from gridatlas.statistics.interval import Interval
 
 _DIGITS = Context(prec=400)
+_BEYOND_NOISE = 9
+"""Decimals beyond the shown ones at which a float is taken for the decimal number next to it."""
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -29,13 +32,56 @@ def places_of(value: Decimal) -> int:
     return len(text.partition(".")[2])  # several times as quick, and asked of each cell
 
 
-def format_value(value: Decimal, decimals: int) -> str:
-    """A value with a fixed number of decimals, in plain digits: `47.0`."""
-    rounded = value.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN, _DIGITS)
-    return f"{rounded if rounded else abs(rounded):f}"
+def rounded(value: Decimal | float, decimals: int) -> Decimal:
+    """A finite number rounded half away from zero, as readers do it by hand: 86.85 to 86.9.
+
+    A float stands for the decimal number that it is but for the noise of binary arithmetic: of
+    86.85 and of a mean that comes out as 86.84999999999998 the half is seen all the same. So it
+    counts up to 15 digits, and up to nine decimals beyond the ones asked for.
+    """
+    if not isinstance(value, Decimal):
+        value = _quantized(Decimal(f"{value:.15g}"), decimals + _BEYOND_NOISE)
+    return _quantized(value, decimals)
 
 
-def format_difference(value: Decimal, decimals: int) -> str:
+def _quantized(value: Decimal, decimals: int) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, _DIGITS)
+
+
+def format_value(value: Decimal | float, decimals: int) -> str:
+    """A number, `rounded`, in plain digits: `47.0`; nothing has no sign."""
+    found = rounded(value, decimals)
+    return f"{found if found else abs(found):f}"
+
+
+def denoised(value: Decimal | float, study: Study) -> float:
+    """A computed number for other programs, with 6 decimals more than pages show."""
+    return float(rounded(value, (study.metric.decimals or 0) + 6))
+
+
+def mean_decimals(study: Study) -> int:
+    """Decimals of means, and of differences of means: one more than whole numbers have."""
+    return study.metric.decimals or 1
+
+
+def format_p(p: float) -> str:
+    """A p-value with two digits, never rounded to 0 or 1: `0.032`, `0.20`, `< 0.001`."""
+    if p < 0.001:
+        return "< 0.001"
+    if p >= 0.995:
+        return "1" if p == 1 else "> 0.99"
+    if p >= 0.1:
+        return format_value(p, 2)
+    return format_value(p, 3 if p >= 0.01 else 4).rstrip("0")
+
+
+def in_p(p: float) -> str:
+    """A p-value in a sentence: `p = 0.032`, `p < 0.001`."""
+    text = format_p(p)
+    return f"p = {text}" if text[0].isdigit() else f"p {text}"
+
+
+def format_difference(value: Decimal | float, decimals: int) -> str:
     """A difference with its sign: `+2.6`, `−0.4` (with a real minus sign), `0.0`."""
     text = format_value(value, decimals)
     return f"+{text}" if Decimal(text) > 0 else text.replace("-", MINUS)
@@ -102,12 +148,15 @@ def spread_words(study: Study) -> str:
 
 def between(low: float, high: float, study: Study) -> str:
     """An interval in the metric's decimals: `44.0 to 59.9`."""
-    decimals = study.metric.decimals or 0
-    return f"{low:.{decimals}f} to {high:.{decimals}f}"
+    return to([low, high], study.metric.decimals or 0)
+
+
+def to(ends: Iterable[float], decimals: int) -> str:
+    """An interval: `44.0 to 59.9`."""
+    return " to ".join(format_value(end, decimals) for end in ends)
 
 
 def difference_ends(interval: Interval, study: Study) -> str:
     """The interval of a difference in the metric's decimals: `−4.1 to +3.1`."""
-    ends = (Decimal(repr(end)) for end in (interval.low, interval.high))
-    low, high = (format_difference(end, study.metric.decimals or 0) for end in ends)
-    return f"{low} to {high}"
+    decimals = study.metric.decimals or 0
+    return " to ".join(format_difference(end, decimals) for end in (interval.low, interval.high))

@@ -365,6 +365,7 @@ class Grid:
         cells: One row per level of y, in the order of `study.y.levels`; in it one cell per
             level of x, in the order of `study.x.levels`.
         computed: Whether the values are computed from other grids (an aggregate not printed).
+        parts: The grids that an aggregate is the mean of, where there are all of them.
         aggregate: Whether one of its levels sums up others.
     """
 
@@ -372,6 +373,7 @@ class Grid:
     levels: Levels
     cells: tuple[tuple[Cell, ...], ...]
     computed: bool = False
+    parts: tuple[Grid, ...] = field(default=(), repr=False)
     aggregate: bool = field(init=False)
 
     def __post_init__(self) -> None:

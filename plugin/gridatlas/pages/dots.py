@@ -9,7 +9,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
 from gridatlas.charts.dots import BETWEEN, SHOWN, DotPlot, DotRow
 from gridatlas.charts.plotting import Scope
-from gridatlas.model.format import name_with_unit, value_with_unit
+from gridatlas.model.format import format_value, name_with_unit, to, value_with_unit
 from gridatlas.model.study import Factor, Grid, Point, Study, point_slug
 from gridatlas.pages.plot_tables import Tables, tables_of
 from gridatlas.statistics.interval import Interval, mean_interval
@@ -86,11 +86,10 @@ def _means(tables: Tables, decimals: int) -> tuple[list[DotRow], int]:
                 for level, factor in ((x, study.x), (y, study.y))
                 if len(factor.levels) > 1
             )
-            text = f"{value:.{decimals}f}"
+            text = format_value(value, decimals)
             words = value_with_unit(text, study.metric.unit)
             if narrow:
-                ends = " to ".join(f"{end:.{decimals}f}" for end in narrow)
-                words += f", 95 % interval {ends}"
+                words += f", 95 % interval {to(narrow, decimals)}"
             label = f"{BETWEEN.join(levels)}: {words}"
             found.append(DotRow(point_slug(x, y), levels, value, narrow, wide, text, label))
     return found, missing

@@ -19,8 +19,9 @@ from gridatlas.assessment.reruns import CellRerun
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
 from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
+from gridatlas.model.format import denoised
 from gridatlas.model.schema import level_number
-from gridatlas.model.study import Cell, Grid, Reading
+from gridatlas.model.study import Cell, Grid, Reading, Study
 from gridatlas.pages.figure import Figure, PlotSubject
 from gridatlas.results.grids import readings_of
 from gridatlas.results.items import trials
@@ -143,8 +144,8 @@ def to_json(cells: GridCells) -> str:
         "readings": [_reading(reading) for reading in readings_of(study, [grid])],
         "profiles": {
             "interval": means.method or None,
-            "x": [_mean(mean) for mean in means.x],
-            "y": [_mean(mean) for mean in means.y] if study.second else [],
+            "x": [_mean(mean, study) for mean in means.x],
+            "y": [_mean(mean, study) for mean in means.y] if study.second else [],
         },
     }
     # One cell per line: small enough for a million of them, and lines can be compared.
@@ -190,12 +191,13 @@ def _entries(cells: GridCells) -> Iterator[str]:
 
 def _more(view: CellView) -> dict[str, Any]:
     """What is known of a cell beside what stands in it."""
-    several = len(view.grid.study.accounts) > 1
+    study = view.grid.study
+    several = len(study.accounts) > 1
     return (
-        _interval(view.interval)
-        | _range(view.range)
+        _interval(view.interval, study)
+        | _range(view.range, study)
         | (_read(view) if several else {})
-        | _rerun(view.rerun)
+        | _rerun(view.rerun, study)
     )
 
 
@@ -307,32 +309,32 @@ def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
     return {"state": cell.state} | without_empty(entries)
 
 
-def _interval(cell: CellUncertainty | None) -> dict[str, Any]:
-    """The 95 % interval, rounded as no reader can use more."""
+def _interval(cell: CellUncertainty | None, study: Study) -> dict[str, Any]:
+    """The 95 % interval, without the noise of binary arithmetic."""
     if cell is None:
         return {}
     return {
-        "interval_95": [round(cell.low, 4), round(cell.high, 4)],
+        "interval_95": [denoised(end, study) for end in (cell.low, cell.high)],
         "may_be_best": cell.in_best_set,
     }
 
 
-def _range(ends: Ends | None) -> dict[str, Any]:
+def _range(ends: Ends | None, study: Study) -> dict[str, Any]:
     """Lowest and highest of too few repeats, which have no interval."""
-    return {} if ends is None else {"range": [round(limit, 4) for limit in ends]}
+    return {} if ends is None else {"range": [denoised(end, study) for end in ends]}
 
 
-def _mean(mean: LevelMean) -> dict[str, Any]:
-    """The mean at one level of an axis, rounded as no reader can use more."""
+def _mean(mean: LevelMean, study: Study) -> dict[str, Any]:
+    """The mean at one level of an axis, without the noise of binary arithmetic."""
     entry = {
         "level": _level(mean.level.key),
         "label": mean.level.label,
         "cells": mean.cells,
-        "mean": None if mean.mean is None else round(mean.mean, 4),
+        "mean": None if mean.mean is None else denoised(mean.mean, study),
     }
     if mean.interval is None:
         return entry
-    return entry | {"interval_95": [round(limit, 4) for limit in mean.interval]}
+    return entry | {"interval_95": [denoised(end, study) for end in mean.interval]}
 
 
 def _read(view: CellView) -> dict[str, Any]:
@@ -352,7 +354,7 @@ def _read(view: CellView) -> dict[str, Any]:
     }
 
 
-def _rerun(cell: CellRerun | None) -> dict[str, Any]:
+def _rerun(cell: CellRerun | None, study: Study) -> dict[str, Any]:
     """The cell measured again, and its verdict; nothing where it isn't run."""
     if cell is None or cell.verdict == "not run":
         return {}
@@ -361,7 +363,7 @@ def _rerun(cell: CellRerun | None) -> dict[str, Any]:
         content |= {"value": float(cell.again.value), "n": cell.again.n, "run": cell.again.run}
     if cell.interval is not None:
         ends = (cell.interval.low, cell.interval.high)
-        content |= {"difference_95": [round(limit, 4) for limit in ends], "method": cell.method}
+        content |= {"difference_95": [denoised(end, study) for end in ends], "method": cell.method}
     if cell.reason:
         content["reason"] = cell.reason
     return {"reproduced": content}

@@ -23,9 +23,11 @@ from gridatlas.model.format import (
     between,
     cell_text,
     format_difference,
+    format_p,
     format_value,
     is_are,
     many,
+    mean_decimals,
     spread_words,
     value_with_unit,
 )
@@ -49,44 +51,37 @@ CELLS_NAMED = 3
 """Cells of one value up to which a page names them all."""
 
 
-def _value(value: Decimal | None, study: Study, more: int = 0) -> str:
+def _value(value: Decimal | None, study: Study) -> str:
     if value is None:
         return "–"
-    text = format_value(value, (study.metric.decimals or 0) + more)
+    text = format_value(value, study.metric.decimals or 0)
     return value_with_unit(text, study.metric.unit)
 
 
-def _points(value: Decimal | None, study: Study, more: int = 0) -> str:
+def _points(value: Decimal | float | None, study: Study) -> str:
     """A spread or range: of percentages, in percentage points."""
     if value is None:
         return "–"
-    text = format_value(value, (study.metric.decimals or 0) + more)
+    text = format_value(value, study.metric.decimals or 0)
     return value_with_unit(text, study.metric.unit, difference=True)
 
 
-def _signed(value: Decimal | None, study: Study, more: int = 1) -> str:
-    if value is None:
-        return "–"
-    text = format_difference(value, (study.metric.decimals or 0) + more)
+def _mean(value: Decimal, study: Study) -> str:
+    return value_with_unit(format_value(value, mean_decimals(study)), study.metric.unit)
+
+
+def _mean_difference(value: Decimal, study: Study) -> str:
+    text = format_difference(value, mean_decimals(study))
     return value_with_unit(text, study.metric.unit, difference=True)
 
 
 def _scale_end(end: float, study: Study, signed: bool) -> str:
     """An end of a colour scale, in the metric's unit; `signed` with its sign, and rounded."""
     if not signed:
-        return format_value(Decimal(repr(end)), study.metric.decimals or 0)
+        return format_value(end, study.metric.decimals or 0)
     number = Decimal(f"{end:.6g}")
     decimals = max(0, -int(number.normalize().as_tuple().exponent))
     return format_difference(number, decimals)
-
-
-def _p_value(p: float | None) -> str:
-    """A p-value with two significant digits, never rounded to 0 or 1."""
-    if p is None:
-        return "–"
-    if p < 0.001:
-        return "< 0.001"
-    return "> 0.99" if p > 0.99 else f"{p:.2g}"
 
 
 def _and(texts: Iterable[str]) -> str:
@@ -294,16 +289,17 @@ def _urlsafe(url: str) -> Markup:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "urlsafe": _urlsafe,
-    "p_value": _p_value,
+    "p_value": lambda p: "–" if p is None else format_p(p),
+    "decimals": format_value,
     "between": between,
     "cell_method": cell_method,
-    "points_float": lambda number, study: _points(Decimal(repr(number)), study),
     "value": _value,
     "scale_end": _scale_end,
     "points": _points,
     "many": many,
     "is_are": is_are,
-    "signed": _signed,
+    "mean": _mean,
+    "mean_difference": _mean_difference,
     "and": _and,
     "inline": inline,
     "summary": summarise,

@@ -9,8 +9,13 @@ from gridatlas.assessment.answers.answer import ADVERBS, Answer, Contrast, Grade
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.forest import Forest, ForestRow
-from gridatlas.charts.plotting import signed
-from gridatlas.model.format import difference_unit, name_with_unit, value_with_unit
+from gridatlas.model.format import (
+    difference_unit,
+    format_difference,
+    mean_decimals,
+    name_with_unit,
+    value_with_unit,
+)
 from gridatlas.model.study import Factor, Level, Study
 
 CERTAINTY: Mapping[Grade, str] = {
@@ -52,7 +57,7 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
     unit = difference_unit(study.metric.unit)
     minus = f"{first or 'level'} − {second or 'level'}"
     title = f"{facet.label}: difference in {study.metric.name}"
-    decimals = study.metric.decimals or 1
+    decimals = mean_decimals(study)
     drawn = [
         _forest_row(study, decimals, name, contrast, len(whole) == 1 and contrast is whole[0])
         for name, contrast in zip(names, rows, strict=True)
@@ -144,12 +149,12 @@ def _turned(contrast: Contrast) -> Contrast:
 def _forest_row(
     study: Study, decimals: int, name: str, contrast: Contrast, whole: bool
 ) -> ForestRow:
-    difference = signed(contrast.value, decimals)
+    difference = format_difference(contrast.value, decimals)
     words = value_with_unit(difference, study.metric.unit, difference=True)
     text = "can't be tested"
     interval = _ends(contrast.low, contrast.high)
     if interval:
-        ends = " to ".join(signed(end, decimals) for end in interval)
+        ends = " to ".join(format_difference(end, decimals) for end in interval)
         text = f"{difference} ({ends})"
         words += f", 95 % interval {ends} for {contrast.scope}"
     else:

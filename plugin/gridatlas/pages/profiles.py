@@ -11,7 +11,7 @@ from gridatlas.assessment.answers.answer import number_text
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.plotting import Scope, padded
 from gridatlas.charts.profile import Profile, ProfileLine
-from gridatlas.model.format import difference_unit, name_with_unit, value_with_unit
+from gridatlas.model.format import difference_unit, mean_decimals, name_with_unit, value_with_unit
 from gridatlas.model.study import Grid, Level, Study, inline
 from gridatlas.pages.plot_tables import Tables, tables_of
 
@@ -91,7 +91,7 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
         band=band,
         scope=scope,
         domain=(-1.0, 1.0),
-        decimals=metric.decimals or 1,
+        decimals=mean_decimals(study),
         other=inline(other.label),
         rows=len(rows),
         rows_of=len(other.levels),

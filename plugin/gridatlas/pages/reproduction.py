@@ -19,7 +19,9 @@ from gridatlas.model.format import (
     cell_text,
     difference_ends,
     format_difference,
+    format_value,
     many,
+    rounded,
     value_with_unit,
 )
 from gridatlas.model.schema import PLACEHOLDER
@@ -352,8 +354,8 @@ def _answers_row(name: str, cells: list[Answers]) -> AnswersRow:
         f"{n:,}",
         _shares([(cell.unanswered, cell.n) for cell in cells]),
         _shares([(cell.truncated, cell.n) for cell in cells]),
-        f"{sum(cell.tokens for cell in cells) / n:,.1f}",
-        f"{sum(prunes) / n:,.1f}" if prunes else "",
+        f"{rounded(sum(cell.tokens for cell in cells) / n, 1):,}",
+        f"{rounded(sum(prunes) / n, 1):,}" if prunes else "",
     )
 
 
@@ -362,4 +364,5 @@ def _shares(counts: Iterable[tuple[int, int]]) -> str:
     counts = tuple(counts)
     share = 100 * sum(k for k, _ in counts) / sum(n for _, n in counts)
     most = max(100 * k / n for k, n in counts)
-    return f"{share:.1f} %" + (f" (at most {most:.1f} %)" if len(counts) > 1 and most else "")
+    at_most = f" (at most {format_value(most, 1)} %)"
+    return f"{format_value(share, 1)} %" + (at_most if len(counts) > 1 and most else "")

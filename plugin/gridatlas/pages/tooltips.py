@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from gridatlas.model.format import (
     beside,
     between,
     cell_text,
+    denoised,
     difference_ends,
     format_difference,
     is_are,
@@ -42,8 +44,8 @@ CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""
 
 COLUMNS = (
-    "value", "state", "spread", "interval", "range", "n", "successes", "tell", "note", "from",
-    "log", "agree",
+    "value", "exact", "state", "spread", "interval", "range", "n", "successes", "tell", "note",
+    "from", "log", "agree",
 )  # fmt: skip
 """What each cell has a say in; the rest is the heatmap's."""
 
@@ -143,6 +145,7 @@ def _of_grid(cells: GridCells, points: Points) -> dict[str, Any]:
         "grid": cells.grid.address,
         "unit": value_with_unit("", study.metric.unit),
         "value": [printed(study, view.cell) for view in views],
+        "exact": [_exact(study, view.cell) for view in views],
         "state": [
             None if view.cell.state == "ok" else STATE_LABELS[view.cell.state] for view in views
         ],
@@ -164,6 +167,12 @@ def _of_grid(cells: GridCells, points: Points) -> dict[str, Any]:
         "log": [_log(study, view.cell) for view in views],
         **_readings(cells.grid, points),
     }
+
+
+def _exact(study: Study, cell: Cell) -> float | None:
+    """A value before it was rounded to be shown; None where that is the same."""
+    text = printed(study, cell)
+    return None if text is None or Decimal(text) == cell.value else denoised(cell.value or 0, study)
 
 
 def _of_rerun(figure: Figure, rerun: Rerun, points: Points) -> dict[str, Any]:

@@ -164,7 +164,14 @@ def _aggregates(
             for j in range(len(study.y.levels))
         )
         if printed or any(cell.value is not None for row in cells for cell in row):
-            found[levels] = Grid(study, levels, cells, computed=printed is None)
+            all_of_them = tuple(grid for grid in of if grid is not None)
+            found[levels] = Grid(
+                study,
+                levels,
+                cells,
+                computed=printed is None,
+                parts=all_of_them if len(all_of_them) == len(of) else (),
+            )
     return found
 
 

@@ -33,7 +33,7 @@ class Summary:
         disputed: The points whose value is disputed.
         best_undisputed, worst_undisputed: Among the values that aren't disputed; None where all
             are.
-        mean: Arithmetic mean of the cells.
+        mean: Arithmetic mean of the cells, `unrounded`.
         spread: Largest minus smallest value, in the metric's unit (percentage points for %).
     """
 
@@ -99,12 +99,29 @@ def _summarised(grid: Grid) -> Summary | None:
         best_value=best.value,
         worst=worst.at,
         worst_value=worst.value,
-        mean=mean(values),
+        mean=mean(_present(chain.from_iterable(unrounded(grid)))),
         spread=abs(best.value - worst.value),
         disputed=disputed,
         best_undisputed=_extreme(study, undisputed, higher) if has_some else None,
         worst_undisputed=_extreme(study, undisputed, not higher) if has_some else None,
     )
+
+
+def unrounded(grid: Grid) -> _Lines:
+    """The values, row by row; in the place of a printed mean that of its parts, where all have one.
+
+    A mean of such cells is that of what was measured, and not of what a source had rounded.
+    """
+    rows = [[cell.value for cell in row] for row in grid.cells]
+    if not grid.parts:
+        return rows
+    of = [unrounded(part) for part in grid.parts]
+    for row, parts in zip(rows, zip(*of, strict=True), strict=True):
+        for at, values in enumerate(zip(*parts, strict=True)):
+            given = _present(values)
+            if row[at] is not None and len(given) == len(values):
+                row[at] = mean(given)
+    return rows
 
 
 def _present(values: Iterable[Decimal | None]) -> list[Decimal]:

@@ -626,7 +626,7 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
         "": ("described", "No values yet"),
     },
     "one grid without n": {
-        "": ("untestable", "Accuracy 43.2 % on average; can't be tested"),
+        "": ("untestable", "Accuracy 43.3 % on average; can't be tested"),
     },
     "one grid with n": {
         "": ("not-shown", "No setting and no rate or depth shown to be better"),
@@ -659,7 +659,7 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
             "Beside base: a likely higher; b likely lower; no difference shown for c",
         ),
         "model/base": ("not-shown", "base: no setting and no rate or depth shown to be better"),
-        "model/a": ("likely", "a likely scores higher than base, by 9.2 points"),
+        "model/a": ("likely", "a likely scores higher than base, by 9.3 points"),
         "model/b": ("likely", "b likely scores lower than base, by 10.1 points"),
         "model/c": ("not-shown", "No difference shown between c and base"),
     },
@@ -773,18 +773,18 @@ EXPECTED: dict[str, dict[str, tuple[str, str]]] = {
         "warmup/late": ("not-shown", "No difference shown between late and none"),
     },
     "printed scores against one": {
-        "": ("untestable", "Score 58.8 for a, 56.2 for base; can't be tested"),
-        "model": ("untestable", "Score 58.8 for a, 56.2 for base; can't be tested"),
-        "model/base": ("untestable", "base: score 56.2 on average; can't be tested"),
-        "model/a": ("untestable", "Score 58.8 for a, 56.2 for base; can't be tested"),
+        "": ("untestable", "Score 58.8 for a, 56.3 for base; can't be tested"),
+        "model": ("untestable", "Score 58.8 for a, 56.3 for base; can't be tested"),
+        "model/base": ("untestable", "base: score 56.3 on average; can't be tested"),
+        "model/a": ("untestable", "Score 58.8 for a, 56.3 for base; can't be tested"),
     },
     "printed scores of two against one": {
         "": ("untestable", "Score 4.5 base, 6.0 a and 4.5 b; can't be tested"),
     },
     "two models better than one": {
-        "": ("likely", "a and b likely score higher than base, by 9.2 and 19.9 points"),
+        "": ("likely", "a and b likely score higher than base, by 9.3 and 19.9 points"),
         "model/base": ("not-shown", "base: no setting and no rate or depth shown to be better"),
-        "model/a": ("likely", "a likely scores higher than base, by 9.2 points"),
+        "model/a": ("likely", "a likely scores higher than base, by 9.3 points"),
         "model/b": ("likely", "b likely scores higher than base, by 19.9 points"),
     },
     "outcomes by item, the same items": {

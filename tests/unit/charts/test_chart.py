@@ -37,10 +37,10 @@ PERCENT = (
         ("47.0", 0, "47"),
         ("1e3", 0, "1000"),
         ("1e-7", 2, "0.00"),
-        # Half goes to even, in decimals as printed: no binary surprises.
-        ("2.5", 0, "2"),
+        # Half goes away from zero, in decimals as printed: no binary surprises.
+        ("2.5", 0, "3"),
         ("3.5", 0, "4"),
-        ("0.25", 1, "0.2"),
+        ("0.25", 1, "0.3"),
         ("0.35", 1, "0.4"),
         ("2.675", 2, "2.68"),
         ("99.95", 1, "100.0"),
@@ -49,7 +49,7 @@ PERCENT = (
         ("-0", 0, "0"),
         ("-0.0", 1, "0.0"),
         ("-0.04", 1, "0.0"),
-        ("-0.05", 1, "0.0"),
+        ("-0.05", 1, "-0.1"),
         # More digits than decimal arithmetic keeps by default.
         ("1e30", 0, "1" + "0" * 30),
         ("1234567890123456789012345678.5", 1, "1234567890123456789012345678.5"),
@@ -183,7 +183,7 @@ def test_a_difference_is_drawn_about_nothing(make_study: MakeStudy) -> None:
         ("2,1", -4.5, "−4.5", "", "Rate 2, Depth 1: −4.5 points"),
     ]
     assert describe_difference(difference) == (
-        "b − a: −0.67 points on average over 3 cells; b is higher in 1 of 3 cells, lower in 1, "
+        "b − a: −0.7 points on average over 3 cells; b is higher in 1 of 3 cells, lower in 1, "
         "equal in 1."
     )
 

@@ -180,7 +180,7 @@ def test_nothing_is_drawn_where_it_cannot_be_tested() -> None:
 
 def test_a_difference_has_a_sign_but_for_nothing() -> None:
     plot = forest(("A", 1.0))
-    assert [plot.signed(value) for value in (1.25, -0.04, -3, 0)] == ["+1.2", "0.0", "−3.0", "0.0"]
+    assert [plot.signed(value) for value in (1.25, -0.04, -3, 0)] == ["+1.3", "0.0", "−3.0", "0.0"]
 
 
 # --- all ----------------------------------------------------------------------------------------

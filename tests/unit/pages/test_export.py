@@ -254,7 +254,7 @@ def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None
             "value": 40,
             "state": "ok",
             "reading": "cells",
-            "interval_95": [30.1234, 50],
+            "interval_95": [30.12345, 50],
             "may_be_best": True,
         },
     ]

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gridatlas.model.format import MINUS, value_with_unit
+from gridatlas.model.format import (
+    MINUS,
+    format_difference,
+    format_value,
+    mean_decimals,
+    value_with_unit,
+)
 from gridatlas.model.study import Levels, Point, Study
 
 Grade = Literal["clear", "likely", "not-shown", "untestable", "reading-dependent", "described"]
@@ -188,24 +194,16 @@ def overview_answer(studies: Mapping[str, Answer]) -> Answer:
     )
 
 
-def in_p(p: float) -> str:
-    """A p-value in words: `p = 0.032`, `p < 0.001`; two digits."""
-    if p < 0.001:
-        return "p < 0.001"
-    if p < 0.1:
-        return f"p = {float(f'{p:.2g}'):g}"
-    return f"p = {p:.2f}" if p < 0.995 else "p = 1"
-
-
 def mean_text(study: Study, value: float) -> str:
-    """A mean with its unit: one decimal more than whole numbers have."""
+    """A mean with its unit."""
     return value_with_unit(number_text(study, value), study.metric.unit)
 
 
 def number_text(study: Study, value: float, *, sign: bool = False) -> str:
     """A mean or a difference of means without its unit."""
-    text = f"{value:{'+' if sign else ''}.{study.metric.decimals or 1}f}"
-    return text.replace("-", MINUS)
+    if sign:
+        return format_difference(value, mean_decimals(study))
+    return format_value(value, mean_decimals(study)).replace("-", MINUS)
 
 
 def joined(names: Sequence[str], last: str = "and") -> str:

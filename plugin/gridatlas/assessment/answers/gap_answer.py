@@ -15,7 +15,6 @@ from gridatlas.assessment.answers.answer import (
     Evidence,
     capital,
     headline,
-    in_p,
     joined,
     mean_text,
     number_text,
@@ -23,7 +22,7 @@ from gridatlas.assessment.answers.answer import (
 )
 from gridatlas.assessment.answers.cellwise import CellTests, region
 from gridatlas.assessment.answers.gaps import JudgedGap, Scope, ScopedTest
-from gridatlas.model.format import value_with_unit
+from gridatlas.model.format import in_p, value_with_unit
 from gridatlas.model.study import inline
 from gridatlas.statistics.estimates import Floats
 

@@ -138,7 +138,7 @@ def with_reading(results: Results, reading: Reading) -> Results:
                 has_value = other is not None and other.value is not None
                 cells.append(other if other is not None and has_value else cell)
             rows.append(tuple(cells))
-        return replace(grid, cells=tuple(rows))
+        return replace(grid, cells=tuple(rows), parts=())
 
     grids: dict[Levels, Grid] = {
         levels: grid if grid.aggregate else chosen(grid) for levels, grid in results.grids.items()

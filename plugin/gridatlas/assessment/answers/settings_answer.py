@@ -15,14 +15,13 @@ from gridatlas.assessment.answers.answer import (
     Grade,
     capital,
     headline,
-    in_p,
     joined,
     mean_text,
     told_once,
 )
 from gridatlas.assessment.answers.blocks import Block, Blocks
 from gridatlas.assessment.answers.settings import AXES, Axis, Figures, Judged, Question
-from gridatlas.model.format import between, value_with_unit
+from gridatlas.model.format import between, format_value, in_p, value_with_unit
 from gridatlas.model.study import inline
 from gridatlas.results.items import share_scale
 from gridatlas.results.summary import summarise
@@ -296,7 +295,7 @@ class SettingsAnswer:
             rank = self.figures.mean_ranks()[tied[0]]
             text = (
                 f"{capital(self._setting(tied[0]))} ranks best of {of} "
-                f"({rank:.1f} of {count:,} on average; {in_p(p)})."
+                f"({format_value(float(rank), 1)} of {count:,} on average; {in_p(p)})."
             )
         else:
             value = self._amount(float(self.blocks.values[0][tied[0]]))
@@ -373,4 +372,4 @@ class SettingsAnswer:
 
     def _amount(self, value: float) -> str:
         metric = self.blocks.study.metric
-        return value_with_unit(f"{value:.{metric.decimals or 0}f}", metric.unit)
+        return value_with_unit(format_value(value, metric.decimals or 0), metric.unit)

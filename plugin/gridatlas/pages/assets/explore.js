@@ -117,9 +117,7 @@ class Chart {
   }
 
   number(value) {
-    const { decimals } = this.grid.metric;
-    const rounded = Number(value.toFixed(decimals)) || 0; // no −0
-    return rounded.toFixed(decimals).replace("-", "−");
+    return window.gridAtlas.written(value, this.grid.metric.decimals);
   }
 
   value(value) {

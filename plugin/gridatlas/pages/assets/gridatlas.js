@@ -6,7 +6,14 @@
 (() => {
   "use strict";
   if (window.gridAtlas) return;
-  window.gridAtlas = true;
+
+  /** A number as pages have it: half away from zero, of the decimal number that a float stands for. */
+  const written = (value, decimals) => {
+    const whole = Math.round(Number(`${Math.abs(value).toFixed(decimals + 9)}e${decimals}`));
+    if (!(whole < 2 ** 53)) return value.toFixed(decimals).replace("-", "−");
+    return (value < 0 && whole ? "−" : "") + (whole / 10 ** decimals).toFixed(decimals);
+  };
+  window.gridAtlas = { written };
 
   const CELL = ".ga-live path[role=button]";
   const LINKED = ".ga-figure svg path[id]"; // also cells of a heatmap without cards
@@ -181,16 +188,17 @@
     if (a == null || b == null || unit !== (from.map.data.unit || "")) return "They can't be compared.";
     const decimals = Math.max(...[a, b].map((text) => (String(text).split(".")[1] || "").length));
     const signed = (value) => {
-      const text = Math.abs(value).toFixed(decimals);
-      return (Number(text) ? (value > 0 ? "+" : "−") : "") + text;
+      const text = written(value, decimals);
+      return (number(text) > 0 ? "+" : "") + text;
     };
-    const d = number(b) - number(a);
+    const [first, second] = [from, of].map((one) => number(saying(one, "exact") ?? saying(one, "value")));
+    const d = second - first;
     const points = unit.trim() === "%" ? " points" : unit;
     const said = `Difference: ${signed(d)}${points}`;
-    const [first, second] = [from, of].map((one) => ends(saying(one, "interval")));
-    if (!first || !second) return `${said}. Not testable: no interval is known.`;
-    const low = d - Math.hypot(number(b) - second[0], first[1] - number(a));
-    const high = d + Math.hypot(second[1] - number(b), number(a) - first[0]);
+    const [ofFirst, ofSecond] = [from, of].map((one) => ends(saying(one, "interval")));
+    if (!ofFirst || !ofSecond) return `${said}. Not testable: no interval is known.`;
+    const low = d - Math.hypot(second - ofSecond[0], ofFirst[1] - first);
+    const high = d + Math.hypot(ofSecond[1] - second, first - ofFirst[0]);
     const beyond = low > 0 || high < 0;
     return `${said} (95 %: ${signed(low)} to ${signed(high)}). ` +
       (beyond

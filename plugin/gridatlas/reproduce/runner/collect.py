@@ -15,6 +15,7 @@ from pathlib import Path
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
 from gridatlas.data.tables import guarded, read_table
 from gridatlas.data.text import NAMEABLE, outside, unnameable
+from gridatlas.model.format import format_value
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.schema import level_number
 from gridatlas.progress import tracked
@@ -323,15 +324,15 @@ def _cell(line: Line, target: _Target) -> Cell:
 
 def _line(tally: Tally, run: str, target: _Target, scale: int) -> Line:
     metric = target.source.file.metric
-    places = Decimal(1).scaleb(-max(metric.decimals or 0, 4 if scale == 1 else 2))
+    places = max(metric.decimals or 0, 4 if scale == 1 else 2)
     value = Decimal(scale * tally.successes) / tally.n
     stderr = None if tally.stderr is None else Decimal(scale * tally.stderr)
     return {
         **dict(tally.cell),
-        metric.column: str(value.quantize(places)),
+        metric.column: format_value(value, places),
         "n": str(tally.n),
         "successes": str(tally.successes),
-        "stderr": "" if stderr is None else str(stderr.quantize(places)),
+        "stderr": "" if stderr is None else format_value(stderr, places),
         "run": run,
     }
 

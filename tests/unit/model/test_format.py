@@ -1,0 +1,125 @@
+"""Numbers as readers see them: rounded once, half away from zero, however they are held."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from builders import MakeStudy, table
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gridatlas.model.format import (
+    MINUS,
+    between,
+    denoised,
+    format_difference,
+    format_p,
+    format_value,
+    in_p,
+    rounded,
+)
+
+DECIMALS = st.integers(0, 6)
+AS_PRINTED = st.decimals(-10_000, 10_000, places=3)
+
+
+def by_hand(value: Fraction, decimals: int) -> str:
+    """The exact number rounded half away from zero, in digits; nothing has no sign."""
+    whole = math.floor(abs(value) * 10**decimals + Fraction(1, 2))
+    digits = str(whole).rjust(decimals + 1, "0")
+    text = digits[: len(digits) - decimals] + ("." + digits[-decimals:] if decimals else "")
+    return f"-{text}" if value < 0 and whole else text
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=12), DECIMALS)
+@example(Decimal("86.85"), 1)
+@example(Decimal("-0.05"), 1)
+@example(Decimal("-0.04"), 1)
+def test_a_decimal_is_rounded_half_away_from_zero(value: Decimal, decimals: int) -> None:
+    assert format_value(value, decimals) == by_hand(Fraction(value), decimals)
+
+
+@given(AS_PRINTED, DECIMALS)
+@example(Decimal("86.85"), 1)
+@example(Decimal("0.285"), 2)
+@example(Decimal("-0.25"), 1)
+def test_a_float_is_rounded_as_the_decimal_number_that_it_stands_for(
+    value: Decimal, decimals: int
+) -> None:
+    assert format_value(float(value), decimals) == format_value(value, decimals)
+
+
+@given(st.lists(AS_PRINTED, min_size=1, max_size=60), st.lists(AS_PRINTED, max_size=60), DECIMALS)
+@example([Decimal("87.2"), Decimal("86.5")], [], 1)
+def test_noise_of_sums_moves_no_half(
+    values: list[Decimal], others: list[Decimal], decimals: int
+) -> None:
+    """Means and their differences, as they are computed, are rounded as the exact ones."""
+    exact = Fraction(sum(map(Fraction, values))) / len(values)
+    floats = [*map(float, values)]
+    for found in (np.mean(floats), np.mean(floats[::-1]), sum(floats) / len(floats)):
+        assert format_value(found, decimals) == by_hand(exact, decimals)
+    if others:
+        exact -= Fraction(sum(map(Fraction, others))) / len(others)
+        difference = np.mean(floats) - np.mean([*map(float, others)])
+        text = format_difference(difference, decimals).replace(MINUS, "-").removeprefix("+")
+        assert text == by_hand(exact, decimals)
+
+
+@given(st.floats(-1e15, 1e15), DECIMALS)
+def test_any_float_is_off_by_half_a_unit_at_most(value: float, decimals: int) -> None:
+    text = format_value(value, decimals)
+    assert not (text.startswith("-") and not Decimal(text))
+    off = abs(Fraction(text) - Fraction(value))
+    noise = abs(Fraction(value)) / 10**14 + Fraction(1, 10 ** (decimals + 9))
+    assert off <= Fraction(1, 2 * 10**decimals) + noise
+
+
+@given(st.decimals(-1000, 1000, places=9), DECIMALS)
+def test_a_difference_has_the_digits_of_the_value_and_a_sign(value: Decimal, decimals: int) -> None:
+    text = format_difference(value, decimals)
+    digits = format_value(value, decimals)
+    assert text.lstrip("+" + MINUS) == digits.lstrip("-")
+    assert text[0] == ("+" if Decimal(digits) > 0 else MINUS if Decimal(digits) < 0 else digits[0])
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0009999, "< 0.001"),
+        (0.001, "0.001"),
+        (0.00125, "0.0013"),
+        (0.0125, "0.013"),
+        (0.03, "0.03"),
+        (0.0996, "0.1"),
+        (0.125, "0.13"),
+        (0.2, "0.20"),
+        (0.9949, "0.99"),
+        (0.996, "> 0.99"),
+        (1.0, "1"),
+    ],
+)
+def test_a_p_value_is_the_same_text_everywhere(p: float, text: str) -> None:
+    assert format_p(p) == text
+    assert in_p(p) == (f"p = {text}" if text[0] not in "<>" else f"p {text}")
+
+
+def test_ends_of_intervals_are_rounded_as_values(make_study: MakeStudy) -> None:
+    study = make_study(
+        "format: 1\ntitle: T\nmetric: {name: m, column: value, unit: '%', decimals: 1}\n"
+        "x: rate\ny: depth\n",
+        table("rate,depth,value", "1,1,40"),
+    )
+    assert between(86.85, 0.25, study) == "86.9 to 0.3"
+    # A program that rounds what it is given rounds once: 4 decimals would have made a half of it.
+    assert denoised(12.449996, study) == 12.449996
+    assert rounded(denoised(12.449996, study), 1) == Decimal("12.4")
+    assert denoised(86.84999999999998, study) == 86.85
+
+
+def test_rounding_is_that_of_decimal_arithmetic() -> None:
+    assert rounded(Decimal("2.5"), 0) == Decimal("2.5").quantize(Decimal(1), ROUND_HALF_UP) == 3
