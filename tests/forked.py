@@ -34,7 +34,7 @@ COMMANDS = ("mkdocs", "gridatlas")
 
 _LIBRARIES = (
     "altair", "babel.dates", "gridatlas.assessment.answers.study", "gridatlas.cli.main",
-    "gridatlas.hosts.mkdocs.plugin", "gridatlas.importing.detect", "markdown.extensions.tables",
+    "gridatlas.hosts.mkdocs.plugin", "gridatlas_import.detect", "markdown.extensions.tables",
     "markdown.extensions.toc", "material.plugins.search.plugin", "mkdocs.commands.build",
     "mkdocs.config.defaults", "numpy", "pygments.formatters.html", "pymdownx.superfences",
     "pymdownx.tabbed",

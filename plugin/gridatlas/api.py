@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gridatlas.charts.altair_chart import Chart
-    from gridatlas.importing.frames import FrameResult
+    from gridatlas_import.frames import FrameResult
 
 Shown = dict[str, str]
 """What a notebook shows, by its media type."""
@@ -196,7 +196,7 @@ class FrameStudy(OpenStudy):
         Raises:
             ValueError: The folder already has a study, and `replace` is false.
         """
-        from gridatlas.importing.frames import save_texts
+        from gridatlas_import.frames import save_texts
 
         folder = Path(folder)
         save_texts(dict(self.texts), folder, replace=replace)
@@ -285,9 +285,9 @@ def from_frame(
             argument to add.
         DataProblems: The study has problems.
     """
-    from gridatlas.importing.frames import study_of_frame
-    from gridatlas.importing.metric import MetricAsked
-    from gridatlas.importing.options import ImportOptions, SpreadAsked
+    from gridatlas_import.frames import study_of_frame
+    from gridatlas_import.metric import MetricAsked
+    from gridatlas_import.options import ImportOptions, SpreadAsked
 
     ends = None if range is None else (Decimal(str(range[0])), Decimal(str(range[1])))
     counts = {"n": n, "successes": successes, "stderr": stderr}

@@ -10,10 +10,10 @@ from site_builds import Build, Project, text_of
 
 import gridatlas
 from gridatlas.build.site import Site, build
-from gridatlas.diff.snapshot import load_snapshot
 from gridatlas.model.problems import Problem
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fences import Fences, StudyPages
+from gridatlas_review.snapshot import load_snapshot
 
 TEMPLATES = Path(gridatlas.__file__).parent / "pages" / "templates"
 

@@ -18,14 +18,11 @@ from gridatlas.build.study_writer import ServeCache, StudyPlan, StudyWriter
 from gridatlas.charts import palette
 from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawable, Drawing, Picture, bundle
-from gridatlas.diff.compare import compare_snapshots
-from gridatlas.diff.snapshot import Snapshot, snapshot_of
 from gridatlas.files.cache import open_cache
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
 from gridatlas.model.study import Study
-from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.context import study_paths
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
@@ -50,6 +47,9 @@ from gridatlas.pages.plan import (
 from gridatlas.pages.redirects import at_old_addresses
 from gridatlas.pages.render import Writer
 from gridatlas.progress import report, tracked
+from gridatlas_review.compare import compare_snapshots
+from gridatlas_review.page import plan_changes, with_changes
+from gridatlas_review.snapshot import Snapshot, snapshot_of
 
 ProgressReporter = Callable[[str], None]
 """Called with what was just done, such as `read tuning`."""

@@ -20,7 +20,7 @@ from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, join_names, only_problems, truncate_list
 
 if TYPE_CHECKING:
-    from gridatlas.hosts.folder import FolderChanges
+    from gridatlas_zensical.into import FolderChanges
 
 LISTED = 20
 """Files that are named one by one."""
@@ -114,7 +114,7 @@ def build(
     # The other commands don't wait for what only this one needs.
     from gridatlas.build.markdown_export import SameName, for_repository, for_wiki, markdown_files
     from gridatlas.build.site import build as build_pages
-    from gridatlas.hosts.folder import FolderError, pages_with_figures, write
+    from gridatlas_zensical.into import FolderError, pages_with_figures, write
 
     _refuse(data, into, pages)
     ending = "index.html" if no_directory_urls else ""

@@ -9,13 +9,13 @@ import click
 from gridatlas import __version__
 from gridatlas.cli.build import build
 from gridatlas.cli.check import check
-from gridatlas.cli.collect import collect
-from gridatlas.cli.diff import diff
-from gridatlas.cli.import_ import import_
 from gridatlas.cli.new import new
 from gridatlas.cli.progress import progress_at_terminal
 from gridatlas.cli.serve import serve
 from gridatlas.model.json_schema import json_schema
+from gridatlas_import.command import import_
+from gridatlas_reproduce.command import collect
+from gridatlas_review.command import diff
 
 
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})

@@ -18,8 +18,8 @@ from gridatlas.cli.shared import echo_error
 from gridatlas.files.atomic import write_atomic, write_new
 from gridatlas.files.staging import StagingDir, remove_abandoned
 from gridatlas.hosts.sites import HostError
-from gridatlas.hosts.zensical import configuration
-from gridatlas.hosts.zensical.settings import options_of
+from gridatlas_zensical import configuration
+from gridatlas_zensical.settings import options_of
 
 STARTER = Path(__file__).with_name("starter")
 CONFIG, ZENSICAL = "mkdocs.yml", "zensical.toml"

@@ -135,7 +135,7 @@ class Adapter(Protocol):
 MODULES = {
     "mkdocs": "gridatlas.hosts.sites",
     "properdocs": "gridatlas.hosts.sites",
-    "zensical": "gridatlas.hosts.zensical.host",
+    "zensical": "gridatlas_zensical.host",
 }
 """The module of each host; only that of the project's own is imported."""
 

@@ -17,7 +17,6 @@ from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
-from gridatlas.pages.changes import changes_parts
 from gridatlas.pages.embeds import bibtex, embed_path, share
 from gridatlas.pages.environment import (
     IN_TEMPLATES,
@@ -46,6 +45,7 @@ from gridatlas.pages.svg import (
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
 from gridatlas.results.differences import Difference
+from gridatlas_review.page import changes_parts
 
 CHECK_PARTS = {
     "tallies": "statements",

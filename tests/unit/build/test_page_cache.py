@@ -16,9 +16,9 @@ from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import build
 from gridatlas.build.study_writer import StudyWriter
 from gridatlas.data import signatures
-from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.files.cache import FILE
 from gridatlas.pages.page import Page
+from gridatlas_review.snapshot import snapshot_of
 
 STUDY = """\
 format: 1

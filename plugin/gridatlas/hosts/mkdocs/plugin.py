@@ -29,7 +29,6 @@ from gridatlas.build.study_writer import ServeCache
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
 from gridatlas.csp.policy import add_policy
-from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas.files.cache import open_cache
 from gridatlas.files.retained import RetainedFiles
 from gridatlas.files.staging import StagedSite
@@ -68,6 +67,7 @@ from gridatlas.pages.fences import Fences, StudyPages
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.page import Page, fill, page_links
 from gridatlas.pages.search import INDEX, cell_entries, source_entries, with_entries
+from gridatlas_review.snapshot import Snapshot, SnapshotError, load_base
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
     from mkdocs.livereload import LiveReloadServer
