@@ -8,8 +8,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from jinja2 import Environment
-
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
@@ -19,7 +17,7 @@ from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, poi
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.page import page_link
-from gridatlas.pages.plan import PagePlan
+from gridatlas.pages.plan import PagePlan, RenderPart
 from gridatlas.results.differences import subtract
 from gridatlas_review.changes import Changes, StudyChanges
 from gridatlas_review.compare import make_report
@@ -62,11 +60,9 @@ def section_context(report: Report) -> dict[str, Any]:
     }
 
 
-def changes_parts(plan: PagePlan, html: Environment) -> dict[str, str]:
+def changes_parts(plan: PagePlan, render: RenderPart) -> dict[str, str]:
     """What the page Changes has, part by part: the studies first, then the sections."""
-    report: Report | None = plan.context.get("report")
-    if report is None:
-        return {}
+    report: Report = plan.context["report"]
 
     def address(link: str) -> str:
         path, _, anchor = link.partition("#")
@@ -74,15 +70,13 @@ def changes_parts(plan: PagePlan, html: Environment) -> dict[str, str]:
 
     pages = plan.context["study_pages"]
     links = {study: str(page_link(plan.path, to)) for study, to in pages.items()}
-    template = html.get_template("changes.html.jinja")
     context = {**section_context(report), "links": links, "page": True}
     found = {
-        f"section-{section.id}": template.render(section=section, **context).strip()
+        f"section-{section.id}": render("changes", section=section, **context)
         for section in report.sections
     }
-    template = html.get_template("changes_lead.html.jinja")
     for lead in report.leads:
-        found[f"lead-{lead.study}"] = template.render(lead=lead, address=address).strip()
+        found[f"lead-{lead.study}"] = render("changes_lead", lead=lead, address=address)
     return found
 
 
@@ -129,6 +123,7 @@ def plan_changes(changes: Changes, assessments: Iterable[Assessment], into: str)
         },
         given=tuple(sections),
         is_index=False,
+        parts=changes_parts,
     )
 
 

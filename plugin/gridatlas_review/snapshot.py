@@ -10,6 +10,7 @@ from tempfile import gettempdir
 
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
+from gridatlas.build.comparison import CannotCompare
 from gridatlas.data.git import (
     NoFolderError,
     Revision,
@@ -46,7 +47,7 @@ class Snapshot:
         return self.studies.unreadable
 
 
-class SnapshotError(Exception):
+class SnapshotError(CannotCompare):
     """A snapshot can't be compared; the message says why, and what to do."""
 
 

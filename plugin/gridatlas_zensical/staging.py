@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessments
+from gridatlas.build.comparison import Base, CannotCompare, load_base
 from gridatlas.build.site import ProgressReporter, Site, build
 from gridatlas.build.study_writer import ServeCache
 from gridatlas.data.signatures import file_signatures
@@ -23,7 +24,6 @@ from gridatlas.hosts.reporting import not_written
 from gridatlas.hosts.sites import HostError, Project
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.page import Page
-from gridatlas_review.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas_zensical.folders import Content, Mirror, in_memory, of_file
 from gridatlas_zensical.into import (
     MANIFEST,
@@ -102,18 +102,18 @@ class Staging:
     def _path(self, path: str) -> Path:
         return self.project.folder / path
 
-    def _base(self, options: Options) -> tuple[Snapshot | None, tuple[str, ...]]:
+    def _base(self, options: Options) -> tuple[Base | None, tuple[str, ...]]:
         """What to compare with, and why it can't be had."""
         if not options.compare_to:
             return None, ()
         root, cache = self.project.folder, self._path(options.cache)
         try:
             return load_base(options.compare_to, Path(options.data), root, cache=cache), ()
-        except SnapshotError as error:
+        except CannotCompare as error:
             left_out = "The page of changes is left out."
             return None, (f"gridatlas: the option compare_to: {error}\n{left_out}",)
 
-    def _site(self, settings: Settings, base: Snapshot | None, progress: ProgressReporter) -> Site:
+    def _site(self, settings: Settings, base: Base | None, progress: ProgressReporter) -> Site:
         options = settings.options
         return build(
             self._path(options.data),

@@ -45,7 +45,6 @@ from gridatlas.pages.svg import (
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
 from gridatlas.results.differences import Difference
-from gridatlas_review.page import changes_parts
 
 CHECK_PARTS = {
     "tallies": "statements",
@@ -188,7 +187,8 @@ class Templates:
             row.key: self._row(replace(row, explained=explained), target) for row in whole_first
         }
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
-        figures |= changes_parts(plan, self._html) | self._cite(plan) | self._checks(plan)
+        figures |= self._cite(plan) | self._checks(plan)
+        figures |= plan.parts(plan, self._part) if plan.parts else {}
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context |= plan.anatomy().context if plan.anatomy else {}

@@ -18,6 +18,7 @@ from gridatlas.build.study_writer import StudyWriter
 from gridatlas.data import signatures
 from gridatlas.files.cache import FILE
 from gridatlas.pages.page import Page
+from gridatlas_review.base import SnapshotBase
 from gridatlas_review.snapshot import snapshot_of
 
 STUDY = """\
@@ -157,7 +158,8 @@ def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     write(data, "two")
-    base = snapshot_of(load_data(data, "data"), "data", "before", None) if compared else None
+    before = snapshot_of(load_data(data, "data"), "data", "before", None)
+    base = SnapshotBase(before) if compared else None
     build(data, "data", cache=cache, base=base)
     for edit, done in EDITS.items():
         done(data)

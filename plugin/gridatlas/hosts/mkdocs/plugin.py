@@ -23,6 +23,7 @@ from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 from mkdocs.utils.templates import TemplateContext
 
+from gridatlas.build.comparison import Base, CannotCompare, load_base
 from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import Site, build
 from gridatlas.build.study_writer import ServeCache
@@ -67,7 +68,6 @@ from gridatlas.pages.fences import Fences, StudyPages
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.page import Page, fill, page_links
 from gridatlas.pages.search import INDEX, cell_entries, source_entries, with_entries
-from gridatlas_review.snapshot import Snapshot, SnapshotError, load_base
 
 if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
     from mkdocs.livereload import LiveReloadServer
@@ -428,7 +428,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             raise PluginError(f"gridatlas: {number} in the data (listed above), and strict is set")
         return site
 
-    def _base(self, config: MkDocsConfig) -> Snapshot | None:
+    def _base(self, config: MkDocsConfig) -> Base | None:
         """What to compare with; None where nothing is asked for, or it can't be had."""
         if not self.config.compare_to:
             return None
@@ -436,7 +436,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         try:
             root, cache = self._path(config, "."), self._path(config, self.config.cache)
             return load_base(self.config.compare_to, data, root, cache=cache)
-        except SnapshotError as error:
+        except CannotCompare as error:
             message = f"gridatlas: the option compare_to: {error}"
             if self.config.strict and not self.serving:
                 raise PluginError(message) from error
