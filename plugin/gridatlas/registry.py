@@ -13,8 +13,7 @@ COMPARE = "gridatlas.compare"
 """`base` loads what the studies are compared with; see `gridatlas.build.comparison`."""
 HOSTS = "gridatlas.hosts"
 """Site generators, by the names of their modules; see `gridatlas.hosts.sites.Host`."""
-IMPORTERS = "gridatlas.importers"
-"""`frame` makes a study of a data frame."""
+
 EXPORTS = "gridatlas.exports"
 """`folder` writes the pages into a folder, for `gridatlas build --into`."""
 

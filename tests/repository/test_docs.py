@@ -17,8 +17,8 @@ from documents import DOCS, PAGES, ROOT, blocks, words
 from pydantic import BaseModel
 
 import gridatlas
+from gridatlas import registry
 from gridatlas.checks import TITLES
-from gridatlas.cli.main import main
 from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.model.json_schema import attribute_docstrings, json_schema, models
@@ -31,6 +31,9 @@ from gridatlas.pages.plan import plan_overview, plan_study, plan_unreadable
 from gridatlas_zensical.standalone import StandaloneExtension
 
 PACKAGE = Path(gridatlas.__file__).parent
+COMMANDS = {
+    name: registry.load(registry.COMMANDS, name) for name in registry.found(registry.COMMANDS)
+}
 PACKAGES = PACKAGE.parent
 SOURCES = sorted(PACKAGES.rglob("*.py"))
 
@@ -160,12 +163,12 @@ def test_no_facet_can_take_the_place_of_a_page_or_file() -> None:
 def test_commands_page_has_every_command() -> None:
     page = (DOCS / "commands.md").read_text("utf-8")
     parts = re.findall(r"^## (.*)\n\n<!--code: (.*)-->$", page, re.MULTILINE)
-    names = ["", *main.commands]
+    names = ["", *COMMANDS]
     assert sorted(parts) == sorted(
         (f"gridatlas {name}".rstrip(), f"command {name}".rstrip()) for name in names
     )
     # No command is below another one, where none would look for it.
-    assert not any(isinstance(command, click.Group) for command in main.commands.values())
+    assert not any(isinstance(command, click.Group) for command in COMMANDS.values())
 
 
 def test_every_template_is_described_with_what_it_gets() -> None:

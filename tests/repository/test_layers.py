@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import json
+import os
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -209,3 +210,86 @@ def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() 
     }
     assert ours & drawing == set()
     assert loaded & (HEAVY | {"numpy", "mkdocs"}) == set()
+
+
+# --- the packages beside the core ---------------------------------------------------------------
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    loaded = _loaded("from gridatlas.cli import main; main(['--help'], standalone_mode=False)")
+    assert {"import", "diff", "collect", "gridatlas.cli.main"} <= loaded  # the list, the modules
+    packages = {name.partition(".")[0] for name in loaded if name.startswith("gridatlas")}
+    assert not any(name.endswith(".command") for name in loaded)
+    assert packages == {"gridatlas", "gridatlas_import", "gridatlas_reproduce", "gridatlas_review"}
+    assert loaded & {"pydantic", "yaml", "gridatlas.cli.check"} == set()
+
+
+ABSENT = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0].startswith("gridatlas_"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+if sys.argv.pop() == "alone":
+    sys.meta_path.insert(0, Absent())
+"""
+SITE = """\
+site_name: Mine
+theme: {name: material, font: false}
+plugins: [search, gridatlas: {strict: true}]
+"""
+
+
+def _python(code: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", ABSENT + code, *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_core_alone_builds_the_same_site(tmp_path: Path) -> None:
+    """Dear: two sites in processes of their own, one of which can't import the other packages."""
+    sites = {}
+    for how in ("all", "alone"):
+        folder = tmp_path / how
+        write_study(folder / "data/demo", STUDY, CELLS)
+        (folder / "docs").mkdir()
+        (folder / "docs/index.md").write_text("# Home\n\n```grid\ndemo/a\n```\n", "utf-8")
+        (folder / "mkdocs.yml").write_text(SITE, "utf-8")
+        code = "from mkdocs.__main__ import cli; cli(['build', '--strict'])"
+        built = _python(code, folder, how)
+        assert built.returncode == 0, built.stderr
+        files = [path for path in (folder / "site").rglob("*") if path.is_file()]
+        sites[how] = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    assert len(sites["all"]) > 30
+    dated = {name for name in sites["all"] if Path(name).name.startswith("sitemap.xml")}
+    assert sites["alone"].keys() == sites["all"].keys()
+    assert [
+        name for name in sites["all"].keys() - dated if sites["alone"][name] != sites["all"][name]
+    ] == []
+
+
+def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+    write_study(tmp_path / "data/demo", STUDY, CELLS)
+    run = "from gridatlas.cli import main; main()"
+    listed = _python(run, tmp_path, "--help", "alone")
+    assert "\n  check " in listed.stdout
+    assert "\n  diff " not in listed.stdout
+    absent = _python(run, tmp_path, "diff", "data", "data", "alone")
+    assert absent.returncode == 2
+    assert absent.stderr.splitlines()[-1] == (
+        'Error: the entry point "diff" of gridatlas.commands needs gridatlas_review, which '
+        "isn't installed"
+    )
+    into = _python(run, tmp_path, "build", "--into", "docs", "alone")
+    assert into.returncode == 2
+    assert into.stderr.splitlines()[-1] == (
+        'Error: --into: the entry point "folder" of gridatlas.exports needs gridatlas_zensical, '
+        "which isn't installed"
+    )

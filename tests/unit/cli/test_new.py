@@ -14,8 +14,8 @@ import yaml
 from click.testing import CliRunner, Result
 
 from gridatlas.cli.main import main
-from gridatlas.cli.mkdocs_config import CannotAdd, with_plugin
 from gridatlas.cli.new import STARTER, offer_site
+from gridatlas.hosts.mkdocs_config import CannotAdd, with_plugin
 
 DOCS = Path(__file__).parents[3] / "docs" / "assets"
 
