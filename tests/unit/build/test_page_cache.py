@@ -4,11 +4,13 @@ import gc
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import write_study
+from builders import REPOSITORY, write_study
 
 from gridatlas.assessment.pipeline import gc_disabled, load_data
 from gridatlas.build import page_cache
@@ -232,6 +234,38 @@ def test_a_damaged_entry_is_written_again(tmp_path: Path, written: list[str], pa
     assert written == ["one", "one"]
     assert dict(build(data, cache=cache).files) == dict(first.files)
     assert written == ["one", "one"]
+
+
+DIGEST = """
+from gridatlas.build.page_cache import _code_digest
+print(_code_digest())
+"""
+
+
+def test_a_byte_of_any_package_that_writes_pages_gives_other_keys(tmp_path: Path) -> None:
+    """Dear: a process per package, with the sources copied."""
+    shutil.copytree(
+        REPOSITORY / "plugin", tmp_path / "plugin", ignore=shutil.ignore_patterns("*.pyc")
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "plugin")}
+
+    def digest() -> str:
+        command = [sys.executable, "-c", DIGEST]
+        return subprocess.run(
+            command, env=environment, check=True, capture_output=True, text=True
+        ).stdout
+
+    found = [digest()]
+    for file in (
+        "gridatlas/checks/counts.py",
+        "gridatlas/pages/templates/study.md.jinja",
+        "gridatlas_review/page.py",
+        "gridatlas_zensical/into.py",
+    ):
+        with (tmp_path / "plugin" / file).open("a", encoding="utf-8") as source:
+            source.write("\n")
+        found.append(digest())
+    assert len(set(found)) == 5
 
 
 def test_another_version_writes_its_own(
