@@ -33,8 +33,10 @@ COMMANDS = ("mkdocs", "gridatlas")
 """What can be run, beside scripts."""
 
 _LIBRARIES = (
-    "altair", "babel.dates", "gridatlas.assessment.answers.study", "gridatlas.cli.main",
-    "gridatlas.hosts.mkdocs.plugin", "gridatlas.importing.detect", "markdown.extensions.tables",
+    "altair", "babel.dates", "gridatlas.assessment.answers.study", "gridatlas.cli.build",
+    "gridatlas.cli.check", "gridatlas.cli.new", "gridatlas.hosts.mkdocs.plugin",
+    "gridatlas_import.command", "gridatlas_import.detect", "gridatlas_review.base",
+    "gridatlas_review.command", "gridatlas_zensical.export", "markdown.extensions.tables",
     "markdown.extensions.toc", "material.plugins.search.plugin", "mkdocs.commands.build",
     "mkdocs.config.defaults", "numpy", "pygments.formatters.html", "pymdownx.superfences",
     "pymdownx.tabbed",

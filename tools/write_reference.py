@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from gridatlas import registry
 from gridatlas.claims.names import BEFORE_DOT, MEANINGS, METHODS, PROPERTIES
 from gridatlas.cli.main import main
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
@@ -145,7 +146,7 @@ def command(name: str = "") -> str:
     The page has a section for each command, and says of all at once that they have `--help`, and
     how they exit.
     """
-    found = main.commands[name] if name else main
+    found = registry.load(registry.COMMANDS, name) if name else main
     path = f"gridatlas {name}".rstrip()
     context = click.Context(
         found, info_name=path, terminal_width=78, help_option_names=["-h", "--help"]

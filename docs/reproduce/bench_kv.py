@@ -85,20 +85,20 @@ from pathlib import Path
 
 import click
 
-from gridatlas.reproduce.kv.bench import SHAPES, Bench
-from gridatlas.reproduce.kv.bench_plan import plan_of
-from gridatlas.reproduce.kv.bench_run import measure
-from gridatlas.reproduce.kv.bench_tables import as_csv, compared, summary
-from gridatlas.reproduce.kv.options import (
+from gridatlas.meter import report
+from gridatlas_reproduce.kv.bench import SHAPES, Bench
+from gridatlas_reproduce.kv.bench_plan import plan_of
+from gridatlas_reproduce.kv.bench_run import measure
+from gridatlas_reproduce.kv.bench_tables import as_csv, compared, summary
+from gridatlas_reproduce.kv.options import (
     attention_option,
     dtype_option,
     exact_ratios,
     protect_option,
     trigger_option,
 )
-from gridatlas.reproduce.kv.scorers import NAMES
-from gridatlas.reproduce.runner.files import write_atomic
-from gridatlas.reproduce.runner.progress import report
+from gridatlas_reproduce.kv.scorers import NAMES
+from gridatlas_reproduce.runner.files import write_atomic
 
 # %% [markdown]
 # ## The command line

@@ -65,16 +65,16 @@ from decimal import Decimal
 
 import click
 
-from gridatlas.reproduce.digits.grpo import Grpo
-from gridatlas.reproduce.digits.study import (
+from gridatlas_reproduce.digits.grpo import Grpo
+from gridatlas_reproduce.digits.study import (
     DigitsFactory,
     DigitsStudy,
     expected,
     model_of,
 )
-from gridatlas.reproduce.digits.supervised import Supervised
-from gridatlas.reproduce.runner.options import RunOptions, run_options
-from gridatlas.reproduce.runner.runs import manifest
+from gridatlas_reproduce.digits.supervised import Supervised
+from gridatlas_reproduce.runner.options import RunOptions, run_options
+from gridatlas_reproduce.runner.runs import manifest
 
 SCRIPT = "grpo_digits"
 STUDY = "digits-pass-1"

@@ -96,15 +96,16 @@ from pathlib import Path
 
 import click
 
-from gridatlas.reproduce.kv import vllm_batches as vllm
-from gridatlas.reproduce.kv.models import (
+from gridatlas.meter import report
+from gridatlas_reproduce.kv import vllm_batches as vllm
+from gridatlas_reproduce.kv.models import (
     ModelChoice,
     about_model,
     choose_model,
     load_config,
     pinned,
 )
-from gridatlas.reproduce.kv.options import (
+from gridatlas_reproduce.kv.options import (
     attention_option,
     dtype_option,
     exact_ratios,
@@ -114,19 +115,18 @@ from gridatlas.reproduce.kv.options import (
     protect_option,
     trigger_option,
 )
-from gridatlas.reproduce.kv.predictor import about_predictor, find_predictor
-from gridatlas.reproduce.kv.questions import BENCHMARKS, Data, Question, load_benchmark, read_jsonl
-from gridatlas.reproduce.kv.sampling import Sampling
-from gridatlas.reproduce.kv.scorers import NAMES
-from gridatlas.reproduce.kv.shaping import BatchOptions, batch_options
-from gridatlas.reproduce.kv.sweep import RATIOS, WINDOWS, Sweep, question_of
-from gridatlas.reproduce.kv.vllm_run import VllmFactory, vllm_settings
-from gridatlas.reproduce.kv.work import SweepFactory
-from gridatlas.reproduce.runner.errors import WrongUsage
-from gridatlas.reproduce.runner.files import write_atomic
-from gridatlas.reproduce.runner.options import RunOptions, run_options
-from gridatlas.reproduce.runner.progress import report
-from gridatlas.reproduce.runner.runs import manifest
+from gridatlas_reproduce.kv.predictor import about_predictor, find_predictor
+from gridatlas_reproduce.kv.questions import BENCHMARKS, Data, Question, load_benchmark, read_jsonl
+from gridatlas_reproduce.kv.sampling import Sampling
+from gridatlas_reproduce.kv.scorers import NAMES
+from gridatlas_reproduce.kv.shaping import BatchOptions, batch_options
+from gridatlas_reproduce.kv.sweep import RATIOS, WINDOWS, Sweep, question_of
+from gridatlas_reproduce.kv.vllm_run import VllmFactory, vllm_settings
+from gridatlas_reproduce.kv.work import SweepFactory
+from gridatlas_reproduce.runner.errors import WrongUsage
+from gridatlas_reproduce.runner.files import write_atomic
+from gridatlas_reproduce.runner.options import RunOptions, run_options
+from gridatlas_reproduce.runner.runs import manifest
 
 STUDY = "dynts-window-ratio"
 

@@ -52,8 +52,9 @@ from pathlib import Path
 
 import click
 
-from gridatlas.reproduce.kv.memory import enough_memory
-from gridatlas.reproduce.kv.models import (
+from gridatlas.meter import ProgressReporter, report
+from gridatlas_reproduce.kv.memory import enough_memory
+from gridatlas_reproduce.kv.models import (
     about_model,
     choose_model,
     ends_of,
@@ -61,20 +62,19 @@ from gridatlas.reproduce.kv.models import (
     load_tokenizer,
     pinned,
 )
-from gridatlas.reproduce.kv.options import (
+from gridatlas_reproduce.kv.options import (
     dtype_option,
     model_option,
     model_revision_option,
     profile_option,
 )
-from gridatlas.reproduce.kv.predictor import PredictorSize, save_predictor
-from gridatlas.reproduce.kv.questions import read_jsonl
-from gridatlas.reproduce.kv.traces import is_of_vllm, traces_of_file, traces_of_run, traces_of_vllm
-from gridatlas.reproduce.kv.training import Training, labels_of, train
-from gridatlas.reproduce.runner.devices import choose_device
-from gridatlas.reproduce.runner.files import digest
-from gridatlas.reproduce.runner.progress import ProgressReporter, report
-from gridatlas.reproduce.runner.runs import environment, utc_now
+from gridatlas_reproduce.kv.predictor import PredictorSize, save_predictor
+from gridatlas_reproduce.kv.questions import read_jsonl
+from gridatlas_reproduce.kv.traces import is_of_vllm, traces_of_file, traces_of_run, traces_of_vllm
+from gridatlas_reproduce.kv.training import Training, labels_of, train
+from gridatlas_reproduce.runner.devices import choose_device
+from gridatlas_reproduce.runner.files import digest
+from gridatlas_reproduce.runner.runs import environment, utc_now
 
 # %% [markdown]
 # ## Labels, then training

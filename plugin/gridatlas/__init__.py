@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gridatlas.api import from_frame, load
+    from gridatlas.api import load
     from gridatlas.model.lookup import UnknownName
     from gridatlas.model.problems import DataProblems, Problem
+    from gridatlas_import.frame_study import from_frame
 
 __all__ = ["DataProblems", "Problem", "UnknownName", "from_frame", "load"]
 __version__ = "0.1.0"
@@ -20,7 +21,7 @@ _MODULES = {
     "DataProblems": "gridatlas.model.problems",
     "Problem": "gridatlas.model.problems",
     "UnknownName": "gridatlas.model.lookup",
-    "from_frame": "gridatlas.api",
+    "from_frame": "gridatlas_import.frame_study",
     "load": "gridatlas.api",
 }
 """Where the public names are: each is imported once it is used, as all modules import this one."""

@@ -1,12 +1,11 @@
-"""Studies for scripts and notebooks: what `gridatlas.load` and `gridatlas.from_frame` give."""
+"""Studies for scripts and notebooks: what `gridatlas.load` gives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from gridatlas.assessment.answers import Answer
 from gridatlas.assessment.assessment import Assessment
@@ -14,8 +13,7 @@ from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.format import many
-from gridatlas.model.inert import without_commands
-from gridatlas.model.problems import DataProblems, Problem, only_problems
+from gridatlas.model.problems import DataProblems, only_problems
 from gridatlas.model.study import Grid, Levels
 from gridatlas.results.grids import Results, find_study
 
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gridatlas.charts.altair_chart import Chart
-    from gridatlas.importing.frames import FrameResult
 
 Shown = dict[str, str]
 """What a notebook shows, by its media type."""
@@ -173,37 +170,6 @@ class OpenStudy(Results):
         return f"<study {self.study.id}: {many(len(self.grids), 'grid')}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class FrameStudy(OpenStudy):
-    """A study of a data frame, in memory until you save it.
-
-    Attributes:
-        findings: What the checks noticed.
-    """
-
-    texts: Mapping[str, str] = field(kw_only=True, repr=False, compare=False)
-    findings: tuple[Problem, ...] = field(default=(), kw_only=True, repr=False, compare=False)
-
-    def save(self, folder: str | Path, *, replace: bool = False) -> Path:
-        """Write `study.yml` and `cells.csv`.
-
-        Args:
-            folder: The folder of the study, such as `data/tuning`. Its name is the id.
-            replace: Whether to replace an existing study.
-
-        Returns:
-            The folder.
-
-        Raises:
-            ValueError: The folder already has a study, and `replace` is false.
-        """
-        from gridatlas.importing.frames import save_texts
-
-        folder = Path(folder)
-        save_texts(dict(self.texts), folder, replace=replace)
-        return folder
-
-
 class Studies(dict[str, OpenStudy]):
     """Studies by their ids; one that isn't there is refused with the nearest."""
 
@@ -230,99 +196,11 @@ def load(data: str | Path, cache: str | Path | None = None) -> Studies:
     problems = only_problems(assessments.problems)
     if problems:
         raise DataProblems(problems)
-    return Studies({study_id: _opened(study) for study_id, study in assessments.items()})
+    return Studies({study_id: opened(study) for study_id, study in assessments.items()})
 
 
-def from_frame(
-    frame: Any,
-    *,
-    x: str | None = None,
-    y: str | None = None,
-    metric: str | None = None,
-    facets: Iterable[str] = (),
-    repeats: str | Iterable[str] = (),
-    better: Literal["higher", "lower"] | None = None,
-    unit: str | None = None,
-    range: tuple[float, float] | None = None,
-    decimals: int | None = None,
-    n: str | None = None,
-    successes: str | None = None,
-    stderr: str | None = None,
-    spread: str | None = None,
-    spread_kind: Literal["sd", "se", "ci95"] | None = None,
-    spread_n: int | None = None,
-    title: str = "Results",
-    study: str = "results",
-) -> FrameStudy:
-    """Create a study from a data frame with one row per measurement, and check it.
-
-    It proposes the roles that you leave out, as `gridatlas import` does, and prints the reasons.
-
-    Args:
-        frame: A pandas frame, or any with `__dataframe__` or Arrow's `__arrow_c_stream__`.
-        x: The column of the horizontal axis.
-        y: The column of the vertical axis; `""` for none.
-        metric: The column of the values.
-        facets: The columns of other varied quantities.
-        repeats: The columns that number the repeats of a cell, or `"rows"` if none does.
-        better: Which values are better. The default comes from the name of the metric.
-        unit: The unit of the values, such as `%`; `""` for none.
-        range: Lowest and highest possible value, in the unit.
-        decimals: Decimals in pictures, from 0 to 12.
-        n: The column of trials behind each value.
-        successes: The column of trials that succeeded, from 0 to n.
-        stderr: The column of standard errors, in the unit.
-        spread: The column of the numbers after ±, in the unit; `""` for none.
-        spread_kind: Standard deviation, standard error, or half of a 95 % interval.
-        spread_n: The number of repeats behind each value, 2 or more.
-        title: The title of the study.
-        study: The id of the study.
-
-    Returns:
-        The study, in memory.
-
-    Raises:
-        ValueError: Several roles are reasonable, or rows of one cell differ. The message has the
-            argument to add.
-        DataProblems: The study has problems.
-    """
-    from gridatlas.importing.frames import study_of_frame
-    from gridatlas.importing.metric import MetricAsked
-    from gridatlas.importing.options import ImportOptions, SpreadAsked
-
-    ends = None if range is None else (Decimal(str(range[0])), Decimal(str(range[1])))
-    counts = {"n": n, "successes": successes, "stderr": stderr}
-    asked = ImportOptions(
-        x,
-        y,
-        metric,
-        (facets,) if isinstance(facets, str) else tuple(facets),
-        (repeats,) if isinstance(repeats, str) else tuple(repeats),
-        counts={kind: name for kind, name in counts.items() if name is not None},
-        about=MetricAsked(unit, ends, better, decimals),
-        spread=SpreadAsked(spread, spread_kind, spread_n),
-    )
-    found = study_of_frame(frame, asked, study, title)
-    if None in (x, y, metric):
-        print(without_commands("\n".join(found.lines)))
-    for problem in found.findings:
-        print(without_commands(str(problem)))
-    return _in_memory(found)
-
-
-def _in_memory(found: FrameResult) -> FrameStudy:
-    opened = _opened(found.assessment)
-    return FrameStudy(
-        opened.study,
-        opened.grids,
-        opened.problems,
-        assessment=found.assessment,
-        texts=found.texts,
-        findings=found.findings,
-    )
-
-
-def _opened(assessment: Assessment) -> OpenStudy:
+def opened(assessment: Assessment) -> OpenStudy:
+    """A study that was assessed, for scripts and notebooks."""
     results = assessment.results
     grids = {
         levels: OpenGrid(

@@ -30,8 +30,8 @@ from gridatlas.model.problems import Problem
 from gridatlas.pages.fence import FenceError, parse
 from gridatlas.pages.fence_figures import figures
 from gridatlas.pages.reproduction import rerun_rows, run_facts
-from gridatlas.reproduce.runner.records import Row
-from gridatlas.reproduce.runner.units import Unit, cell_of, plan_as_json
+from gridatlas_reproduce.runner.records import Row
+from gridatlas_reproduce.runner.units import Unit, cell_of, plan_as_json
 
 STUDY = b"""\
 format: 1

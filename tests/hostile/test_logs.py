@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 
 import gridatlas
 from gridatlas.cli.main import main
+from gridatlas.meter import report
 from gridatlas.model.inert import AS_HTML, AS_JSON, get_logger, without_commands
 from gridatlas.model.problems import DataProblems
-from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.progress import report
+from gridatlas_reproduce.runner.errors import CannotRun
 
 PIECES = [
     "::",

@@ -19,14 +19,14 @@ from targets import HARMLESS_STUDY as STUDY
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.data.levels import slug
-from gridatlas.diff.compare import compare_snapshots, make_report
-from gridatlas.diff.formats import to_json
-from gridatlas.diff.markdown import to_markdown
-from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import only_problems
-from gridatlas.pages.changes import changes_document
 from gridatlas.pages.exports import to_csv
 from gridatlas.results.grids import readings_at
+from gridatlas_review.compare import compare_snapshots, make_report
+from gridatlas_review.formats import to_json
+from gridatlas_review.markdown import to_markdown
+from gridatlas_review.page import changes_document
+from gridatlas_review.snapshot import snapshot_of
 
 SETTINGS = settings(
     max_examples=amount(40, 1500), deadline=None, suppress_health_check=list(HealthCheck)

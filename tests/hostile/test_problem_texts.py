@@ -19,13 +19,13 @@ from test_strings import HOOKS, shape
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.cli.main import main
 from gridatlas.data.tables import unguarded
-from gridatlas.diff.compare import compare_snapshots, make_report
-from gridatlas.diff.formats import to_json
-from gridatlas.diff.markdown import to_markdown
-from gridatlas.diff.report import Report
-from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import ALIKE, Problem, quote
-from gridatlas.pages.changes import changes_document
+from gridatlas_review.compare import compare_snapshots, make_report
+from gridatlas_review.formats import to_json
+from gridatlas_review.markdown import to_markdown
+from gridatlas_review.page import changes_document
+from gridatlas_review.report import Report
+from gridatlas_review.snapshot import snapshot_of
 
 STRINGS = [*OURS, *FOREIGN[: amount(0, len(FOREIGN))]]
 PARTS = [STRINGS[at : at + ALIKE] for at in range(0, len(STRINGS), ALIKE)]

@@ -24,10 +24,10 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.build.markdown_export import for_repository, for_wiki, markdown_files
 from gridatlas.build.site import Site, build
 from gridatlas.data.tables import unguarded
-from gridatlas.diff.compare import compare_snapshots, make_report
-from gridatlas.diff.markdown import to_markdown
-from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import printable
+from gridatlas_review.compare import compare_snapshots, make_report
+from gridatlas_review.markdown import to_markdown
+from gridatlas_review.snapshot import snapshot_of
 
 ATTACKS = [study for study in STUDIES if study != "plain"]
 every_attack = pytest.mark.parametrize("study", ATTACKS)

@@ -15,8 +15,8 @@ from gridatlas.build.markdown_export import plain_html, readable
 from gridatlas.cli.main import main
 from gridatlas.files import staging
 from gridatlas.files.staging import move
-from gridatlas.hosts import folder as written
-from gridatlas.hosts.folder import MANIFEST, FolderError, write
+from gridatlas_zensical import into as written
+from gridatlas_zensical.into import MANIFEST, FolderError, write
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -17,11 +17,10 @@ from pydantic import BaseModel
 
 import gridatlas
 import write_reference
+from gridatlas import registry
 from gridatlas.checks import TITLES
-from gridatlas.cli.main import main
 from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
-from gridatlas.hosts.standalone import StandaloneExtension
 from gridatlas.model.json_schema import attribute_docstrings, json_schema, models
 from gridatlas.model.kinds import KINDS
 from gridatlas.model.schema import RESERVED_FACETS, AcceptedEntry, StudyFile
@@ -29,9 +28,14 @@ from gridatlas.model.study import STATES
 from gridatlas.pages.fence import OPTIONS
 from gridatlas.pages.filters import FILTERS, GLOBALS
 from gridatlas.pages.plan import plan_overview, plan_study, plan_unreadable
+from gridatlas_zensical.standalone import StandaloneExtension
 
 PACKAGE = Path(gridatlas.__file__).parent
-SOURCES = sorted(PACKAGE.rglob("*.py"))
+COMMANDS = {
+    name: registry.load(registry.COMMANDS, name) for name in registry.found(registry.COMMANDS)
+}
+PACKAGES = PACKAGE.parent
+SOURCES = sorted(PACKAGES.rglob("*.py"))
 
 
 # --- nothing is left out ------------------------------------------------------------------------
@@ -159,12 +163,12 @@ def test_no_facet_can_take_the_place_of_a_page_or_file() -> None:
 def test_commands_page_has_every_command() -> None:
     page = (DOCS / "commands.md").read_text("utf-8")
     parts = re.findall(r"^## (.*)\n\n<!--code: (.*)-->$", page, re.MULTILINE)
-    names = ["", *main.commands]
+    names = ["", *COMMANDS]
     assert sorted(parts) == sorted(
         (f"gridatlas {name}".rstrip(), f"command {name}".rstrip()) for name in names
     )
     # No command is below another one, where none would look for it.
-    assert not any(isinstance(command, click.Group) for command in main.commands.values())
+    assert not any(isinstance(command, click.Group) for command in COMMANDS.values())
 
 
 def test_every_template_is_described_with_what_it_gets() -> None:
@@ -186,11 +190,15 @@ def test_every_template_is_described_with_what_it_gets() -> None:
 
 def test_contributing_has_every_package_and_target() -> None:
     words_there = words(ROOT / "CONTRIBUTING.md")
-    packages = {path.relative_to(PACKAGE).parts[0] for path in SOURCES if path.parent != PACKAGE}
-    assert packages - words_there == set()
-    modules = {word for word in words_there if re.fullmatch(r"[a-z_]+/[a-z_]+\.py", word)}
-    places = (PACKAGE, ROOT)
-    assert {name for name in modules if not any((top / name).is_file() for top in places)} == set()
+    packages = {path.relative_to(PACKAGES).parts[0] for path in SOURCES}
+    rooms = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.glob("*/*.py")}
+    assert (packages | rooms) - words_there == set()
+    modules = {
+        word for word in words_there if re.fullmatch(r"[a-z_]+/([a-z_]+/)*[a-z_]+\.py", word)
+    }
+    folders = (PACKAGE, PACKAGES, ROOT)
+    absent = [name for name in modules if not any((folder / name).is_file() for folder in folders)]
+    assert absent == []
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE)) - {"help"}
     assert {f"make {target}" for target in targets} - words_there == set()

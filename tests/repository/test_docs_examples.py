@@ -19,6 +19,7 @@ from log_samples import put_eval, put_lm_eval
 from mkdocs.config import load_config
 from once import once
 
+from gridatlas import registry
 from gridatlas.cli.main import main
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.schema import StudyFile
@@ -448,7 +449,8 @@ def examples() -> list[str]:
     lines = []
     # Under `main`: click keeps a command's first help option, and without the group it has no -h.
     above = click.Context(main, info_name="gridatlas", **main.context_settings)
-    for name, command in main.commands.items():
+    for name in registry.found(registry.COMMANDS):
+        command = registry.load(registry.COMMANDS, name)
         text = command.get_help(click.Context(command, info_name=name, parent=above))
         shown = text.partition("Examples:\n")[2].partition("\n\n")[0]
         lines += [re.split(r"\s{2,}", line.strip())[0] for line in shown.splitlines()]
@@ -478,7 +480,7 @@ def parse(line: str) -> None:
     """Read the words of a command as on the command line, and do nothing."""
     name, *words = shlex.split(line)[1:]
     above = click.Context(main, info_name="gridatlas", **main.context_settings)
-    main.commands[name].make_context(name, words, parent=above)
+    registry.load(registry.COMMANDS, name).make_context(name, words, parent=above)
 
 
 @pytest.mark.parametrize("line", [line for line in examples() if " > " not in line])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import json
+import os
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -15,17 +16,15 @@ from builders import table, write_study
 
 import gridatlas
 
-PACKAGE = Path(gridatlas.__file__).parent
+PACKAGES = Path(gridatlas.__file__).parents[1]
 
 
 def _modules() -> dict[str, Path]:
-    """Files by the modules' names below the package: `load`, `hosts.mkdocs`, `__init__`."""
+    """Files by the names of the modules: `gridatlas.api`, `gridatlas_review`."""
     modules = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
-        if parts[-1] == "__init__" and len(parts) > 1:
-            parts = parts[:-1]
-        modules[".".join(parts)] = path
+    for path in sorted(PACKAGES.rglob("*.py")):
+        parts = path.relative_to(PACKAGES).with_suffix("").parts
+        modules[".".join(parts).removesuffix(".__init__")] = path
     return modules
 
 
@@ -46,15 +45,12 @@ def _imports(path: Path) -> set[str]:
 
 
 def _of_ours(imported: set[str]) -> set[str]:
-    """Our modules among imported names; a name of the package itself is `__init__`'s."""
+    """Our modules among imported names."""
     ours = set()
     for name in imported:
-        top, _, rest = name.partition(".")
-        if top != "gridatlas":
-            continue
-        while rest and rest not in MODULES:
-            rest = rest.rpartition(".")[0]
-        ours.add(rest or "__init__")
+        parts = name.split(".")
+        within = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+        ours.update([name for name in within if name in MODULES][:1])
     return ours
 
 
@@ -65,10 +61,10 @@ def test_no_modules_import_one_another_in_a_circle() -> None:
 
 
 def test_imports_are_seen() -> None:
-    assert "claims.tree" in _of_ours(_imports(MODULES["claims.evaluation"]))
-    assert "decimal.Decimal" in _imports(MODULES["claims.evaluation"])
-    names = {"gridatlas.claims.tree.Node", "gridatlas.checks", "json"}
-    assert _of_ours(names) == {"claims.tree", "checks"}
+    assert "gridatlas.claims.tree" in _of_ours(_imports(MODULES["gridatlas.claims.evaluation"]))
+    assert "decimal.Decimal" in _imports(MODULES["gridatlas.claims.evaluation"])
+    names = {"gridatlas.claims.tree.Node", "gridatlas_review", "json"}
+    assert _of_ours(names) == {"gridatlas.claims.tree", "gridatlas_review"}
 
 
 def _users(library: str) -> set[str]:
@@ -85,26 +81,37 @@ EXTRA = {"accelerate", "datasets", "math_verify", "ray", "torch", "transformers"
 
 @pytest.mark.parametrize("library", sorted(EXTRA))
 def test_what_the_extra_brings_is_imported_in_reproduce_only(library: str) -> None:
-    assert {name for name in _users(library) if not name.startswith("reproduce.")} == set()
+    users = _users(library)
+    assert {name for name in users if not name.startswith("gridatlas_reproduce.")} == set()
 
 
-def test_reproduce_knows_only_the_form_of_the_data() -> None:
+ALLOWED = {
+    "gridatlas_reproduce": {
+        "gridatlas.cli.shared",
+        "gridatlas.data.reader",
+        "gridatlas.data.runs",
+        "gridatlas.data.tables",
+        "gridatlas.data.text",
+        "gridatlas.files.atomic",
+        "gridatlas.files.disks",
+        "gridatlas.meter",
+        "gridatlas.model.format",
+        "gridatlas.model.inert",
+        "gridatlas.model.problems",
+        "gridatlas.model.schema",
+        "gridatlas.progress",
+    },
+}
+"""What a package may know of the core, where that is less than the contracts allow."""
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_a_package_knows_only_the_form_of_the_data(package: str) -> None:
     core = set()
     for name, path in MODULES.items():
-        if name.startswith("reproduce"):
-            core |= {our for our in _of_ours(_imports(path)) if not our.startswith("reproduce")}
-    assert core <= {
-        "files.atomic",
-        "files.disks",
-        "model.inert",
-        "model.problems",
-        "model.schema",
-        "data.reader",
-        "data.runs",
-        "data.tables",
-        "data.text",
-        "progress",
-    }
+        if name.partition(".")[0] == package:
+            core |= {our for our in _of_ours(_imports(path)) if not our.startswith(package)}
+    assert core <= ALLOWED[package]
 
 
 # --- a build in which nothing changed -----------------------------------------------------------
@@ -206,3 +213,88 @@ def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() 
     }
     assert ours & drawing == set()
     assert loaded & (HEAVY | {"numpy", "mkdocs"}) == set()
+
+
+# --- the packages beside the core ---------------------------------------------------------------
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    loaded = _loaded("from gridatlas.cli import main; main(['--help'], standalone_mode=False)")
+    assert {"import", "diff", "collect", "gridatlas.cli.main"} <= loaded  # the list, the modules
+    packages = {name.partition(".")[0] for name in loaded if name.startswith("gridatlas")}
+    assert not any(name.endswith(".command") for name in loaded)
+    assert packages == {"gridatlas", "gridatlas_import", "gridatlas_reproduce", "gridatlas_review"}
+    assert loaded & {"pydantic", "yaml", "gridatlas.cli.check"} == set()
+
+
+ABSENT = """
+import sys
+from importlib.machinery import PathFinder
+
+class Without(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        absent = name.partition(".")[0].startswith("gridatlas_")
+        return None if absent else super().find_spec(name, path, target)
+
+if sys.argv.pop() == "alone":
+    sys.meta_path[sys.meta_path.index(PathFinder)] = Without
+"""
+SITE = """\
+site_name: Mine
+theme: {name: material, font: false}
+plugins: [search, gridatlas: {strict: true}]
+"""
+
+
+def _python(code: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", ABSENT + code, *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_core_alone_builds_the_same_site(tmp_path: Path) -> None:
+    """Dear: two sites in processes of their own, one of which can't import the other packages."""
+    sites = {}
+    for how in ("all", "alone"):
+        folder = tmp_path / how
+        write_study(folder / "data/demo", STUDY, CELLS)
+        (folder / "docs").mkdir()
+        (folder / "docs/index.md").write_text("# Home\n\n```grid\ndemo/a\n```\n", "utf-8")
+        (folder / "mkdocs.yml").write_text(SITE, "utf-8")
+        code = "from mkdocs.__main__ import cli; cli(['build', '--strict'])"
+        built = _python(code, folder, how)
+        assert built.returncode == 0, built.stderr
+        files = [path for path in (folder / "site").rglob("*") if path.is_file()]
+        sites[how] = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    assert len(sites["all"]) > 30
+    dated = {name for name in sites["all"] if Path(name).name.startswith("sitemap.xml")}
+    assert sites["alone"].keys() == sites["all"].keys()
+    assert [
+        name for name in sites["all"].keys() - dated if sites["alone"][name] != sites["all"][name]
+    ] == []
+
+
+def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+    write_study(tmp_path / "data/demo", STUDY, CELLS)
+    run = "from gridatlas.cli import main; main()"
+    listed = _python(run, tmp_path, "--help", "alone")
+    assert "\n  check " in listed.stdout
+    assert "\n  diff " not in listed.stdout
+    absent = _python(run, tmp_path, "diff", "data", "data", "alone")
+    assert absent.returncode == 2
+    assert absent.stderr.splitlines()[-1] == (
+        'Error: the entry point "diff" of gridatlas.commands needs gridatlas_review, which '
+        "isn't installed"
+    )
+    into = _python(run, tmp_path, "build", "--into", "docs", "alone")
+    assert into.returncode == 2
+    assert into.stderr.splitlines()[-1] == (
+        'Error: --into: the entry point "folder" of gridatlas.exports needs gridatlas_zensical, '
+        "which isn't installed"
+    )

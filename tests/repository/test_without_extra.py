@@ -12,10 +12,10 @@ from test_layers import EXTRA
 
 UNITS = """
 from pathlib import Path
-from gridatlas.reproduce.runner.engine import run_units
-from gridatlas.reproduce.runner.options import run_options
-from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
-from gridatlas.reproduce.runner.runs import manifest
+from gridatlas_reproduce.runner.engine import run_units
+from gridatlas_reproduce.runner.options import run_options
+from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas_reproduce.runner.runs import manifest
 
 class Worker:
     def work(self, group):

@@ -11,9 +11,9 @@ from hub import Hub, serving
 from toy_run import toy_rows, toy_units
 from warm import Warm
 
-from gridatlas.reproduce.runner.records import RunFolder, Unit
-from gridatlas.reproduce.runner.runs import Manifest
-from gridatlas.reproduce.runner.units import plan_as_json
+from gridatlas_reproduce.runner.records import RunFolder, Unit
+from gridatlas_reproduce.runner.runs import Manifest
+from gridatlas_reproduce.runner.units import plan_as_json
 
 STUDY = """format: 1
 title: A demo
@@ -71,7 +71,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Any
     import tiny
     import torch
 
-    from gridatlas.reproduce.kv.models import choose_model, load_model
+    from gridatlas_reproduce.kv.models import choose_model, load_model
 
     folder = tmp_path_factory.mktemp("models")
     loaded: dict[tuple[str, str], Any] = {}

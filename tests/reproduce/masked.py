@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from gridatlas.reproduce.kv.selection import Budget
+from gridatlas_reproduce.kv.selection import Budget
 
 
 @dataclass

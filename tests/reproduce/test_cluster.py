@@ -22,11 +22,11 @@ from test_kv_sweep import SMALL, page, read
 from toy_run import ToyFactory, ToyWorker, toy_rows, toy_units
 
 from conftest import MakeRun
-from gridatlas.reproduce.runner import cluster
-from gridatlas.reproduce.runner.engine import run_units
-from gridatlas.reproduce.runner.errors import CannotRun, OutOfMemory
-from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
-from gridatlas.reproduce.runner.workers import Devices
+from gridatlas_reproduce.runner import cluster
+from gridatlas_reproduce.runner.engine import run_units
+from gridatlas_reproduce.runner.errors import CannotRun, OutOfMemory
+from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas_reproduce.runner.workers import Devices
 
 # Ray's own warnings aren't ours to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -17,9 +17,9 @@ from toy_run import toy_rows
 
 from conftest import STUDY, MakeRun
 from gridatlas.cli.main import main
-from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
-from gridatlas.reproduce.runner.tally import Answers, clustered_stderr, tally
-from gridatlas.reproduce.runner.units import cell_of
+from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas_reproduce.runner.tally import Answers, clustered_stderr, tally
+from gridatlas_reproduce.runner.units import cell_of
 
 CELL = (("local_window", "500"), ("model", "toy"), ("ratio", "0.1"))
 
@@ -740,7 +740,7 @@ def hook(event, arguments):
     if event in ("open", "os.scandir", "os.listdir") and "/run/records" in str(arguments[0]):
         looked.append(event)
 sys.addaudithook(hook)
-from gridatlas.reproduce.runner.collect import collect
+from gridatlas_reproduce.runner.collect import collect
 run, data = map(Path, sys.argv[1:])
 print(next(collect([run], data, "demo", "ours")))
 print(looked)

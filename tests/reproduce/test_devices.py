@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gridatlas.reproduce.runner.devices import choose_device
-from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas_reproduce.runner.devices import choose_device
+from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
 
 EXPECTED = (
     "  expected: a GPU for --device {name}\n"

@@ -21,32 +21,32 @@ from test_kv_sweep import SCRIPTS, page
 from warm import Done, Warm
 
 from gridatlas.cli.main import main as gridatlas
-from gridatlas.reproduce.digits.grpo import Grpo, last_checkpoint, rewards, train_on
-from gridatlas.reproduce.digits.model import (
+from gridatlas_reproduce.digits.grpo import Grpo, last_checkpoint, rewards, train_on
+from gridatlas_reproduce.digits.model import (
     ModelSize,
     load_model,
     new_model,
     new_tokenizer,
     sampled,
 )
-from gridatlas.reproduce.digits.problems import (
+from gridatlas_reproduce.digits.problems import (
     CHARACTERS,
     Problem,
     answer_width,
     held_out,
     training,
 )
-from gridatlas.reproduce.digits.study import (
+from gridatlas_reproduce.digits.study import (
     DigitsFactory,
     DigitsStudy,
     DigitsWorker,
     expected,
     model_of,
 )
-from gridatlas.reproduce.digits.supervised import Check, Supervised, train_further, train_start
-from gridatlas.reproduce.runner.collect import collect
-from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage, enough_space
-from gridatlas.reproduce.runner.records import RunFolder, Unit, seed_of
+from gridatlas_reproduce.digits.supervised import Check, Supervised, train_further, train_start
+from gridatlas_reproduce.runner.collect import collect
+from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage, enough_space
+from gridatlas_reproduce.runner.records import RunFolder, Unit, seed_of
 
 SCRIPT = str(SCRIPTS / "grpo_digits.py")
 STUDY = """format: 1

@@ -18,10 +18,10 @@ from click.testing import CliRunner, Result
 from toy_run import toy_rows, toy_units
 
 from conftest import MakeRun
-from gridatlas.reproduce.runner.collect import collect
-from gridatlas.reproduce.runner.engine import groups_of, run_units
-from gridatlas.reproduce.runner.progress import Progress, duration
-from gridatlas.reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas.meter import Progress, duration
+from gridatlas_reproduce.runner.collect import collect
+from gridatlas_reproduce.runner.engine import groups_of, run_units
+from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
 
 UNITS = toy_units(4, 2)
 """Four questions in four cells."""

@@ -13,17 +13,17 @@ import pytest
 from click.testing import CliRunner
 from test_kv_sweep import page
 
-from gridatlas.reproduce.kv import bench_run
-from gridatlas.reproduce.kv.batches import USED
-from gridatlas.reproduce.kv.bench import Arm, Bench, config_of
-from gridatlas.reproduce.kv.bench_plan import plan_of
-from gridatlas.reproduce.kv.bench_run import in_turns, measure
-from gridatlas.reproduce.kv.bench_tables import as_csv, compared, summary
-from gridatlas.reproduce.kv.roofline import Roofline, copying_traffic, mean_cache
-from gridatlas.reproduce.kv.selection import Budget
-from gridatlas.reproduce.runner import runs
-from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.records import SettingsDiffer
+from gridatlas_reproduce.kv import bench_run
+from gridatlas_reproduce.kv.batches import USED
+from gridatlas_reproduce.kv.bench import Arm, Bench, config_of
+from gridatlas_reproduce.kv.bench_plan import plan_of
+from gridatlas_reproduce.kv.bench_run import in_turns, measure
+from gridatlas_reproduce.kv.bench_tables import as_csv, compared, summary
+from gridatlas_reproduce.kv.roofline import Roofline, copying_traffic, mean_cache
+from gridatlas_reproduce.kv.selection import Budget
+from gridatlas_reproduce.runner import runs
+from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.records import SettingsDiffer
 
 TOKEN = 2 * 2 * 2 * 8 * 4
 """Bytes of a token: keys and values, layers, heads, their width, bytes per number."""

@@ -19,14 +19,14 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from gridatlas.reproduce.kv.decode import Decoding, Ends
-from gridatlas.reproduce.kv.predictor import PredictorSize, new_predictor
-from gridatlas.reproduce.kv.press import Press, check_family
-from gridatlas.reproduce.kv.sampling import Sampling, drawn
-from gridatlas.reproduce.kv.scorers import NAMES, Scorer, new_scorer
-from gridatlas.reproduce.kv.selection import Budget
-from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
-from gridatlas.reproduce.runner.units import seed_of
+from gridatlas_reproduce.kv.decode import Decoding, Ends
+from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
+from gridatlas_reproduce.kv.press import Press, check_family
+from gridatlas_reproduce.kv.sampling import Sampling, drawn
+from gridatlas_reproduce.kv.scorers import NAMES, Scorer, new_scorer
+from gridatlas_reproduce.kv.selection import Budget
+from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas_reproduce.runner.units import seed_of
 
 PROMPT = [tiny.VOCABULARY[word] for word in ["<user>", *"what is 6?", "<assistant>", "<think>"]]
 SEEDS = [seed_of(0, "q", sample) for sample in range(3)]

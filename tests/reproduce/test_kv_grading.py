@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gridatlas.reproduce.kv import grading
-from gridatlas.reproduce.kv.choices import choice_of
-from gridatlas.reproduce.kv.grading import Grade, Grader, final_answer
-from gridatlas.reproduce.kv.questions import Question
-from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.kv import grading
+from gridatlas_reproduce.kv.choices import choice_of
+from gridatlas_reproduce.kv.grading import Grade, Grader, final_answer
+from gridatlas_reproduce.kv.questions import Question
+from gridatlas_reproduce.runner.errors import CannotRun
 
 OPEN = Question("q", "?", "33")
 CHOICE = Question("q", "?", "C", ("electron", "neutron", "proton", "muon"))

@@ -12,18 +12,18 @@ import tiny
 import torch
 from masked import full_attention
 
-from gridatlas.reproduce.kv import training
-from gridatlas.reproduce.kv.labels import Labelled, attention_from_answer, labelled
-from gridatlas.reproduce.kv.models import about_model, choose_model, load_model
-from gridatlas.reproduce.kv.predictor import (
+from gridatlas_reproduce.kv import training
+from gridatlas_reproduce.kv.labels import Labelled, attention_from_answer, labelled
+from gridatlas_reproduce.kv.models import about_model, choose_model, load_model
+from gridatlas_reproduce.kv.predictor import (
     PredictorSize,
     about_predictor,
     load_predictor,
     new_predictor,
     save_predictor,
 )
-from gridatlas.reproduce.kv.training import Trace, Training, labels_of, target, train
-from gridatlas.reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.kv.training import Trace, Training, labels_of, target, train
+from gridatlas_reproduce.runner.errors import CannotRun
 
 CPU = torch.device("cpu")
 SIZE = PredictorSize(64, 32)

@@ -12,7 +12,7 @@ import pytest
 import tiny
 from huggingface_hub.errors import GatedRepoError
 
-from gridatlas.reproduce.kv.questions import (
+from gridatlas_reproduce.kv.questions import (
     BENCHMARKS,
     Question,
     load_benchmark,
@@ -21,7 +21,7 @@ from gridatlas.reproduce.kv.questions import (
     questions_of,
     read_jsonl,
 )
-from gridatlas.reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
 
 OPEN = Question("1", "What is 6 · 7?", "42")
 CHOICE = Question("2", "Which is it?", "B", ("one", "two"))

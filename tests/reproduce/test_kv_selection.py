@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from gridatlas.reproduce.kv.selection import Budget, select
+from gridatlas_reproduce.kv.selection import Budget, select
 
 
 def chosen(

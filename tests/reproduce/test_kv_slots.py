@@ -14,17 +14,17 @@ import tiny
 import torch
 from test_kv_decode import Models, Recorded, predictor_of
 
-from gridatlas.reproduce.kv import slots, work
-from gridatlas.reproduce.kv.continuous import SlotDecoder
-from gridatlas.reproduce.kv.decode import Decoding, Ends, Sample
-from gridatlas.reproduce.kv.prefill import State
-from gridatlas.reproduce.kv.sampling import Sampling
-from gridatlas.reproduce.kv.scorers import NAMES, Scorer, new_scorer
-from gridatlas.reproduce.kv.selection import Budget
-from gridatlas.reproduce.kv.slots import SlotCache, varlen_works
-from gridatlas.reproduce.kv.tasks import Prefix, Prefixes, Task
-from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.units import seed_of
+from gridatlas_reproduce.kv import slots, work
+from gridatlas_reproduce.kv.continuous import SlotDecoder
+from gridatlas_reproduce.kv.decode import Decoding, Ends, Sample
+from gridatlas_reproduce.kv.prefill import State
+from gridatlas_reproduce.kv.sampling import Sampling
+from gridatlas_reproduce.kv.scorers import NAMES, Scorer, new_scorer
+from gridatlas_reproduce.kv.selection import Budget
+from gridatlas_reproduce.kv.slots import SlotCache, varlen_works
+from gridatlas_reproduce.kv.tasks import Prefix, Prefixes, Task
+from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.units import seed_of
 
 TRIGGER = 40
 BUDGETS = {

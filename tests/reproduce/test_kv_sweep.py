@@ -24,18 +24,18 @@ import torch
 from click.testing import CliRunner, Result
 from huggingface_hub.errors import HfHubHTTPError
 
-from gridatlas.reproduce.kv import cost, memory, models
-from gridatlas.reproduce.kv.batches import Batch, rows_for, rows_that_fit
-from gridatlas.reproduce.kv.memory import GIB, Shape, check_fits, shape_of
-from gridatlas.reproduce.kv.models import SHAPES, about_model, choose_model
-from gridatlas.reproduce.kv.questions import read_jsonl
-from gridatlas.reproduce.kv.sweep import Sweep
-from gridatlas.reproduce.kv.work import SweepFactory
-from gridatlas.reproduce.runner.collect import collect
-from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.progress import duration
-from gridatlas.reproduce.runner.records import RunFolder
-from gridatlas.reproduce.runner.units import seed_of
+from gridatlas.meter import duration
+from gridatlas_reproduce.kv import cost, memory, models
+from gridatlas_reproduce.kv.batches import Batch, rows_for, rows_that_fit
+from gridatlas_reproduce.kv.memory import GIB, Shape, check_fits, shape_of
+from gridatlas_reproduce.kv.models import SHAPES, about_model, choose_model
+from gridatlas_reproduce.kv.questions import read_jsonl
+from gridatlas_reproduce.kv.sweep import Sweep
+from gridatlas_reproduce.kv.work import SweepFactory
+from gridatlas_reproduce.runner.collect import collect
+from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.records import RunFolder
+from gridatlas_reproduce.runner.units import seed_of
 
 SCRIPTS = Path(__file__).parents[2] / "docs" / "reproduce"
 STUDY = """format: 1
@@ -411,7 +411,7 @@ def test_rows_follow_from_the_memory() -> None:
 def test_shapes_are_those_of_the_models(level: str) -> None:
     from transformers import AutoModelForCausalLM
 
-    from gridatlas.reproduce.kv.bench import config_of
+    from gridatlas_reproduce.kv.bench import config_of
 
     config = config_of(level)
     with torch.device("meta"):
@@ -503,7 +503,7 @@ def test_beginning_goes_to_the_ram_where_the_gpu_is_full(
 ) -> None:
     given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "1", "--decoder", "loop"]
     assert run("kv_sweep", *given, "--out", "runs/room").exit_code == 0
-    monkeypatch.setattr("gridatlas.reproduce.kv.decode.room_for", lambda device, needed: False)
+    monkeypatch.setattr("gridatlas_reproduce.kv.decode.room_for", lambda device, needed: False)
     assert run("kv_sweep", *given, "--out", "runs/no-room").exit_code == 0
     assert read(here / "runs" / "room") == read(here / "runs" / "no-room")
 

@@ -10,13 +10,13 @@ import pytest
 import tiny
 from test_kv_sweep import Run, here, on_tiny, run  # noqa: F401  (fixtures)
 
-from gridatlas.reproduce.kv.models import choose_model, load_tokenizer
-from gridatlas.reproduce.kv.questions import Question, prompt_ids, read_jsonl
-from gridatlas.reproduce.kv.traces import traces_of_vllm
-from gridatlas.reproduce.kv.vllm_batches import VllmAnswer, read_answers
-from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.records import RunFolder
-from gridatlas.reproduce.runner.units import seed_of
+from gridatlas_reproduce.kv.models import choose_model, load_tokenizer
+from gridatlas_reproduce.kv.questions import Question, prompt_ids, read_jsonl
+from gridatlas_reproduce.kv.traces import traces_of_vllm
+from gridatlas_reproduce.kv.vllm_batches import VllmAnswer, read_answers
+from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.records import RunFolder
+from gridatlas_reproduce.runner.units import seed_of
 
 FULL = ["--scorer", "full", "--samples", "2", "--max-new-tokens", "60", "--limit", "2"]
 

@@ -23,8 +23,8 @@ from test_kv_vllm import line_of
 from transformers import AutoModelForCausalLM
 from warm import Done, Warm
 
-from gridatlas.reproduce.kv.questions import read_jsonl
-from gridatlas.reproduce.runner.records import RunFolder
+from gridatlas_reproduce.kv.questions import read_jsonl
+from gridatlas_reproduce.runner.records import RunFolder
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

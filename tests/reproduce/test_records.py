@@ -15,11 +15,11 @@ import pytest
 from toy_run import toy_units
 
 from conftest import ENVIRONMENT, MakeManifest, MakeRun
-from gridatlas.reproduce.runner import runs
-from gridatlas.reproduce.runner.errors import CannotRun
-from gridatlas.reproduce.runner.files import write_atomic
-from gridatlas.reproduce.runner.records import Row, RunFolder, SettingsDiffer, Unit, seed_of
-from gridatlas.reproduce.runner.units import plan_as_json, units_of_plan
+from gridatlas_reproduce.runner import runs
+from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.files import write_atomic
+from gridatlas_reproduce.runner.records import Row, RunFolder, SettingsDiffer, Unit, seed_of
+from gridatlas_reproduce.runner.units import plan_as_json, units_of_plan
 
 UNIT = Unit((("ratio", "0.10"), ("model", "r1"), ("local_window", "500")), "aime24/7", 2)
 ROW = Row("aime24/7", 0, 9, "It is\n7\u2028“so” 🙂", 12, "stop", "7", "7", True, 1.5, 4096, 3)

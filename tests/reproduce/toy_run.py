@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from gridatlas.reproduce.runner.options import RunOptions, run_options
-from gridatlas.reproduce.runner.records import Row, Unit, seed_of
-from gridatlas.reproduce.runner.runs import manifest
+from gridatlas_reproduce.runner.options import RunOptions, run_options
+from gridatlas_reproduce.runner.records import Row, Unit, seed_of
+from gridatlas_reproduce.runner.runs import manifest
 
 RATIOS, WINDOWS = ("0.1", "0.2"), ("500", "1000")
 

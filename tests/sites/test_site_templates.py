@@ -10,10 +10,10 @@ from site_builds import Build, Project, text_of
 
 import gridatlas
 from gridatlas.build.site import Site, build
-from gridatlas.diff.snapshot import load_snapshot
 from gridatlas.model.problems import Problem
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fences import Fences, StudyPages
+from gridatlas_review import base as compared
 
 TEMPLATES = Path(gridatlas.__file__).parent / "pages" / "templates"
 
@@ -105,7 +105,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     other = {"other.csv": cells.replace("11.5", "12.5")}
     write_study(project.folder / "data/twice", tiny + READINGS, cells, other)
     write_study(project.folder / "before/tiny", tiny, cells)
-    site = pages(load_snapshot("before", Path("data"), project.folder))
+    site = pages(compared.base("before", Path("data"), project.folder))
     assert [problem.kind for problem in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]
     fences = Fences(

@@ -21,7 +21,7 @@ from gridatlas.assessment.uncertainty import (
     PooledChiSquared,
     Uncertainty,
 )
-from gridatlas.files.cache import cache_key, open_cache
+from gridatlas.files.cache import cache_key, code_digest, open_cache
 from gridatlas.results.grids import Results
 from gridatlas.results.items import as_input, clusters, too_large, trials
 
@@ -81,13 +81,10 @@ def _inputs(results: Results) -> Any:
 @functools.cache
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
-    here = Path(__file__)
-    names = ("compute", "evidence", "uncertainty")
-    files = [here, *(here.with_name(f"{name}.py") for name in names)]
-    files.append(here.parents[1] / "results" / "items.py")
-    files += sorted((here.parents[1] / "statistics").glob("*.py"))
-    sources = [file.read_text("utf-8") for file in files]
-    return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)
+    names = [f"assessment/{name}.py" for name in ("assess", "compute", "evidence", "uncertainty")]
+    names += ["results/items.py", "statistics"]
+    digest = code_digest(*(f"gridatlas/{name}" for name in names))
+    return "\n".join([*(f"{name} {version(name)}" for name in ("scipy", "numpy")), digest])
 
 
 def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:

@@ -6,7 +6,6 @@ out or written again.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
+from gridatlas import registry
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.files.cache import Cache, Content, cache_key
+from gridatlas.files.cache import Cache, Content, cache_key, code_digest
 from gridatlas.files.retained import content_digest
 from gridatlas.pages.page import Page
 from gridatlas.pages.plan import PagePlan
@@ -135,12 +135,18 @@ _FROM_OUTSIDE = ("script_page", "changes_page", "changed", "since", "see_also", 
 @cache
 def _code_digest() -> str:
     """What all pages depend on besides the data: our code, our templates, the libraries."""
-    digest = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    for path in sorted([*package.rglob("*.py"), *package.rglob("templates/*")]):
-        digest.update(path.relative_to(package).as_posix().encode() + path.read_bytes())
     versions = [f"{name} {version(name)}" for name in _LIBRARIES]
-    return "\n".join([sys.version, *versions, digest.hexdigest()])
+    return "\n".join([sys.version, *versions, code_digest(*_writers())])
+
+
+def _writers() -> list[str]:
+    """The packages that write pages: the core, and what compares and writes the pages of a host."""
+    points = [
+        point
+        for group in (registry.COMPARE, registry.EXPORTS, registry.HOSTS)
+        for point in registry.found(group).values()
+    ]
+    return sorted({"gridatlas", *(point.module.partition(".")[0] for point in points)})
 
 
 def _templates_digest(folder: Path | None) -> str:

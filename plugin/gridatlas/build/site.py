@@ -13,19 +13,17 @@ from typing import Any
 
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
+from gridatlas.build.comparison import Base
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.study_writer import ServeCache, StudyPlan, StudyWriter
 from gridatlas.charts import palette
 from gridatlas.charts.pool import CachedDrawings, RenderPool
 from gridatlas.charts.render import Drawable, Drawing, Picture, bundle
-from gridatlas.diff.compare import compare_snapshots
-from gridatlas.diff.snapshot import Snapshot, snapshot_of
 from gridatlas.files.cache import open_cache
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
 from gridatlas.model.study import Study
-from gridatlas.pages.changes import plan_changes, with_changes
 from gridatlas.pages.context import study_paths
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
@@ -88,7 +86,7 @@ def build(
     address: str = "",
     ending: str = "",
     page_of: Callable[[str], str] = lambda _: "",
-    base: Snapshot | None = None,
+    base: Base | None = None,
     serve_cache: ServeCache | None = None,
 ) -> Site:
     """Make all pages and files.
@@ -129,7 +127,7 @@ def build(
                 study_writer.begin(study)
         plans = _plans(studies, assessments.unreadable, into)
         if base is not None:
-            plans, found = _compared(plans, base, assessments, into, name or data.as_posix())
+            plans, found = base.add_to(plans, assessments, into, name or data.as_posix())
             problems += found
             studies = _by_study(studies, plans)
             progress(f"compared with {base.name}")
@@ -291,29 +289,6 @@ def _plans(
         *(plan for study in studies for plan in study.plans),
         *(plan_unreadable(folder, found, into) for folder, found in unreadable.items()),
     ]
-
-
-def _compared(
-    plans: list[PagePlan],
-    base: Snapshot,
-    assessments: Assessments,
-    into: str,
-    name: str,
-) -> tuple[list[PagePlan], list[Problem]]:
-    """The pages with what changed since another state; as they are where nothing did."""
-    taken = [plan.path for plan in plans if plan.path == f"{into}/changes/index.md"]
-    if taken:
-        problem = Problem(
-            "taken-address",
-            f"{name}/changes",
-            'a study with the name "changes", where the page of changes would stand',
-            "another name of the study",
-            "rename the study's folder, or leave out the option compare_to",
-        )
-        return plans, [problem]
-    changes = compare_snapshots(base, snapshot_of(assessments, name, name))
-    page = plan_changes(changes, list(assessments.values()), into)
-    return (plans if page is None else [*with_changes(plans, changes, page), page]), []
 
 
 def assets(cache: Path | None = None) -> dict[str, str | bytes]:

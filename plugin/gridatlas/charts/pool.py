@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -15,9 +14,8 @@ from threading import Thread
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gridatlas.charts.plotting import FILE
 from gridatlas.charts.render import Drawable, Drawing, draw_one
-from gridatlas.files.cache import cache_key, open_cache
+from gridatlas.files.cache import cache_key, code_digest, open_cache
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -247,9 +245,9 @@ _SOURCES = (
 @cache
 def _drawn_by() -> str:
     """What drawings depend on besides the picture: the library's version and our own code."""
-    sources = (FILE, *(Path(__file__).with_name(f"{source}.py") for source in _SOURCES))
-    digests = (hashlib.sha256(source.read_bytes()).hexdigest() for source in sources)
-    return "\n".join([f"vl-convert-python {version('vl-convert-python')}", *digests])
+    sources = [f"gridatlas/charts/{source}.py" for source in _SOURCES]
+    digest = code_digest("gridatlas/charts/templates.json", *sources)
+    return f"vl-convert-python {version('vl-convert-python')}\n{digest}"
 
 
 def _key(picture: Drawable) -> str:

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
+from gridatlas import registry
 from gridatlas.cli.serve import build_site, config_option, host_option
-from gridatlas.cli.shared import NothingWritten, data_option, echo
-from gridatlas.hosts.reporting import not_written
-from gridatlas.model.addresses import is_below
-from gridatlas.model.format import many
-from gridatlas.model.inert import AS_JSON
-from gridatlas.model.problems import Problem, join_names, only_problems, truncate_list
-
-if TYPE_CHECKING:
-    from gridatlas.hosts.folder import FolderChanges
-
-LISTED = 20
-"""Files that are named one by one."""
+from gridatlas.cli.shared import data_option
+from gridatlas.model.problems import join_names
 
 
 @click.command()
@@ -111,43 +98,12 @@ def build(
     _refuse_mixed(context, whole)
     if whole:
         build_site(host, config_file, strict)
-    assert into is not None
-    # The other commands don't wait for what only this one needs.
-    from gridatlas.build.markdown_export import SameName, for_repository, for_wiki, markdown_files
-    from gridatlas.build.site import build as build_pages
-    from gridatlas.hosts.folder import FolderError, pages_with_figures, write
-
-    _refuse(data, into, pages)
+    try:
+        write = registry.load(registry.EXPORTS, "folder")
+    except registry.NotBrought as error:
+        raise click.UsageError(f"--into: {error}") from error
     ending = "index.html" if no_directory_urls else ""
-    try:
-        site = build_pages(
-            data,
-            into=pages,
-            templates=templates,
-            cache=cache,
-            address=f"{url.rstrip('/')}/" if url else "",
-            ending=ending,
-        )
-    except OSError as error:
-        state = f"nothing was written; {into} is as it was"
-        raise NothingWritten(not_written(error, cache, state)) from error
-    try:
-        if form == "mkdocs":
-            files = pages_with_figures(site, ending)
-        else:
-            files = markdown_files(site, for_wiki if form == "wiki" else for_repository)
-        changes = write(files, into)
-    except (FolderError, SameName) as error:
-        raise NothingWritten(str(error)) from error
-    problems = only_problems(site.problems)
-    if as_json:
-        echo(_as_json(changes, into, len(site.pages), problems), AS_JSON)
-        sys.exit(1 if problems else 0)
-    for problem in truncate_list(problems):
-        echo(problem, err=True)
-    for line in _summary(changes, into, len(site.pages)):
-        echo(line)
-    sys.exit(1 if problems else 0)
+    sys.exit(write(data, into, form, pages, templates, cache, url, ending, as_json))
 
 
 _OF_SITE = {"host": "--host", "config_file": "--config-file", "strict": "--strict"}
@@ -180,52 +136,3 @@ def _refuse_mixed(context: click.Context, whole: bool) -> None:
             "name what to build: --site for the site of this folder, or --into FOLDER for pages "
             "in a folder, for example: gridatlas build --into docs"
         )
-
-
-def _refuse(data: Path, into: Path, pages: str) -> None:
-    if not data.is_dir():
-        raise click.UsageError(
-            f"there is no folder {data}; name the folder that has one folder per study, "
-            "for example: gridatlas build --data data --into docs"
-        )
-    if into.resolve().is_relative_to(data.resolve()):
-        raise click.UsageError(f"{into} lies in {data}: pages there would be taken for studies")
-    if not is_below(pages):
-        raise click.UsageError(f"--pages {pages}: name a folder such as studies, without ..")
-
-
-def _as_json(changes: FolderChanges, into: Path, pages: int, problems: Iterable[Problem]) -> str:
-    """What was written, by paths in the folder."""
-    content = {
-        "folder": into.as_posix(),
-        "pages": pages,
-        "added": changes.added,
-        "changed": changes.changed,
-        "removed": changes.removed,
-        "kept": changes.left,
-        "same": changes.same,
-        "problems": [asdict(problem) for problem in problems],
-    }
-    return json.dumps(content, ensure_ascii=False, indent=2)
-
-
-def _summary(changes: FolderChanges, into: Path, pages: int) -> list[str]:
-    """What was written, the changed files by name."""
-    lines = []
-    for word, paths in (
-        ("added", changes.added),
-        ("changed", changes.changed),
-        ("removed", changes.removed),
-    ):
-        if 0 < len(paths) <= LISTED:
-            lines += [f"{word}  {(into / path).as_posix()}" for path in paths]
-    for path in changes.left:
-        lines.append(f"kept  {(into / path).as_posix()}: it was changed since it was written")
-    counts = {
-        "added": len(changes.added),
-        "changed": len(changes.changed),
-        "removed": len(changes.removed),
-        "as before": changes.same,
-    }
-    total = join_names(f"{number:,} {word}" for word, number in counts.items() if number)
-    return [*lines, f"{many(pages, 'page')} and their files are in {into.as_posix()}: {total}"]

@@ -2,24 +2,60 @@
 
 from __future__ import annotations
 
-import json
+import ast
+from importlib.abc import InspectLoader
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
 
 import click
 
-from gridatlas import __version__
-from gridatlas.cli.build import build
-from gridatlas.cli.check import check
-from gridatlas.cli.collect import collect
-from gridatlas.cli.diff import diff
-from gridatlas.cli.import_ import import_
-from gridatlas.cli.new import new
+from gridatlas import __version__, registry
 from gridatlas.cli.progress import progress_at_terminal
-from gridatlas.cli.serve import serve
-from gridatlas.cli.shared import echo
-from gridatlas.model.json_schema import json_schema
 
 
-@click.group(context_settings={"help_option_names": ["--help", "-h"]})
+class Commands(click.Group):
+    """The commands that packages bring: each is imported when it runs, and none to list them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return [*registry.found(registry.COMMANDS)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command, imported; None where no package brings it."""
+        if cmd_name not in registry.found(registry.COMMANDS):
+            return None
+        try:
+            command: click.Command = registry.load(registry.COMMANDS, cmd_name)
+        except registry.NotBrought as error:
+            raise click.UsageError(str(error)) from error
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, but for those whose package isn't there."""
+        points = registry.found(registry.COMMANDS)
+        helps = {name: text for name, point in points.items() if (text := _help(point))}
+        limit = formatter.width - 6 - max(map(len, helps))
+        commands = [click.Command(name, help=text) for name, text in helps.items()]
+        rows = [(str(command.name), command.get_short_help_str(limit)) for command in commands]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _help(point: EntryPoint) -> str:
+    """The docstring of a command, read from its source; empty where its package isn't there."""
+    try:
+        spec = find_spec(point.module)
+    except ModuleNotFoundError:
+        return ""
+    loader = spec.loader if spec else None
+    source = loader.get_source(point.module) if isinstance(loader, InspectLoader) else None
+    for node in ast.parse(source or "").body:
+        if isinstance(node, ast.FunctionDef) and node.name == point.attr:
+            return ast.get_docstring(node) or ""
+    return str(point.load().help or "")
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(__version__, prog_name="gridatlas")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -35,18 +71,3 @@ def main(context: click.Context) -> None:
       gridatlas diff main HEAD     show what changed in the results
     """  # noqa: D301 (click reads the \\b)
     context.with_resource(progress_at_terminal())
-
-
-@main.command()
-def schema() -> None:
-    """Print the JSON Schema of study.yml, for editors.
-
-    \b
-    Examples:
-      gridatlas schema > study.v1.json
-    """  # noqa: D301
-    echo(json.dumps(json_schema(), indent=2))
-
-
-for command in (new, import_, check, build, serve, collect, diff):
-    main.add_command(command)

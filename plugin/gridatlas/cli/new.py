@@ -13,14 +13,12 @@ from typing import NoReturn
 import click
 
 from gridatlas.cli.github import NoSource, Source, github_files, installed_source, parse_source
-from gridatlas.cli.mkdocs_config import CannotAdd, data_folder, with_plugin
 from gridatlas.cli.shared import echo, echo_error
 from gridatlas.files.atomic import write_atomic, write_new
 from gridatlas.files.disks import why_not_written
 from gridatlas.files.staging import StagingDir, remove_abandoned
-from gridatlas.hosts.sites import HostError
-from gridatlas.hosts.zensical import configuration
-from gridatlas.hosts.zensical.settings import options_of
+from gridatlas.hosts.mkdocs_config import CannotAdd, with_plugin
+from gridatlas.hosts.sites import HostError, host_named
 
 STARTER = Path(__file__).with_name("starter")
 CONFIG, ZENSICAL = "mkdocs.yml", "zensical.toml"
@@ -90,7 +88,7 @@ def plan_new(folder: Path) -> Plan:
         return _whole(folder)
     before = _read(config)
     after = with_plugin(before)
-    data = data_folder(before)
+    data = host_named("mkdocs").data_of(config)
     files = {} if (folder / data).exists() else _example(data)
     return Plan(files, data, CONFIG, (), before, after)
 
@@ -104,10 +102,7 @@ def plan_zensical(folder: Path) -> Plan:
     config = next((name for name in (ZENSICAL, CONFIG) if (folder / name).exists()), None)
     if config is None:
         return _whole(folder, ZENSICAL)
-    plugins = configuration.entries(
-        configuration.get(configuration.read(folder / config), "plugins")
-    )
-    data = options_of(plugins.get("gridatlas"), folder / config).data
+    data = host_named("zensical").data_of(folder / config)
     return Plan({} if (folder / data).exists() else _example(data), data, config)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from gridatlas.meter import CLEAR, Progress
 from gridatlas.progress import listening
-from gridatlas.reproduce.runner.progress import CLEAR, Progress
 
 SHOWN_AFTER = 2.0
 """Seconds that a command may take before it says how far it is."""

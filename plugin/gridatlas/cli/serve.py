@@ -11,18 +11,18 @@ import click
 
 from gridatlas.cli.shared import NothingWritten, echo
 from gridatlas.hosts.sites import (
-    MODULES,
-    Adapter,
+    Host,
     HostError,
     Project,
-    adapter_of,
     find_project,
+    host_named,
+    host_names,
 )
 from gridatlas.progress import listening
 
 host_option = click.option(
     "--host",
-    type=click.Choice([*MODULES]),
+    type=click.Choice(host_names()),
     help="Site generator. Default: the one that the configuration is for; for mkdocs.yml, the "
     "first of these that is installed.",
 )
@@ -69,13 +69,13 @@ def build_site(host: str | None, config_file: Path | None, strict: bool) -> None
 
 
 def _run(
-    host: str | None, config_file: Path | None, action: Callable[[Adapter, Project], int]
+    host: str | None, config_file: Path | None, action: Callable[[Host, Project], int]
 ) -> NoReturn:
     """Do something with the site of this folder, and end the process with its status."""
     try:
         project = find_project(config_file, host)
         with listening(None):  # hosts log what they do
-            status = action(adapter_of(project), project)
+            status = action(host_named(project.host), project)
     except HostError as error:
         raise NothingWritten(str(error)) from error
     sys.exit(1 if status else 0)

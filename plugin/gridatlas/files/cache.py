@@ -8,6 +8,7 @@ one that can't be used, builds take longer and give the same.
 from __future__ import annotations
 
 import errno
+import functools
 import hashlib
 import os
 import sqlite3
@@ -16,6 +17,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from weakref import finalize
 
@@ -57,6 +59,27 @@ def cache_key(*parts: Content) -> str:
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
         digest.update(b"%d:" % len(data) + data)
+    return digest.hexdigest()
+
+
+@functools.cache
+def code_digest(*names: str) -> str:
+    """A hash of our sources that what is cached is made by: no entry outlives a change of them.
+
+    Args:
+        names: Packages, folders or files: `gridatlas_review`, `gridatlas/checks`,
+            `gridatlas/results/items.py`. Of a folder, all modules and templates count.
+    """
+    digest = hashlib.sha256()
+    for name in names:
+        package, _, rest = name.partition("/")
+        spec = find_spec(package)
+        for root in (spec and spec.submodule_search_locations) or ():
+            place = Path(root, rest)
+            within = [*place.rglob("*.py"), *place.rglob("templates/*")]
+            for file in sorted(within) if place.is_dir() else [place]:
+                path = f"{package}/{file.relative_to(root).as_posix()}"
+                digest.update(cache_key(path, file.read_bytes()).encode())
     return digest.hexdigest()
 
 

@@ -1,6 +1,7 @@
-"""Whole sites: the project and its host, the adapter for that host, and hosts as processes.
+"""Whole sites: the project and its host, what each host does, and hosts as processes.
 
-MkDocs and ProperDocs run the plugin, which does all: they are adapted here.
+MkDocs and ProperDocs run the plugin, which does all: they are adapted here. Other hosts are brought
+by the entry points `gridatlas.hosts`.
 """
 
 from __future__ import annotations
@@ -10,27 +11,16 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-CONFIGS = {
-    "zensical": ("zensical.toml", "mkdocs.yml", "mkdocs.yaml"),
-    "properdocs": ("properdocs.yml", "properdocs.yaml", "mkdocs.yml", "mkdocs.yaml"),
-    "mkdocs": ("mkdocs.yml", "mkdocs.yaml"),
-}
-"""The configurations that each host reads, by its name; the first that is there counts."""
-ALL_CONFIGS = ("zensical.toml", "properdocs.yml", "properdocs.yaml", "mkdocs.yml", "mkdocs.yaml")
-"""Those of all hosts: what only one of them reads comes first."""
-_PACKAGES = {
-    "zensical": "zensical watchdog",
-    "properdocs": "properdocs mkdocs-material",
-    "mkdocs": "mkdocs mkdocs-material",
-}
+from gridatlas import registry
+from gridatlas.hosts.mkdocs_config import data_folder
 
 
 class HostError(Exception):
@@ -72,7 +62,7 @@ def find_project(config: Path | None, host: str | None, folder: Path = Path()) -
         HostError: Without a configuration, or a host that is installed.
     """
     if config is None:
-        names = CONFIGS[host] if host else ALL_CONFIGS
+        names = host_named(host).CONFIGS if host else _all_configs()
         config = next((folder / name for name in names if (folder / name).is_file()), None)
         if config is None:
             raise HostError(
@@ -91,19 +81,29 @@ def find_project(config: Path | None, host: str | None, folder: Path = Path()) -
         raise HostError(
             f"{config} is for {chosen}, which isn't installed",
             chosen,
-            f"pip install {_PACKAGES[chosen]}",
+            f"pip install {' '.join(host_named(chosen).PACKAGES)}",
         )
     return Project(config.resolve(), chosen)
 
 
 def _host_of(config: Path) -> str:
-    if config.suffix == ".toml":
-        return "zensical"
-    if config.stem == "properdocs":
-        return "properdocs"
-    return next(
-        (host for host in ("mkdocs", "properdocs", "zensical") if find_spec(host)), "mkdocs"
-    )
+    """The first host that is installed, of those that read files of this name, or of this form."""
+    configs = {name: host.CONFIGS for name, host in all_hosts().items()}
+    of_name = [host for host, names in configs.items() if config.name in names]
+    of_form = [
+        host
+        for host, names in configs.items()
+        if config.suffix in {Path(name).suffix for name in names}
+    ]
+    candidates = of_name or of_form or [*configs]
+    return next((host for host in candidates if find_spec(host)), candidates[0])
+
+
+def _all_configs() -> list[str]:
+    """The configurations of all hosts: what only one of them reads comes first."""
+    hosts = [host.CONFIGS for host in all_hosts().values()]
+    readers = Counter(name for names in reversed(hosts) for name in names)
+    return sorted(readers, key=readers.__getitem__)
 
 
 # --- what each host does with a whole site; the commands know no more of it ----------------------
@@ -112,38 +112,64 @@ Report = Callable[[str], None]
 """Called with what is to be read while a site is built or shown."""
 
 
-class Adapter(Protocol):
-    """A module for a host."""
+class Host(Protocol):
+    """A host: a module of its own, or an object. Its name is that of its Python module."""
 
-    @staticmethod
-    def build(project: Project, strict: bool, report: Report) -> int:
+    @property
+    def CONFIGS(self) -> tuple[str, ...]:
+        """Names of the configurations that it reads; the first that is there counts."""
+
+    @property
+    def PACKAGES(self) -> tuple[str, ...]:
+        """What is installed for it."""
+
+    def build(self, project: Project, strict: bool, report: Report) -> int:
         """Build the site; 0 where it is built.
 
         Raises:
             HostError: Where it can't be built.
         """
 
-    @staticmethod
-    def serve(project: Project, address: str, report: Report) -> int:
+    def serve(self, project: Project, address: str, report: Report) -> int:
         """Show the site until it is ended; the status of the host.
 
         Raises:
             HostError: Where it can't be shown.
         """
 
+    def data_of(self, config: Path) -> str:
+        """The folder of the studies as a configuration names it.
 
-MODULES = {
-    "mkdocs": "gridatlas.hosts.sites",
-    "properdocs": "gridatlas.hosts.sites",
-    "zensical": "gridatlas.hosts.zensical.host",
-}
-"""The module of each host; only that of the project's own is imported."""
+        Raises:
+            HostError: For a configuration that can't be read.
+        """
 
 
-def adapter_of(project: Project) -> Adapter:
-    """The adapter for a project's host."""
-    adapter: Adapter = import_module(MODULES[project.host])  # type: ignore[assignment]
-    return adapter
+def host_names() -> tuple[str, ...]:
+    """The names of all hosts, in order."""
+    return tuple(registry.found(registry.HOSTS))
+
+
+def host_named(name: str) -> Host:
+    """A host.
+
+    Raises:
+        HostError: Where no installed package brings it.
+    """
+    try:
+        host: Host = registry.load(registry.HOSTS, name)
+    except registry.NotBrought as error:
+        raise HostError(str(error)) from error
+    return host
+
+
+def all_hosts() -> dict[str, Host]:
+    """The hosts by their names, but for those whose package isn't there."""
+    found = {}
+    for name in host_names():
+        with suppress(HostError):
+            found[name] = host_named(name)
+    return found
 
 
 ENDS_WITHIN = 5.0
@@ -225,22 +251,39 @@ def require_free(address: str) -> None:
 # --- MkDocs and ProperDocs -----------------------------------------------------------------------
 
 
-def build(project: Project, strict: bool, report: Report) -> int:
-    """Build the site; the host's status."""
-    more = ["--strict"] if strict else []
-    arguments = ["build", "--config-file", str(project.config), *more]
-    return run(project.host, arguments, project.folder)
+@dataclass(frozen=True, slots=True)
+class PluginHost:
+    """A host that runs the plugin; see `Host`."""
 
+    CONFIGS: tuple[str, ...]
+    PACKAGES: tuple[str, ...]
 
-def serve(project: Project, address: str, report: Report) -> int:
-    """Show the site until it is ended; the host's status.
-
-    Raises:
-        HostError: For an address that something else uses.
-    """
-    require_free(address)
-    arguments = ["serve", "--config-file", str(project.config), "--dev-addr", address]
-    try:
+    def build(self, project: Project, strict: bool, report: Report) -> int:
+        """Build the site; the host's status."""
+        more = ["--strict"] if strict else []
+        arguments = ["build", "--config-file", str(project.config), *more]
         return run(project.host, arguments, project.folder)
-    except KeyboardInterrupt:
-        return 0
+
+    def serve(self, project: Project, address: str, report: Report) -> int:
+        """Show the site until it is ended; the host's status.
+
+        Raises:
+            HostError: For an address that something else uses.
+        """
+        require_free(address)
+        arguments = ["serve", "--config-file", str(project.config), "--dev-addr", address]
+        try:
+            return run(project.host, arguments, project.folder)
+        except KeyboardInterrupt:
+            return 0
+
+    def data_of(self, config: Path) -> str:
+        """The folder of the studies; raises `CannotAdd` for a configuration that isn't YAML."""
+        return data_folder(config.read_text("utf-8"))
+
+
+_MKDOCS = ("mkdocs.yml", "mkdocs.yaml")
+MKDOCS = PluginHost(_MKDOCS, ("mkdocs", "mkdocs-material"))
+PROPERDOCS = PluginHost(
+    ("properdocs.yml", "properdocs.yaml", *_MKDOCS), ("properdocs", "mkdocs-material")
+)

@@ -50,6 +50,9 @@ from gridatlas.pages.heatmaps import (
 from gridatlas.pages.reproduction import reproduction_context
 from gridatlas.results.grids import readings_behind
 
+RenderPart = Callable[..., str]
+"""Renders the HTML template of a name without endings, such as `charts`, with a context."""
+
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
@@ -64,6 +67,7 @@ class PagePlan:
         is_index: Whether it stands for the last section of its trail, or is a page within it.
         given: Its sections, where there is no `anatomy`.
         anatomy: Lays it out. A page in the cache never is.
+        parts: Gives more parts of it, in HTML by their keys, written by what renders a template.
     """
 
     path: str
@@ -77,6 +81,7 @@ class PagePlan:
     edit: str = ""
     is_index: bool = True
     anatomy: Callable[[], Anatomy] | None = None
+    parts: Callable[[PagePlan, RenderPart], Mapping[str, str]] | None = None
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -17,7 +17,6 @@ from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
-from gridatlas.pages.changes import changes_parts
 from gridatlas.pages.embeds import bibtex, embed_path, share
 from gridatlas.pages.environment import (
     IN_TEMPLATES,
@@ -188,7 +187,8 @@ class Templates:
             row.key: self._row(replace(row, explained=explained), target) for row in whole_first
         }
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
-        figures |= changes_parts(plan, self._html) | self._cite(plan) | self._checks(plan)
+        figures |= self._cite(plan) | self._checks(plan)
+        figures |= plan.parts(plan, self._part) if plan.parts else {}
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context |= plan.anatomy().context if plan.anatomy else {}

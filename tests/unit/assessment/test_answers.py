@@ -25,9 +25,9 @@ from gridatlas.assessment.answers.together import together
 from gridatlas.checks import check_study
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
-from gridatlas.diff.lead import values_changed
 from gridatlas.results.grids import Results
 from gridatlas.results.reconcile import analyse
+from gridatlas_review.lead import values_changed
 
 Value = Callable[..., object]
 Files = dict[str, str]

@@ -4,11 +4,13 @@ import gc
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import write_study
+from builders import REPOSITORY, write_study
 
 from gridatlas.assessment.pipeline import gc_disabled, load_data
 from gridatlas.build import page_cache
@@ -16,9 +18,10 @@ from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import build
 from gridatlas.build.study_writer import StudyWriter
 from gridatlas.data import signatures
-from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.files.cache import FILE
 from gridatlas.pages.page import Page
+from gridatlas_review.base import SnapshotBase
+from gridatlas_review.snapshot import snapshot_of
 
 STUDY = """\
 format: 1
@@ -157,7 +160,8 @@ def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     write(data, "two")
-    base = snapshot_of(load_data(data, "data"), "data", "before", None) if compared else None
+    before = snapshot_of(load_data(data, "data"), "data", "before", None)
+    base = SnapshotBase(before) if compared else None
     build(data, "data", cache=cache, base=base)
     for edit, done in EDITS.items():
         done(data)
@@ -230,6 +234,38 @@ def test_a_damaged_entry_is_written_again(tmp_path: Path, written: list[str], pa
     assert written == ["one", "one"]
     assert dict(build(data, cache=cache).files) == dict(first.files)
     assert written == ["one", "one"]
+
+
+DIGEST = """
+from gridatlas.build.page_cache import _code_digest
+print(_code_digest())
+"""
+
+
+def test_a_byte_of_any_package_that_writes_pages_gives_other_keys(tmp_path: Path) -> None:
+    """Dear: a process per package, with the sources copied."""
+    shutil.copytree(
+        REPOSITORY / "plugin", tmp_path / "plugin", ignore=shutil.ignore_patterns("*.pyc")
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "plugin")}
+
+    def digest() -> str:
+        command = [sys.executable, "-c", DIGEST]
+        return subprocess.run(
+            command, env=environment, check=True, capture_output=True, text=True
+        ).stdout
+
+    found = [digest()]
+    for file in (
+        "gridatlas/checks/counts.py",
+        "gridatlas/pages/templates/study.md.jinja",
+        "gridatlas_review/page.py",
+        "gridatlas_zensical/into.py",
+    ):
+        with (tmp_path / "plugin" / file).open("a", encoding="utf-8") as source:
+            source.write("\n")
+        found.append(digest())
+    assert len(set(found)) == 5
 
 
 def test_another_version_writes_its_own(

@@ -12,7 +12,7 @@ import pytest
 from builders import HEAD, REPOSITORY, table, write_study
 from click.testing import CliRunner, Result
 
-from gridatlas import __version__
+from gridatlas import __version__, registry
 from gridatlas.cli.main import main
 from gridatlas.model.json_schema import json_schema
 
@@ -56,12 +56,13 @@ def test_wrong_usage_is_exit_2(data: Path, arguments: list[str]) -> None:
     assert _run(*arguments).exit_code == 2
 
 
-COMMANDS = [(), *((name,) for name in main.commands)]
+COMMANDS = [(), *((name,) for name in registry.found(registry.COMMANDS))]
 
 
 def test_there_are_commands() -> None:
     assert {("check",), ("schema",)} <= set(COMMANDS)
-    assert all(isinstance(command, click.Command) for command in main.commands.values())
+    loaded = [registry.load(registry.COMMANDS, name) for name in registry.found(registry.COMMANDS)]
+    assert all(isinstance(command, click.Command) for command in loaded)
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from gridatlas.cli.github import github_files, parse_source
 from gridatlas.cli.main import main
-from gridatlas.cli.mkdocs_config import CannotAdd, with_plugin
 from gridatlas.cli.new import STARTER, offer_site
+from gridatlas.hosts.mkdocs_config import CannotAdd, with_plugin
 
 DOCS = Path(__file__).parents[3] / "docs" / "assets"
 

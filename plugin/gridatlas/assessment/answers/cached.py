@@ -17,7 +17,7 @@ from gridatlas.assessment.answers.answer import Answer, AskedQuestion, Contrast,
 from gridatlas.assessment.assess import computed_by
 from gridatlas.assessment.uncertainty import DifferenceUncertainty
 from gridatlas.checks.findings import StudyChecks
-from gridatlas.files.cache import cache_key, open_cache
+from gridatlas.files.cache import cache_key, code_digest, open_cache
 from gridatlas.model.categorical import encode
 from gridatlas.model.study import Cell, Factor, Levels, Point, Study
 from gridatlas.results.grids import Results
@@ -141,16 +141,12 @@ def _cell(study: Study, levels: Levels, point: Point, cell: Cell) -> tuple[Any, 
 @functools.cache
 def _computed_by() -> str:
     """What answers depend on besides their inputs: our code, and the libraries' versions."""
-    return computed_by() + _sources("assessment/answers")
+    return computed_by() + code_digest("gridatlas/assessment/answers")
 
 
 @functools.cache
 def _read_by() -> str:
     """What their inputs depend on besides the files: the code that reads and checks."""
     libraries = [f"{name} {version(name)}" for name in ("pydantic", "pyyaml")]
-    return "\n".join([*libraries, *map(_sources, ("checks", "data", "model", "results"))])
-
-
-def _sources(package: str) -> str:
-    files = (Path(__file__).parents[2] / package).rglob("*.py")
-    return "\n".join(file.read_text("utf-8") for file in sorted(files))
+    rooms = (f"gridatlas/{room}" for room in ("checks", "data", "model", "results"))
+    return "\n".join([*libraries, code_digest(*rooms)])

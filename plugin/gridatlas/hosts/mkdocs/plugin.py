@@ -23,13 +23,13 @@ from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 from mkdocs.utils.templates import TemplateContext
 
+from gridatlas.build.comparison import Base, CannotCompare, load_base
 from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import Site, build
 from gridatlas.build.study_writer import ServeCache
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
 from gridatlas.csp.policy import add_policy
-from gridatlas.diff.snapshot import Snapshot, SnapshotError, load_base
 from gridatlas.files.cache import open_cache
 from gridatlas.files.retained import RetainedFiles
 from gridatlas.files.staging import StagedSite
@@ -429,7 +429,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             raise PluginError(f"gridatlas: {number} in the data (listed above), and strict is set")
         return site
 
-    def _base(self, config: MkDocsConfig) -> Snapshot | None:
+    def _base(self, config: MkDocsConfig) -> Base | None:
         """What to compare with; None where nothing is asked for, or it can't be had."""
         if not self.config.compare_to:
             return None
@@ -437,7 +437,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         try:
             root, cache = self._path(config, "."), self._path(config, self.config.cache)
             return load_base(self.config.compare_to, data, root, cache=cache)
-        except SnapshotError as error:
+        except CannotCompare as error:
             message = without_commands(f"gridatlas: the option compare_to: {error}")
             if self.config.strict and not self.serving:
                 raise PluginError(message) from error

@@ -1,0 +1,427 @@
+"""Makes the columns of `cells.csv`, and accounts for each row that was read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, cached_property, partial
+from itertools import repeat
+from typing import Literal, NamedTuple
+
+from gridatlas.data.columns import OPTIONAL_COLUMNS
+from gridatlas.data.names import RESERVED_FACTORS
+from gridatlas.data.tables import guarded, guarded_column
+from gridatlas.data.text import unnameable
+from gridatlas.model.problems import quote
+from gridatlas.model.schema import RESERVED_FACETS, level_key
+from gridatlas.model.study import State
+from gridatlas.progress import tracked
+from gridatlas_import.columns import Column
+from gridatlas_import.metric import last_part, unit_in_name
+from gridatlas_import.numerals import (
+    INFINITE,
+    STATES_IN_WORDS,
+    is_absent,
+    margin_number,
+    number_text,
+    plain,
+    without_margin,
+    without_percent,
+)
+from gridatlas_import.options import ROWS
+from gridatlas_import.propose import Proposal
+from gridatlas_import.rows import Reported
+from gridatlas_import.vocabulary import FAILED_STATES, RUNNING_STATES
+
+
+@dataclass(frozen=True, slots=True)
+class FactorColumn:
+    """A factor's column in the source, its name in the study, its label and unit."""
+
+    source: str
+    id: str
+    label: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A cell without a value: where it stands, and what stands there."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What becomes of the rows: `read` = `cells` + `repeats` + reported.
+
+    Attributes:
+        columns: Of the table that is written, those in which something stands: by name, the text
+            of each row.
+        cells: How many different cells the rows are of.
+        repeats: How many rows are further ones of a cell.
+        reported: Rows that give no cell.
+        spread: Name of the column with what stands beside values; empty without one.
+    """
+
+    factors: tuple[FactorColumn, ...]
+    metric: str
+    columns: Mapping[str, Sequence[str]]
+    read: int
+    cells: int
+    repeats: int
+    reported: tuple[Reported, ...]
+    absent: tuple[Absent, ...]
+    spread: str = ""
+
+    def csv(self) -> str:
+        """The table as text."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(map(guarded, self.columns))
+        writer.writerows(zip(*map(guarded_column, self.columns.values()), strict=True))
+        return text.getvalue()
+
+    def levels(self, factor: FactorColumn) -> list[str]:
+        """The different levels of a factor: numbers by value, texts as they first appear."""
+        return self._levels[factor.id]
+
+    @cached_property
+    def _levels(self) -> Mapping[str, list[str]]:
+        levels: dict[str, list[str]] = {}
+        for factor in self.factors:
+            texts = dict.fromkeys(self.columns[factor.id])
+            found = list(dict.fromkeys(map(level_key, texts)))
+            if all(number_text(level, "point") for level in found):
+                found.sort(key=Decimal)
+            levels[factor.id] = found
+        return levels
+
+
+class _Value(NamedTuple):
+    """What the text of a value gives; with a `problem`, no cell."""
+
+    number: str
+    state: State | Literal[""]
+    note: str
+    problem: str
+
+
+class _Counts(NamedTuple):
+    """What the texts of counts give; with a `problem`, no cell."""
+
+    n: str
+    successes: str
+    stderr: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of the source, by columns, as they shall be written."""
+
+    proposal: Proposal
+    fill: str | None
+
+    @cached_property
+    def levels(self) -> list[Sequence[str]]:
+        """The level of each row as it is written, by factors; empty where there is none."""
+        return [_levels(self.proposal.columns[name], self.fill) for name in self.proposal.factors]
+
+    @cached_property
+    def keys(self) -> list[Sequence[str]]:
+        """What levels are known by, by factors; empty where there is none."""
+        return [_keys(texts) for texts in self.levels]
+
+    @cached_property
+    def numbers(self) -> Mapping[str, Sequence[str]]:
+        """The levels of the columns that number repeats."""
+        columns = self.proposal.columns
+        return {name: columns[name].levels for name in self.proposal.repeats if name != ROWS}
+
+    @cached_property
+    def values(self) -> Sequence[_Value]:
+        """The value of each row."""
+        column = self.proposal.columns[self.proposal.metric]
+        value_of = {text: _value(column, text) for text in column.counts}
+        values = [*map(value_of.__getitem__, column.texts)]
+        ended = self.proposal.columns.get(self.proposal.state)
+        if ended is None:
+            return values
+        stopped = {text for text in ended.counts if _ended(text) or _is_running(text)}
+        return [
+            _without_value(value, text) if text in stopped and value.number else value
+            for value, text in zip(values, ended.texts, strict=True)
+        ]
+
+    @cached_property
+    def states(self) -> Sequence[str]:
+        """The state of each row: as it stands in place of the value, else as its run ended."""
+        ended = self.proposal.columns.get(self.proposal.state)
+        if ended is None:
+            return [value.state for value in self.values]
+        state_of = {text: _ended(text) for text in ended.counts}
+        return [
+            value.state or ("" if value.number else state_of[text])
+            for value, text in zip(self.values, ended.texts, strict=True)
+        ]
+
+    @cached_property
+    def counts(self) -> Sequence[_Counts]:
+        """The counts of each row."""
+        columns = [self.proposal.columns.get(self.proposal.counts.get(kind, "")) for kind in _KINDS]
+        if not any(columns):
+            return [_Counts("", "", "", "")] * len(self.values)
+        absent = [not value.number for value in self.values]
+        texts = [column.texts if column else repeat("") for column in columns]
+        return [*map(cache(partial(_counts, columns)), absent, *texts)]
+
+    @cached_property
+    def spreads(self) -> Sequence[str]:
+        """What stands beside the value of each row: after a ±, or in a column of its own."""
+        name, metric = self.proposal.spread[0], self.proposal.columns[self.proposal.metric]
+        if not name:
+            return [""] * len(metric.texts)
+        if name == self.proposal.metric:
+            margins = {text: margin_number(text, metric.mark) or "" for text in metric.counts}
+            return [*map(margins.__getitem__, metric.texts)]
+        column = self.proposal.columns[name]
+        numbers = [column.number_of[text] or "" for text in column.texts]
+        # What is beside no value says nothing.
+        return [
+            number if value.number else ""
+            for number, value in zip(numbers, self.values, strict=True)
+        ]
+
+    @cached_property
+    def notes(self) -> Sequence[str]:
+        """What is written of each row for people."""
+        notes = [value.note for value in self.values]
+        for name in self.proposal.taken:
+            given = map(str.strip, self.proposal.columns[name].texts)
+            notes = ["; ".join(filter(None, pair)) for pair in zip(notes, given, strict=True)]
+        return notes
+
+    @cached_property
+    def places(self) -> Sequence[str]:
+        """Where each row stands in its file, with the numbers of the repeat."""
+        places = self.proposal.table.places
+        if not self.numbers:
+            return places
+        names = [*self.numbers]
+        text_of = cache(lambda *levels: ", ".join(map(" ".join, zip(names, levels, strict=True))))
+        repeats = map(text_of, *self.numbers.values())
+        return [f"{place} ({text})" for place, text in zip(places, repeats, strict=True)]
+
+    @cached_property
+    def wrong(self) -> Mapping[int, str]:
+        """Why rows give no cell."""
+        proposal = self.proposal
+        wrong: dict[int, str] = {}
+        for name, levels in zip(proposal.factors, self.levels, strict=True):
+            if "" in levels:
+                why = f"no level of {name} (--fill TEXT names it)"
+                for row, level in enumerate(levels):
+                    if not level:
+                        wrong.setdefault(row, why)
+        both = zip(self.values, self.counts, strict=True)
+        for row, (value, counts) in enumerate(tracked(both, "rows checked", len(self.values))):
+            if value.problem or counts.problem:
+                wrong.setdefault(row, value.problem or counts.problem)
+        if proposal.repeats != (ROWS,):
+            first: dict[tuple[str, ...], int] = {}
+            places = proposal.table.places
+            keys = [*zip(*self.keys, *self.numbers.values(), strict=True)]
+            if len(set(keys)) == len(keys):
+                return wrong
+            for row, key in enumerate(keys):
+                if row in wrong:
+                    continue
+                before = first.setdefault(key, row)
+                if before != row:
+                    wrong[row] = f"its cell is already at {places[before]}{_how(proposal, row)}"
+        return wrong
+
+
+def make_cells(proposal: Proposal, fill: str | None) -> Imported:
+    """The columns of `cells.csv`; rows that can't be cells are reported.
+
+    Args:
+        fill: Level of a factor where nothing stands.
+    """
+    factors = _named(proposal)
+    table, rows = proposal.table, _Rows(proposal, fill)
+    metric = _metric_column(proposal, factors)
+    taken = {metric, *(factor.id for factor in factors)}
+    spread = "spread" if "spread" not in taken else "printed_spread"
+    source = proposal.columns[proposal.metric].texts
+    columns: dict[str, Sequence[str]] = {
+        **dict(zip((factor.id for factor in factors), rows.levels, strict=True)),
+        metric: [value.number for value in rows.values],
+        spread: rows.spreads,
+        "n": [counts.n for counts in rows.counts],
+        "successes": [counts.successes for counts in rows.counts],
+        "stderr": [counts.stderr for counts in rows.counts],
+        "state": rows.states,
+        "note": rows.notes,
+        "place": rows.places,
+    }
+    keys = rows.keys
+    good: Sequence[int] = range(len(table.places))
+    if rows.wrong:
+        good = [row for row in good if row not in rows.wrong]
+        columns = {name: [texts[row] for row in good] for name, texts in columns.items()}
+        keys = [[texts[row] for row in good] for texts in keys]
+    cells = len(set(zip(*keys, strict=True)))
+    absent = [row for row, value in zip(good, columns[metric], strict=True) if not value]
+    needed = columns.keys() - {*OPTIONAL_COLUMNS, spread} | {"place"}
+    columns = {name: texts for name, texts in columns.items() if name in needed or any(texts)}
+    bad = [Reported(table.places[row], rows.wrong[row], bad=True) for row in sorted(rows.wrong)]
+    return Imported(
+        factors,
+        metric,
+        columns,
+        len(table.places) + len(table.reported) + len(proposal.left),
+        cells,
+        len(good) - cells,
+        (*table.reported, *proposal.left, *bad),
+        tuple(Absent(table.places[row], plain(source[row])) for row in absent),
+        spread if spread in columns else "",
+    )
+
+
+def _levels(column: Column, fill: str | None) -> Sequence[str]:
+    """The level of each row as it is written; empty where there is none."""
+    written: Mapping[str, str | None] = column.number_of
+    if not column.as_numbers:
+        written = {text: " ".join(text.split()) for text in column.counts}
+    levels = {text: level or fill or "" for text, level in written.items()}
+    return [*map(levels.__getitem__, column.texts)]
+
+
+def _keys(texts: Sequence[str]) -> Sequence[str]:
+    """What levels are known by; empty where there is none."""
+    keys = {text: level_key(text) if text else "" for text in dict.fromkeys(texts)}
+    return [*map(keys.__getitem__, texts)]
+
+
+def _value(column: Column, text: str) -> _Value:
+    if column.is_plain:
+        return _Value(text, "", "", "")
+    number = column.number_of[text]
+    if number is not None:
+        if column.percents and not without_percent(without_margin(text)[0])[1]:
+            problem = f"{quote(plain(text))} in {column.name} has no % as others have"
+            return _Value("", "", "", problem)
+        margin = without_margin(text)[1]
+        is_read = not margin or margin_number(text, column.mark) is not None
+        return _Value(number, "", "" if is_read else f"± {margin} in the source", "")
+    if not is_absent(text):
+        return _Value("", "", "", f"{quote(text)} in {column.name}, which is no number")
+    lower = plain(text).lower()
+    state: State | Literal[""] = STATES_IN_WORDS.get(lower, "")
+    is_quoted = state == "failed" or lower in INFINITE
+    return _Value("", state, f"“{plain(text)}” in the source" if is_quoted else "", "")
+
+
+def _ended(text: str) -> str:
+    """The state that says how a run ended that has no value; empty where it went well."""
+    lower = plain(text).lower()
+    if "memory" in lower or lower == "oom":
+        return "oom"
+    return "failed" if lower in FAILED_STATES or "error" in lower else ""
+
+
+def _is_running(text: str) -> bool:
+    """Whether a run hasn't ended yet."""
+    return plain(text).lower() in RUNNING_STATES
+
+
+def _without_value(value: _Value, text: str) -> _Value:
+    """What a run that stopped early had by then: an intermediate number is no result."""
+    return _Value("", value.state, f"{value.number} when it was {plain(text).lower()}", "")
+
+
+_KINDS = ("n", "successes", "stderr")
+
+
+def _counts(columns: Sequence[Column | None], absent: bool, *texts: str) -> _Counts:
+    """The counts in one row.
+
+    Args:
+        columns: Of the counts, in the order of `_KINDS`; None where there is none.
+        absent: Whether the row has no value.
+    """
+    found = []
+    for kind, column, text in zip(_KINDS, columns, texts, strict=True):
+        number = column.number_of[text] if column else None
+        if column is None or number is None:
+            if column and not is_absent(text):
+                return _Counts("", "", "", f"{quote(text)} in {column.name}, which is no number")
+            found.append("")
+            continue
+        value = Decimal(number)
+        if kind != "stderr" and value != value.to_integral_value():
+            problem = f"{quote(text)} in {column.name}, which is no whole number"
+            return _Counts("", "", "", problem)
+        if value < 0 or (kind == "n" and value == 0 and not absent):
+            return _Counts("", "", "", f"{quote(text)} in {column.name}, which can't be")
+        if kind == "n" and value == 0:
+            number = ""
+        found.append(number if kind == "stderr" or not number else str(int(value)))
+    n, successes, stderr = found
+    if n and successes and int(successes) > int(n):
+        return _Counts("", "", "", f"{successes} successes of {n}")
+    return _Counts(n, successes, stderr, "")
+
+
+def _how(proposal: Proposal, at: int) -> str:
+    names = [name for name in (*proposal.factors, *proposal.repeats) if name != ROWS]
+    texts = (f"{name} {proposal.columns[name].levels[at]}" for name in names)
+    return f" ({', '.join(texts)})"
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def _named(proposal: Proposal) -> tuple[FactorColumn, ...]:
+    """The factors under names that the data format takes, each with a label where it changed."""
+    found: list[FactorColumn] = []
+    for source in proposal.factors:
+        bare, unit = unit_in_name(source)
+        if not unit and proposal.columns[source].as_numbers and proposal.columns[source].percents:
+            unit = "%"
+        name = identifier(bare)
+        if name in (*RESERVED_FACTORS, *RESERVED_FACETS):
+            name = f"{name}_setting"
+        taken = {factor.id for factor in found}
+        number, first = 2, name
+        while name in taken:
+            name, number = f"{first}_{number}", number + 1
+        label = last_part(bare).replace("_", " ")
+        label = "" if name.replace("_", " ") == label else label
+        found.append(FactorColumn(source, name, label, unit))
+    return tuple(found)
+
+
+def identifier(name: str, kind: str = "factor") -> str:
+    """A name as an id: lower-case letters, digits, `_`, `.`, `-`; any system has files of it.
+
+    Args:
+        kind: What it is the id of, for a name that gives none.
+    """
+    text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    text = re.sub(r"[^a-z0-9_.-]+", "_", text).strip("_.-")[:60].rstrip("_.-") or kind
+    return f"{kind}_{text}" if unnameable(text) else text
+
+
+def _metric_column(proposal: Proposal, factors: Sequence[FactorColumn]) -> str:
+    name = unit_in_name(proposal.metric)[0]
+    taken = {factor.id for factor in factors}
+    return "value" if name in (*OPTIONAL_COLUMNS, "reading", *taken) else name

@@ -1,0 +1,182 @@
+"""The proposal, or the question where several are reasonable: long or wide, and how dense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from gridatlas.model.problems import join_names, nearest
+from gridatlas_import.kinds import DATE
+from gridatlas_import.metric import measured_in
+from gridatlas_import.numerals import looks_like_number
+from gridatlas_import.options import ROWS, ImportOptions
+from gridatlas_import.paths import PART, text_columns
+from gridatlas_import.propose import Proposal, propose
+from gridatlas_import.rows import CannotImport, RawTable
+from gridatlas_import.shape import WideForm, wide_form
+from gridatlas_import.unpivot import VALUE, long, named_form
+
+MAX_CANDIDATES = 6
+MIN_DENSITY = 0.2
+"""Share of filled cells below which a person is asked."""
+MANY_CELLS = 40
+"""Cells from which on the share counts."""
+_LEVELS_OR_QUANTITIES = (
+    "its headings may be levels of one factor, or quantities of their own (--long)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is proposed: one proposal, or several to choose from.
+
+    Attributes:
+        wide: Whether the headings of the proposal are levels.
+        question: Why a person is asked; empty where there is one proposal.
+    """
+
+    candidates: tuple[Proposal, ...]
+    wide: bool
+    question: str = ""
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """The proposal; None where a person is asked."""
+        return None if self.question else self.candidates[0]
+
+
+def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
+    """The proposal for a table, or a question.
+
+    Args:
+        wide: Whether headings are levels; None where nobody says so.
+
+    Raises:
+        CannotImport: Where nothing can be proposed, with the reason.
+    """
+    named = {asked.x, asked.y, *asked.facets, *asked.repeats} - {None, ROWS, ""}
+    if not named <= table.columns.keys():
+        split = split_names(table)
+        if split is not None and named <= split.columns.keys():
+            table = split
+    own = [name for name in (asked.y, *asked.facets) if name and name in table.columns]
+    if wide:
+        return Choice((_wide(table, named_form(table, own), asked),), True)
+    if wide is False or table.logs or _is_long(table, asked):
+        return Choice((propose(table, asked),), False)
+    form = wide_form(table, own)
+    if form is not None and own and not set(own) <= set(form.rows):
+        form = named_form(table, own)
+    if form is not None and form.sure:
+        return _weighed((_wide(table, form, asked),), True, asked)
+    try:
+        proposal = propose(table, asked)
+    except CannotImport:
+        split = None if asked.complete else split_names(table)
+        if split is not None:
+            return choose(split, asked, False)
+        if form is None:
+            raise
+        return Choice((_wide(table, form, asked),), True, _LEVELS_OR_QUANTITIES)
+    if form is not None and not (asked.complete or _is_crossed(proposal)):
+        return Choice((_wide(table, form, asked),), True, _LEVELS_OR_QUANTITIES)
+    return _weighed((proposal,), False, asked)
+
+
+def _is_crossed(proposal: Proposal) -> bool:
+    """Whether a table with a row per cell is crossed by texts or named settings."""
+    telling = [
+        name
+        for name in proposal.factors
+        if proposal.kinds[name].strong or not proposal.columns[name].as_numbers
+    ]
+    return len(telling) >= 2 and proposal.density > 0.5 and not proposal.collisions
+
+
+def _is_long(table: RawTable, asked: ImportOptions) -> bool:
+    """Whether columns are named that only a table with a row per cell has."""
+    return bool(asked.metric and asked.metric in table.columns) or bool(
+        asked.x and asked.x in table.columns
+    )
+
+
+def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
+    found = long(table, form, None if asked.x in form.rows else asked.x)
+    long_table = found.table
+    name = asked.metric
+    if name and name not in long_table.columns and not nearest(name, long_table.columns):
+        long_table = replace(long_table, metric=name)
+        asked = replace(asked, metric=VALUE)
+    elif not long_table.metric:
+        title, name = next(
+            ((title, name) for title in table.titles if (name := measured_in(title))), ("", "")
+        )
+        note = "nothing says what the values are; name them with --metric"
+        if name:
+            note = f"what the values are is read from “{title}”; another name: --metric"
+        long_table = replace(long_table, metric=name, notes=(*long_table.notes, note))
+    return propose(long_table, asked, found.headings)
+
+
+def _weighed(candidates: Sequence[Proposal], wide: bool, asked: ImportOptions) -> Choice:
+    """The proposal, or a question where nearly all of its cells would be empty."""
+    proposal = candidates[0]
+    sparse = proposal.density < MIN_DENSITY and proposal.possible >= MANY_CELLS
+    if not asked.complete and _is_guessed(proposal, asked):
+        raise CannotImport(
+            f"rows that may be repeats of cells or single observations, by "
+            f"{join_names(reversed(proposal.factors))}: no name says what was varied or measured",
+            "a setting or a subject per axis, and a result",
+            "name them with --x, --y and --metric",
+            usage=True,
+        )
+    if not sparse or asked.complete:
+        return Choice((proposal,), wide)
+    others = [*candidates, *_with_fewer(proposal, asked, wide)]
+    return Choice(
+        tuple(others[:MAX_CANDIDATES]),
+        wide,
+        f"{proposal.cells:,} of {proposal.possible:,} cells have a row: the settings weren't "
+        "crossed, or were drawn at random",
+    )
+
+
+def _is_guessed(proposal: Proposal, asked: ImportOptions) -> bool:
+    """Whether rows only look like repeats of cells: no name says what was varied or measured."""
+    named = [name for name in proposal.factors if proposal.kinds[name].strong]
+    return (
+        proposal.repeats == (ROWS,)
+        and not asked.repeats
+        and not (asked.metric or proposal.kinds[proposal.metric].strong)
+        and len(named) < 2
+    )
+
+
+def split_names(table: RawTable) -> RawTable | None:
+    """A table whose rows are named like `small_lr0.1_seed1`, with the parts as columns."""
+    for name, texts in table.columns.items():
+        if len(set(texts)) < 3 or all(map(looks_like_number, texts)) or not all(texts):
+            continue
+        if all(map(DATE.fullmatch, texts)):
+            continue  # its parts would be called size and run
+        parts = [*text_columns(texts, PART)]
+        columns = {called: values for called, values, _ in parts if called not in table.columns}
+        if len(parts) < 2 or len(columns) < len(parts):
+            continue
+        note = f"{join_names(columns)}: parts of {name}"
+        return replace(table, columns={**table.columns, **columns}, notes=(*table.notes, note))
+    return None
+
+
+def _with_fewer(proposal: Proposal, asked: ImportOptions, wide: bool) -> list[Proposal]:
+    """Proposals with two of the factors, whose other rows are repeats; the densest first."""
+    if wide or len(proposal.factors) < 3:
+        return []
+    found = []
+    for first, second in combinations(reversed(proposal.factors), 2):
+        options = replace(
+            asked, x=first, y=second, metric=proposal.metric, facets=(), repeats=(ROWS,)
+        )
+        found.append(propose(proposal.table, options))
+    return sorted(found, key=lambda other: -other.density)

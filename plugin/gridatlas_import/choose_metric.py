@@ -1,0 +1,114 @@
+"""Which column the metric is, and where its spread stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from gridatlas_import.columns import Column, plain_name
+from gridatlas_import.kinds import KindOfColumn
+from gridatlas_import.numerals import plain
+from gridatlas_import.vocabulary import OUTCOMES, RESULTS, SD_WORDS, SPREADS
+
+_TRAINING = re.compile(r"(^|_)(train|training|fit)(_|$)")
+_ONE_OF_SEVERAL = re.compile(r"(split|fold|cv|run|rep|seed)_?\d+(_|$)")
+
+
+def choose_metric(
+    columns: Mapping[str, Column],
+    kinds: Mapping[str, KindOfColumn],
+    used: Collection[str],
+) -> tuple[str, str] | None:
+    """The metric and why: what is named like one, then what is as full as any, then the first."""
+    able = [name for name in columns if name not in used]
+    results = [
+        name for name in able if kinds[name].kind in RESULTS and columns[name].is_metric_like
+    ]
+    results += [name for name in able if kinds[name].kind == "outcome"]
+    if not results:
+        return None if unclear_outcome(columns) else _by_counting(columns, kinds, able)
+
+    def order(name: str) -> tuple[bool, bool, int, bool, int]:
+        called, kind = plain_name(name), kinds[name].kind
+        rank = 0 if kind == "outcome" else RESULTS.index(kind)
+        return (
+            bool(_ONE_OF_SEVERAL.search(called)),
+            bool(_TRAINING.search(called)) and kind != "performance",
+            rank,
+            not _as_full_as_any(columns, results, name),
+            results.index(name),
+        )
+
+    best = min(results, key=order)
+    kind = kinds[best].kind
+    alike = [name for name in results if name != best and kinds[name].kind == kind]
+    if kind == "number":
+        return best, "a number with many distinct values"
+    return best, kinds[best].why + (f" (also: {', '.join(alike[:4])})" if alike else "")
+
+
+def _as_full_as_any(columns: Mapping[str, Column], names: Collection[str], name: str) -> bool:
+    most = max(len(columns[other].texts) - _gaps(columns[other]) for other in names)
+    return len(columns[name].texts) - _gaps(columns[name]) >= 0.75 * most
+
+
+def _gaps(column: Column) -> int:
+    return sum(column.counts[text] for text, number in column.number_of.items() if number is None)
+
+
+def unclear_outcome(columns: Mapping[str, Column]) -> Column | None:
+    """A column of outcomes of which a person must say what counts as a success."""
+    for name, column in columns.items():
+        found = {plain(text).lower() for text in column.counts if plain(text)}
+        if (
+            OUTCOMES.fullmatch(plain_name(name))
+            and found & {"pass", "passed", "fail", "failed", "correct", "incorrect"}
+            and column.outcome_of is None
+        ):
+            return column
+    return None
+
+
+def _by_counting(
+    columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn], able: Collection[str]
+) -> tuple[str, str] | None:
+    """Of numbers with few values the one with the most: the last of several."""
+    numbers = [
+        name for name in able if kinds[name].kind == "plain" and columns[name].is_metric_like
+    ]
+    if not numbers:
+        return None
+    order = [*columns]
+    best = max(numbers, key=lambda name: (len(columns[name].distinct), order.index(name)))
+    return best, "a number with many distinct values"
+
+
+def spread_of(columns: Mapping[str, Column], metric: str) -> tuple[str, str]:
+    """The column with the metric's spread, and its kind (sd, se, ci95); empty for none."""
+    wanted = _bare(metric)
+    for name, column in columns.items():
+        parts = set(plain_name(name).split("_"))
+        if name == metric or not parts & SPREADS or not column.is_metric_like:
+            continue
+        if _bare(name) not in (wanted, frozenset()):
+            continue
+        kind = kind_of_spread(name)
+        if kind in ("sd", "se"):
+            return name, kind
+    return "", ""
+
+
+def kind_of_spread(name: str) -> str:
+    """Which spread a name speaks of: sd, se, ci95; empty where it doesn't tell."""
+    parts = set(plain_name(name).split("_"))
+    if parts & SD_WORDS and "err" not in parts:
+        return "sd"
+    if parts & {"stderr", "se", "sem"}:
+        return "se"
+    return "ci95" if "ci95" in parts or {"95", "ci"} <= parts else ""
+
+
+def _bare(name: str) -> frozenset[str]:
+    """The words of a name without those of means and spreads."""
+    parts = set(plain_name(name).split("_"))
+    return frozenset(parts - SPREADS - {"mean", "avg", "average", "value", "score"})

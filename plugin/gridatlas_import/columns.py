@@ -1,0 +1,228 @@
+"""What each column holds, and what its name says."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from gridatlas.model.categorical import Categorical, numbered
+from gridatlas.model.format import places_of
+from gridatlas.model.schema import level_key
+from gridatlas_import.numerals import (
+    DecimalMark,
+    are_plain_numbers,
+    is_absent,
+    number_text,
+    plain,
+    without_margin,
+    without_percent,
+)
+from gridatlas_import.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS
+
+
+def words(name: str) -> list[str]:
+    """The words in a column's name: `valLoss@5` is val, loss, 5."""
+    plain_letters = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
+    latin = plain_letters.encode("ascii", "ignore").decode()
+    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", latin)
+    return re.findall(r"[a-z][a-z0-9]*|\d+", apart.lower())
+
+
+def plain_name(name: str) -> str:
+    """A name in lower case with underscores, without a unit in brackets."""
+    # Nothing is tried again behind a bracket that nothing closes: names may have thousands.
+    return "_".join(words(re.sub(r"[(\[][^)\]\n]*+[)\]]", "", name)))
+
+
+def kind_of_count(name: str) -> str:
+    """Which count a column is by its name: n, successes or stderr; empty for none."""
+    called = "_".join(words(name))
+    return next((kind for kind, names in COUNTS.items() if called in names), "")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table that is imported.
+
+    Whatever is found of a text is found once for all rows that have it.
+    """
+
+    name: str
+    texts: Sequence[str]
+    mark: DecimalMark
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """The different texts, as they first appear, and how many rows have each."""
+        return Counter(self.texts)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether all texts are numbers as programs write them, and `number_of` changes none."""
+        return self.mark == "point" and are_plain_numbers(self.counts)
+
+    @cached_property
+    def number_of(self) -> Mapping[str, str | None]:
+        """Each different text as a number, without percent sign and margin; None for others."""
+        if self.is_plain:
+            return {text: text for text in self.counts}
+        return {
+            text: number_text(without_percent(without_margin(text)[0])[0], self.mark)
+            for text in self.counts
+        }
+
+    @cached_property
+    def numbers(self) -> list[str | None]:
+        """The text of each row as a number."""
+        return [*map(self.number_of.__getitem__, self.texts)]
+
+    @cached_property
+    def percents(self) -> int:
+        """How many numbers have a percent sign."""
+        if self.is_plain:
+            return 0
+        return sum(
+            times
+            for text, times in self.counts.items()
+            if self.number_of[text] is not None and without_percent(without_margin(text)[0])[1]
+        )
+
+    @cached_property
+    def margins(self) -> int:
+        """How many numbers are followed by ± and another."""
+        if self.is_plain:
+            return 0
+        return sum(times for text, times in self.counts.items() if without_margin(text)[1])
+
+    @cached_property
+    def filled(self) -> int:
+        """How many texts aren't empty."""
+        return sum(times for text, times in self.counts.items() if plain(text))
+
+    @cached_property
+    def is_metric_like(self) -> bool:
+        """Whether there are numbers, and everything else says that there is no value."""
+        other = [text for text, number in self.number_of.items() if number is None]
+        return len(other) < len(self.number_of) and all(map(is_absent, other))
+
+    @cached_property
+    def is_fractional(self) -> bool:
+        """Whether a number has a decimal point."""
+        return any("." in (number or "") for number in self.number_of.values())
+
+    @cached_property
+    def as_numbers(self) -> bool:
+        """Whether every text is a number, all or none with a percent sign, none with a margin."""
+        return (
+            None not in self.number_of.values()
+            and self.percents in (0, len(self.texts))
+            and not self.margins
+            and bool(self.texts)
+        )
+
+    @cached_property
+    def outcome_of(self) -> Mapping[str, str] | None:
+        """Each different text as 1 or 0, where all are true or false, or pass or fail."""
+        words = TRUE_WORDS | FALSE_WORDS | {""}
+        lower: dict[str, str] = {}
+        for text in self.counts:
+            lower[text] = plain(text).lower()
+            if lower[text] not in words:
+                return None
+        found = {*lower.values()} - {""}
+        if not found or len(found) > 2:
+            return None
+        if len(found) == 2 and not (found & TRUE_WORDS and found & FALSE_WORDS):
+            return None
+        numbers = {"": ""} | {word: "1" if word in TRUE_WORDS else "0" for word in found}
+        return {text: numbers[word] for text, word in lower.items()}
+
+    def as_outcomes(self) -> Column:
+        """The column with 1 and 0 for true and false; the same where it has others."""
+        outcome_of = self.outcome_of
+        if outcome_of is None:
+            return self
+        return Column(self.name, [*map(outcome_of.__getitem__, self.texts)], self.mark)
+
+    @cached_property
+    def level_of(self) -> Mapping[str, str]:
+        """Each different text as a level of a factor; empty where there is none."""
+        if self.as_numbers:
+            return {text: level_key(number) for text, number in self.number_of.items() if number}
+        return {text: level_key(plain(text)) if plain(text) else "" for text in self.counts}
+
+    @cached_property
+    def levels(self) -> list[str]:
+        """The text of each row as a level of a factor."""
+        return [*map(self.level_of.__getitem__, self.texts)]
+
+    @cached_property
+    def categorical(self) -> Categorical:
+        """The levels as codes."""
+        return Categorical.of(self.levels)
+
+    @cached_property
+    def distinct(self) -> list[str]:
+        """The different levels, as they first appear."""
+        return [level for level in dict.fromkeys(self.level_of.values()) if level]
+
+    @cached_property
+    def values(self) -> list[Decimal]:
+        """The numbers of the column, each way of writing one once."""
+        numbers = dict.fromkeys(self.number_of.values())
+        return [Decimal(number) for number in numbers if number is not None]
+
+    @cached_property
+    def number_count(self) -> int:
+        """How many different numbers the column has."""
+        return len(set(self.values))
+
+    @cached_property
+    def decimals(self) -> int:
+        """The most decimals that a number has."""
+        return max(map(places_of, self.values), default=0)
+
+    @property
+    def summary(self) -> str:
+        """What it holds, in a few words."""
+        if self.is_metric_like and self.values:
+            low, high = min(self.values), max(self.values)
+            count = self.number_count
+            what = f"{count} number{'s' * (count != 1)}, {low:f} to {high:f}"
+            absent = sum(
+                self.counts[text] for text, number in self.number_of.items() if number is None
+            )
+            return what + (f"; {absent} without" if absent else "")
+        if not self.filled:
+            return "nothing"
+        count = len(self.distinct)
+        text = f"{count} text{'s' * (count != 1)}: {', '.join(self.distinct[:4])}"
+        return text if count <= 4 and len(text) <= 48 else f"{text[:46].rstrip(', ')} …"
+
+
+def joint_levels(columns: Sequence[Column]) -> list[tuple[str, ...]]:
+    """The levels of each row in several columns."""
+    if not columns:
+        return []
+    return [*zip(*(column.levels for column in columns), strict=True)]
+
+
+def joint_codes(columns: Sequence[Column]) -> Iterator[int]:
+    """A number per row: rows have the same one where all columns have the same levels.
+
+    Args:
+        columns: At least one.
+    """
+    return numbered([column.categorical for column in columns])
+
+
+def determines(first: Column, second: Column) -> bool:
+    """Whether each level of the first column always has the same level of the second."""
+    second_of: dict[str, str] = {}
+    pairs = zip(first.levels, second.levels, strict=True)
+    return all(second_of.setdefault(level, other) == other for level, other in pairs)

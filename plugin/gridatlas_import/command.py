@@ -1,0 +1,285 @@
+"""The command `gridatlas import`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gridatlas.cli.shared import data_option, echo, echo_error, format_option
+from gridatlas.model.inert import AS_JSON
+
+if TYPE_CHECKING:
+    from gridatlas_import.options import ImportOptions
+
+
+def _number(_: click.Context, __: click.Parameter, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        low, high = (Decimal(text) for text in value)
+    except InvalidOperation:
+        raise click.BadParameter("two numbers, such as 0 100") from None
+    if not (low.is_finite() and high.is_finite() and low < high):
+        raise click.BadParameter("the lowest possible value, then the highest")
+    return low, high
+
+
+def _level(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> Any:
+    pairs = []
+    for pair in value:
+        name, equals, level = pair.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{pair}: a column and a level, such as split=test")
+        pairs.append((name.strip(), level.strip()))
+    return tuple(pairs)
+
+
+def _id(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    from gridatlas.data.text import NAMEABLE, unnameable
+
+    if value is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,99}", value):
+        raise click.BadParameter(
+            "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
+        )
+    if value is not None and unnameable(value):
+        raise click.BadParameter(NAMEABLE)
+    return value
+
+
+def _link(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value and not re.fullmatch(r"https?://[^\s{}]*\{file\}[^\s{}]*", value):
+        raise click.BadParameter(
+            "an address with {file} in the place of the log's path, such as "
+            "https://example.org/logs/{file}"
+        )
+    return value
+
+
+@click.command("import")
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@data_option
+@click.option(
+    "--study", metavar="ID", callback=_id, help="Folder name of the study. Default: from the file."
+)
+@click.option("--title", metavar="TEXT", help="Title of the study.")
+@click.option("--url", metavar="URL", default="", help="Address of the source.")
+@click.option(
+    "--link",
+    metavar="URL",
+    default="",
+    callback=_link,
+    help="Address of each cell's log: 'https://example.org/logs/{file}'. {file} is its path in the "
+    "imported folder.",
+)
+@click.option("--x", metavar="COLUMN", help="Horizontal axis.")
+@click.option("--y", metavar="COLUMN", help="Vertical axis; '' for none.")
+@click.option(
+    "--metric",
+    "metrics",
+    metavar="COLUMN",
+    multiple=True,
+    help="Values; of a wide table, their name. Repeat the option for linked studies, one per "
+    "metric.",
+)
+@click.option(
+    "--facet",
+    "facets",
+    metavar="COLUMN",
+    multiple=True,
+    help="Another varied quantity. Repeatable.",
+)
+@click.option(
+    "--repeats",
+    metavar="COLUMN|rows",
+    multiple=True,
+    help="Column that numbers the repeats of a cell, such as seed; or rows, for none.",
+)
+@click.option(
+    "--only",
+    metavar="COLUMN=LEVEL",
+    multiple=True,
+    callback=_level,
+    help="Import only rows with this level, and report the others.",
+)
+@click.option("--ignore", metavar="COLUMN", multiple=True, help="Ignore this column.")
+@click.option("--n", metavar="COLUMN", help="Trials behind a value; '' for none.")
+@click.option("--successes", metavar="COLUMN", help="Trials that succeeded; '' for none.")
+@click.option("--stderr", metavar="COLUMN", help="Standard errors; '' for none.")
+@click.option("--spread", metavar="COLUMN", help="Spread of the values (after ±); '' for none.")
+@click.option(
+    "--spread-kind",
+    type=click.Choice(["sd", "se", "ci95"]),
+    help="Kind of the spread: standard deviation, standard error, or half of a 95 % interval.",
+)
+@click.option("--spread-n", type=click.IntRange(2), help="Repeats behind each value.")
+@click.option("--unit", metavar="TEXT", help="Unit of the values, such as % or ms; '' for none.")
+@click.option(
+    "--range",
+    "ends",
+    nargs=2,
+    metavar="LOW HIGH",
+    callback=_number,
+    help="Lowest and highest possible value.",
+)
+@click.option("--better", type=click.Choice(["higher", "lower"]), help="Which values are better.")
+@click.option("--decimals", type=click.IntRange(0, 12), help="Decimals in pictures.")
+@click.option(
+    "--wide/--long",
+    "wide",
+    default=None,
+    help="Each column is a level of x, or each row a cell.",
+)
+@click.option(
+    "--decimal-mark",
+    "mark",
+    type=click.Choice(["point", "comma"]),
+    help="For numbers that can be read in two ways.",
+)
+@click.option("--encoding", metavar="NAME", help="Encoding of the text, such as cp1252.")
+@click.option(
+    "--table",
+    type=click.IntRange(1),
+    help="Number of the table in a Markdown page or workbook, from 1.",
+)
+@click.option(
+    "--path",
+    "pattern",
+    metavar="PATTERN",
+    help="Take columns from file paths: '{model}/{seed}.json'. Every file must match. {model} "
+    "replaces the model in results of harnesses.",
+)
+@click.option("--fill", metavar="TEXT", help="Level for rows without one.")
+@click.option("--skip", is_flag=True, help="Leave out wrong rows, and report them.")
+@click.option(
+    "--replace", is_flag=True, help="Replace an existing study, if its folder has no other files."
+)
+@click.option("--dry-run", "dry", is_flag=True, help="Only show what the import would write.")
+@format_option(["text", "json"], "json shows the proposal for programs, and writes nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Accept the proposal without asking.")
+@click.option(
+    "--site/--no-site",
+    default=None,
+    help="Start a website as gridatlas new does, or don't offer it.",
+)
+def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
+    """Create a study from tables or result files.
+
+    FILE is a CSV, TSV, JSON, JSON lines, Parquet, Excel or Markdown table, a log of Inspect, a
+    result file of lm-evaluation-harness or MTEB, or a folder of such files, of a sweep, or of JSON
+    files with one cell each. The import proposes the role of each column and asks; options settle
+    their parts. With --x, --y and --metric, it asks nothing.
+
+    \b
+    Exit status: 0 written, with findings too, or a proposal only shown, 1 the data can't be
+    imported, 2 wrong usage.
+
+    \b
+    Examples:
+      gridatlas import results.csv               propose and ask
+      gridatlas import results.csv --yes --site  accept, and start a website
+      gridatlas import results.csv --x lr --y batch_size --metric acc --facet model --repeats seed
+      gridatlas import ablation.md --wide --x heads --y layers --metric value
+      gridatlas import logs/ --link 'https://example.org/logs/{file}'
+      gridatlas import runs/ --path '{model}/lr{lr}.json'
+      gridatlas import lm-eval/*/results_*.json --metric value --only metric=acc_norm
+    """  # noqa: D301
+    from gridatlas_import.rows import CannotImport
+
+    if options["form"] == "json" and not options["dry"]:
+        if options["yes"]:
+            raise click.UsageError("--json only shows the proposal: leave out --yes, or --json")
+        options["dry"] = True
+    try:
+        status = _import_each(files, data, options)
+    except CannotImport as error:
+        echo_error(f"nothing was imported\n{error}")
+        sys.exit(2 if error.usage else 1)
+    if not options["dry"] and status not in (None, 2) and data == Path("data"):
+        from gridatlas.cli.new import offer_site
+
+        offer_site(Path(), options["site"])
+    sys.exit(status or 0)
+
+
+def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -> int | None:
+    """Import files as a study per metric, all of which have to be possible.
+
+    Returns:
+        The exit status; None where a proposal was only shown.
+    """
+    from gridatlas_import.run import run_import, study_per_metric, with_links
+    from gridatlas_import.write import check_place
+
+    metrics = dict.fromkeys(options.pop("metrics"))
+    if options["form"] == "json" and len(metrics) > 1:
+        raise click.UsageError("--format json takes one --metric")
+
+    def run(given: dict[str, Any], say: Callable[[str], None]) -> int | None:
+        return run_import(
+            files,
+            data,
+            import_options(given),
+            given,
+            echo=say,
+            confirm=_confirm,
+            which=_which,
+        )
+
+    if len(metrics) < 2:
+        say = partial(echo, form=AS_JSON) if options["form"] == "json" else echo
+        return run({**options, "metric": next(iter(metrics), None)}, say)
+    each = study_per_metric(files, options, list(metrics))
+    for given in each:
+        if not options["dry"]:
+            check_place(data, given["study"], replace=options["replace"])
+        run({**given, "dry": True}, lambda _: None)
+    statuses = [run(given, echo) for given in each]
+    written = [status for status in statuses if status is not None]
+    if not options["dry"] and len(written) == len(each) and 2 not in written:
+        with_links(data, [given["study"] for given in each])
+    return max(written, default=None)
+
+
+def import_options(options: Mapping[str, Any]) -> ImportOptions:
+    """The options as the importer takes them."""
+    from gridatlas_import.metric import MetricAsked
+    from gridatlas_import.options import ImportOptions, SpreadAsked
+
+    return ImportOptions(
+        options["x"],
+        options["y"],
+        options["metric"],
+        options["facets"],
+        options["repeats"],
+        options["ignore"],
+        options["only"],
+        {kind: options[kind] for kind in ("n", "successes", "stderr") if options[kind] is not None},
+        options["mark"],
+        options["fill"],
+        MetricAsked(options["unit"], options["ends"], options["better"], options["decimals"]),
+        SpreadAsked(options["spread"], options["spread_kind"], options["spread_n"]),
+    )
+
+
+def _which(number: int) -> int | None:
+    """Which of some candidates a person at a terminal takes; None without one, and for none."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    question = f"\nWhich one? (1 to {number}, 0 for none)" if number > 1 else "\nTake it? (1, or 0)"
+    return click.prompt(question, type=click.IntRange(0, number)) or None
+
+
+def _confirm(question: str) -> bool | None:
+    """The answer of a person at a terminal; None without one."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    return click.confirm(question, default=True)

@@ -1,0 +1,115 @@
+"""Which columns are counts of trials and standard errors, and which say what is better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gridatlas_import.choose_metric import kind_of_spread, spread_of
+from gridatlas_import.columns import Column, kind_of_count, words
+from gridatlas_import.metric import MetricFound
+from gridatlas_import.options import ImportOptions, Role, SpreadAsked
+from gridatlas_import.roles import Facts
+from gridatlas_import.vocabulary import COUNTS, DIRECTION_COLUMNS
+
+
+def better_in_files(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bool | None:
+    """Whether a column says that higher is better; None where none does."""
+    for name in DIRECTION_COLUMNS & columns.keys() - roles.keys():
+        directions = {level.lower() for level in columns[name].distinct}
+        if directions in ({"true"}, {"false"}):
+            return directions == {"true"}
+    return None
+
+
+def choose_counts(
+    columns: Mapping[str, Column],
+    asked: ImportOptions,
+    roles: Mapping[str, Role],
+    metric: str,
+    about: MetricFound,
+    notes: list[str],
+) -> dict[str, str]:
+    """The columns of n, successes and standard errors: those asked for, else by their names."""
+    found: dict[str, str] = {}
+    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles, metric}
+    called = "_".join(words(metric))
+    for kind in COUNTS:
+        if kind in asked.counts:
+            if asked.counts[kind]:
+                found[kind] = asked.counts[kind]
+            continue
+        for name, column in columns.items():
+            own = kind == "stderr" and "_".join(words(name)) in (
+                f"{called}_stderr",
+                f"{called}_se",
+                f"{called}_sem",
+            )
+            if name in used or name in found.values() or not (own or kind_of_count(name) == kind):
+                continue
+            if not column.is_metric_like:
+                continue
+            if kind == "stderr" and bool(column.percents) != bool(columns[metric].percents):
+                notes.append(
+                    f"{name} isn't read: {metric} and {name} don't both have percent signs; "
+                    f"if they have one unit, add --stderr {name}"
+                )
+                continue
+            found[kind] = name
+            break
+    if (
+        "n" in found
+        and "n" not in asked.counts
+        and not about.proportion
+        and "successes" not in found
+    ):
+        notes.append(
+            f"{found['n']} isn't read: {metric} isn't known to be a share of trials; "
+            f"if it is, add --n {found['n']}"
+        )
+        del found["n"]
+    return found
+
+
+def taken_columns(
+    columns: Mapping[str, Column], asked: ImportOptions, roles: Mapping[str, Role]
+) -> tuple[str, ...]:
+    """Columns of the data format that are taken as they are."""
+    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles}
+    return tuple(name for name in ("note",) if name in columns and name not in used)
+
+
+def columns_beside(
+    facts: Facts,
+    metric: str,
+    roles: dict[str, Role],
+    counts: Mapping[str, str],
+    asked: SpreadAsked,
+) -> tuple[str, tuple[str, str]]:
+    """The columns that say which runs failed and how values spread; they get their roles."""
+    columns, kinds = facts.columns, facts.kinds
+    state = next(
+        (name for name, kind in kinds.items() if kind.kind == "state" and name not in roles), ""
+    )
+    if state and len(columns[state].distinct) > 1:
+        roles[state] = Role("state", state, columns[state].summary, "says how runs ended")
+    spread = _spread(columns, metric, asked, counts)
+    if spread[0] in roles and spread[0] not in (asked.column, metric):
+        spread = ("", "")
+    if spread[0] and spread[0] != metric:
+        why = f"the {spread[1] or 'spread'} of {metric}: its name"
+        why = "as asked" if spread[0] == asked.column else why
+        roles[spread[0]] = Role("spread", spread[0], columns[spread[0]].summary, why)
+    return state, spread
+
+
+def _spread(
+    columns: Mapping[str, Column], metric: str, asked: SpreadAsked, counts: Mapping[str, str]
+) -> tuple[str, str]:
+    """Where the spread stands, in a column or within the metric's, and its kind."""
+    if asked.column is not None:
+        found = (asked.column, kind_of_spread(asked.column)) if asked.column else ("", "")
+    elif columns[metric].margins:
+        found = (metric, kind_of_spread(metric))
+    else:
+        found = ("", "") if "stderr" in counts else spread_of(columns, metric)
+    return found[0], (asked.kind or found[1]) if found[0] else ""

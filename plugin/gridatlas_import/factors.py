@@ -1,0 +1,110 @@
+"""Why columns are axes and facets, and why the others are nothing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from gridatlas.model.problems import join_names, quote
+from gridatlas_import.columns import Column, determines
+from gridatlas_import.kinds import KindOfColumn
+from gridatlas_import.numerals import looks_like_number
+from gridatlas_import.options import Role
+from gridatlas_import.roles import JOINED
+
+
+def combined(column: Column, others: Sequence[Column]) -> list[str]:
+    """Two columns that a text names together, such as `small-lr0.1`; none for other columns."""
+    if column.as_numbers:
+        return []
+    below = [
+        other
+        for other in others
+        if other is not column and determines(column, other) and not determines(other, column)
+    ]
+    for at, first in enumerate(below):
+        for second in below[at + 1 :]:
+            if not (determines(first, second) or determines(second, first)):
+                return [first.name, second.name]
+    return []
+
+
+def why_factor(column: Column, role: str, kind: KindOfColumn, asked: bool) -> str:
+    """The reason for a column's being an axis or a facet, for people."""
+    if asked:
+        return "as asked"
+    if len(column.distinct) == 1:
+        return "nothing else varies"
+    if kind.why.endswith(" together"):
+        return "together they identify a row"
+    if role == "facet":
+        return "varied besides the axes"
+    return "a number with few values" if column.as_numbers else "the text with most levels"
+
+
+def explain_rest(
+    columns: Mapping[str, Column],
+    kinds: Mapping[str, KindOfColumn],
+    roles: dict[str, Role],
+    factors: Sequence[str],
+) -> None:
+    """Why the other columns aren't read."""
+    for name, column in columns.items():
+        if name not in roles:
+            why = _why_not(name, column, kinds[name], columns, factors)
+            roles[name] = Role("not read", name, column.summary, why)
+
+
+def _why_not(
+    name: str,
+    column: Column,
+    kind: KindOfColumn,
+    columns: Mapping[str, Column],
+    factors: Sequence[str],
+) -> str:
+    if_varied = f"if it was varied: --facet {shlex.quote(name)}"
+    if kind.kind in ("empty", "direction"):
+        return kind.why
+    if any(name in other.split(JOINED) for other in factors):
+        return "part of what identifies a row"
+    if kind.kind == "repeat" and len(column.distinct) > 1:
+        return f"nothing is repeated by it; {if_varied}"
+    if len(column.distinct) == 1:
+        return "one level only"
+    if kind.kind in ("metric", "generic", "performance", "outcome"):
+        return f"another metric: import it as a study of its own, --metric {shlex.quote(name)}"
+    if kind.kind == "spread":
+        return "no standard error (if it is one: --stderr)"
+    if parts_of := combined(column, [columns[other] for other in factors]):
+        return f"names {join_names(parts_of)} together"
+    if kind.kind in ("aggregate", "derived", "state", "cost"):
+        return kind.why
+    if kind.kind == "number" and not kind.strong:
+        wide = "; if headings are levels, add --wide" if len(factors) == 1 else ""
+        return f"perhaps another metric: --metric {shlex.quote(name)}{wide}"
+    if follows := [other for other in factors if determines(columns[other], column)]:
+        return f"follows from {follows[0]}"
+    if kind.kind == "text" or len(column.distinct) > len(column.texts) / 2:
+        return kind.why if kind.kind == "text" else "differs in nearly each row"
+    return f"its name; {if_varied}"
+
+
+def notes_of_levels(column: Column) -> list[str]:
+    """Notes of levels that are odd."""
+    notes: list[str] = []
+    if column.as_numbers or not column.filled:
+        return notes
+    numbers = [level for level in column.distinct if looks_like_number(level)]
+    texts = [level for level in column.distinct if level not in numbers]
+    if numbers and texts:
+        few, kind = (texts, "texts") if len(texts) <= len(numbers) else (numbers, "numbers")
+        notes.append(
+            f"{column.name} has numbers and texts as levels; the {kind}: {join_names(few, 5)}"
+        )
+    lists = [level for level in column.distinct if level[:1] in "[({" and level[-1:] in "])}"]
+    if lists:
+        notes.append(f"{column.name} has lists as levels, taken as texts: {quote(lists[0], 40)}")
+    spaced = [count for count in column.counts if count != count.strip()]
+    if spaced:
+        notes.append(f"{column.name}: spaces around levels are left out")
+    return notes

@@ -1,0 +1,201 @@
+"""Which rows are taken, how their numbers are written, and names that the table doesn't have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gridatlas.model.problems import join_names, nearest
+from gridatlas_import.columns import Column, plain_name
+from gridatlas_import.kinds import kind_of
+from gridatlas_import.numerals import (
+    DecimalMark,
+    are_plain_numbers,
+    decimal_mark,
+    is_absent,
+    looks_like_number,
+    marks_of,
+)
+from gridatlas_import.options import ROWS, ImportOptions, SpreadAsked
+from gridatlas_import.roles import JOINED
+from gridatlas_import.rows import CannotImport, RawTable, Reported
+from gridatlas_import.vocabulary import GENERIC, METRICS
+
+
+def _named(asked: ImportOptions) -> Iterator[tuple[str, str]]:
+    """Options that name columns, with the names."""
+    named = [
+        ("--x", asked.x),
+        ("--y", asked.y or None),
+        ("--metric", asked.metric),
+        *(("--facet", name) for name in asked.facets),
+        *(("--repeats", name) for name in asked.repeats if name != ROWS),
+        *(("--ignore", name) for name in asked.ignore),
+        *(("--only", name) for name, _ in asked.keep),
+        *((f"--{kind}", name) for kind, name in asked.counts.items() if name),
+        ("--spread", asked.spread.column or None),
+    ]
+    return ((option, name) for option, name in named if name is not None)
+
+
+def wrong_names(table: RawTable, asked: ImportOptions) -> list[CannotImport]:
+    """What is wrong with the names of columns that options give."""
+    wrong: list[CannotImport] = []
+    used: dict[str, str] = {}
+    for option, name in _named(asked):
+        if name not in table.columns:
+            near = nearest(name, table.columns)
+            wrong.append(
+                CannotImport(
+                    f"{option} {name}",
+                    f"one of the columns {join_names(table.columns, 30)}",
+                    f"write {option} {near}" if near else "correct the name",
+                    usage=True,
+                )
+            )
+        elif name in used and {option, used[name]} != {"--only"}:
+            wrong.append(
+                CannotImport(
+                    f"{name} as {used[name]} and as {option}",
+                    "one meaning per column",
+                    "leave one of them out",
+                    usage=True,
+                )
+            )
+        used[name] = option
+    return wrong
+
+
+def without_unknown(table: RawTable, asked: ImportOptions) -> ImportOptions:
+    """What is asked, without names that the table doesn't have."""
+    columns = table.columns
+
+    def present(name: str | None) -> str | None:
+        return name if name in columns else None
+
+    return replace(
+        asked,
+        x=present(asked.x),
+        y="" if asked.y == "" else present(asked.y),
+        metric=present(asked.metric),
+        facets=tuple(filter(present, asked.facets)),
+        repeats=tuple(name for name in asked.repeats if name == ROWS or name in columns),
+        ignore=tuple(filter(present, asked.ignore)),
+        keep=tuple(pair for pair in asked.keep if pair[0] in columns),
+        counts={kind: name for kind, name in asked.counts.items() if not name or name in columns},
+        spread=asked.spread if asked.spread.column in (None, "", *columns) else SpreadAsked(),
+    )
+
+
+def with_joined(table: RawTable, asked: ImportOptions) -> RawTable:
+    """The table with a column for each name such as `model + size` that options give."""
+    columns = dict(table.columns)
+    for _, name in _named(asked):
+        parts = name.split(JOINED)
+        if name in columns or len(parts) < 2 or not set(parts) <= columns.keys():
+            continue
+        texts = zip(*(columns[part] for part in parts), strict=True)
+        columns[name] = [JOINED.join(map(str.strip, row)) for row in texts]
+    return replace(table, columns=columns)
+
+
+def mark_of(table: RawTable) -> DecimalMark:
+    """The decimal mark: of all columns in which everything looks like a number.
+
+    Raises:
+        CannotImport: Where the numbers don't tell, or contradict one another.
+    """
+    texts: list[str] = []
+    for name in table.columns:
+        column = set(table.columns[name])
+        numbers = column
+        if not are_plain_numbers(column):
+            numbers = {text for text in column if looks_like_number(text)}
+        if numbers and all(map(is_absent, column - numbers)):
+            texts += sorted(text for text in numbers if not text.isdecimal())
+    return decimal_mark(marks_of(texts), semicolons=table.semicolons)
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """The rows that are taken.
+
+    Attributes:
+        keep: Columns and the levels that rows must have.
+        left: The other rows.
+        metric: The metric's name, where a column names metrics.
+    """
+
+    table: RawTable
+    keep: tuple[tuple[str, str], ...]
+    left: tuple[Reported, ...]
+    metric: str
+
+
+def filtered(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Filtered:
+    """The rows that are taken, what they must have, the others, and the metric's name if any.
+
+    Raises:
+        CannotImport: For a level that isn't there.
+    """
+    keep = dict(asked.keep)
+    for name, level in table.keep.items():
+        levels = set(table.columns[name]) if name not in keep else set()
+        if level in levels and len(levels) > 1:
+            keep[name] = level
+    naming = _naming(table, asked, mark)
+    if naming is not None and naming.name not in keep and len(naming.distinct) > 1:
+        counted = Counter(naming.levels)
+        keep[naming.name] = max(naming.distinct, key=lambda level: counted[level])
+    left: list[Reported] = []
+    for name, level in keep.items():
+        column = Column(name, table.columns[name], mark)
+        if level not in column.distinct:
+            near = nearest(level, column.distinct)
+            raise CannotImport(
+                f"--only {name}={level}",
+                f"a level of {name}: {join_names(column.distinct, 20)}",
+                f"write --only {name}={near}" if near else "correct the level",
+                usage=True,
+            )
+        left += [
+            Reported(place, f"{name} is {other or 'empty'}, not {level}")
+            for place, other in zip(table.places, column.levels, strict=True)
+            if other != level
+        ]
+        table = table.with_rows([row for row, other in enumerate(column.levels) if other == level])
+    called = ""
+    if naming is not None:
+        called = keep.get(naming.name) or (naming.distinct[0] if len(naming.distinct) == 1 else "")
+    return Filtered(table, tuple(keep.items()), tuple(left), called)
+
+
+def _naming(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Column | None:
+    """The column whose levels are the names of metrics; None where there is none."""
+    given = (asked.x, asked.y, asked.metric, *asked.facets, *asked.ignore)
+    for name, texts in table.columns.items():
+        if name in given or table.wide:
+            continue
+        column = Column(name, texts, mark)
+        named = plain_name(name) in ("metric", "metric_name", "measure", "metric_type")
+        if named and column.distinct and not column.is_metric_like:
+            return column
+        if not column.is_metric_like and _names_metrics(column):
+            return column
+    return None
+
+
+def _names_metrics(column: Column) -> bool:
+    """Whether nearly all texts of a column are names of metrics."""
+    if not 2 <= len(column.distinct) <= 20 or column.filled < len(column.texts):
+        return False
+    if column.outcome_of is not None:
+        return False
+    named = [
+        level
+        for level in column.distinct
+        if kind_of(Column(level, ["0.5", "0.25"], "point")).kind in ("metric", "performance")
+        or plain_name(level) in METRICS - GENERIC
+    ]
+    return len(named) >= max(2, 0.8 * len(column.distinct))

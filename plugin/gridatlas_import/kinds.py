@@ -1,0 +1,263 @@
+"""What each column may be: its name first, then what stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gridatlas_import.columns import Column, kind_of_count, plain_name, words
+from gridatlas_import.numerals import is_absent, plain
+from gridatlas_import.vocabulary import (
+    ANSWER_TOKENS,
+    BOOK_NAMESPACE,
+    CONFIG_NAMESPACE,
+    COSTS,
+    FACTOR_RATES,
+    FACTORS,
+    FALSE_WORDS,
+    GENERIC,
+    ITEMS,
+    KNOWN_FACTORS,
+    METRICS,
+    MODIFIERS,
+    NAME_RULES,
+    OUTCOMES,
+    PERFORMANCE,
+    REPEATS,
+    RESULT_NAMESPACE,
+    RUN_STATES,
+    SPREADS,
+    STOPPED,
+    SUBJECTS,
+    TRUE_WORDS,
+    WEAK_FACTORS,
+    Kind,
+)
+
+_INDEX = re.compile(
+    r"unnamed_\d+(_\d+)*|unnamed|column_1|index|idx|row|row_?(id|num|number)|no|nr|"
+)
+_URL = re.compile(r"[a-z]+://\S+|/\S*/\S*|[0-9a-f]{12,}|\{.*\}|\[.*\]|\(.*,.*\)", re.DOTALL)
+DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
+_SENTENCE = 60
+"""Letters from which on a text is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfColumn:
+    """What a column may be, and why.
+
+    Attributes:
+        strong: Whether its name says so, not only what stands in it.
+    """
+
+    kind: Kind
+    why: str
+    strong: bool = True
+
+
+def kinds_of(columns: Mapping[str, Column]) -> dict[str, KindOfColumn]:
+    """The kind of each column."""
+    return {name: kind_of(column) for name, column in columns.items()}
+
+
+def kind_of(column: Column) -> KindOfColumn:
+    """The kind of a column: what its name says, else what stands in it."""
+    if not column.filled:
+        return KindOfColumn("empty", "empty")
+    named = _kind_by_name(column)
+    if named is not None:
+        return named
+    return _kind_by_values(column)
+
+
+def _kind_by_name(column: Column) -> KindOfColumn | None:
+    config = CONFIG_NAMESPACE.fullmatch(column.name)
+    if config:
+        return _setting(column, next(filter(None, config.groups())))
+    if BOOK_NAMESPACE.fullmatch(column.name):
+        return KindOfColumn("book", "what a program notes about a run")
+    result = RESULT_NAMESPACE.fullmatch(column.name)
+    name = plain_name(result[1] if result else column.name)
+    if result and result[1].startswith("_"):
+        return KindOfColumn("book", "what a program notes about a run")
+    if _INDEX.fullmatch(name) and _numbers_rows(column):
+        return KindOfColumn("index", "numbers the rows")
+    found = _by_rules(column, name) or _by_words(column, name)
+    if found is None and result and column.is_metric_like:
+        return KindOfColumn("metric", "its name")
+    return found
+
+
+def _setting(column: Column, inner: str) -> KindOfColumn:
+    """What a column is whose name begins as those of settings do."""
+    name = plain_name(inner)
+    if inner.startswith("_"):
+        return KindOfColumn("book", "what a program notes about a run")
+    if REPEATS & set(words(inner)) or name in ("random_state",):
+        return KindOfColumn("repeat", "it numbers repeats")
+    found = _by_rules(column, name)
+    if found is not None and found.kind in ("book", "text"):
+        return found
+    by_values = _kind_by_values(column)
+    if by_values.kind in ("book", "text"):
+        return by_values
+    return KindOfColumn("factor", "its name: a setting")
+
+
+def _by_rules(column: Column, name: str) -> KindOfColumn | None:
+    """What whole names say."""
+    if ITEMS.search(name) and column.is_metric_like:
+        return KindOfColumn("repeat", "it numbers items")
+    if _is_outcome(column) and OUTCOMES.fullmatch(name):
+        return KindOfColumn("outcome", "its name, and true and false below it")
+    for rule in NAME_RULES:
+        if not rule.pattern.fullmatch(name):
+            continue
+        if rule.kind == "state" and not _tells_states(column):
+            continue
+        if rule.kind in ("aggregate", "cost", "derived") and not column.is_metric_like:
+            continue
+        if rule.kind == "text" and column.is_metric_like:
+            continue
+        return KindOfColumn(rule.kind, rule.why)
+    if name == "rank" or name.endswith("_rank"):
+        return _rank(column)
+    return None
+
+
+def _rank(column: Column) -> KindOfColumn:
+    """A place in an order, or the rank of a matrix: powers of two are that."""
+    values = sorted(set(column.values))
+    powers = values and all(v > 0 and int(v) == v and int(v) & (int(v) - 1) == 0 for v in values)
+    if powers and len(values) > 1 and values[:3] != [1, 2, 3] and values[-1] > 2:
+        return KindOfColumn("factor", "its name, and powers of two")
+    return KindOfColumn("derived", "a place in an order, computed from results")
+
+
+def _by_words(column: Column, name: str) -> KindOfColumn | None:
+    """What the words of a name say; of several, the last that matters."""
+    parts = name.split("_")
+    if FACTOR_RATES.search(name) or KNOWN_FACTORS.fullmatch(name):
+        return KindOfColumn("factor", "its name")
+    if STOPPED.search(name):
+        return KindOfColumn("cost", "where a run stopped")
+    if ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
+        return KindOfColumn("cost", "how long answers were")
+    if SUBJECTS & set(parts) and column.as_numbers and not column.is_fractional:
+        return KindOfColumn("repeat", "it numbers people or items")
+    if REPEATS & set(parts) and not (METRICS & set(parts) and column.is_fractional):
+        return KindOfColumn("repeat", "it numbers repeats")
+    if _is_spread(parts) and column.is_metric_like:
+        return KindOfColumn("spread", "the spread of another column")
+    if kind_of_count(column.name) and column.is_metric_like:
+        return KindOfColumn("count", "its name")
+    return _by_last_word(column, name, [*map(_without_digits, parts)])
+
+
+def _is_measured(column: Column) -> bool:
+    """Whether numbers were counted, not set: a setting has few values, each in several rows."""
+    return column.is_metric_like and column.filled > 4 and len(column.distinct) * 2 > column.filled
+
+
+def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn | None:
+    matters = [part for part in parts if part not in MODIFIERS and part]
+    for part in reversed(matters):
+        if (
+            part in COSTS
+            and (column.is_metric_like or _is_clock(column, name))
+            and part not in PERFORMANCE
+        ):
+            if part in ("s", "ms", "sec") and PERFORMANCE & set(parts):
+                return KindOfColumn("performance", "its name")
+            return KindOfColumn("cost", "time, size or cost")
+        if part in WEAK_FACTORS:
+            return KindOfColumn("weak", "how far a run was")
+        if part in ("samples", "tokens", "images", "requests", "queries") and "per" in parts:
+            return KindOfColumn("performance", "its name")
+        if part in FACTORS and not (part in SHARED_WORDS and column.is_fractional):
+            return KindOfColumn("factor", "its name")
+        if part in METRICS and column.is_metric_like:
+            if part in PERFORMANCE:
+                return KindOfColumn("performance", "its name")
+            if part in GENERIC and not METRICS - GENERIC & set(parts):
+                return KindOfColumn("generic", "its name")
+            return KindOfColumn("metric", "its name")
+    if not matters and GENERIC & set(parts) and column.is_metric_like:
+        return KindOfColumn("generic", "its name")
+    return None
+
+
+def _is_clock(column: Column, name: str) -> bool:
+    """Whether texts are times of day or dates, not phases such as before and after."""
+    return name == "time" and any(map(str.isdigit, "".join(column.counts)))
+
+
+SHARED_WORDS = frozenset({"precision", "kernel", "ratio", "compression"}) & METRICS
+"""Words of settings that name results, too: with decimals below them they are results."""
+
+
+def _without_digits(part: str) -> str:
+    """`acc1` as `acc`; names that end with a digit by themselves stay."""
+    return part if part in METRICS or part in FACTORS else part.rstrip("0123456789")
+
+
+def _is_spread(parts: list[str]) -> bool:
+    if SPREADS & set(parts) or "_".join(parts) in SPREADS:
+        return not (FACTORS & set(parts) - METRICS)
+    ends = {"min", "max"} & {parts[0], parts[-1]}
+    rest = set(parts) - MODIFIERS - ends
+    return bool(ends) and (not rest or bool(METRICS & rest))
+
+
+# --- what stands in it ----------------------------------------------------------------------------
+
+
+def _kind_by_values(column: Column) -> KindOfColumn:
+    rows, distinct = len(column.texts), len(column.distinct)
+    blanks = rows - column.filled
+    if column.is_metric_like:
+        if column.name in ("x", "y"):
+            return KindOfColumn("factor", "its name")
+        if blanks or any(map(is_absent, column.counts)):
+            return KindOfColumn("number", "numbers, and gaps", strong=False)
+        few = distinct <= max(2, rows // 2) and (distinct <= 12 or distinct <= rows // 5)
+        if few and not (column.decimals > 3 and distinct > 6):
+            return KindOfColumn("plain", "a number with few values", strong=False)
+        return KindOfColumn("number", "a number with many distinct values", strong=False)
+    texts = [plain(text) for text in column.counts if plain(text)]
+    if any(_URL.fullmatch(text) for text in texts[:20]) and not _is_list(texts):
+        return KindOfColumn("book", "addresses, identifiers or objects")
+    if blanks:
+        return KindOfColumn("text", "gaps, which no level has", strong=False)
+    if all(map(DATE.fullmatch, texts[:50])):
+        return KindOfColumn("weak", "dates", strong=False)
+    if sum(map(len, texts)) > _SENTENCE * len(texts):
+        return KindOfColumn("text", "sentences", strong=False)
+    return KindOfColumn("plain", "few texts", strong=False)
+
+
+def _is_list(texts: list[str]) -> bool:
+    return all(len(text) <= 24 and text[:1] in "([" for text in texts)
+
+
+def _numbers_rows(column: Column) -> bool:
+    """Whether each row has a whole number of its own."""
+    return (
+        column.as_numbers
+        and not column.is_fractional
+        and len(column.distinct) == len(column.texts)
+        and max(column.values) - min(column.values) <= 4 * len(column.texts)
+    )
+
+
+def _tells_states(column: Column) -> bool:
+    """Whether most texts say how a run ended, or tell of errors."""
+    found = {plain(text).lower() for text in column.counts if plain(text)}
+    states = found & RUN_STATES or {text for text in found if "error" in text}
+    return bool(states) and not found <= TRUE_WORDS | FALSE_WORDS - {"failed"}
+
+
+def _is_outcome(column: Column) -> bool:
+    return column.outcome_of is not None

@@ -1,0 +1,186 @@
+"""Unit, range, direction and decimals of the metric, with the reasons."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from gridatlas_import.columns import Column, words
+from gridatlas_import.vocabulary import (
+    LOWER,
+    METRICS,
+    PROPORTIONS,
+    SHARES,
+    SPLITS,
+    TITLE_WORDS,
+)
+
+_NAMES = {
+    "acc": "Accuracy",
+    "em": "Exact match",
+    "ppl": "Perplexity",
+    "val_acc": "Validation accuracy",
+    "test_acc": "Test accuracy",
+    "val_loss": "Validation loss",
+    "train_loss": "Training loss",
+}
+_UNITS = {
+    "ms": "ms",
+    "s": "s",
+    "sec": "s",
+    "secs": "s",
+    "seconds": "s",
+    "pct": "%",
+    "percent": "%",
+    "mb": "MB",
+    "gb": "GB",
+    "mib": "MiB",
+    "gib": "GiB",
+}
+"""Last words of names that are units."""
+_RATE = re.compile(r"(error|success|win|pass|hit|solve)_rate|exact_match")
+"""Words that say together what was measured, and apart don't."""
+Better = Literal["higher", "lower"]
+ZERO, ONE, HUNDRED = Decimal(0), Decimal(1), Decimal(100)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAsked:
+    """What the user says of the metric; None where nothing."""
+
+    unit: str | None = None
+    range: tuple[Decimal, Decimal] | None = None
+    better: Better | None = None
+    decimals: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFound:
+    """How the metric is written in `study.yml`.
+
+    Attributes:
+        decimals: None where it needn't be written.
+        proportion: Whether a value counts successes among n trials.
+        reasons: Why, for people: unit and range, direction, decimals.
+    """
+
+    name: str
+    unit: str
+    range: tuple[Decimal, Decimal] | None
+    better: Better
+    decimals: int | None
+    proportion: bool
+    reasons: tuple[str, ...]
+
+
+def unit_in_name(name: str) -> tuple[str, str]:
+    """`Latency (ms)` as name and unit; the unit is empty where there is none."""
+    found = re.fullmatch(r"(.*\S)\s*[(\[]\s*([^()\[\]]{1,15}?)\s*[)\]]", name)
+    return (found[1], found[2]) if found else (name, "")
+
+
+def metric_of(
+    name: str, column: Column, asked: MetricAsked, higher_in_files: bool | None
+) -> MetricFound:
+    """What the values and the metric's name say.
+
+    Args:
+        name: The metric's name: of its column, or of a column that names metrics.
+        higher_in_files: Whether the files say that higher is better.
+    """
+    bare, named_unit = unit_in_name(name)
+    values = column.values
+    low, high = (min(values), max(values)) if values else (ZERO, ZERO)
+    unit, ends, why_unit = _scale(words(bare), named_unit, column, low, high)
+    if asked.unit is not None:
+        unit, why_unit = asked.unit, f"unit {asked.unit or 'none'}: as asked"
+        of_percent = unit == "%" and low >= 0 and high <= HUNDRED
+        ends = (ZERO, HUNDRED) if of_percent else None if unit == "%" else ends
+        ends = None if unit != "%" and ends == (ZERO, HUNDRED) else ends
+    ends = asked.range or ends
+    better, why_better = _better(words(bare), asked.better, higher_in_files)
+    most = column.decimals
+    decimals = asked.decimals
+    why_decimals = f"{most if decimals is None else decimals} decimals"
+    if decimals is None and most > 4:
+        size = max(abs(low), abs(high))
+        decimals = 4 if size <= 1 else 3 if size < 10 else 2 if size < 1000 else 1
+        why_decimals = (
+            f"pictures show {decimals} decimals of up to {most}; the values keep all of them"
+        )
+    reasons = (
+        why_unit,
+        f"range {ends[0]:f} to {ends[1]:f}" if ends else "no range",
+        f"{better} is better: {why_better}",
+        "1 decimal" if why_decimals == "1 decimals" else why_decimals,
+    )
+    proportion = bool(PROPORTIONS & set(words(bare)))
+    return MetricFound(_title(bare), unit, ends, better, decimals, proportion, reasons)
+
+
+def _scale(
+    parts: list[str], named_unit: str, column: Column, low: Decimal, high: Decimal
+) -> tuple[str, tuple[Decimal, Decimal] | None, str]:
+    """Unit and range, and why."""
+    unit = named_unit or (_UNITS.get(parts[-1], "") if len(parts) > 1 else "")
+    whole = (ZERO, HUNDRED) if low >= 0 and high <= HUNDRED else None
+    if column.percents:
+        return "%", whole, "percent: the values have a percent sign"
+    if unit == "%":
+        return "%", whole, "percent: its name says so"
+    if SHARES & set(parts) and low >= 0 and high <= 1:
+        why = "fraction: all values lie from 0 to 1 (if they are percent: --unit %)"
+        return unit, (ZERO, ONE), why
+    if SHARES & set(parts) and whole and not unit:
+        return "%", whole, f"percent: values up to {high:f}, none above 100"
+    if unit:
+        return unit, None, f"unit {unit}: its name says so"
+    return "", None, "no unit known (--unit, --range)"
+
+
+def _better(
+    parts: list[str], asked: Better | None, higher_in_files: bool | None
+) -> tuple[Better, str]:
+    if asked:
+        return asked, "as asked"
+    if higher_in_files is not None:
+        return ("higher" if higher_in_files else "lower"), "the files say so"
+    lower = LOWER & set(parts)
+    if lower and {"neg", "negative", "minus", "negated"} & set(parts):
+        return "higher", f"“{min(lower)}” in its name, with its sign turned"
+    if lower:
+        return "lower", f"“{min(lower)}” in its name"
+    return "higher", "nothing in its name says otherwise"
+
+
+def measured_in(title: str) -> str:
+    """What a title says was measured: `validation accuracy`; empty where it names several, or none.
+
+    Args:
+        title: The name of a file, a heading or a caption.
+    """
+    runs: list[list[str]] = [[]]
+    for word in words(title):
+        if word in METRICS or word in SPLITS or word in ("mean", "median", "exact"):
+            runs[-1].append(word)
+        else:
+            runs.append([])
+    found = {" ".join(run) for run in runs if TITLE_WORDS & {*run} or _RATE.search("_".join(run))}
+    return found.pop() if len(found) == 1 else ""
+
+
+def last_part(name: str) -> str:
+    """`metrics.eval/accuracy` as `accuracy`; other names as they are."""
+    nested = re.fullmatch(r"[A-Za-z_]\w*(?:[./][A-Za-z_][\w@]*)+", name)
+    return re.split("[./]", name)[-1] if nested else name
+
+
+def _title(name: str) -> str:
+    name = last_part(name)
+    common = _NAMES.get(name.strip().lower())
+    if common:
+        return common
+    text = " ".join(name.replace("_", " ").split()) or "Value"
+    return text[0].upper() + text[1:]

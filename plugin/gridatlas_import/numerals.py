@@ -1,0 +1,173 @@
+"""Numbers as people and spreadsheets write them; what they say is kept digit by digit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from gridatlas.model.problems import quote
+from gridatlas.model.study import State
+from gridatlas_import.rows import CannotImport
+
+DecimalMark = Literal["point", "comma"]
+
+_ABSENT = "- – — . .. ? n/a na n.a. #n/a #na nan -nan none null nil <na> missing tbd"
+ABSENT = frozenset(_ABSENT.split())
+"""Texts (in lower case) that stand where there is no value; nothing at all is one, too."""
+STATES_IN_WORDS: dict[str, State] = {
+    "oom": "oom",
+    "out of memory": "oom",
+    "failed": "failed",
+    "fail": "failed",
+    "error": "failed",
+    "crash": "failed",
+    "crashed": "failed",
+    "timeout": "failed",
+    "diverged": "failed",
+}
+"""Texts in the place of a value that tell why there is none."""
+INFINITE = frozenset({"inf", "-inf", "+inf", "infinity", "-infinity", "∞", "-∞"})
+
+_SPACES = "[  \u2007\u2009\u202f'’]"
+_EXPONENT = r"(?:[eE][+-]?\d{1,3})?"
+_POINT = re.compile(
+    rf"[+-]?(?:(?:\d+|\d{{1,3}}(?:,\d{{3}})+|\d{{1,3}}(?:{_SPACES}\d{{3}})+)(?:\.\d*)?|\.\d+){_EXPONENT}",
+    re.ASCII,
+)
+_COMMA = re.compile(
+    rf"[+-]?(?:(?:\d+|\d{{1,3}}(?:\.\d{{3}})+|\d{{1,3}}(?:{_SPACES}\d{{3}})+)(?:,\d*)?|,\d+){_EXPONENT}",
+    re.ASCII,
+)
+_PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?\n)*+", re.ASCII)
+_THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+_MARGIN = re.compile(r"(.+?)(?:±|\+/-|\+-|\\pm)\s*(.+)")
+_IN_BRACKETS = re.compile(r"([+-]?[\d.,]+%?)\s*\(\s*([\d.,]+%?)\s*\)")
+
+
+def plain(text: str) -> str:
+    """A text without what only looks: spaces around it, a typographic minus."""
+    return text.strip().replace("\u2212", "-")
+
+
+def without_percent(text: str) -> tuple[str, bool]:
+    """A text without its percent sign, and whether it had one."""
+    text = plain(text)
+    return (text[:-1].rstrip(), True) if text.endswith("%") else (text, False)
+
+
+def without_margin(text: str) -> tuple[str, str]:
+    """`71.2 ± 0.5` or `71.2 (0.5)` in its two parts; the second is empty where there is none."""
+    if not any(sign in text for sign in ("±", "+", "\\pm", "(")):
+        return text, ""  # as nearly all are
+    found = _MARGIN.fullmatch(plain(text)) or _IN_BRACKETS.fullmatch(plain(text))
+    return (found[1].rstrip(), found[2]) if found else (text, "")
+
+
+def margin_number(text: str, mark: DecimalMark) -> str | None:
+    """What stands after a ± as a number, 0 or more; None where none stands there."""
+    margin = without_percent(without_margin(text)[1].rstrip(" )}$"))[0]
+    number = number_text(margin, mark) if margin else None
+    return None if number is None or number.startswith("-") else number
+
+
+def number_text(text: str, mark: DecimalMark) -> str | None:
+    """A number with a point for decimals and no separators, digits as printed; None for no number.
+
+    `1.234,50` with the mark `comma` is `1234.50`. A percent sign isn't part of a number.
+    """
+    text = plain(text)
+    if not (_POINT if mark == "point" else _COMMA).fullmatch(text):
+        return None
+    text = re.sub(_SPACES, "", text)
+    text = text.replace(",", "") if mark == "point" else text.replace(".", "").replace(",", ".")
+    text = text.removeprefix("+").removesuffix(".")
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    return sign + ("0" + digits if digits.startswith(".") else digits)
+
+
+def are_plain_numbers(texts: Collection[str]) -> bool:
+    """Whether all texts are digits with at most a minus and a point, as programs write numbers.
+
+    What holds of such texts needn't be looked at one by one.
+    """
+    lines = "".join(map("{}\n".format, texts))
+    return lines.count("\n") == len(texts) and _PLAIN_LINES.fullmatch(lines) is not None
+
+
+def looks_like_number(text: str) -> bool:
+    """Whether a text is a number with one mark or the other."""
+    text = without_percent(without_margin(text)[0])[0]
+    return bool(_POINT.fullmatch(text) or _COMMA.fullmatch(text))
+
+
+def is_absent(text: str) -> bool:
+    """Whether a text in the place of a value says that there is none."""
+    lower = plain(text).lower()
+    return not lower or lower in ABSENT or lower in STATES_IN_WORDS or lower in INFINITE
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What texts say of the decimal mark: one example each."""
+
+    point: str = ""
+    comma: str = ""
+    comma_or_thousands: str = ""
+    point_or_thousands: str = ""
+
+
+def marks_of(texts: Collection[str]) -> Marks:
+    """Look at numbers for what tells decimal marks from thousands separators."""
+    if are_plain_numbers(texts):
+        with_point = [text for text in texts if "." in text]
+        point = next((text for text in with_point if not _THREE.fullmatch(text)), "")
+        unclear = next((text for text in with_point if _THREE.fullmatch(text)), "")
+        return Marks(point=point, point_or_thousands=unclear)
+    found: dict[str, str] = {}
+    for given in texts:
+        text = without_percent(without_margin(given)[0])[0]
+        points, commas = text.count("."), text.count(",")
+        if not points and not commas:
+            continue
+        if points and commas:
+            kind = "point" if text.rindex(".") > text.rindex(",") else "comma"
+        elif points > 1 or commas > 1:
+            kind = "point" if commas else "comma"  # only thousands stand more than once
+        elif _THREE.fullmatch(text):
+            kind = "point_or_thousands" if points else "comma_or_thousands"
+        else:
+            kind = "point" if points else "comma"
+        found.setdefault(kind, plain(given))
+    return Marks(**found)
+
+
+def decimal_mark(marks: Marks, *, semicolons: bool) -> DecimalMark:
+    """The decimal mark of a file's numbers.
+
+    Raises:
+        CannotImport: Where the numbers don't tell, or contradict one another.
+    """
+    fix = "name the decimal mark: --decimal-mark point or --decimal-mark comma"
+    if marks.point and marks.comma:
+        raise CannotImport(
+            f"numbers with a decimal point ({quote(marks.point)}) and with a decimal comma "
+            f"({quote(marks.comma)})",
+            "one way of writing numbers",
+            f"write all numbers alike, or {fix}; the others then count as texts",
+            usage=True,
+        )
+    if marks.point or marks.comma:
+        return "point" if marks.point else "comma"
+    unclear = marks.comma_or_thousands or (marks.point_or_thousands if semicolons else "")
+    if unclear:
+        digits = unclear.replace(",", "").replace(".", "")
+        decimal = unclear.replace(",", ".")
+        raise CannotImport(
+            f"{quote(unclear)}, which may be {digits} or {decimal}",
+            "numbers with one meaning",
+            fix,
+            usage=True,
+        )
+    return "point"

@@ -1,0 +1,197 @@
+"""CSV in every dialect that spreadsheets write, and TSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from operator import itemgetter
+
+from gridatlas.data.tables import CsvError, clean_cell, clean_column, split_csv
+from gridatlas.model.problems import quote
+from gridatlas_import.readers.headings import table_of_rows, two_lines
+from gridatlas_import.readers.latex import is_latex, read_latex
+from gridatlas_import.readers.markup import is_rule, without_latex
+from gridatlas_import.rows import CannotImport, RawTable, Reported, by_columns, unique_names
+
+_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
+
+
+def decode(data: bytes, name: str, encoding: str | None) -> tuple[str, str]:
+    """The text of a file, and the name of its encoding where that is worth a word.
+
+    Raises:
+        CannotImport: For bytes that aren't text.
+    """
+    if encoding:
+        try:
+            return data.decode(encoding), encoding
+        except LookupError:
+            raise CannotImport(
+                f"--encoding {encoding}",
+                "the name of an encoding",
+                "name one such as utf-8, utf-16 or cp1252",
+                usage=True,
+            ) from None
+        except UnicodeError as error:
+            raise CannotImport(
+                f"{name}: {error}", f"text in {encoding}", "name another --encoding", usage=True
+            ) from None
+    encoding_note = "with a byte order mark" if data.startswith(b"\xef\xbb\xbf") else ""
+    wide = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}.get(data[:2])
+    if wide is None and data[1:2] == b"\0" and data[3:4] == b"\0":
+        wide = "utf-16-le"
+    elif wide is None and data[:1] == b"\0" and data[2:3] == b"\0":
+        wide = "utf-16-be"
+    try:
+        text = data.decode(wide) if wide else data.decode("utf-8-sig")
+        encoding_note = "UTF-16" if wide else encoding_note
+    except UnicodeError:
+        try:
+            text = data.decode("cp1252")
+        except UnicodeError:
+            text = "\0"
+        encoding_note = "not UTF-8: read as Windows-1252 (another one: --encoding)"
+    if "\0" in text:
+        raise CannotImport(
+            f"{name}, which isn't text",
+            "a table as text, JSON or Parquet",
+            "export it as CSV; of a text, name its --encoding",
+        )
+    return text, encoding_note
+
+
+def read_delimited(text: str, name: str, encoding_note: str) -> RawTable:
+    """A table of delimited text.
+
+    Args:
+        encoding_note: What is worth a word of its encoding.
+
+    Raises:
+        CannotImport: For text that is no table.
+    """
+    if is_latex(text):
+        return read_latex(text, name)
+    first, _, rest = text.partition("\n")
+    declared = re.fullmatch(r"sep=(.)", first.strip(" \r"))  # Excel's own line
+    separator = declared[1] if declared else _separator(text)
+    before = 1 if declared else 0
+    try:
+        rows, lines = split_csv(rest if declared else text, separator)
+    except CsvError as error:
+        raise CannotImport(
+            f"{name}:{error.line + before}: {error.found}",
+            "quotes in pairs",
+            'double the quotes within a quoted value ("") and close each one',
+        ) from None
+    if len(rows) < 2:
+        raise CannotImport(
+            f"{name}, which " + ("has only a header" if rows else "is empty"),
+            "a header and at least one row",
+            "export it again",
+        )
+    whole_header = [*map(clean_cell, rows[0])]
+    width = len(whole_header)
+    while width and not whole_header[width - 1] and not any(map(str.strip, _beyond(rows, width))):
+        width -= 1  # separators at the end of each line
+    header = whole_header[:width]
+    if width < 2:
+        raise CannotImport(
+            f"{name} with one column, {quote(header[0] if header else '')}",
+            "columns that are separated by commas, semicolons, tabs or bars",
+            "export it as CSV",
+        )
+    double = two_lines([rows[0][:width], *(row[:width] for row in rows[1:6] if len(row) >= width)])
+    if double is not None:
+        given = [row[:width] for row in rows[: double.lines]]
+        body, left, reported = _rows(
+            rows[double.lines :], lines[double.lines :], whole_header, width, separator
+        )
+        found = table_of_rows(
+            f"text table, {_SEPARATORS.get(separator, quote(separator))} between values",
+            [*([*map(clean_cell, row)] for row in given), *body],
+            [f"{name}:{line + before}" for line in (*lines[: double.lines], *left)],
+            tuple(Reported(f"{name}:{line + before}", why, bad) for line, why, bad in reported),
+        )
+        return replace(found, semicolons=separator == ";")
+    columns, notes = unique_names(header)
+    if all(_is_number(value) for value in header if value):
+        notes.append("the header is all numbers; is it missing? The first line counts as header")
+    rows, lines, reported = _rows(rows[1:], lines[1:], whole_header, width, separator)
+    if "\\" in text:
+        rows = [[*map(without_latex, row)] for row in rows]
+    form = f"text table, {_SEPARATORS.get(separator, quote(separator))} between values"
+    return RawTable(
+        f"{form}, {encoding_note}" if encoding_note else form,
+        dict(zip(columns, map(clean_column, by_columns(columns, rows).values()), strict=True)),
+        [f"{name}:{line + before}" for line in lines],
+        tuple(Reported(f"{name}:{line + before}", why, bad) for line, why, bad in reported),
+        tuple(notes),
+        semicolons=separator == ";",
+    )
+
+
+def _beyond(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """The texts in the last column of a width, and in those after it."""
+    return (text for values in rows for text in values[width - 1 :])
+
+
+def _rows(
+    rows: list[list[str]], lines: list[int], header: list[str], width: int, separator: str
+) -> tuple[list[list[str]], list[int], list[tuple[int, str, bool]]]:
+    """The rows that have values, with their lines; and of the others: line, why, whether wrong.
+
+    Args:
+        width: How many columns the table has.
+    """
+    if {width}.issuperset(map(len, rows)):
+        starts = set(map(str.strip, map(itemgetter(0), rows)))
+        if not starts & {"", header[0]} and not any(map(is_rule, starts)):
+            return rows, lines, []  # none empty, none the header again, as in nearly all tables
+    good: list[list[str]] = []
+    good_lines: list[int] = []
+    reported: list[tuple[int, str, bool]] = []
+    for raw, line in zip(rows, lines, strict=True):
+        values = [*map(clean_cell, raw)]
+        if not any(values):
+            reported.append((line, "an empty row", False))
+        elif is_rule(values[0]) and not any(values[1:]):
+            reported.append((line, "a rule", False))
+        elif values == header:
+            reported.append((line, "the header again", False))
+        elif len(values) < width or any(values[width:]):
+            why = f"{len(values)} values in {width} columns: {quote(separator.join(values))}"
+            reported.append((line, why, True))
+        else:
+            good.append(raw[:width])
+            good_lines.append(line)
+    return good, good_lines, reported
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?\d+([.,]\d+)?", text) is not None
+
+
+def _separator(text: str) -> str:
+    """The separator that splits the first lines into the same number of columns, two or more."""
+    best, most = ",", (0.0, 0)
+    for separator in _SEPARATORS:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        widths = []
+        try:
+            for values in reader:
+                if any(values):
+                    widths.append(len(values))
+                if len(widths) >= 50:
+                    break
+        except csv.Error:
+            pass
+        if not widths or widths[0] < 2:
+            continue
+        alike = sum(width == widths[0] for width in widths) / len(widths)
+        # Of two that fit alike the header decides: it has no decimal commas.
+        if (alike, widths[0]) > most and (alike > 0.5 or not most[1]):
+            best, most = separator, (alike, widths[0])
+    return best

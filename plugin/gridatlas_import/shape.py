@@ -1,0 +1,353 @@
+"""Whether the headings of a table are levels of a factor, and which of them are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from gridatlas_import.columns import Column, joint_levels, plain_name, words
+from gridatlas_import.kinds import KindOfColumn, kinds_of
+from gridatlas_import.numerals import is_absent
+from gridatlas_import.rows import RawTable
+from gridatlas_import.vocabulary import BENCHMARKS, ENTITIES, METRICS, MODIFIERS, SPLITS
+
+_ARROWS = {"↑": "higher", "↓": "lower", "\\uparrow": "higher", "\\downarrow": "lower"}
+MANY = 4
+"""Names of benchmarks that make a table wide whatever their values are."""
+_ENDS = (Decimal(1), Decimal(100))
+_NO_LEVELS = (
+    "aggregate", "cost", "derived", "spread", "count", "index", "repeat", "performance",
+)  # fmt: skip
+_NO_ROWS = ("aggregate", "derived", "spread")
+_NUMBER_HEADING = re.compile(
+    r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:e-?\d+)?\s*(?:[kKMBG]i?B?|%|ms|s|-?shots?)?"
+)
+"""Headings that are levels by themselves: numbers, also with a unit such as `4k` and `5-shot`."""
+_LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
+
+
+@dataclass(frozen=True, slots=True)
+class WideForm:
+    """How a wide table is read.
+
+    Attributes:
+        levels: Headings that are levels.
+        rows: Columns that the rows are known by, the first as y.
+        left_out: Columns that are neither, each with the reason.
+        sure: Whether nothing else is likely; else a person is asked.
+        why: The reason, for people.
+        metric: What all headings say was measured; empty where they don't.
+    """
+
+    levels: tuple[str, ...]
+    rows: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+    sure: bool = True
+    why: str = ""
+    metric: str = ""
+
+
+def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
+    """How a table is read whose headings are levels; None for a table with a row per cell.
+
+    Args:
+        asked: Columns that are something else, because somebody says so.
+    """
+    found = _wide_form(table, asked, table.origins)
+    if found is None and table.origins:
+        return _wide_form(table, asked, ())  # the rows are known by where they stand
+    return found
+
+
+def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) -> WideForm | None:
+    columns = {
+        name: Column(name, texts, "point")
+        for name, texts in table.columns.items()
+        if name not in origins
+    }
+    if table.headings:
+        rows = [name for name in columns if name not in table.headings]
+        return WideForm(tuple(table.headings), (*rows, *origins), why="lines of headings")
+    numbers = [name for name in columns if _NUMBER_HEADING.fullmatch(name.strip())]
+    if len(numbers) >= 2:
+        if len(numbers) == len(columns) or not all(_holds_numbers(columns[n]) for n in numbers):
+            return None
+        return _with_numbers(columns, numbers, origins)
+    corner = _below_a_corner(columns)
+    if corner:
+        return WideForm(corner, (next(iter(columns)), *origins), why="a corner with two names")
+    settings = _settings_in_headings(columns)
+    if settings:
+        rows = [name for name in columns if name not in settings]
+        return WideForm(tuple(settings), (*rows, *origins), why="headings with a setting")
+    kinds = kinds_of(columns)
+    able = {name: column for name, column in columns.items() if name not in asked}
+    return _with_texts(able, columns, kinds, origins) or _with_numbered_rows(able, kinds, origins)
+
+
+def _below_a_corner(columns: Mapping[str, Column]) -> tuple[str, ...]:
+    r"""The headings beside a corner `rows \ columns`, below each of which are numbers."""
+    first, *rest = columns
+    several = len(rest) >= 2 and all(columns[name].is_metric_like for name in rest)
+    return tuple(rest) if several and re.fullmatch(r".+\\.+", first) else ()
+
+
+def _with_numbered_rows(
+    columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn], origins: Sequence[str]
+) -> WideForm | None:
+    """Of a table whose rows are known by a number, where all other headings may be levels.
+
+    It can as well be a number and several metrics without known names, so a person is asked.
+    """
+    first, *rest = columns
+    rows = columns[first]
+    numbered = rows.is_metric_like and len(rows.distinct) == len(rows.texts) >= 3
+    may_be = all(_may_be_level(columns[name], kinds[name].kind) for name in rest)
+    if not numbered or len(rest) < 3 or not may_be:
+        return None
+    if not (
+        all(columns[name].is_fractional for name in rest) and _alike([columns[n] for n in rest])
+    ):
+        return None
+    return WideForm(tuple(rest), (first, *origins), sure=False, why="headings that may be levels")
+
+
+def _with_numbers(
+    columns: Mapping[str, Column], levels: Sequence[str], origins: Sequence[str]
+) -> WideForm:
+    """Of a table whose headings are numbers; what sums up or describes its rows is left out."""
+    rest = {name: column for name, column in columns.items() if name not in levels}
+    left = {name: kind.why for name, kind in kinds_of(rest).items() if kind.kind in _NO_ROWS}
+    rows = [name for name in rest if name not in left] or [*rest]
+    out = tuple((name, why) for name, why in left.items() if name not in rows)
+    return WideForm(tuple(levels), (*rows, *origins), out, why="headings that are numbers")
+
+
+def setting_of(headings: Sequence[str]) -> str:
+    """The setting that headings such as `bs=16` and `bs=32` are levels of; empty for none."""
+    found = [
+        re.fullmatch(r"(.+?)\s*[=:@]\s*(-?[\d.]+\S*)", heading.strip("$ ")) for heading in headings
+    ]
+    keys = {match[1].strip() for match in found if match}
+    return keys.pop() if found and all(found) and len(keys) == 1 else ""
+
+
+def _settings_in_headings(columns: Mapping[str, Column]) -> list[str]:
+    """Headings that are levels of one setting: all but those of the rows."""
+    able = [name for name in columns if setting_of([name]) and _holds_numbers(columns[name])]
+    rest = [name for name in columns if name not in able]
+    kinds = kinds_of({name: columns[name] for name in rest})
+    benchmarks = setting_of(able) and not METRICS & set(words(setting_of(able)))
+    no_others = all(kind.kind not in ("metric", "generic", "number") for kind in kinds.values())
+    return able if len(able) >= 2 and rest and benchmarks and no_others else []
+
+
+def _holds_numbers(column: Column) -> bool:
+    return column.is_metric_like or all(map(is_absent, column.counts))
+
+
+def _with_texts(
+    able: Mapping[str, Column],
+    columns: Mapping[str, Column],
+    kinds: Mapping[str, KindOfColumn],
+    origins: Sequence[str],
+) -> WideForm | None:
+    """Of a table whose headings are texts."""
+    core = [name for name, column in able.items() if _may_be_level(column, kinds[name].kind)]
+    shared, metric = _sharing_a_metric(able, kinds)
+    is_shared = len(shared) > len(core)
+    core = shared if is_shared else core
+    if len(core) < 2:
+        return None
+    benchmarks = [name for name in core if BENCHMARKS.match(name)]
+    levels = _of_one_scale(able, core, kinds, benchmarks)
+    labels = _labels(columns, kinds, levels, bool(benchmarks) or is_shared)
+    if not labels or len(levels) < 2:
+        return None
+    first = columns[labels[0]]
+    confusion = set(levels) <= set(first.distinct)
+    dates = kinds[labels[0]].kind == "weak" and not first.as_numbers
+    entity = bool(ENTITIES & set(words(labels[0]))) or labels[0] == "column_1"
+    arrows = {_arrow(name) for name in levels} - {""}
+    alike = _alike([columns[name] for name in levels])
+    results = [
+        name
+        for name in columns
+        if name not in levels and kinds[name].kind in ("metric", "outcome", "generic")
+    ]
+    certain = is_shared or len(benchmarks) >= MANY or (bool(benchmarks) and alike)
+    if not certain and not confusion and results:
+        return None
+    sure = (
+        confusion
+        or certain
+        or (len(labels) == 1 and alike and (bool(arrows) or entity or len(levels) > 2))
+    )
+    if not sure and not alike:
+        return None
+    left = [
+        (name, kinds[name].why if kinds[name].strong else f"follows from {labels[0]}")
+        for name in columns
+        if name not in (*levels, *labels)
+    ]
+    why = "a confusion matrix" if confusion else "headings that name what was measured alike"
+    return WideForm(
+        tuple(levels),
+        (*labels, *origins),
+        tuple(left),
+        sure and not dates and len(arrows) < 2,
+        why,
+        metric if set(levels) <= set(shared) else "",
+    )
+
+
+def _may_be_level(column: Column, kind: str) -> bool:
+    if not column.is_metric_like or len(column.name) == 1:
+        return False
+    return kind in ("number", "plain") or (
+        kind not in _NO_LEVELS and bool(BENCHMARKS.match(column.name))
+    )
+
+
+def _sharing_a_metric(
+    able: Mapping[str, Column], kinds: Mapping[str, KindOfColumn]
+) -> tuple[list[str], str]:
+    """Headings with one metric's words and others beside them: `gsm8k_acc` and `mmlu_acc`.
+
+    Where nothing is known of the others, a separator must stand between: `run-a - loss`.
+    """
+    groups: dict[str, dict[str, str]] = {}
+    separated: set[str] = set()
+    for name in able:
+        parts = plain_name(name).split("_")
+        metric = "_".join(part for part in parts if part in METRICS)
+        rest = "_".join(part for part in parts if part not in METRICS and part not in MODIFIERS)
+        numbered = re.fullmatch(r"[a-z]?\d+", rest) and not BENCHMARKS.fullmatch(rest)
+        apart = bool(rest) and rest not in SPLITS and not numbered
+        if metric and apart and kinds[name].kind in ("metric", "generic", "number"):
+            groups.setdefault(metric, {})[name] = rest
+            pieces = re.split(r" - | \| |: |/", name)
+            if len(pieces) == 2 and set(words(pieces[-1])) & METRICS:
+                separated.add(name)
+    fitting = [
+        ([*group], metric)
+        for metric, group in groups.items()
+        if len(group) >= 2
+        and len(set(group.values())) == len(group)
+        and (
+            sum(bool(BENCHMARKS.match(rest)) for rest in group.values()) * 2 >= len(group)
+            or (set(group) <= separated and len(group) > 2)
+        )
+    ]
+    return max(fitting, key=lambda found: len(found[0]), default=([], ""))
+
+
+def _of_one_scale(
+    able: Mapping[str, Column],
+    core: Sequence[str],
+    kinds: Mapping[str, KindOfColumn],
+    benchmarks: Sequence[str],
+) -> list[str]:
+    """The headings, with those between them whose names only look like something else."""
+    order = [*able]
+    inner = order[order.index(core[0]) : order.index(core[-1]) + 1]
+    every: list[Decimal] = [value for name in core for value in able[name].values]
+    lowest, highest = min(every), max(every)
+    if len(benchmarks) >= 2:
+        core = [
+            name
+            for name in core
+            if name in benchmarks or _fits(able[name], [able[n] for n in benchmarks])
+        ]
+    top = next((end for end in _ENDS if lowest >= Decimal(0) and highest <= end), highest)
+    found = [
+        name
+        for name in inner
+        if name in core
+        or (
+            benchmarks
+            and kinds[name].kind not in (*_NO_LEVELS, "number", "plain")
+            and able[name].is_metric_like
+            and able[name].is_fractional
+            and all(min(Decimal(0), lowest) <= value <= top for value in able[name].values)
+        )
+    ]
+    directions = [_arrow(name) for name in found]
+    most = max(set(directions), key=directions.count)
+    if len(set(directions) - {""}) > 1:
+        found = [name for name in found if _arrow(name) == most]
+    return found
+
+
+def _fits(column: Column, benchmarks: Sequence[Column]) -> bool:
+    """Whether numbers look like those below the names of benchmarks."""
+    fractional = sum(other.is_fractional for other in benchmarks) * 2 >= len(benchmarks)
+    highest = max(value for other in benchmarks for value in other.values)
+    return column.is_fractional >= fractional and max(column.values) <= max(2 * highest, Decimal(1))
+
+
+def _arrow(name: str) -> str:
+    return next((way for arrow, way in _ARROWS.items() if arrow in name), "")
+
+
+def direction_of(headings: Sequence[str]) -> bool | None:
+    """Whether arrows in headings say that higher is better; None where none does, or both do."""
+    found = {_arrow(name) for name in headings} - {""}
+    return found == {"higher"} if len(found) == 1 else None
+
+
+def _labels(
+    columns: Mapping[str, Column],
+    kinds: Mapping[str, KindOfColumn],
+    levels: Sequence[str],
+    benchmarks: bool,
+) -> list[str]:
+    """The columns that rows are known by: one whose others follow from it, else several."""
+    texts = [
+        name
+        for name, column in columns.items()
+        if name not in levels
+        and kinds[name].kind in _LABELS
+        and not column.is_metric_like
+        and column.filled == len(column.texts)
+    ]
+    texts.sort(key=lambda name: not ENTITIES & set(words(name)))
+    settings = [
+        name
+        for name, column in columns.items()
+        if name not in levels
+        and name not in texts
+        and kinds[name].kind in ("factor", "repeat", "weak")
+        and column.filled == len(column.texts)
+    ]
+    entities = [name for name in texts if ENTITIES & set(words(name))]
+    alone = [name for name in texts if _tell_apart(columns, [name])]
+    if alone and (alone[0] in entities or not entities):
+        return alone[:1]
+    chosen: list[str] = []
+    for name in (*texts, *(settings if benchmarks or texts else ())):
+        if len(columns[name].distinct) > 1:
+            chosen.append(name)
+        if chosen and _tell_apart(columns, chosen):
+            return chosen
+    return []
+
+
+def _tell_apart(columns: Mapping[str, Column], names: Sequence[str]) -> bool:
+    levels = joint_levels([columns[name] for name in names])
+    return len(set(levels)) == len(levels)
+
+
+def _alike(columns: Sequence[Column]) -> bool:
+    """Whether columns look like measurements of one quantity: one size, decimals alike."""
+    highest = [max(map(abs, column.values)) for column in columns if column.values]
+    fractional = [column.is_fractional for column in columns]
+    middle = sorted(highest)[len(highest) // 2]
+    near = sum(high <= 8 * middle and middle <= 8 * high for high in highest)
+    return (
+        bool(middle)
+        and near >= 0.9 * len(highest)
+        and (all(fractional) or not any(fractional) or sum(fractional) >= 0.6 * len(fractional))
+    )

@@ -1,0 +1,202 @@
+"""The text of `study.yml`, with comments that teach the format."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gridatlas.model.schema import level_number
+from gridatlas.model.study import keyword
+from gridatlas_import.cells import FactorColumn, Imported
+from gridatlas_import.propose import Proposal
+
+MAX_LISTED = 60
+"""Levels of a factor up to which they are listed."""
+MEASURED = "# What was measured. A value outside of range is a problem; better: higher or lower."
+"""The line above the metric."""
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*")
+_SEED = re.compile(r"(?<![a-z])(seeds?|random_state)(?![a-z])", re.IGNORECASE)
+_WORDS = re.compile("true|false|null|yes|no|on|off|y|n", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the study is called, and where its rows come from."""
+
+    title: str
+    source: str
+    url: str = ""
+    link: str = ""
+
+
+def scalar(text: str) -> str:
+    """A text or a number as a value of YAML."""
+    if level_number(text) is not None or (_PLAIN.fullmatch(text) and not _WORDS.fullmatch(text)):
+        return text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def text_scalar(text: str) -> str:
+    """A text as a value of YAML, quoted where it would be a number."""
+    return json.dumps(text) if level_number(text) is not None else scalar(text)
+
+
+def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
+    """The text of `study.yml`."""
+    facets, (*y, x) = _facets_and_axes(imported, proposal)
+    metric = proposal.about
+    parts = [f"name: {text_scalar(metric.name)}"]
+    if imported.metric != "value":
+        parts.append(f"column: {text_scalar(imported.metric)}")
+    if metric.unit:
+        parts.append(f"unit: {text_scalar(metric.unit)}")
+    if metric.range:
+        parts.append(f"range: [{metric.range[0]:f}, {metric.range[1]:f}]")
+    parts.append(f"better: {metric.better}")
+    if metric.decimals is not None:
+        parts.append(f"decimals: {metric.decimals}")
+    lines = [
+        "# Written by gridatlas import; it is yours now. `gridatlas check` says what is wrong; the",
+        "# documentation, page Data format, lists every key.",
+        "format: 1",
+        f"title: {text_scalar(about.title)}",
+        "# A sentence or two for the top of the page: what was varied, what was measured.",
+        "# summary: …",
+        "# Where it was published; pages then say how to cite it.",
+        '# source: {title: …, url: "https://…", authors: [A. Author], year: 2026}',
+        "",
+        MEASURED,
+        f"metric: {{{', '.join(parts)}}}",
+        *_spread(imported, proposal),
+        "# The axes, and what else was varied: columns of cells.csv.",
+        f"x: {scalar(x.id)}",
+        *(f"y: {scalar(axis.id)}" for axis in y),
+    ]
+    if facets:
+        lines.append(f"facets: [{', '.join(scalar(facet.id) for facet in facets)}]")
+        lines += _comparing(imported, facets)
+    if imported.repeats or proposal.repeats:
+        lines += [
+            "# Several rows of a cell are repeats; their mean is shown, with its standard error.",
+            "repeats: mean",
+        ]
+        lines += _runs(proposal)
+    lines += [
+        "",
+        "# How pages call the axes and facets; with levels listed, a typing error is found.",
+    ]
+    lines.append("factors:")
+    for factor in imported.factors:
+        lines += _factor(factor.id, factor.label, factor.unit, imported.levels(factor))
+    if not proposal.counts:
+        lines += [
+            "# With the number of trials known, cells get intervals: a column n in cells.csv, or",
+            f"# trials: {{items: {facets[0].id if facets else '…'}}} with `items` per level there.",
+        ]
+    lines += [
+        "",
+        "# Who says so. Another table of the same cells is another reading: the two are compared.",
+        "readings:",
+        "  - id: imported",
+        "    file: cells.csv",
+        f"    label: {text_scalar(about.source)}",
+    ]
+    if about.url:
+        lines.append(f"    url: {text_scalar(about.url)}")
+    if about.link:
+        lines.append(f"    link: {text_scalar(about.link)}")
+    lines += [
+        "",
+        "# Sentences about the results, judged at every build. An example to adapt:",
+        *_claim(imported, facets, x, y),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _runs(proposal: Proposal) -> list[str]:
+    """Whether each cell is a run of its own: where repeats have seeds, and no trials are known."""
+    if proposal.counts or not any(_SEED.search(name) for name in proposal.repeats):
+        return []
+    return [
+        "# Each seed is a run of its own, so axes can be tested. Remove this line where it isn't.",
+        "cells: runs",
+    ]
+
+
+def _spread(imported: Imported, proposal: Proposal) -> list[str]:
+    """What stands beside values, or nothing."""
+    if not imported.spread:
+        return []
+    kind, n = proposal.spread[1], proposal.spread_n
+    parts = [f"column: {text_scalar(imported.spread)}"]
+    parts += [f"kind: {kind}"] if kind else []
+    parts += [f"n: {n}"] if n is not None else []
+    more = "# The spread next to each value."
+    if not kind:
+        more += " With kind: sd (and n: repeats), se or ci95 values get intervals."
+    elif kind == "sd" and n is None:
+        more += " With n, the number of repeats, values get intervals."
+    return [more, f"spread: {{{', '.join(parts)}}}"]
+
+
+def _facets_and_axes(
+    imported: Imported, proposal: Proposal
+) -> tuple[Sequence[FactorColumn], Sequence[FactorColumn]]:
+    number = len(proposal.facets)
+    return imported.factors[:number], imported.factors[number:]
+
+
+def _comparing(imported: Imported, facets: Sequence[FactorColumn]) -> list[str]:
+    """A facet of few levels is compared, or can be."""
+    for factor in facets:
+        levels = imported.levels(factor)
+        if 2 <= len(levels) <= 4:
+            return [
+                "# Their levels side by side, with differences. Of one: baseline: "
+                f"{{{scalar(factor.id)}: {scalar(levels[0])}}}",
+                f"compare: [{scalar(factor.id)}]",
+            ]
+    return []
+
+
+def _factor(name: str, label: str, unit: str, levels: Sequence[str]) -> list[str]:
+    parts = [f"label: {text_scalar(label)}"] if label else []
+    parts += [f"unit: {text_scalar(unit)}"] if unit else []
+    if len(levels) <= MAX_LISTED:
+        parts.append(f"levels: [{', '.join(map(scalar, levels))}]")
+    if not parts:
+        return [f"  {scalar(name)}: {{direction: up}}"]
+    line = f"  {scalar(name)}: {{{', '.join(parts)}}}"
+    if len(line) <= 100:
+        return [line]
+    lines = [
+        f"  {scalar(name)}:",
+        *(f"    {part}" for part in parts if not part.startswith("levels")),
+    ]
+    if len(levels) <= MAX_LISTED:
+        lines += ["    levels:", *(f"      - {scalar(level)}" for level in levels)]
+    return lines
+
+
+def _claim(
+    imported: Imported,
+    facets: Sequence[FactorColumn],
+    x: FactorColumn,
+    y: Sequence[FactorColumn],
+) -> list[str]:
+    arguments = ", ".join(f"{facet.id}={json.dumps(imported.levels(facet)[0])}" for facet in facets)
+    if any(not facet.id.isidentifier() for facet in facets):
+        arguments = "…"
+    level = imported.levels(x)[-1]
+    level = level if level_number(level) is not None else json.dumps(level)
+    grid = f"grid({arguments})"
+    check = f"({grid}.column({level}) >= {grid}.best.value).any"
+    if not y:
+        check = f"{grid}.at({keyword(x.id)}={level}) >= {grid}.best.value"
+    return [
+        "# claims:",
+        f"#   - text: The best cell lies at {x.id.replace('_', ' ')} {level}.",
+        f"#     check: {check}",
+    ]

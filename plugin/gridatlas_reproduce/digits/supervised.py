@@ -1,0 +1,162 @@
+"""Supervised training: the start, which answers some problems, and the control beside GRPO."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from gridatlas_reproduce.digits.model import PAD, ModelSize, ids_of, new_model, sampled
+from gridatlas_reproduce.digits.problems import END, Problem
+from gridatlas_reproduce.runner.units import seed_of
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
+StepDone = Callable[[int], None]
+"""Called with the number of steps done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supervised:
+    """How the start is trained.
+
+    The skill of a model this small jumps within a few dozen steps, at other steps with each seed.
+    So its training ends by what it can do, not after a number of steps.
+
+    Attributes:
+        steps: Optimizer steps (AdamW) at most.
+        batch: Problems per step.
+        rate: Learning rate, reached after `warm_up` steps.
+        until: Ends the training: share of right answers to problems of GRPO's kind, sampled as its
+            rollouts are, 0 to 1.
+        every: Steps between two looks at that share.
+        checked: Problems of a look; none that is held out.
+    """
+
+    steps: int = 800
+    batch: int = 256
+    rate: float = 2e-3
+    warm_up: int = 30
+    until: float = 0.1
+    every: int = 10
+    checked: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the start is looked at with.
+
+    Attributes:
+        problems: Of GRPO's kind; none that is held out.
+        temperature: Of GRPO's rollouts.
+        longest: Characters of an answer, with its end.
+    """
+
+    problems: Sequence[Problem]
+    temperature: float
+    longest: int
+
+    def share(self, model: Any) -> float:
+        """The share of right answers, 0 to 1; the same random numbers at every look."""
+        seeds = [seed_of(0, f"check/{problem.name}", 0) for problem in self.problems]
+        answers = sampled(model, self.problems, seeds, self.temperature, self.longest)
+        right = [
+            ended and text == problem.answer
+            for problem, (text, ended) in zip(self.problems, answers, strict=True)
+        ]
+        return sum(right) / len(right)
+
+
+def train_start(
+    size: ModelSize,
+    how: Supervised,
+    problems: Iterator[Problem],
+    check: Check,
+    seed: int,
+    device: str,
+    step_done: StepDone | None = None,
+) -> Any:
+    """Train a new model on the answers' characters (cross-entropy) until it is right often enough.
+
+    Args:
+        problems: Without end; none that is held out.
+    """
+    import torch
+
+    model = new_model(size, seed).to(device)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=how.rate, betas=(0.9, 0.95), weight_decay=0.01
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1, (step + 1) / how.warm_up)
+    )
+    for step in range(1, how.steps + 1):
+        _step(model, optimizer, list(islice(problems, how.batch)))
+        schedule.step()
+        if step_done:
+            step_done(step)
+        if step % how.every == 0 and check.share(model) >= how.until:
+            break
+    return model.eval()
+
+
+def train_further(
+    model: Any,
+    steps: int,
+    batch: int,
+    rate: float,
+    problems: Iterator[Problem],
+    device: str,
+    step_done: StepDone | None = None,
+) -> Any:
+    """Train a model on right answers: the control beside GRPO, with its optimizer.
+
+    Args:
+        model: Is changed.
+        steps, batch, rate: Those of GRPO: steps, problems per step, constant learning rate.
+        problems: Those that GRPO gets, in its order.
+    """
+    import torch
+
+    model = model.to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
+    for step in range(1, steps + 1):
+        _step(model, optimizer, list(islice(problems, batch)))
+        if step_done:
+            step_done(step)
+    return model.eval()
+
+
+def _step(model: Any, optimizer: Optimizer, problems: Sequence[Problem]) -> None:
+    """One step of an optimizer, on the loss of the answers' characters."""
+    import torch
+
+    model.train()
+    inputs, labels = _batch(problems)
+    device = model.device
+    loss = model(
+        input_ids=torch.tensor(inputs, device=device),
+        labels=torch.tensor(labels, device=device),
+    ).loss
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+
+
+def _batch(problems: Sequence[Problem]) -> tuple[list[list[int]], list[list[int]]]:
+    """Inputs and labels, filled up on the right; only the answers' characters count."""
+    pairs = [(problem.prompt, problem.answer + END) for problem in problems]
+    longest = max(len(prompt) + len(answer) for prompt, answer in pairs)
+    inputs = ids_of([(prompt + answer).ljust(longest, PAD) for prompt, answer in pairs])
+    ignored = -100
+    labels = [
+        [
+            number if len(prompt) <= place < len(prompt) + len(answer) else ignored
+            for place, number in enumerate(row)
+        ]
+        for row, (prompt, answer) in zip(inputs, pairs, strict=True)
+    ]
+    return inputs, labels

@@ -1,0 +1,264 @@
+"""The study's models, by level, and models from the hub or a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gridatlas_reproduce.kv.decode import Ends
+from gridatlas_reproduce.kv.memory import Shape, shape_of
+from gridatlas_reproduce.kv.press import check_family
+from gridatlas_reproduce.runner.errors import CannotRun, OutOfMemory, WrongUsage
+
+LEVELS = {
+    "r1-qwen": "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
+    "r1-llama": "deepseek-ai/DeepSeek-R1-Distill-Llama-8B",
+}
+"""The levels of the study's factor `model`, with their ids on the hub."""
+SHAPES = {
+    "r1-qwen": Shape(7_615_616_512, 28, 4, 128),
+    "r1-llama": Shape(8_030_261_248, 32, 8, 128),
+}
+"""Their sizes, so that what a run takes is known without a download."""
+END_OF_THOUGHT = "</think>"
+WIDTHS = {"bfloat16": 2, "float16": 2, "float32": 4}
+"""Bytes per number of what `--dtype` may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A model as `--model` names it: a level, LEVEL=PATH, an id on the hub, or a folder.
+
+    Attributes:
+        level: Of the factor `model`.
+        source: Id on the hub, or a folder's path.
+        revision: On the hub; None for a folder.
+    """
+
+    level: str
+    source: str
+    revision: str | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a folder."""
+        return Path(self.source).is_dir()
+
+    @property
+    def shape(self) -> Shape:
+        """Its sizes; of the study's models without looking them up.
+
+        Raises:
+            CannotRun: For another model that can't be reached.
+        """
+        if self.level in SHAPES and not self.is_local:
+            return SHAPES[self.level]
+        return shape_of(load_config(self))
+
+
+def choose_model(text: str, revision: str | None = None) -> ModelChoice:
+    """Read `--model`: r1-qwen, r1-qwen=./folder, owner/name, or ./folder.
+
+    A folder or id without a level has its own name as level, in lower case; that of one of the
+    study's models has its level.
+
+    Raises:
+        WrongUsage: For a folder that isn't there, or a revision of one.
+    """
+    level, equals, source = text.partition("=")
+    if not equals:
+        source = LEVELS.get(text, text)
+        name = Path(source).name.lower()
+        by_name = {Path(model).name.lower(): level for level, model in LEVELS.items()}
+        level = by_name.get(name, re.sub(r"[^a-z0-9_.-]+", "-", name).strip("-.") or "model")
+    local = Path(source).is_dir()
+    if not local and (source.startswith((".", "/", "~")) or source.count("/") != 1):
+        raise WrongUsage(
+            f"the model {text}: there is no folder {source}",
+            f"{', '.join(LEVELS)}, an id on the hub such as {LEVELS['r1-qwen']}, or a folder with "
+            "a model",
+            "correct --model",
+        )
+    if local and revision:
+        raise WrongUsage(
+            f"--model-revision {revision} for the folder {source}",
+            "a revision only for a model on the hub",
+            "leave --model-revision out",
+        )
+    if local:
+        return ModelChoice(level, str(Path(source).absolute()))
+    return ModelChoice(level, source, revision)
+
+
+def pinned(choice: ModelChoice) -> ModelChoice:
+    """The model at a commit: without a revision the hub's present one, which the run then keeps.
+
+    Raises:
+        CannotRun: Where the hub doesn't answer.
+    """
+    if choice.is_local:
+        return choice
+    config = load_config(choice)
+    commit = getattr(config, "_commit_hash", None)
+    return ModelChoice(choice.level, choice.source, commit or choice.revision)
+
+
+def about_model(choice: ModelChoice) -> dict[str, Any]:
+    """For the manifest: id, revision, sha256 of the configuration.
+
+    A folder is known by its name and the configuration's hash, wherever it lies.
+    """
+    config = load_config(choice)
+    text = config.to_json_string(use_diff=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    name = Path(choice.source).name if choice.is_local else choice.source
+    return {"id": name, "revision": choice.revision, "sha256": digest}
+
+
+# --- loading --------------------------------------------------------------------------------------
+
+
+def load_config(choice: ModelChoice) -> Any:
+    """The model's configuration.
+
+    Raises:
+        CannotRun: Where it can't be reached, or is of another family.
+    """
+    from transformers import AutoConfig
+
+    with Reaching("model", choice.source, "--model"):
+        config = AutoConfig.from_pretrained(choice.source, revision=choice.revision or "main")
+    check_family(config, choice.source)
+    return config
+
+
+def load_model(choice: ModelChoice, device: Any, dtype: str, attention: str) -> Any:
+    """The model, ready to decode.
+
+    Args:
+        dtype: A key of `WIDTHS`.
+        attention: `sdpa` or `eager`.
+
+    Raises:
+        CannotRun: Where it can't be reached, or doesn't fit.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    load_config(choice)
+    logging.disable_progress_bar()
+    with Reaching("model", choice.source, "--model"):
+        model = AutoModelForCausalLM.from_pretrained(
+            choice.source,
+            revision=choice.revision or "main",
+            dtype=getattr(torch, dtype),
+            attn_implementation=attention,
+        )
+    try:
+        return model.to(device).eval()
+    except torch.cuda.OutOfMemoryError as error:
+        raise OutOfMemory(
+            f"the GPU's memory ran out while {choice.source} was loaded",
+            f"{shape_of(model.config).weight_bytes(WIDTHS[dtype]) / 2**30:.1f} GiB for the weights",
+            "free the GPU of other programs, or use a larger one",
+        ) from error
+
+
+def load_tokenizer(choice: ModelChoice) -> Any:
+    """The model's tokenizer.
+
+    Raises:
+        CannotRun: Where it can't be reached, or has no chat template.
+    """
+    from transformers import AutoTokenizer
+
+    with Reaching("tokenizer", choice.source, "--model"):
+        tokenizer = AutoTokenizer.from_pretrained(choice.source, revision=choice.revision or "main")
+    if not tokenizer.chat_template:
+        raise CannotRun(
+            f"the tokenizer of {choice.source} has no chat template",
+            "that of a model that answers questions",
+            "give --model a reasoning model such as DeepSeek-R1-Distill-Qwen-7B",
+        )
+    return tokenizer
+
+
+def ends_of(model: Any, tokenizer: Any) -> Ends:
+    """The tokens that end a thought and an answer.
+
+    Raises:
+        CannotRun: For a tokenizer without a token for `</think>`.
+    """
+    thought = tokenizer.convert_tokens_to_ids(END_OF_THOUGHT)
+    if thought is None or thought == tokenizer.unk_token_id:
+        raise CannotRun(
+            f"the tokenizer has no token {END_OF_THOUGHT}",
+            "a model that thinks before it answers",
+            "give --model a reasoning model such as DeepSeek-R1-Distill-Qwen-7B",
+        )
+    stop = model.generation_config.eos_token_id
+    stop = tokenizer.eos_token_id if stop is None else stop
+    return Ends(thought, frozenset(stop if isinstance(stop, list) else [stop]))
+
+
+class Reaching:
+    """Tells what can't be had from the hub, or from a folder, and how to fix it."""
+
+    def __init__(self, what: str, name: str, option: str) -> None:
+        self.what, self.name, self.option = what, name, option
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        from httpx import HTTPError  # what the hub's client lets through without a network
+        from huggingface_hub.errors import GatedRepoError
+
+        if not isinstance(error, OSError | ValueError | RuntimeError | HTTPError):
+            return
+        local = "file.jsonl" if self.option == "--data" else "./folder"
+        cause: BaseException | None = error
+        causes = []
+        while cause is not None:
+            causes.append(cause)
+            cause = cause.__cause__ or cause.__context__
+        # Of an id that isn't there the hub says that it may be gated.
+        if any(isinstance(cause, GatedRepoError) for cause in causes) or "is a gated" in str(error):
+            raise CannotRun(
+                f"the {self.what} {self.name} is gated",
+                "a token of an account whose request for access was granted",
+                f"ask for access at https://huggingface.co/{_page(self.what)}{self.name}, then run "
+                f"hf auth login, or give a local copy with {self.option} {local}",
+            ) from error
+        if Path(self.name).exists():
+            raise CannotRun(
+                f"the {self.what} {self.name} can't be read: {_first_line(error)}",
+                f"a {self.what} as transformers saves it"
+                if self.option == "--model"
+                else "a data set",
+                f"correct {self.option}",
+            ) from error
+        offline = " (HF_HUB_OFFLINE is set)" if _offline() else ""
+        raise CannotRun(
+            f"the {self.what} {self.name} can't be had from the hub{offline}: {_first_line(error)}",
+            "a connection to huggingface.co, the right id and revision",
+            f"correct them, or give a local copy: {self.option} {local}",
+        ) from error
+
+
+def _page(what: str) -> str:
+    return "datasets/" if what == "data set" else ""
+
+
+def _offline() -> bool:
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "ON", "YES")
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,147 @@
+"""Batch files of vLLM: requests that it is given, and its answers.
+
+vLLM decodes with the whole cache only, in an environment of its own: `vllm run-batch` reads and
+writes files with a JSON object per line, as OpenAI's batch interface has them.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from gridatlas.model.problems import quote
+from gridatlas_reproduce.kv.models import ModelChoice
+from gridatlas_reproduce.kv.questions import Profile, Question, prompt_text
+from gridatlas_reproduce.kv.sampling import Sampling
+from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.files import compact
+from gridatlas_reproduce.runner.units import seed_of
+
+URL = "/v1/chat/completions"
+PROMPT_ROOM = 1_000
+"""Tokens for a prompt, in the length that vLLM is told to plan with."""
+
+
+@dataclass(frozen=True, slots=True)
+class VllmAnswer:
+    """One answer of vLLM.
+
+    Attributes:
+        item, sample: The question, and the number of its answer, from 0.
+        tokens: With the one that ended it.
+    """
+
+    item: str
+    sample: int
+    text: str
+    tokens: int
+    finish: Literal["stop", "length"]
+
+
+def requests(
+    choice: ModelChoice,
+    questions: Sequence[Question],
+    samples: int,
+    sampling: Sampling,
+    profile: Profile,
+    seed: int,
+) -> Iterator[str]:
+    """A line per answer that vLLM is to write, with a seed of its own."""
+    for question in questions:
+        for sample in range(samples):
+            body = {
+                "model": choice.source,
+                "messages": [{"role": "user", "content": prompt_text(question, profile)}],
+                "temperature": sampling.temperature,
+                "top_p": sampling.top_p,
+                "top_k": sampling.top_k,
+                "max_tokens": sampling.max_new_tokens,
+                "seed": seed_of(seed, question.id, sample) % 2**63,
+                # `</think>` is part of the text, special token or not.
+                "skip_special_tokens": False,
+            }
+            name = f"{question.id}/{sample}"
+            yield compact({"custom_id": name, "method": "POST", "url": URL, "body": body})
+
+
+def command(
+    choice: ModelChoice, dtype: str, sampling: Sampling, given: Path, answers: Path
+) -> list[str]:
+    """The commands that answer the requests, for an environment with vLLM and a GPU."""
+    revision = ["--revision", choice.revision] if choice.revision else []
+    words = [
+        *("vllm", "run-batch", "-i", str(given), "-o", str(answers), "--model", choice.source),
+        *revision,
+        *("--dtype", dtype, "--max-model-len", str(sampling.max_new_tokens + PROMPT_ROOM)),
+        *("--generation-config", "vllm"),
+    ]
+    return ["pip install vllm   # in an environment of its own", shlex.join(words)]
+
+
+def is_answer(content: Any) -> bool:
+    """Whether a line is one of vLLM's answers."""
+    return isinstance(content, dict) and {"custom_id", "response"} <= content.keys()
+
+
+def read_answers(path: Path) -> list[VllmAnswer]:
+    """All answers in a file that `vllm run-batch` wrote.
+
+    Raises:
+        CannotRun: For a file that can't be read, or a request that failed, with the line.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotRun(
+            f"{path} can't be read: {error}", "a file that vllm run-batch wrote", "correct its name"
+        ) from error
+    found: dict[tuple[str, int], VllmAnswer] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            answer = answer_of(json.loads(line))
+            if (answer.item, answer.sample) in found:
+                raise ValueError(f"{answer.item}/{answer.sample} is there twice")
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            raise CannotRun(
+                f"{path}, line {number}: {_why(error)}: {quote(line)}",
+                "an answer as vllm run-batch writes it, to a request of --requests",
+                "ask vLLM again, without --reasoning-parser",
+            ) from error
+        found[answer.item, answer.sample] = answer
+    return list(found.values())
+
+
+def answer_of(content: Any) -> VllmAnswer:
+    """The answer that a line has.
+
+    Raises:
+        ValueError: For a request that failed, or an answer whose thought was taken out.
+        TypeError, KeyError, IndexError, AttributeError: For a line of another form.
+    """
+    item, slash, sample = content["custom_id"].rpartition("/")
+    if not slash or not sample.isdecimal():
+        raise ValueError(f"custom_id is {quote(content['custom_id'])}")
+    if content.get("error") is not None:
+        raise ValueError(f"the request failed: {quote(str(content['error']))}")
+    response = content["response"]
+    if response.get("status_code", 200) != 200:
+        raise ValueError(f"the request failed with status {response['status_code']}")
+    body = response["body"]
+    [choice] = body["choices"]
+    message = choice["message"]
+    if message.get("reasoning_content") or message.get("reasoning"):
+        raise ValueError("a reasoning parser has taken the thought out of the text")
+    finish, text = choice["finish_reason"], message["content"]
+    if finish not in ("stop", "length") or not isinstance(text, str):
+        raise ValueError(f"finish_reason is {quote(str(finish))}")
+    return VllmAnswer(item, int(sample), text, int(body["usage"]["completion_tokens"]), finish)
+
+
+def _why(error: Exception) -> str:
+    return f"no {error}" if isinstance(error, KeyError) else str(error)

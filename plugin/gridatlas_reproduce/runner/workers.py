@@ -1,0 +1,35 @@
+"""What does the units: the form that every worker has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gridatlas_reproduce.runner.records import Row
+from gridatlas_reproduce.runner.units import Unit
+
+
+class Worker(Protocol):
+    """What measures: holds a model, say, and does the units of one group at a time."""
+
+    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+        """Do the units, in any order, and give each as soon as it is done."""
+        ...
+
+
+WorkerFactory = Callable[[], Worker]
+"""Makes a worker, in whatever process and on whatever machine it shall work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """What each worker of Ray gets.
+
+    Attributes:
+        gpus: GPUs per worker; 0 for a worker on CPUs.
+        workers: Number of workers; None for one per GPU, or one CPU worker.
+    """
+
+    gpus: float = 1
+    workers: int | None = None

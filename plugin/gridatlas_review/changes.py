@@ -1,0 +1,342 @@
+"""What changed between two snapshots of the studies, as frozen data.
+
+`compare` finds it, a module per kind of change, and puts it in words, as a `Report`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from gridatlas.assessment.agreement import Disagreement, Hint
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.checks import CheckResult, Finding
+from gridatlas.claims import Judged
+from gridatlas.model.problems import Problem
+from gridatlas.model.study import Levels, Point, Reading
+from gridatlas_review.grids import CellChange, GridChange, GridChanges
+from gridatlas_review.matching import Match, Rename
+from gridatlas_review.snapshot import Snapshot
+
+Place = tuple[Levels, Point]
+"""A cell of a study: its facet levels, and its levels on x and y."""
+Shown = Mapping[str, Collection[Place]]
+"""By study, the changed cells that the leads have a row of."""
+
+
+# --- claims, checks, readings, properties -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChange:
+    """A claim that isn't the same in both snapshots; None in the one that lacks it."""
+
+    old: Judged | None
+    new: Judged | None
+
+    @property
+    def flipped(self) -> bool:
+        """Whether it has another outcome, on the shown grids or on its source's own reading."""
+        if self.old is None or self.new is None:
+            return False
+        return outcomes(self.old) != outcomes(self.new)
+
+    @property
+    def shown_flipped(self) -> bool:
+        """Whether it has another outcome on the shown grids."""
+        if self.old is None or self.new is None:
+            return False
+        return outcomes(self.old)[0] != outcomes(self.new)[0]
+
+    @property
+    def expectation_changed(self) -> bool:
+        """Whether `holds` has another value now."""
+        return bool(self.old and self.new and self.old.entry.holds != self.new.entry.holds)
+
+    @property
+    def newly_wrong(self) -> bool:
+        """Whether it isn't as recorded now, and was, or is new."""
+        return is_wrong(self.new) and not is_wrong(self.old)
+
+    @property
+    def is_important(self) -> bool:
+        """Whether a reviewer must look at it: it isn't merely new, or worded otherwise."""
+        return self.flipped or self.expectation_changed or self.newly_wrong or self.new is None
+
+
+def outcome(claim: Judged) -> str:
+    """Result of a claim's check: `true`, `true (within noise)`, `false` or `undecidable`.
+
+    `wrong expression` or `not checkable` where there is no such result.
+    """
+    if claim.verdict is not None:
+        return claim.verdict.outcome + (" (within noise)" if claim.within_noise else "")
+    return "wrong expression" if claim.error else "not checkable"
+
+
+def outcomes(claim: Judged) -> tuple[str, str]:
+    """What is true or false, on the shown grids and on the source's own reading."""
+    shown = claim.verdict.outcome if claim.verdict else outcome(claim)
+    return shown, claim.own.outcome if claim.own else ""
+
+
+def is_wrong(claim: Judged | None) -> bool:
+    """Whether a claim isn't as its record says, or has no verdict for an error in it."""
+    return claim is not None and any(problem.severity == "problem" for problem in claim.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingChange:
+    """A finding that isn't the same in both snapshots; None in the one that lacks it."""
+
+    old: Finding | None
+    new: Finding | None
+
+    @property
+    def newly_fails(self) -> bool:
+        """Whether it makes the head unfit, and not the base."""
+        return fails(self.new) and not fails(self.old)
+
+    @property
+    def fails(self) -> bool:
+        """Whether it makes the head unfit, and didn't the base, or differs from the base's."""
+        return fails(self.new) and not (fails(self.old) and self.old == self.new)
+
+    @property
+    def newly_accepted(self) -> bool:
+        """Whether it is accepted now, and wasn't, or is new."""
+        return bool(self.new and self.new.accepted) and not (self.old and self.old.accepted)
+
+
+def fails(finding: Finding | None) -> bool:
+    """Whether a finding is a problem: neither a note nor accepted."""
+    return finding is not None and finding.severity == "problem" and finding.accepted is None
+
+
+@dataclass(frozen=True, slots=True)
+class LostCheck:
+    """A check of one reading that covers less than before.
+
+    Attributes:
+        old: Its result in the base.
+        new: Its result in the head; None where it isn't made of this reading any more.
+        grids: The base's grids in which it lost values.
+        lost, tested: Values that it no longer tests, and values that it tested in these grids.
+        hidden: Findings of the base that it can no longer see.
+        without: Levels that lack a value which the check needs, by their labels.
+    """
+
+    old: CheckResult
+    new: CheckResult | None
+    grids: tuple[Levels, ...]
+    lost: int
+    tested: int
+    hidden: tuple[Finding, ...]
+    without: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingChange:
+    """A reading that both snapshots have, some cells of which changed.
+
+    Attributes:
+        values: Places on the head's axes with the value before and after; None for none.
+        details: Places where only something else than the value changed, such as a note.
+    """
+
+    old: Reading
+    new: Reading
+    values: tuple[tuple[Place, Decimal | None, Decimal | None], ...]
+    details: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementChange:
+    """A cell on which readings disagree in one snapshot only, or with other values.
+
+    Attributes:
+        place: On the head's axes.
+    """
+
+    old: Disagreement | None
+    new: Disagreement | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingChanges:
+    """Everything that changed about the readings of a study.
+
+    Attributes:
+        ids: The head's id of a reading by the base's.
+        new_hints, old_hints: What looks wrong with a reading in the head only, or in the base only.
+    """
+
+    ids: Mapping[str, str]
+    renamed: tuple[Rename, ...]
+    removed: tuple[Reading, ...]
+    added: tuple[Reading, ...]
+    changed: tuple[ReadingChange, ...]
+    disagreements: tuple[DisagreementChange, ...]
+    new_hints: tuple[Hint, ...]
+    old_hints: tuple[Hint, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RemovedReading:
+    """A reading that only the base has, and what is lost with it.
+
+    Attributes:
+        sources: How many cells had how many readings with a value, this one among them; cells at
+            levels that were removed don't count.
+        statements: Claims of the base that name it as their source.
+        moved: Those of these that do nothing else than lose their source, or go with it.
+        findings: Its findings.
+        checks: Titles of the checks that were made of it.
+        disagreements: Cells on which it disagreed with others, as far as nothing else changed
+            about them.
+        hints: What looked wrong with it, or with another reading compared with it.
+    """
+
+    reading: Reading
+    sources: tuple[tuple[int, int], ...]
+    statements: tuple[ClaimChange, ...]
+    moved: tuple[ClaimChange, ...]
+    findings: tuple[Finding, ...]
+    checks: tuple[str, ...]
+    disagreements: tuple[DisagreementChange, ...]
+    hints: tuple[Hint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyChange:
+    """A property of a study that is another one now.
+
+    Attributes:
+        weight: `rule` where results depend on it, or how they are to be read.
+        name: What changed, in words.
+        old, new: As written; empty for nothing.
+    """
+
+    weight: Literal["rule", "text"]
+    name: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """What changed values have done.
+
+    Attributes:
+        statements: By the head's place of a changed value: the claims that have another outcome,
+            and had not if this value alone were as before.
+        checks: By the same: the findings that are new, or fail newly, with this cell in them.
+    """
+
+    statements: Mapping[Place, tuple[ClaimChange, ...]] = field(default_factory=dict)
+    checks: Mapping[Place, tuple[FindingChange, ...]] = field(default_factory=dict)
+
+    def of(self, claim: ClaimChange) -> tuple[Place, ...]:
+        """The values each of which makes a claim what it is now."""
+        return tuple(place for place, claims in self.statements.items() if claim in claims)
+
+
+NO_CAUSES = Causes()
+
+# --- studies ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableStudy:
+    """A study that can't be built in one snapshot or both, so that it can't be compared.
+
+    Attributes:
+        where: The snapshots in which it can't.
+        in_other: Whether the other snapshot has it, readable.
+    """
+
+    study: str
+    where: Literal["base", "head", "both"]
+    problems: tuple[Problem, ...]
+    in_other: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyChanges:
+    """A study that both snapshots have, with all that changed in it."""
+
+    base: Assessment
+    head: Assessment
+    match: Match
+    grids: GridChanges
+    claims: tuple[ClaimChange, ...]
+    findings: tuple[FindingChange, ...]
+    lost_checks: tuple[LostCheck, ...]
+    readings: ReadingChanges
+    removed_readings: tuple[RemovedReading, ...]
+    properties: tuple[PropertyChange, ...]
+    problems: tuple[Problem, ...]
+    fixed: tuple[Problem, ...]
+    causes: Causes = NO_CAUSES
+
+    @property
+    def id(self) -> str:
+        """The study's id in the head."""
+        return self.head.study.id
+
+    def cells(self, *, computed: bool = True) -> Iterator[tuple[GridChange, CellChange]]:
+        """The changed cells of all grids; those computed from others only follow these."""
+        for grid in self.grids.changed:
+            for cell in grid.cells:
+                if computed or cell.origin != "computed":
+                    yield grid, cell
+
+    @property
+    def own_claims(self) -> tuple[ClaimChange, ...]:
+        """The claims that changed, but for those that only lost a reading as their source."""
+        moved = {id(claim) for reading in self.removed_readings for claim in reading.moved}
+        return tuple(claim for claim in self.claims if id(claim) not in moved)
+
+    @property
+    def own_disagreements(self) -> tuple[DisagreementChange, ...]:
+        """The disagreements that changed, but for those that went with a reading."""
+        moved = {
+            id(change) for reading in self.removed_readings for change in reading.disagreements
+        }
+        return tuple(
+            disagreement
+            for disagreement in self.readings.disagreements
+            if id(disagreement) not in moved
+        )
+
+    def can_be_seen(self, finding: Finding) -> bool:
+        """Whether a finding of the base could still be seen in the head.
+
+        It can't where its reading was removed or its check can't see it any more; the entries of
+        these name it.
+        """
+        hidden = [reading.findings for reading in self.removed_readings]
+        hidden += [check.hidden for check in self.lost_checks]
+        return all(finding is not other for findings in hidden for other in findings)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """Two snapshots and how they differ.
+
+    Attributes:
+        added, removed: Studies that one snapshot only has.
+        renamed: Studies under another id.
+        studies: Those in both, in the head's order; also those in which nothing changed.
+    """
+
+    base: Snapshot
+    head: Snapshot
+    unreadable: tuple[UnreadableStudy, ...]
+    added: tuple[Assessment, ...]
+    removed: tuple[Assessment, ...]
+    renamed: tuple[Rename, ...]
+    studies: tuple[StudyChanges, ...]

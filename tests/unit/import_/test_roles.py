@@ -1,0 +1,542 @@
+"""What `gridatlas import` proposes for tables as programs write them, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gridatlas.cli.main import main
+from gridatlas_import.columns import Column
+from gridatlas_import.kinds import kind_of
+from gridatlas_import.paths import path_columns
+
+
+def value(at: int, low: float = 0.4, high: float = 0.9) -> str:
+    """A number that differs from row to row, the same in every run."""
+    return f"{low + (at * 0.6180339 % 1) * (high - low):.4f}"
+
+
+def crossed(factors: Mapping[str, Sequence[object]], *others: str) -> str:
+    """A CSV table with a row for all combinations of levels.
+
+    Args:
+        others: Further columns: `name` has numbers; `name=text` has the text with `@` as the row.
+    """
+    names = [*factors, *(other.partition("=")[0] for other in others)]
+    lines = [",".join(names)]
+    for at, levels in enumerate(product(*factors.values())):
+        cells = [*map(str, levels)]
+        for number, other in enumerate(others):
+            text = other.partition("=")[2]
+            cells.append(text.replace("@", str(at)) if text else value(at * 7 + number))
+        lines.append(",".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+MODELS = ("base", "moe", "ssm")
+TASKS = ("arc", "boolq", "piqa", "rte")
+ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
+    "scikit-learn, with an index and a rank": (
+        crossed(
+            {"param_alpha": (0.001, 0.01, 0.1), "param_size": ("(50 )", "(99 )")},
+            "mean_fit_time", "split0_test_score", "mean_test_score", "std_test_score",
+            "rank_test_score=@", "params={'a': @}",
+        ),
+        {"x": "param_alpha", "y": "param_size", "metric": "mean_test_score",
+         "spread": ["std_test_score"]},
+    ),
+    "an error whose sign is turned": (
+        crossed({"param_a": (1, 2, 3), "param_b": (1, 2)}, "mean_test_neg_mean_squared_error"),
+        {"metric": "mean_test_neg_mean_squared_error", "better": "higher"},
+    ),
+    "Optuna, drawn at random but for two": (
+        crossed({"params_depth": (2, 4), "params_width": (8, 16), "again": range(9)},
+                "number=@", "value", "params_dropout", "state=COMPLETE").replace("again", "_again"),
+        {"x": "params_depth", "y": "params_width", "metric": "value", "repeats": ["rows"]},
+    ),
+    "Weights & Biases, with states and books": (
+        crossed({"config.lr": (0.1, 0.01), "config.wd": (0, 0.1), "config.seed": (1, 2)},
+                "Name=swift-@", "State=finished", "Created=2025-01-01T00:00:0@", "_step=999",
+                "summary.val.acc"),
+        {"x": "config.lr", "y": "config.wd", "metric": "summary.val.acc",
+         "repeats": ["config.seed"]},
+    ),
+    "folds, with times and p-values": (
+        crossed({"dataset": ("iris", "wine"), "classifier": ("svm", "rf", "knn"),
+                 "fold": (0, 1, 2)}, "n_train=900", "accuracy", "fit_time", "p_value"),
+        {"x": "classifier", "y": "dataset", "metric": "accuracy", "repeats": ["fold"]},
+    ),
+    "a training log: steps are an axis where they are crossed": (
+        crossed({"model": MODELS, "step": range(0, 500, 100)}, "train_loss", "val_loss"),
+        {"x": "step", "y": "model", "metric": "val_loss", "better": "lower", "facets": []},
+    ),
+    "where a run stopped is no axis": (
+        crossed({"config/lr": (0.1, 0.01), "config/momentum": (0, 0.9)},
+                "training_iteration=@0", "time_total_s", "trial_id=a@", "mean_accuracy"),
+        {"x": "config/lr", "y": "config/momentum", "metric": "mean_accuracy", "facets": []},
+    ),
+    "a benchmark of latency": (
+        crossed({"gpu": ("A", "H"), "batch_size": (1, 8), "dtype": ("fp16", "int8")},
+                "latency_ms", "peak_memory_gb"),
+        {"metric": "latency_ms", "better": "lower"},
+    ),
+    "a year is an axis where it is crossed": (
+        crossed({"country": ("DE", "FR", "IT"), "year": range(2000, 2006)}, "emissions"),
+        {"x": "year", "y": "country", "metric": "emissions"},
+    ),
+    "settings of sampling, seeds, and how long answers were": (
+        crossed({"model": MODELS, "temperature": (0.2, 0.7), "top_p": (0.9, 1), "seed": (1, 2)},
+                "exact match", "tokens"),
+        {"x": "temperature", "y": "top_p", "metric": "exact match", "facets": ["model"],
+         "repeats": ["seed"]},
+    ),
+    "a penalty for repetition is no repeat": (
+        crossed({"top_k": (20, 50), "min_p": (0, 0.05), "repetition_penalty": (1, 1.1)},
+                "pass@1", "avg_output_tokens"),
+        {"metric": "pass@1", "facets": ["repetition_penalty"], "repeats": []},
+    ),
+    "tokens that are set, beside those that were counted": (
+        crossed({"temperature": (0.2, 0.8), "max_new_tokens": (512, 1024, 2048)},
+                "accuracy", "tokens"),
+        {"x": "temperature", "y": "max_new_tokens", "metric": "accuracy", "facets": []},
+    ),
+    "a law of scaling": (
+        crossed({"n_params": (10, 100, 1000), "n_tokens": (5, 50, 500)}, "loss", "flops"),
+        {"x": "n_params", "y": "n_tokens", "metric": "loss", "better": "lower"},
+    ),
+    "pass and fail are 1 and 0": (
+        "tool,case,result\na,1,pass\na,2,fail\nb,1,pass\nb,2,pass\n",
+        {"metric": "result", "better": "higher"},
+    ),
+    "counts are the value where nothing else is": (
+        crossed({"actual": ("cat", "dog"), "predicted": ("cat", "dog")}, "count=1@"),
+        {"x": "actual", "y": "predicted", "metric": "count"},
+    ),
+    "names together where a facet would leave most cells empty": (
+        "model,pretrained,dataset,acc1\n"
+        + "".join(f"m{m},{p},{d},{value(at)}\n" for at, ((m, p), d) in enumerate(
+            product([(at % 5, f"p{at}") for at in range(10)], ("a", "b", "c")))),
+        {"x": "dataset", "y": "pretrained", "metric": "acc1", "facets": []},
+    ),
+    "a leaderboard": (
+        "Model,Average ⬆️,ARC,HellaSwag,MMLU,Type,#Params (B),Likes\n"
+        + "".join(f"org/m{at},{at}1.5,6{at}.1,7{at}.2,4{at}.3,chat,{at + 1}.5,{at}7\n"
+                  for at in range(5)),
+        {"x": "columns", "y": "Model", "columns": ["ARC", "HellaSwag", "MMLU"]},
+    ),
+    "a pivot table whose corner names both axes": (
+        "Sparsity \\ Model,resnet,vit,mixer\n0%,70.1%,79.9%,60.2%\n25%,69.0%,,59.1%\n",
+        {"x": "columns", "y": "Sparsity", "metric": "value", "columns": ["resnet", "vit", "mixer"]},
+    ),
+    "a column whose others follow from it is the row": (
+        "Model,Year,Encoder,CoLA,SST-2,MNLI,Avg\n"
+        + "".join(f"m{at},{2018 + at // 2},{'bu'[at % 2]},5{at}.1,9{at}.2,8{at}.0,7{at}.4\n"
+                  for at in range(5)),
+        {"x": "columns", "y": "Model", "columns": ["CoLA", "SST-2", "MNLI"]},
+    ),
+    "one metric of several benchmarks": (
+        "model,gsm8k_acc,mmlu_acc,avg_acc,gsm8k_stderr\n"
+        + "".join(f"m{at},0.{at}1,0.{at}2,0.{at}3,0.01\n" for at in range(4)),
+        {"x": "columns", "y": "model", "columns": ["gsm8k_acc", "mmlu_acc"]},
+    ),
+    "another unit and direction is no level": (
+        "Model,GSM8K ↑,MATH ↑,Latency (ms) ↓\na,41.2,18.0,12.1\nb,55.9,24.4,31.0\n",
+        {"columns": ["GSM8K ↑", "MATH ↑"], "better": "higher"},
+    ),
+    "marks of LaTeX in a CSV table": (
+        "Model,GSM8K $\\uparrow$,MATH $\\uparrow$\n\\midrule,,\nBase,$41.2 \\pm 0.5$,$18.0$\n"
+        "\\textbf{Ours},$\\mathbf{63.9}_{\\pm 0.4}$,\\underline{33.1}\n",
+        {"y": "Model", "spread": ["±"], "better": "higher"},
+    ),
+    "two lines of headings, with names below": (
+        "dataset,cifar,cifar,svhn,svhn\nshots,1,5,1,5\nmethod,,,,\n"
+        "proto,0.1,0.2,0.3,0.4\nmaml,0.5,0.6,0.7,0.8\nft,0.15,0.25,0.35,0.45\n",
+        {"x": "dataset", "y": "shots", "facets": ["method"]},
+    ),
+    "names of runs in parts": (
+        "run,val_acc\n" + "".join(
+            f"{m}_lr{lr}_seed{s},{value(at)}\n"
+            for at, (m, lr, s) in enumerate(product(("resnet", "vit"), ("0.1", "0.01"), (1, 2)))),
+        {"x": "lr", "y": "model", "repeats": ["seed"]},
+    ),
+    "files whose names are crossed": (
+        {f"results_{m}_{t}.csv": f"accuracy,f1\n0.{at}1,0.{at}2\n"
+         for at, (m, t) in enumerate(product(("bert", "roberta"), ("sst2", "mrpc", "rte")))},
+        {"x": "model", "y": "task", "metric": "accuracy"},
+    ),
+    "files of tasks by key, with settings in their names": (
+        {f"ruler__4096__{press}__0.{ratio}__metrics.json": json.dumps(
+            {"niah_1": {"match": 50 + ratio}, "vt": {"match": 60 + ratio}})
+         for press, ratio in product(("knorm", "snapkv"), (25, 5))},
+        {"x": "ratio", "y": "task", "facets": ["method"]},
+    ),
+    "settings in a file beside the results": (
+        {f"multirun/{at}/{name}": text for at, (lr, opt) in enumerate(product((0.1, 0.2), "ab"))
+         for name, text in ((".hydra/config.yaml", f"opt:\n  name: {opt}\n  lr: {lr}\nseed: 1\n"),
+                            ("metrics.json", f'{{"epoch": 9, "test_acc": 0.{at}5}}'),
+                            ("train.csv", "a,b\n1,2\n"))},
+        {"x": "opt.lr", "y": "opt.name", "metric": "test_acc"},
+    ),
+    "keys that are joined": (
+        {"scores.json": json.dumps({f"{m}|{t}": {"acc": float(value(at))} for at, (m, t) in
+                                    enumerate(product(("llama-7b", "qwen-7b"), TASKS))})},
+        {"x": "task", "y": "model", "metric": "acc"},
+    ),
+    "rows by key below a key": (
+        {"cache.json": json.dumps({"device": "A", "cache": {
+            f"{x},{y}": {"block_size_x": x, "block_size_y": y, "time": x / y, "times": [1]}
+            for x, y in product((16, 32), (1, 2))}})},
+        {"x": "block_size_x", "y": "block_size_y", "metric": "time", "better": "lower"},
+    ),
+    "tables under headings": (
+        {"report.md": "".join(
+            f"## Temperature: 0.{t}\n\n| Run | Accuracy |\n|-|-|\n| 1 | 1{t}% |\n| 2 | 2{t}% |\n\n"
+            for t in (1, 2, 3))},
+        {"x": "Temperature", "y": "Run", "metric": "Accuracy"},
+    ),
+    "the history of runs side by side": (
+        "Step,run-a - val_loss,run-a - val_loss__MIN,run-b - val_loss,run-b - val_loss__MIN,"
+        "run-c - val_loss,run-c - val_loss__MIN\n"
+        + "".join(f"{at}0,0.{at}1,0.{at}1,0.{at}2,0.{at}2,0.{at}3,0.{at}3\n" for at in range(6)),
+        {"x": "columns", "y": "Step", "better": "lower",
+         "columns": [f"run-{run} - val_loss" for run in "abc"]},
+    ),
+    "deviations in brackets": (
+        {"paper.md": "| Method | CIFAR-10 | SVHN |\n|-|-|-|\n| ERM | 81.2 (0.3) | 80.1 (0.2) |\n"
+         "| Ours | **85.0** (0.1) | 82.2 (0.4) |\n"},
+        {"y": "Method", "spread": ["±"]},
+    ),
+    "pandas, by columns": (
+        {"t.json": json.dumps({name: dict(zip("012345", map(level, range(6)), strict=True))
+         for name, level in (("lr", lambda at: at % 3), ("bs", lambda at: at // 3),
+                             ("acc", lambda at: 0.5 + at / 7))})},
+        {"x": "lr", "y": "bs", "metric": "acc"},
+    ),
+    "pandas, columns apart": (
+        {"t.json": json.dumps({"columns": ["lr", "bs", "acc"], "index": [*range(6)], "data": [
+            [at % 3, at // 3, 0.5 + at / 7] for at in range(6)]})},
+        {"x": "lr", "y": "bs", "metric": "acc"},
+    ),
+    "scores by model and task": (
+        {"t.json": json.dumps({m: {t: 0.5 + at / 7 for at, t in enumerate(TASKS)}
+                               for m in ("llama-7b", "qwen-7b")})},
+        {"x": "columns", "y": "model", "columns": [*TASKS]},
+    ),
+    "names of a benchmark of speed": (
+        {"t.json": json.dumps({"context": {"date": "x"}, "benchmarks": [
+            {"name": f"BM_{b}/{n}", "real_time": at + 0.5, "time_unit": "ns"}
+            for at, (b, n) in enumerate(product(("Map", "Hash", "Flat"), (8, 64, 512)))]})},
+        {"x": "size", "y": "method", "metric": "real_time", "better": "lower"},
+    ),
+    "sizes of matrices, one of which is called N": (
+        crossed({"M": (128, 256), "N": (128, 256, 512), "dtype": ("fp16", "bf16")}, "tflops"),
+        {"metric": "tflops", "repeats": []},
+    ),
+    "headings that are numbers with a unit, and an average": (
+        "Model,4k,8k,16k,Avg.\na,91.1,90.2,80.3,87.2\nb,71.1,70.2,60.3,67.2\n",
+        {"x": "columns", "y": "Model", "facets": [], "columns": ["4k", "8k", "16k"]},
+    ),
+    "ratings of items by several people": (
+        crossed({"system": ("s1", "s2"), "rater": ("r1", "r2"), "item_id": range(4)},
+                "fluency=3", "adequacy=4"),
+        {"repeats": ["item_id"], "columns": None},
+    ),
+    "a table of LaTeX": (
+        {"paper.tex": "\\begin{tabular}{llcc}\n\\toprule\nData & Method & $k=1$ & $k=5$ \\\\\n"
+         "\\midrule\n\\multirow{2}{*}{A} & Base & $81.2_{\\pm 0.3}$ & 90.1 \\\\\n"
+         " & Ours & \\textbf{85.0} & 92.2 \\\\\n"
+         "\\midrule\n\\multirow{2}{*}{B} & Base & 71.2 & 80 \\\\\n"
+         " & Ours & 75.0 & \\underline{82.2} \\\\\n\\bottomrule\n\\end{tabular}\n"},
+        {"columns": ["k=1", "k=5"], "x": "columns"},
+    ),
+    "phases, and people who are numbered": (
+        crossed({"Time": ("Pre", "Post"), "Group": ("a", "b", "c"), "Subject": (1, 2, 3)},
+                "Scores"),
+        {"x": "Time", "y": "Group", "metric": "Scores", "repeats": ["Subject"]},
+    ),
+    "subjects with names are levels": (
+        crossed({"subject": ("law", "physics"), "model": ("a", "b", "c")}, "acc"),
+        {"x": "subject", "y": "model", "repeats": []},
+    ),
+    "a wide table whose headings number repeats": (
+        {"svm.csv": "Resamples:,0,1,2\niris,0.9,0.8,0.7\nwine,0.5,0.6,0.4\n",
+         "knn.csv": "Resamples:,0,1,2\niris,0.8,0.7,0.7\nwine,0.5,0.5,0.4\n"},
+        {"x": "row", "y": "model", "metric": "value", "repeats": ["Resamples"], "facets": []},
+    ),
+    "two settings, and benchmarks in the headings": (
+        crossed({"bits": (2, 3, 4), "group_size": (32, 64)}, "ppl_wikitext", "ppl_c4", "ppl_ptb"),
+        {"x": "bits", "y": "group_size", "metric": "value", "better": "lower",
+         "facets": ["columns"], "columns": ["ppl_wikitext", "ppl_c4", "ppl_ptb"], "ignored": []},
+    ),
+    "a setting of several models, and benchmarks in the headings": (
+        crossed({"model": MODELS, "bits": (2, 3, 4)}, "gsm8k_acc", "mmlu_acc"),
+        {"x": "bits", "y": "model", "facets": ["columns"]},
+    ),
+    "models alone, and benchmarks in the headings": (
+        crossed({"model": MODELS}, "gsm8k_acc", "mmlu_acc"),
+        {"x": "columns", "y": "model", "facets": []},
+    ),
+    "a sweep over one setting": (
+        crossed({"layers": (1, 2, 4, 8, 16), "seed": (1, 2)}, "acc"),
+        {"x": "layers", "y": None, "metric": "acc", "facets": [], "repeats": ["seed"]},
+    ),
+}  # fmt: skip
+
+
+def propose(folder: Path, source: str | dict[str, str], *options: str) -> tuple[int, Any]:
+    files = {"t.csv": source} if isinstance(source, str) else source
+    for name, text in files.items():
+        file = folder / "in" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    where = folder / "in" / next(iter(files)) if len(files) == 1 else folder / "in"
+    arguments = ["import", str(where), "--dry-run", "--format", "json", *options]
+    result = CliRunner().invoke(main, arguments)
+    return result.exit_code, json.loads(result.output)
+
+
+@pytest.mark.parametrize("case", ROLES)
+def test_roles_are_proposed(tmp_path: Path, case: str) -> None:
+    source, expected = ROLES[case]
+    status, answer = propose(tmp_path, source)
+    assert status == 0, answer
+    got = {key: answer[key] for key in expected}
+    if {got.get("x"), got.get("y")} == {expected.get("x"), expected.get("y")}:
+        got |= {key: expected[key] for key in ("x", "y") if key in expected}  # they may be turned
+    assert got == expected
+    assert answer["collisions"] == 0
+    assert answer["candidates"] == []
+
+
+REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
+    "a row per model": (
+        crossed({"Model": ("a", "b", "c", "d")}, "Params (M)", "FLOPs (G)", "Accuracy", "F1"),
+        "only one factor varies",
+    ),
+    "a sweep whose rows differ in what isn't known": (
+        "dose,low,high\n" + "".join(f"{d},{d},{d + at}.5\n" for d in (1, 2, 3) for at in range(4)),
+        "no two columns to be the axes",
+    ),
+    "a list of models, each with its seeds": (
+        crossed({"model": ("a", "b", "c"), "seed": (1, 2)}, "acc"), "only one factor varies, model"
+    ),
+    "quantities of several sizes": (
+        "Model,Arena Elo,MT-bench,MMLU\n"
+        + "".join(f"m{at},{1000 + at * 31},{7 + at / 10},0.{at}1\n" for at in range(6)),
+        "only one factor varies, Model",
+    ),
+    "one log": (crossed({"step": range(20)}, "loss", "lr"), "axes"),
+    "people": (
+        "id,age,sex,city,income\n"
+        + "".join(f"{at},{20 + at * 7 % 50},{'mf'[at % 2]},{'abc'[at * 5 % 3]},{at * 991 % 900}\n"
+                  for at in range(60)),
+        "no name says",
+    ),
+    "outcomes of three kinds": (
+        "model,test,status\na,1,pass\na,2,fail\nb,1,timeout\nb,2,pass\n",
+        "status with pass, fail, timeout, which aren't numbers",
+    ),
+    "dates, which are no names of a size and a run": (
+        "month,nonfarm,mining,retail\n"
+        + "".join(f"20{10 + at // 12}-{at % 12 + 1:02}-01,{13000 + at * 331},{656 + at},{at * 77}\n"
+                  for at in range(36)),
+        "no two columns to be the axes",
+    ),
+    "numbers without labels": ("f1,f2,f3\n1,2,3\n4,5,6\n7,8,9\n10,11,12\n", "axes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("factors", "reason"),
+    [
+        ({"batch": (1, 2, 4, 8)}, "--metric int8; if headings are levels, add --wide"),
+        ({"batch": (1, 2, 4, 8), "depth": (1, 2)}, "--metric int8"),
+    ],
+)
+def test_numbers_without_a_known_name_may_be_another_metric(
+    tmp_path: Path, factors: dict[str, Sequence[object]], reason: str
+) -> None:
+    status, answer = propose(tmp_path, crossed(factors, "fp16", "int8"))
+    assert (status, answer["metric"]) == (0, "fp16")
+    assert answer["reasons"]["int8"] == f"perhaps another metric: {reason}"
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_grid_is_refused_with_the_reason(tmp_path: Path, case: str) -> None:
+    source, reason = REFUSED[case]
+    status, answer = propose(tmp_path, source)
+    assert status == 1
+    assert [*answer] == ["refused"]
+    assert reason in answer["refused"]
+    assert "; fix: " in answer["refused"]
+
+
+def test_one_factor_that_isnt_a_number_is_an_axis_where_it_is_named(tmp_path: Path) -> None:
+    source, _ = REFUSED["a list of models, each with its seeds"]
+    status, answer = propose(tmp_path, source)
+    assert "take model alone: --x model --y ''" in answer["refused"]
+    status, answer = propose(tmp_path, source, "--x", "model", "--y", "")
+    assert (status, answer["x"], answer["y"], answer["repeats"]) == (0, "model", None, ["seed"])
+
+
+QUANTITIES = {
+    "Date": "Date,Closing,Noon,Opening\n2004-01-05,17.4,18.4,17.1\n2004-01-06,16.7,17.6,16.1\n",
+    "kept": "kept,resnet,vit,mixer\n1,70.1,79.9,60.2\n0.7,69.0,78.1,59.1\n0.5,61.5,70.2,50.7\n",
+}
+
+
+@pytest.mark.parametrize("rows", QUANTITIES)
+def test_what_may_be_meant_in_several_ways_is_asked_and_never_written(
+    tmp_path: Path, rows: str
+) -> None:
+    status, answer = propose(tmp_path, QUANTITIES[rows])
+    header, *lines = QUANTITIES[rows].splitlines()
+    assert status == 0
+    assert (answer["x"], answer["metric"]) == (None, None)
+    assert answer["question"] == (
+        "its headings may be levels of one factor, or quantities of their own (--long)"
+    )
+    [candidate] = answer["candidates"]
+    assert (candidate["y"], candidate["columns"]) == (rows, header.split(",")[1:])
+    data = tmp_path / "data"
+    result = CliRunner().invoke(
+        main, ["import", str(tmp_path / "in/t.csv"), "--yes", "--data", str(data)]
+    )
+    assert result.exit_code == 2
+    assert "This can be meant in several ways: its headings may be levels" in result.output
+    cells = 3 * len(lines)
+    assert f"x column, y {rows}, metric value: {cells} of {cells} cells (100%)\n" in result.output
+    assert not data.exists()
+
+
+def test_settings_drawn_at_random_are_asked_with_their_density(tmp_path: Path) -> None:
+    rows = [
+        f"{at * 7 % 11},{at * 5 % 13},{at * 3 % 7},{value(at)}" for at in range(40)
+    ]  # 1,001 combinations, of which 40 are there
+    status, answer = propose(tmp_path, "lr,depth,width,acc\n" + "\n".join(rows) + "\n")
+    assert status == 0
+    assert 2 <= len(answer["candidates"]) <= 6
+    assert answer["candidates"][0]["density"] < 0.2
+    assert "drawn at random" in answer["question"]
+
+
+def test_what_isnt_needed_for_named_axes_is_ignored(tmp_path: Path) -> None:
+    table = crossed({"lr": (1, 2), "bs": (8, 16), "opt": ("a", "b")}, "loss", "group=g")
+    _, answer = propose(tmp_path, table, "--x", "lr", "--y", "bs", "--metric", "loss")
+    assert (answer["facets"], answer["collisions"]) == (["opt"], 0)
+    table = crossed({"lr": (1, 2), "bs": (8, 16)}, "loss", "opt=o@")
+    _, answer = propose(tmp_path, table, "--x", "lr", "--y", "bs", "--metric", "loss")
+    assert (answer["facets"], answer["ignored"]) == ([], ["opt"])
+
+
+def test_several_faults_are_told_in_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(crossed({"Model": ("a", "b"), "lr": (1, 2), "bs": (8, 16)}, "acc"))
+    Path("data/t").mkdir(parents=True)
+    result = CliRunner().invoke(
+        main,
+        ["import", "t.csv", "--x", "lr", "--y", "bs", "--metric", "acc", "--facet", "modle"],
+    )
+    assert result.exit_code == 2
+    assert result.output == (
+        "Error: nothing was imported\n"
+        "  found:    data/t, which exists already\n"
+        "  expected: the name of a new study\n"
+        "  fix:      name another one with --study, or replace it with --replace\n"
+        "  found:    --facet modle\n"
+        "  expected: one of the columns Model, lr, bs, acc\n"
+        "  fix:      write --facet Model\n"
+    )
+    result = CliRunner().invoke(
+        main,
+        ["import", "t.csv", "--x", "lr", "--y", "bs", "--metric", "acc", "--repeats", "acc2"],
+    )
+    assert "found:    data/t" in result.output
+    assert "found:    --repeats acc2" in result.output
+
+
+def test_a_collision_names_the_column_in_which_rows_differ(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(crossed({"Model": ("a", "b"), "lr": (1, 2), "bs": (8, 16)}, "acc", "k=1"))
+    arguments = ["--x", "lr", "--y", "bs", "--metric", "acc", "--facet", "k"]
+    result = CliRunner().invoke(main, ["import", str(file), *arguments])
+    assert result.exit_code == 1
+    assert "; up to 2 rows per cell, which differ in Model: add --facet Model" in result.output
+
+
+KINDS: dict[str, tuple[str, Sequence[str]]] = {
+    "factor": ("learning_rate", ("0.1", "0.2", "0.1")),
+    "metric": ("eval/accuracy", ("0.1", "0.2", "0.3")),
+    "cost": ("train_time_s", ("1.5", "2.5", "3.5")),
+    "derived": ("rank_test_score", ("1", "2", "3")),
+    "spread": ("accuracy_std", ("0.1", "0.2", "0.3")),
+    "book": ("trial_id", ("a1", "a2", "a3")),
+    "state": ("State", ("finished", "crashed", "finished")),
+    "repeat": ("random_state", ("1", "2", "3")),
+    "index": ("Unnamed: 0", ("0", "1", "2")),
+    "aggregate": ("Average", ("1.5", "2.5", "3")),
+    "outcome": ("passed", ("True", "False", "True")),
+    "weak": ("epoch", ("1", "2", "3")),
+    "text": ("response", ("Yes, it is", "no", "maybe")),
+    "empty": ("x", ("", "", "")),
+    "performance": ("tokens_per_second", ("1.5", "2.5", "3.5")),
+    "generic": ("value", ("1.5", "2.5", "3.5")),
+    "count": ("n_samples", ("10", "20", "30")),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_say_what_a_column_is(kind: str) -> None:
+    name, texts = KINDS[kind]
+    assert kind_of(Column(name, texts, "point")).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "kind"),
+    [
+        ("lora_rank", ("4", "8", "16"), "factor"),  # powers of two are no places in an order
+        ("rank", ("1", "2", "3"), "derived"),
+        ("success_rate", ("0.1", "0.2", "0.3"), "metric"),
+        ("dropout_rate", ("0.1", "0.2", "0.3"), "factor"),
+        ("precision", ("0.91", "0.92", "0.83"), "metric"),
+        ("precision", ("fp16", "int8", "fp16"), "factor"),
+        ("params.max_depth", ("3", "5", "3"), "factor"),
+        ("loss_weight", ("1", "2", "1"), "factor"),
+        ("config.data.path", ("/a/b", "/a/c", "/a/b"), "book"),
+        ("Batchgröße", ("16", "32", "16"), "factor"),
+        ("evaluated", ("100", "200", "200"), "count"),
+        ("n_eval", ("100", "200", "200"), "count"),
+        ("numQuestions", ("100", "200", "200"), "count"),
+    ],
+)
+def test_the_word_that_matters_decides(name: str, texts: Sequence[str], kind: str) -> None:
+    assert kind_of(Column(name, texts, "point")).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        (["lr=0.1/run1.json", "lr=0.2/run2.json"], {"lr": ["0.1", "0.2"], "run": ["1", "2"]}),
+        (["len_1_depth_0.json", "len_2_depth_5.json"], {"len": ["1", "2"], "depth": ["0", "5"]}),
+        (["a__knorm__0.1.json", "a__snap__0.2.json"], {"method": ["knorm", "snap"],
+                                                       "ratio": ["0.1", "0.2"]}),
+        (["samples_arc_easy_2025-02-03T10-00-00.1.jsonl",
+          "samples_piqa_2025-02-03T10-00-00.1.jsonl"], {"task": ["arc_easy", "piqa"]}),
+        (["results-imagenet-a-clean.csv", "results-imagenet-r-clean.csv"],
+         {"dataset": ["imagenet-a", "imagenet-r"]}),
+        (["resnet18_seed1.csv", "vit_seed2.csv"],
+         {"seed": ["1", "2"], "model": ["resnet18", "vit"]}),
+        (["one.csv"], {}),
+    ],
+)  # fmt: skip
+def test_paths_say_what_varies(names: list[str], columns: Mapping[str, Sequence[str]]) -> None:
+    found = path_columns(names).columns
+    assert {name: [*texts] for name, texts in found.items()} == columns

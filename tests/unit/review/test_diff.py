@@ -1,0 +1,1793 @@
+"""`gridatlas diff`: what changed is found, reported in order of weight, and never left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import quote
+
+import cmarkgfm
+import pytest
+from bs4 import BeautifulSoup
+from builders import REPOSITORY, write_files
+from click.testing import CliRunner, Result
+from cmarkgfm.cmark import Options
+
+from gridatlas.cli.main import main
+from gridatlas_review import formats
+from gridatlas_review.changes import Changes
+from gridatlas_review.compare import compare_snapshots, make_report
+from gridatlas_review.formats import JSON_LIMIT, to_json, truncate_sections
+from gridatlas_review.markdown import MARKDOWN_LIMIT, escaped, to_markdown
+from gridatlas_review.page import changes_document
+from gridatlas_review.report import Entry, Lead, Report, Section, Table, line
+from gridatlas_review.snapshot import load_snapshot
+
+HEAD = """\
+format: 1
+title: A demo
+metric: {name: Accuracy, unit: "%", range: [0, 100], decimals: 1}
+x: rate
+y: depth
+facets: [model]
+factors:
+  model:
+    levels: [{id: small, label: Small}, {id: large, label: Large}]
+trials: {items: model}
+"""
+ITEMS = HEAD.replace("label: Small", "label: Small, items: 200").replace(
+    "label: Large", "label: Large, items: 200"
+)
+CLAIMS = """\
+claims:
+  - text: Large is ahead everywhere.
+    check: (grid(model="large") > grid(model="small")).all
+"""
+CELLS = """\
+model,rate,depth,value
+small,0.1,1,40.0
+small,0.2,1,42.5
+small,0.1,2,44.0
+small,0.2,2,47.0
+large,0.1,1,60.0
+large,0.2,1,62.5
+large,0.1,2,64.5
+large,0.2,2,66.0
+"""
+Files = Mapping[str, str]
+Compare = Callable[[Files, Files], Changes]
+STUDY = {"study.yml": ITEMS + CLAIMS, "cells.csv": CELLS}
+PEAK = {
+    "study.yml": ITEMS
+    + """\
+claims:
+  - text: The highest is at depth 2.
+    check: grid(model="large").best.all_at(depth=2)
+""",
+    "cells.csv": CELLS,
+}
+"""Of the large model's cells none can be told apart from the best."""
+
+
+def write(folder: Path, files: Files, study: str = "demo") -> Path:
+    write_files(folder / study, files)
+    return folder
+
+
+def edited(*edits: tuple[str, str], name: str = "cells.csv", of: Files = STUDY) -> dict[str, str]:
+    """A study's files with parts of one of them replaced; each part is there."""
+    text = of[name]
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return {**of, name: text}
+
+
+@pytest.fixture
+def compare(tmp_path: Path) -> Compare:
+    def compare(base: Files, head: Files) -> Changes:
+        write(tmp_path / "base", base)
+        write(tmp_path / "head", head)
+        load = (load_snapshot(name, Path("data"), tmp_path) for name in ("base", "head"))
+        return compare_snapshots(*load)
+
+    return compare
+
+
+def entry_texts(changes: Changes) -> dict[str, list[str]]:
+    """All that a report says, by where it says it; the parts of one thing with ` / ` between."""
+    report = make_report(changes)
+    found = {"verdict": [f"{report.mark} {report.summary}"]}
+    for lead in report.leads:
+        found["answer"] = [text for text in (lead.text, lead.before, lead.now) if text]
+        found["values"] = [" / ".join(row) for row in lead.table.rows] if lead.table else []
+        found["remarks"] = list(lead.remarks)
+        found["notes"] = list(lead.notes)
+    for section in report.sections:
+        parts = ((entry.group or section.gist, entry.text) for entry in section.entries)
+        found[section.id] = [" / ".join(filter(None, texts)) for texts in parts]
+    return {key: texts for key, texts in found.items() if texts}
+
+
+# --- what is found ------------------------------------------------------------------------------
+
+NO_TRIALS = {**STUDY, "study.yml": HEAD.replace("trials: {items: model}\n", "") + CLAIMS}
+ACCEPTED = """\
+accepted:
+  - {finding: aggregate, at: {model: mean}, because: "The source has it so."}
+"""
+MEAN = {
+    "study.yml": HEAD.replace(
+        "label: Large}]", "label: Large}, {id: mean, label: Mean, aggregate: {by: mean}}]"
+    ),
+    "cells.csv": CELLS + "mean,0.1,1,50.0\nmean,0.2,1,52.5\nmean,0.1,2,54.3\nmean,0.2,2,56.5\n",
+}
+TWO = {
+    "study.yml": HEAD
+    + "readings:\n  - {id: paper, file: cells.csv, label: Paper}\n"
+    + "  - {id: second, file: second.csv, label: Second}\n",
+    "cells.csv": CELLS,
+    "second.csv": CELLS,
+}
+
+OUTSIDE = {
+    **TWO,
+    "study.yml": TWO["study.yml"].replace("factors:\n", "factors:\n  rate: {levels: [0.1, 0.2]}\n"),
+    "second.csv": CELLS + "small,9,1,40.0\n",
+}
+
+CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
+    "a value": (
+        STUDY,
+        edited(("small,0.1,1,40.0", "small,0.1,1,41.0")),
+        {
+            "verdict": ["✅ 1 value corrected; no statement or check affected."],
+            "answer": [
+                "1 of 8 values changed; the answer is the same: No setting and no rate or "
+                "depth shown to be better."
+            ],
+            "values": ["Small / 0.1 / 1 / 40.0 → 41.0 / +1.0 points"],
+            "remarks": [
+                "This is a correction: the value was typed again, not measured, so "
+                "nothing is tested."
+            ],
+            "differences": ["Small: 1 cell"],
+        },
+    ),
+    "a value without trials": (
+        NO_TRIALS,
+        edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=NO_TRIALS),
+        {
+            "verdict": ["✅ 1 value corrected; no statement or check affected."],
+            "answer": [
+                "1 of 8 values changed; the answer is the same: Which setting is best "
+                "can't be tested in any of 2 cases."
+            ],
+            "values": ["Small / 0.1 / 1 / 40.0 → 41.0 / +1.0 points"],
+            "remarks": [
+                "This is a correction: the value was typed again, not measured, so "
+                "nothing is tested."
+            ],
+            "answers": [
+                "Small: accuracy 43.4 % on average; can't be tested → accuracy 43.6 % on "
+                "average; can't be tested"
+            ],
+            "differences": ["Small: 1 cell"],
+        },
+    ),
+    "a claim that flips, with the best": (
+        STUDY,
+        edited(("small,0.1,1,40.0", "small,0.1,1,90.0")),
+        {
+            "verdict": ["❌ Needs attention: 1 statement no longer true."],
+            "answer": [
+                "1 of 8 values changed; the answer is the same: No setting and no rate or "
+                "depth shown to be better."
+            ],
+            "values": ["Small / 0.1 / 1 / 40.0 → 90.0 / +50.0 points / 1 statement"],
+            "remarks": [
+                "This is a correction: the value was typed again, not measured, so "
+                "nothing is tested."
+            ],
+            "claims": [
+                "No longer true, caused by Small, rate 0.1, depth 1: 40.0 → 90.0 / “Large "
+                "is ahead everywhere.”"
+            ],
+            "answers": [
+                "Small: no setting and no rate or depth shown to be better → rate 0.1 "
+                "with depth 1 likely stands out"
+            ],
+            "best": ["Small: 47.0 % at rate 0.2, depth 2 → 90.0 % at rate 0.1, depth 1"],
+            "differences": ["Small: 1 cell"],
+        },
+    ),
+    "a claim that is recorded otherwise": (
+        STUDY,
+        edited(("ahead everywhere.\n", "ahead everywhere.\n    holds: false\n"), name="study.yml"),
+        {
+            "verdict": ["❌ Needs attention: 1 statement not as expected."],
+            "claims": ["Still true, expected false, before true / “Large is ahead everywhere.”"],
+        },
+    ),
+    "a claim that was removed": (
+        STUDY,
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "verdict": ["❌ Needs attention: 1 statement removed."],
+            "claims": ["Removed (it was true): “Large is ahead everywhere.”"],
+        },
+    ),
+    "a claim that is new": (
+        {**STUDY, "study.yml": ITEMS},
+        STUDY,
+        {
+            "verdict": ["✅ No value changed; 1 statement changed or new; no check affected."],
+            "claims-other": ["New, true: “Large is ahead everywhere.”"],
+        },
+    ),
+    "a new claim that doesn't hold": (
+        {**STUDY, "study.yml": ITEMS},
+        edited(('model="large") >', 'model="large") <'), name="study.yml"),
+        {
+            "verdict": ["❌ Needs attention: 1 statement not as expected."],
+            "claims": ["New, and false, expected true / “Large is ahead everywhere.”"],
+        },
+    ),
+    "a claim worded otherwise": (
+        STUDY,
+        edited(("Large is ahead everywhere", "Large is ahead in each cell"), name="study.yml"),
+        {
+            "verdict": ["✅ No value changed; 1 statement changed or new; no check affected."],
+            "claims-other": [
+                "Reworded or with another check, true: “Large is ahead in each cell.”"
+            ],
+        },
+    ),
+    "a claim that is within noise now": (
+        edited(("large,0.1,1,60.0", "large,0.1,1,30.0"), of=PEAK),
+        PEAK,
+        {
+            "verdict": ["✅ 1 value corrected; 1 statement changed or new; no check affected."],
+            "answer": [
+                "1 of 8 values changed; the answer is the same: No setting and no rate or "
+                "depth shown to be better."
+            ],
+            "values": ["Large / 0.1 / 1 / 30.0 → 60.0 / +30.0 points"],
+            "remarks": [
+                "This is a correction: the value was typed again, not measured, so "
+                "nothing is tested."
+            ],
+            "answers": [
+                "Large: rate 0.2 with depth 2 likely stands out → no setting and no rate "
+                "or depth shown to be better"
+            ],
+            "claims-other": ["Before true, now true (within noise): “The highest is at depth 2.”"],
+            "differences": ["Large: 1 cell"],
+        },
+    ),
+    "a new claim that is within noise": (
+        {**STUDY, "study.yml": ITEMS},
+        PEAK,
+        {
+            "verdict": ["✅ No value changed; 1 statement changed or new; no check affected."],
+            "claims-other": ["New, true (within noise): “The highest is at depth 2.”"],
+        },
+    ),
+    "a claim within noise that flips": (
+        PEAK,
+        edited(("large,0.1,1,60.0", "large,0.1,1,67.0"), of=PEAK),
+        {
+            "verdict": ["❌ Needs attention: 1 statement no longer true."],
+            "answer": [
+                "1 of 8 values changed; the answer is the same: No setting and no rate or "
+                "depth shown to be better."
+            ],
+            "values": ["Large / 0.1 / 1 / 60.0 → 67.0 / +7.0 points / 1 statement"],
+            "remarks": [
+                "This is a correction: the value was typed again, not measured, so "
+                "nothing is tested."
+            ],
+            "claims": [
+                "No longer true, caused by Large, rate 0.1, depth 1: 60.0 → 67.0 / “The "
+                "highest is at depth 2.”"
+            ],
+            "best": ["Large: 66.0 % at rate 0.2, depth 2 → 67.0 % at rate 0.1, depth 1"],
+            "differences": ["Large: 1 cell"],
+        },
+    ),
+    "a value gone": (
+        STUDY,
+        edited(("small,0.1,1,40.0\n", "")),
+        {
+            "verdict": ["❌ Needs attention: 1 value removed, 1 statement undecidable."],
+            "answer": [
+                "1 value removed, and the answer with it.",
+                "No setting and no rate or depth shown to be better.",
+                "No setting shown to be better.",
+            ],
+            "values": ["Small / 0.1 / 1 / 40.0 → missing /  / 1 statement"],
+            "claims": [
+                "True → undecidable, expected true, caused by Small, rate 0.1, depth 1: "
+                "40.0 → missing / “Large is ahead everywhere.”"
+            ],
+            "answers": [
+                "Model: No setting and no rate or depth shown to be better → No setting "
+                "shown to be better",
+                "Small: no setting and no rate or depth shown to be better → no setting "
+                "shown to be better",
+            ],
+            "differences": ["Small: 1 cell"],
+        },
+    ),
+    "a broken average": (
+        MEAN,
+        edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
+        {
+            "verdict": ["❌ Needs attention: 1 new check failure."],
+            "answer": [
+                "Only 1 aggregate changed; the answer is the same: Accuracy 53.3 % on "
+                "average; can't be tested."
+            ],
+            "values": ["Mean / 0.2 / 2 / 56.5 → 86.5 / +30.0 points / 1 check"],
+            "remarks": [
+                "This is a correction: the value was typed again, not measured, so "
+                "nothing is tested."
+            ],
+            "checks": [
+                "Newly fails: Printed aggregates against their parts, reading “Cells of the "
+                "study”. The aggregate or one of its parts is wrong. Or the aggregate isn't a "
+                "plain mean. Certain if it is a plain mean: rounding explains at most 0.1. / "
+                "Mean: 1 of 4 values is not the mean of 2 parts: 86.5 (47.0, 66.0 give 56.5) at "
+                "rate 0.2, depth 2"
+            ],
+            "best": ["Mean: 56.5 % → 86.5 % at rate 0.2, depth 2, as before"],
+            "differences": ["Mean: 1 cell"],
+        },
+    ),
+    "an acceptance": (
+        edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
+        {
+            **edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
+            "study.yml": MEAN["study.yml"] + ACCEPTED,
+        },
+        {
+            "verdict": ["✅ No value changed; 1 finding of checks changed; no statement affected."],
+            "answer": [
+                "No value changed; the answer is the same: Accuracy 53.3 % on average; "
+                "can't be tested."
+            ],
+            "findings": [
+                "Accepted now: Printed aggregates against their parts, reading “Cells of "
+                "the study” / Mean: 1 of 4 values is not the mean of 2 parts: 86.5 "
+                "(47.0, 66.0 give 56.5) at rate 0.2, depth 2"
+            ],
+        },
+    ),
+    "readings that disagree": (
+        TWO,
+        edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=TWO, name="second.csv"),
+        {
+            "verdict": [
+                "✅ No value changed; readings newly disagree on 1 cell; no statement or "
+                "check affected."
+            ],
+            "answer": [
+                "No value changed; the answer is the same: Accuracy 53.3 % on average; "
+                "can't be tested."
+            ],
+            "sources": ["reading “Second”: 1 value changed that is not shown"],
+            "readings": ["Small: readings disagree now on 1 cell"],
+        },
+    ),
+    "a level more": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace(
+                "label: Large, items: 200}", "label: Large, items: 200}, huge"
+            ),
+            "cells.csv": CELLS + "huge,0.1,1,70.0\nhuge,0.2,2,71.5\n",
+        },
+        {
+            "verdict": [
+                "✅ 1 level added, with 1 grid and 2 values; no statement or check affected."
+            ],
+            "answer": [
+                "2 values added, and the answer with them.",
+                "No setting and no rate or depth shown to be better.",
+                "Accuracy 56.8 % on average; can't be tested.",
+            ],
+            "notes": ["Added: Model huge, with 1 grid and 2 values"],
+            "answers": [
+                "Model: No setting and no rate or depth shown to be better → Accuracy "
+                "56.8 % on average; can't be tested"
+            ],
+        },
+    ),
+    "a level less on an axis": (
+        STUDY,
+        edited(
+            ("small,0.2,1,42.5\n", ""),
+            ("small,0.2,2,47.0\n", ""),
+            ("large,0.2,1,62.5\n", ""),
+            ("large,0.2,2,66.0\n", ""),
+        ),
+        {
+            "verdict": ["❌ Needs attention: 1 level removed."],
+            "answer": [
+                "4 values removed, and the answer with them.",
+                "No setting and no rate or depth shown to be better.",
+                "No setting shown to be better.",
+            ],
+            "notes": ["Removed: Rate 0.2 on an axis, with 4 values"],
+            "answers": [
+                "Model: No setting and no rate or depth shown to be better → No setting "
+                "shown to be better",
+                "Small: no setting and no rate or depth shown to be better → no setting "
+                "shown to be better",
+                "Large: no setting and no rate or depth shown to be better → no setting "
+                "shown to be better",
+            ],
+            "best": [
+                "Small: 47.0 % at rate 0.2, depth 2 → 44.0 % at rate 0.1, depth 2",
+                "Large: 66.0 % at rate 0.2, depth 2 → 64.5 % at rate 0.1, depth 2",
+            ],
+        },
+    ),
+    "a level under another id": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace("{id: small, label: Small", "{id: tiny, label: Tiny"),
+            "cells.csv": CELLS.replace("small", "tiny"),
+        },
+        {
+            "verdict": ["✅ 1 renamed; no statement or check affected."],
+            "notes": ["Renamed: Model small (Small) → tiny (Tiny); all 4 values are the same"],
+        },
+    ),
+    "all levels of an axis and of a facet under other ids": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace("{id: small", "{id: a").replace("{id: large", "{id: b"),
+            "cells.csv": CELLS.replace("small", "a").replace("large", "b").replace(",0.", ",0.00"),
+        },
+        {
+            "verdict": ["✅ 4 renamed; no statement or check affected."],
+            "notes": [
+                "Renamed: Model small (Small) → a (Small); all 4 values are the same",
+                "Renamed: Model large (Large) → b (Large); all 4 values are the same",
+                "Renamed: Rate 0.1 → 0.001; all 4 values are the same",
+                "Renamed: Rate 0.2 → 0.002; all 4 values are the same",
+            ],
+        },
+    ),
+    "two levels whose values changed places": (
+        STUDY,
+        edited(("small", "other"), ("large", "small"), ("other", "large")),
+        {
+            "verdict": ["❌ Needs attention: 1 statement no longer true."],
+            "answer": [
+                "8 of 8 values changed; the answer is the same: No setting and no rate or "
+                "depth shown to be better."
+            ],
+            "values": [
+                "Small / 0.1 / 2 / 44.0 → 64.5 / +20.5 points",
+                "Large / 0.1 / 2 / 64.5 → 44.0 / −20.5 points",
+                "Small / 0.1 / 1 / 40.0 → 60.0 / +20.0 points",
+                "Small / 0.2 / 1 / 42.5 → 62.5 / +20.0 points",
+                "Large / 0.1 / 1 / 60.0 → 40.0 / −20.0 points",
+                "Large / 0.2 / 1 / 62.5 → 42.5 / −20.0 points",
+                "Small / 0.2 / 2 / 47.0 → 66.0 / +19.0 points",
+                "Large / 0.2 / 2 / 66.0 → 47.0 / −19.0 points",
+            ],
+            "remarks": [
+                "All 8 are corrections: values typed again, not measured, so nothing is tested."
+            ],
+            "claims": [
+                "No longer true, caused by several changed values together / “Large is "
+                "ahead everywhere.”"
+            ],
+            "best": [
+                "Small: 47.0 % → 66.0 % at rate 0.2, depth 2, as before",
+                "Large: 66.0 % → 47.0 % at rate 0.2, depth 2, as before",
+            ],
+        },
+    ),
+    "a level under another id that it names, with other values": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace("{id: small,", "{id: tiny, former: [small],"),
+            "cells.csv": CELLS.replace("small", "tiny").replace(",40.0", ",41.0"),
+        },
+        {
+            "verdict": ["✅ 1 value corrected; 1 renamed; no statement or check affected."],
+            "answer": [
+                "1 of 8 values changed; the answer is the same: No setting and no rate or "
+                "depth shown to be better."
+            ],
+            "values": ["Small / 0.1 / 1 / 40.0 → 41.0 / +1.0 points"],
+            "remarks": [
+                "This is a correction: the value was typed again, not measured, so "
+                "nothing is tested."
+            ],
+            "notes": [
+                "Renamed: Model small (Small) → tiny (Small); as former says; 3 of 4 values "
+                "are the same"
+            ],
+            "differences": ["Small: 1 cell"],
+        },
+    ),
+    "an average that is computed now": (
+        MEAN,
+        {**MEAN, "cells.csv": CELLS},
+        {
+            "verdict": ["❌ Needs attention: 1 check no longer made."],
+            "answer": [
+                "No value changed; the answer is the same: Accuracy 53.3 % on average; "
+                "can't be tested."
+            ],
+            "notes": ["Mean is now computed from its parts"],
+            "cells": ["Mean: 1 value computed from others changed"],
+            "sources": ["reading “Cells of the study”: 3 values changed that are not shown"],
+            "checks": [
+                "No longer checked: Printed aggregates against their parts, Mean, reading "
+                "“Cells of the study”: 4 of 4 values"
+            ],
+            "differences": ["Mean: 1 cell"],
+        },
+    ),
+    "axes swapped": (
+        {**STUDY, "study.yml": ITEMS},
+        {**STUDY, "study.yml": ITEMS.replace("x: rate\ny: depth", "x: depth\ny: rate")},
+        {
+            "verdict": ["✅ 2 settings changed; no statement or check affected."],
+            "answer": [
+                "No value changed; the answer is the same: No setting and no depth or rate "
+                "shown to be better."
+            ],
+            "notes": ["place of rate: x axis → y axis", "place of depth: y axis → x axis"],
+        },
+    ),
+    "another factor": (
+        {**STUDY, "study.yml": ITEMS},
+        {
+            "study.yml": ITEMS.replace("facets: [model]", "facets: [model, seed]"),
+            "cells.csv": re.sub(r"^(\w+)", r"\1,1", CELLS, flags=re.MULTILINE).replace(
+                "model,1", "model,seed"
+            ),
+        },
+        {
+            "verdict": [
+                "❌ Needs attention: 1 study with other factors, which can't be compared, "
+                "2 grids removed."
+            ],
+            "answer": [
+                "8 values added and 8 values removed, and the answer with them.",
+                "No setting and no rate or depth shown to be better.",
+                "1: no setting and no rate or depth shown to be better.",
+            ],
+            "notes": [
+                "The factors can't be laid over one another, so that no cell can be "
+                "compared: now model, seed, rate, depth; before model, rate, depth",
+                "Removed: the grid Small with 4 values",
+                "Removed: the grid Large with 4 values",
+                "Added: the grid Small | 1 with 4 values",
+                "Added: the grid Large | 1 with 4 values",
+            ],
+            "answers": [
+                "Model: No setting and no rate or depth shown to be better → 1: no "
+                "setting and no rate or depth shown to be better",
+                "Small: no setting and no rate or depth shown to be better → Small, 1: no "
+                "setting and no rate or depth shown to be better",
+                "Large: no setting and no rate or depth shown to be better → Large, 1: no "
+                "setting and no rate or depth shown to be better",
+            ],
+        },
+    ),
+    "texts": (
+        STUDY,
+        edited(
+            ("title: A demo", "title: Another demo"), ("label: Small", "label: S"), name="study.yml"
+        ),
+        {
+            "verdict": ["✅ 2 texts changed; no statement or check affected."],
+            "notes": ["title: A demo → Another demo", "label of model small: Small → S"],
+        },
+    ),
+    "a link to another study": (
+        STUDY,
+        edited(
+            ("title: A demo", "title: A demo\nsee_also: [{study: trial, text: The trial}]"),
+            name="study.yml",
+        ),
+        {
+            "verdict": ["❌ Needs attention: 1 new problem in the data."],
+            "notes": ["links to other studies: none → trial (The trial)"],
+            "problems": [
+                'New: head/demo/study.yml:3, "see_also.0.study": "trial": no study has this name'
+            ],
+        },
+    ),
+    "what a value is": (
+        STUDY,
+        edited(("name: Accuracy", "name: Accuracy, better: lower"), name="study.yml"),
+        {
+            "verdict": ["✅ 1 setting changed; no statement or check affected."],
+            "answer": [
+                "No value changed; the answer is the same: No setting and no rate or depth "
+                "shown to be better."
+            ],
+            "notes": ["metric: better: higher → lower"],
+            "best": [
+                "Small: 47.0 % at rate 0.2, depth 2 → 40.0 % at rate 0.1, depth 1",
+                "Large: 66.0 % at rate 0.2, depth 2 → 60.0 % at rate 0.1, depth 1",
+            ],
+        },
+    ),
+    "a problem in the data": (
+        STUDY,
+        edited(("large,0.2,2,66.0\n", "large,0.2,2,66.0\nlarge,0.3,2,6x\n")),
+        {
+            "verdict": ["❌ Needs attention: 1 new problem in the data, 1 statement undecidable."],
+            "notes": ["Added: Rate 0.3 on an axis, with 0 values"],
+            "problems": ['New: head/demo/cells.csv:10, "value": "6x"'],
+            "claims": ["True → undecidable, expected true / “Large is ahead everywhere.”"],
+        },
+    ),
+    "rows at levels that the study doesn't have": (
+        OUTSIDE,
+        edited(("small,9,1,40.0", "small,9,1,41.0"), of=OUTSIDE, name="second.csv"),
+        {
+            "verdict": ["✅ 1 text changed; no statement or check affected."],
+            "notes": [
+                "reading second: rows at levels that the study doesn't have: 1 rows → 1 other rows"
+            ],
+        },
+    ),
+    "printed decimals": (
+        STUDY,
+        edited(("small,0.1,1,40.0", "small,0.1,1,40.00")),
+        {
+            "verdict": ["❌ Needs attention: 1 new check failure."],
+            "answer": [
+                "No value changed; the answer is the same: No setting and no rate or depth "
+                "shown to be better."
+            ],
+            "sources": [
+                "reading “Cells of the study”: notes, places, runs or decimals of 1 cell changed"
+            ],
+            "checks": [
+                "Newly fails: Number of decimals, reading “Cells of the study”. A digit or the "
+                "decimal point may be missing or extra. The others have 1 decimal. / Small: 1 of "
+                "4 values is not printed with 1 decimal: 40.00 at rate 0.1, depth 1"
+            ],
+        },
+    ),
+    "comments and the order of rows": (
+        STUDY,
+        {
+            "study.yml": "# A comment.\n" + STUDY["study.yml"],
+            "cells.csv": "\n".join([CELLS.splitlines()[0], *reversed(CELLS.splitlines()[1:])]),
+        },
+        {"verdict": ["✅ Nothing changed in 1 study with 2 grids and 8 values."]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_changed_is_reported(compare: Compare, case: str) -> None:
+    base, head, expected = CASES[case]
+    assert entry_texts(compare(base, head)) == expected
+
+
+def test_entries_of_a_group_stand_together(reviewed: Report) -> None:
+    """Their order is that of the study otherwise, and each group's heading is said once."""
+    groups = [
+        (section.id, entry.study, entry.group)
+        for section in reviewed.sections
+        for entry in section.entries
+    ]
+    runs = [key for key, _ in groupby(groups)]
+    assert len(runs) == len(set(runs)) < len(groups)
+
+
+def test_a_check_that_changed_is_reported_as_it_is_now_too(compare: Compare) -> None:
+    base = edited(("everywhere.\n", "everywhere.\n    reads: In each cell.\n"), name="study.yml")
+    head = edited((").all", ").share > 1"), name="study.yml", of=base)
+    [claims] = [
+        section for section in make_report(compare(base, head)).sections if section.id == "claims"
+    ]
+    [entry] = claims.entries
+    assert (claims.gist, entry.text) == ("No longer true", "“Large is ahead everywhere.”")
+    assert entry.details == (
+        'Its check: (grid(model="large") > grid(model="small")).all → '
+        '(grid(model="large") > grid(model="small")).share > 1',
+        "It is read as: In each cell.",
+    )
+
+
+WHOLE = """\
+## ❌ Needs attention: 1 statement no longer true
+
+base → head
+
+### A demo
+
+1 of 8 values changed; the answer is the same: No setting and no rate or depth shown to be better.
+
+| grid | rate | depth | before → after | difference | affects |
+| --- | --- | --- | --- | --- | --- |
+| Small | 0.1 | 1 | 40.0 → 90.0 | +50.0 points \\[+41.5 to +57.4\\] | 1 statement |
+
+The value: measured again, significant, p &lt; 0.001.
+
+<details><summary><b>Statements changed</b> (1): No longer true, caused by Small, rate 0.1, depth 1: 40.0 → 90.0</summary>
+
+- “Large is ahead everywhere.”
+    - Decided by: 60.0 (Large, rate 0.1, depth 1) against 90.0 (Small, rate 0.1, depth 1)
+    - Check: (grid(model="large") &gt; grid(model="small")).all
+
+</details>
+
+<details><summary><b>Other pages whose answer changed</b> (1)</summary>
+
+- Small: no setting and no rate or depth shown to be better → rate 0.1 with depth 1 likely stands out
+
+</details>
+
+<details><summary><b>Best printed values</b> (1)</summary>
+
+- Small: 47.0 % at rate 0.2, depth 2 → 90.0 % at rate 0.1, depth 1
+    - A significant move: no old best cell is in the 95 % confidence set for the best: Fisher's exact test, one-sided.
+
+</details>
+
+<details><summary><b>Differences by cell</b> (1)</summary>
+
+- Small: 1 cell
+
+    | depth / rate | 0.1 | 0.2 |
+    | --- | --- | --- |
+    | 1 | +50.0 | · |
+    | 2 | · | · |
+
+
+</details>
+
+<details><summary><b>How values were tested</b> (1)</summary>
+
+- Fisher's exact test, two-sided, 200 and 200 trials taken as independent; 95 % interval of each difference: Newcombe's.
+
+</details>
+"""  # noqa: E501 - as it is written
+
+
+def test_the_whole_text(compare: Compare) -> None:
+    changes = compare(*measured(("small,0.1,1,40.0", "small,0.1,1,90.0")))
+    assert to_markdown(make_report(changes)) == WHOLE
+
+
+def measured(*edits: tuple[str, str]) -> tuple[Files, Files]:
+    """A study whose values a run measured, and as another run measured some of them again."""
+
+    def files(cells: str, again: Collection[str]) -> dict[str, str]:
+        header, *rows = cells.split()
+        by = [f"{row},{'second' if row in again else 'first'}" for row in rows]
+        manifests = {
+            f"runs/{run}.json": json.dumps(
+                {"format": 1, "run": run, "study": "demo", "script": "s", "started": "2026-05-01"}
+            )
+            for run in ("first", "second")
+        }
+        table = "\n".join([f"{header},run", *by])
+        return {"study.yml": ITEMS + CLAIMS, "cells.csv": table, **manifests}
+
+    head = edited(*edits)["cells.csv"]
+    return files(CELLS, ()), files(head, [new for _, new in edits])
+
+
+def test_a_change_is_tested_by_the_trials(compare: Compare) -> None:
+    changes = compare(*measured(("small,0.1,1,40.0", "small,0.1,1,57.0")))
+    [study] = changes.studies
+    [grid] = study.grids.changed
+    [cell] = grid.cells
+    assert cell.significance is not None
+    assert cell.significance.significant
+    assert cell.significance.n == (200, 200)
+    assert cell.significance.method == (
+        "Fisher's exact test, two-sided, 200 and 200 trials taken as independent; 95 % interval of "
+        "each difference: Newcombe's"
+    )
+    # 80 and 114 of 200, by scipy's fisher_exact; 17 points between them.
+    assert cell.significance.p == pytest.approx(0.00094, abs=1e-5)
+    assert cell.significance.interval is not None
+    assert cell.significance.interval[0] < 17 < cell.significance.interval[1]
+    assert cell.old_interval is not None
+    assert cell.old_interval[0] < 40 < cell.old_interval[1]
+
+
+def test_several_cells_are_corrected_for_their_number(compare: Compare) -> None:
+    # Alone, either would be told apart (p = 0.045); of two neither is.
+    once = "small,0.1,1,40.0", "small,0.1,1,50.5"
+    single, double = measured(once), measured(once, ("small,0.1,2,44.0", "small,0.1,2,54.5"))
+    [grid] = compare(*single).studies[0].grids.changed
+    assert [cell.significance and cell.significance.significant for cell in grid.cells] == [True]
+    [grid] = compare(*double).studies[0].grids.changed
+    assert [cell.significance and cell.significance.significant for cell in grid.cells] == [
+        False,
+        False,
+    ]
+    assert grid.cells[0].significance
+    assert "Holm's correction for the 2 cells tested" in grid.cells[0].significance.method
+
+
+RUNS = (
+    'format: 1\ntitle: Runs\nmetric: {name: Pass, unit: "%", range: [0, 100], decimals: 1}\n'
+    "x: rate\ny: depth\n"
+)
+
+
+def _run(correct: list[int], items: list[str]) -> dict[str, str]:
+    n, k = len(correct), sum(correct)
+    cell = {"rate": "0.1", "depth": "1"}
+    manifest = {
+        "format": 1, "run": "r-1", "study": "demo", "script": "s", "started": "2026-05-01",
+        "cells": [{"levels": cell, "done": n, "of": n}],
+    }  # fmt: skip
+    outcomes = {
+        "run": "r-1",
+        "items": [items],
+        "cells": [{"cell": cell, "items": 0, "samples": 1, "correct": correct}],
+    }
+    row = f"0.1,1,{100 * k / n:.1f},{n},{k},2.0,r-1\n"
+    return {
+        "study.yml": RUNS,
+        "cells.csv": "rate,depth,value,n,successes,stderr,run\n" + row,
+        "runs/r-1.json": json.dumps(manifest),
+        "runs/r-1.outcomes.json": json.dumps(outcomes),
+    }
+
+
+def test_outcomes_of_the_same_items_are_paired(compare: Compare) -> None:
+    items = [f"q{index}" for index in range(40)]
+    # Eight items more, none less: McNemar's p is 2 / 2^8, and unpaired it would be 0.1.
+    first = [1] * 12 + [0] * 28
+    second = [1] * 20 + [0] * 20
+    [grid] = compare(_run(first, items), _run(second, items)).studies[0].grids.changed
+    test = grid.cells[0].significance
+    assert test is not None
+    assert test.p == pytest.approx(2 / 2**8)
+    assert test.method == "paired by item, 40 items: McNemar's exact test"
+
+
+def test_outcomes_of_other_items_are_not_paired(compare: Compare) -> None:
+    first, second = ([f"{letter}{index}" for index in range(40)] for letter in "ab")
+    changes = compare(_run([1] * 12 + [0] * 28, first), _run([1] * 20 + [0] * 20, second))
+    test = changes.studies[0].grids.changed[0].cells[0].significance
+    assert test is not None
+    assert test.p is None
+    assert "standard errors over items" in test.method
+    assert "not corrected for the number of cells" in test.method
+
+
+# --- checks that are no longer made -------------------------------------------------------------
+
+BENCHES = {
+    "study.yml": HEAD.replace("facets: [model]", "facets: [model, bench]").replace(
+        "trials: {items: model}\n",
+        "  bench:\n    levels: [a, b, {id: mean, label: Mean, aggregate: {by: mean}}]\n",
+    ),
+    "cells.csv": "model,bench,rate,depth,value\n"
+    "small,a,0.1,1,40.0\nsmall,a,0.2,1,42.0\nsmall,b,0.1,1,50.0\nsmall,b,0.2,1,51.0\n"
+    "small,mean,0.1,1,48.0\nsmall,mean,0.2,1,46.5\n"
+    "large,a,0.1,1,60.0\nlarge,a,0.2,1,62.0\nlarge,b,0.1,1,70.0\nlarge,b,0.2,1,71.0\n"
+    "large,mean,0.1,1,65.0\nlarge,mean,0.2,1,66.5\n",
+}
+"""Two benchmarks and their average, which is wrong in one cell of Small."""
+ONE_MORE = {
+    "study.yml": BENCHES["study.yml"].replace("[a, b,", "[a, b, {id: c, label: C},"),
+    "cells.csv": BENCHES["cells.csv"] + "large,c,0.1,1,65.0\nlarge,c,0.2,1,66.5\n",
+}
+"""A third benchmark, for Large only: no average of Small can be checked any more."""
+TESTED = "printed parts, within rounding (0.1)."
+FAILED = (
+    "Before, it failed: 1 of 2 values is not the mean of 2 parts: 48.0 (40.0, 50.0 give 45) at "
+    "rate 0.1, depth 1"
+)
+COPIED = {
+    "study.yml": HEAD.replace("trials: {items: model}\n", ""),
+    "cells.csv": "model,rate,depth,value\n"
+    + "".join(
+        f"small,{rate},{depth},{10 + ((1 if depth == 2 else depth) * rate * 37) % 83}.0\n"
+        for depth in (1, 2, 3, 4)
+        for rate in range(1, 9)
+    ),
+}
+"""The second row is a copy of the first."""
+
+
+def checks_of(changes: Changes) -> list[tuple[str, tuple[str, ...]]]:
+    """Texts and details of the section on checks, and nothing that is said to be gone."""
+    sections = {section.id: section for section in make_report(changes).sections}
+    for entry in sections["findings"].entries if "findings" in sections else ():
+        assert not entry.text.startswith("No longer found")
+    return [(entry.text, entry.details) for entry in sections["checks"].entries]
+
+
+def test_an_average_that_a_new_level_leaves_unchecked_is_reported(compare: Compare) -> None:
+    changes = compare(BENCHES, ONE_MORE)
+    assert checks_of(changes) == [
+        (
+            "No longer checked: Printed aggregates against their parts, Small | Mean, reading "
+            "“Cells of the study”: 2 of 2 values",
+            (
+                FAILED,
+                "No value there of: C",
+                f"Now: 2 of 2 printed aggregates are the mean of 3 {TESTED} 2 more can't be "
+                "checked: a part is missing.",
+                f"Before: 3 of 4 printed aggregates are the mean of 2 {TESTED}",
+            ),
+        )
+    ]
+    assert make_report(changes).summary == "Needs attention: 1 check covers less."
+
+
+def test_one_average_that_lost_a_part_is_reported_alone(compare: Compare) -> None:
+    [(text, details)] = checks_of(
+        compare(BENCHES, edited(("small,b,0.1,1,50.0\n", ""), of=BENCHES))
+    )
+    assert text == (
+        "No longer checked: Printed aggregates against their parts, Small | Mean, reading “Cells "
+        "of the study”: 1 of 2 values"
+    )
+    assert details[:2] == (FAILED, "No value there of: b")
+
+
+def test_an_average_that_was_removed_checks_its_parts_no_longer(compare: Compare) -> None:
+    [(text, details)] = checks_of(
+        compare(BENCHES, edited(("small,mean,0.1,1,48.0\n", ""), of=BENCHES))
+    )
+    assert text == (
+        "No longer checked: Printed aggregates against their parts, Small | Mean, reading “Cells "
+        "of the study”: 1 of 2 values"
+    )
+    assert details[0] == FAILED
+    assert not any("No value there of" in detail for detail in details)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "text", "now"),
+    [
+        pytest.param(
+            {**STUDY, "study.yml": ITEMS},
+            {**STUDY, "study.yml": ITEMS.replace("trials: {items: model}\n", "")},
+            "Values as counts of 200 trials, Small; Large, reading “Cells of the study”: 8 of 8 "
+            "values",
+            "The number of trials behind 8 values is unknown.",
+            id="the number of trials",
+        ),
+        pytest.param(
+            MEAN,
+            edited((", aggregate: {by: mean}", ""), name="study.yml", of=MEAN),
+            "Printed aggregates against their parts, Mean, reading “Cells of the study”: 4 of 4 "
+            "values",
+            "The check isn't made of this reading.",
+            id="that it is an average",
+        ),
+        pytest.param(
+            MEAN,
+            {**STUDY, "study.yml": HEAD},
+            "Printed aggregates against their parts, Mean, reading “Cells of the study”: 4 of 4 "
+            "values",
+            "The check isn't made of this reading.",
+            id="the average",
+        ),
+        pytest.param(
+            {
+                **TWO,
+                "study.yml": TWO["study.yml"].replace(
+                    "label: Second}",
+                    "label: Second, stated_range: [{model: small, range: [40, 50]}]}",
+                ),
+            },
+            TWO,
+            "Stated range of the colour bar, Small, reading “Second”: 4 of 4 values",
+            "The check isn't made of this reading.",
+            id="a stated range",
+        ),
+    ],
+)
+def test_a_check_that_is_no_longer_made_is_reported(
+    compare: Compare, base: Files, head: Files, text: str, now: str
+) -> None:
+    [(found, details)] = checks_of(compare(base, head))
+    assert found == f"No longer checked: {text}"
+    assert details[0] == f"Now: {now}"
+    assert details[1].startswith("Before: ")
+    assert len(details) == 2
+
+
+def test_a_hole_in_a_copied_row_hides_no_finding(compare: Compare) -> None:
+    [value] = [line for line in COPIED["cells.csv"].split() if line.startswith("small,3,2,")]
+    head = edited((f"{value}\n", ""), of=COPIED)
+    [(text, details)] = checks_of(compare(COPIED, head))
+    assert text == (
+        "No longer checked: Repeated rows, Small, reading “Cells of the study”: 15 of 32 values"
+    )
+    assert details[0].startswith(
+        "Before, it failed: rows 1 and 2 (depth) have the same values: 47.0"
+    )
+
+
+def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(compare: Compare) -> None:
+    base = edited(("small,0.1,1,40.0", "small,0.1,1,40.3"), of={**STUDY, "study.yml": ITEMS})
+    head = edited(("small,0.1,1,40.3\n", ""), of=base)
+    found = entry_texts(compare(base, head))
+    assert "checks" not in found
+    assert found["findings"] == [
+        "Removed with its values: Values as counts of trials, reading “Cells of the study” / "
+        "Small: 1 of 4 values is impossible with 200 trials: 40.3 (80 of 200 is 40.0 and 81 of "
+        "200 is 40.5) at rate 0.1, depth 1"
+    ]
+
+
+# --- readings that were removed -----------------------------------------------------------------
+
+TWO_READINGS = {
+    "study.yml": TWO["study.yml"].replace("trials: {items: model}\n", "")
+    + "claims:\n  - text: Large is ahead everywhere.\n    source: second\n"
+    '    check: (grid(model="large") > grid(model="small")).all\n'
+    "  - text: It looks nice.\n    source: second\n    not_checkable: A matter of taste.\n",
+    "cells.csv": CELLS.replace("large,0.2,2,66.0\n", ""),
+    "second.csv": CELLS.replace("small,0.1,1,40.0", "small,0.1,1,90.0").replace(
+        "small,0.2,1,42.5", "small,0.2,1,42.55"
+    ),
+}
+"""Two readings, the second with one value more, and one that the first has otherwise."""
+SECOND = "  - {id: second, file: second.csv, label: Second}\n"
+WITHOUT = {
+    "study.yml": TWO_READINGS["study.yml"].replace(SECOND, ""),
+    "cells.csv": TWO_READINGS["cells.csv"],
+}
+
+
+def test_a_reading_that_was_removed_comes_first_and_is_the_cause(compare: Compare) -> None:
+    changes = compare(TWO_READINGS, WITHOUT)
+    [removed, claims, *_] = make_report(changes).sections
+    assert (removed.id, removed.title) == ("readings-removed", "Readings removed")
+    assert removed.gist == (
+        "1 cell loses its only source, 7 cells lose their second source, 2 statements lose their "
+        "source"
+    )
+    assert [(entry.text, entry.details) for entry in removed.entries] == [
+        (
+            "Removed: reading “Second” with 8 cells",
+            (
+                "Statements that name it: “It looks nice.”",
+                "It disagreed with other readings on 2 cells; that is no longer reported.",
+                "Finding no longer reported (a failing check): Small: 1 of 4 values is not printed "
+                "with 1 decimal: 42.55 at rate 0.2, depth 1",
+                "Checks no longer made of it: Values as counts of trials; Number of decimals",
+            ),
+        )
+    ]
+    # This one says something else of the shown values, too.
+    assert claims.gist == (
+        "True → undecidable, expected true, caused by Large, rate 0.2, depth 2: 66.0 → missing"
+    )
+    assert [entry.text for entry in claims.entries] == ["“Large is ahead everywhere.”"]
+    assert [section.id for section in make_report(changes).sections] == [
+        "readings-removed", "claims", "answers", "best", "differences",
+    ]  # fmt: skip
+    assert make_report(changes).summary == (
+        "Needs attention: 1 reading removed, 1 value removed, 1 statement undecidable."
+    )
+    [study] = json.loads(to_json(changes, make_report(changes)))["studies"]
+    assert study["readings_removed"]["items"] == [
+        {
+            "id": "second",
+            "label": "Second",
+            "cells_by_sources": {"1": 1, "2": 7},
+            "statements": 2,
+            "disagreements": 2,
+            "findings": [study["findings"]["items"][0]["old"]],
+        }
+    ]
+
+
+def test_a_reading_that_was_removed_with_its_statements_is_one_item(compare: Compare) -> None:
+    head = {**WITHOUT, "study.yml": WITHOUT["study.yml"].partition("claims:\n")[0]}
+    found = entry_texts(compare(TWO_READINGS, head))
+    assert list(found) == [
+        "verdict", "answer", "values", "readings-removed", "answers", "best", "differences",
+    ]  # fmt: skip
+    [removed] = found["readings-removed"]
+    assert "2 statements lose their source /" in removed
+
+
+def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(compare: Compare) -> None:
+    three = {
+        **TWO_READINGS,
+        "study.yml": TWO_READINGS["study.yml"].replace(
+            SECOND, f"{SECOND}  - {{id: third, file: third.csv, label: Third}}\n"
+        ),
+        "third.csv": CELLS.replace("small,0.1,1,40.0", "small,0.1,1,70.0"),
+    }
+    head = {**three, "study.yml": three["study.yml"].replace(SECOND, "")}
+    del head["second.csv"]
+    found = entry_texts(compare(three, head))
+    assert "readings" not in found
+    [removed] = found["readings-removed"]
+    assert "8 cells lose their" not in removed
+    assert "1 cell loses its second source, 7 cells lose their third source" in removed
+
+
+# --- studies ------------------------------------------------------------------------------------
+
+
+def _two(tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files]) -> Changes:
+    for name, studies in (("base", base), ("head", head)):
+        for study, files in studies.items():
+            write(tmp_path / name, files, study)
+    load = (load_snapshot(name, Path("data"), tmp_path) for name in ("base", "head"))
+    return compare_snapshots(*load)
+
+
+OTHER = {"study.yml": ITEMS, "cells.csv": CELLS.replace(".0", ".5")}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "expected"),
+    [
+        ({"a": STUDY}, {"a": STUDY, "b": OTHER},
+         {"verdict": ["✅ 1 study added; no statement or check affected."],
+          "answer": ["New, with 2 grids and 8 values. No setting and no rate or depth shown to be "
+                     "better."]}),
+        ({"a": STUDY, "b": OTHER}, {"a": STUDY},
+         {"verdict": ["❌ Needs attention: 1 study removed."],
+          "structure": ["Removed: the study “A demo” with 2 grids and 8 values"]}),
+        ({"a": STUDY, "b": OTHER}, {"a": STUDY, "c": OTHER},
+         {"verdict": ["✅ 1 renamed; no statement or check affected."],
+          "notes": ["Renamed: study b (A demo) → c (A demo); all 8 values are the same"]}),
+    ],
+    ids=["added", "removed", "renamed"],
+)  # fmt: skip
+def test_studies_come_and_go(
+    tmp_path: Path,
+    base: Mapping[str, Files],
+    head: Mapping[str, Files],
+    expected: dict[str, list[str]],
+) -> None:
+    assert entry_texts(_two(tmp_path, base, head)) == expected
+
+
+def test_a_study_is_under_another_id_where_it_says_so(tmp_path: Path) -> None:
+    # Half of its values are others, so that nothing but `former` tells that it is the same.
+    values = CELLS.replace("large,0.1,1,60.0", "large,0.1,1,61.0")
+    for value in ("62.5", "64.5", "66.0"):
+        values = values.replace(value, f"{float(value) + 10}")
+    now = {"study.yml": STUDY["study.yml"] + "former: [old]\n", "cells.csv": values}
+    changes = _two(tmp_path, {"old": STUDY}, {"new": now})
+    assert entry_texts(changes)["notes"] == [
+        "Renamed: study old (A demo) → new (A demo); as former says; 4 of 8 values are the same"
+    ]
+    assert "Large" in "".join(entry_texts(changes)["best"])
+    assert "structure" not in entry_texts(changes)
+
+    del now["study.yml"]
+    without = _two(tmp_path / "without", {"old": STUDY}, {"new": {**STUDY, **now}})
+    found = entry_texts(without)
+    assert [text[:7] for text in found["structure"] + found["answer"]] == ["Removed", "New, wi"]
+
+
+BROKEN = {"study.yml": "format: 1\ntitle: [", "cells.csv": CELLS}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "text"),
+    [
+        ({"a": STUDY, "b": OTHER}, {"a": STUDY, "b": BROKEN},
+         "The study can't be read any more, so that nothing of it can be compared"),
+        ({"a": STUDY}, {"a": STUDY, "b": BROKEN}, "The study is new, and can't be read"),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": OTHER},
+         "The study couldn't be read before, so that it can't be compared; now it can"),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY}, "The study couldn't be read before, and was "
+         "removed"),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": BROKEN},
+         "The study can't be read, neither before nor now, so that it can't be compared"),
+    ],
+)  # fmt: skip
+def test_a_study_that_cannot_be_read_comes_first_and_hides_nothing(
+    tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files], text: str
+) -> None:
+    head = {**head, "a": edited(("small,0.1,1,40.0", "small,0.1,1,90.0"))}
+    sections = make_report(_two(tmp_path, base, head)).sections
+    assert [section.id for section in sections][:2] == ["problems", "claims"]
+    assert [(entry.study, entry.text) for entry in sections[0].entries] == [("b", text)]
+    [lead] = make_report(_two(tmp_path / "again", base, head)).leads
+    assert lead.table is not None
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["diff", *arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the folders `base` and `same`, in no repository."""
+    write(tmp_path / "base", STUDY)
+    write(tmp_path / "same", STUDY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    return tmp_path
+
+
+def test_nothing_changed_is_reported(here: Path) -> None:
+    result = run("base", "same")
+    assert result.output == (
+        "## ✅ Nothing changed in 1 study with 2 grids and 8 values\n\nbase → same\n"
+    )
+    assert result.exit_code == 0
+    content = json.loads(run("base", "same", "--format", "json").output)
+    assert (content["changed"], content["sections"], content["studies"]) == (False, [], [])
+
+
+@pytest.mark.parametrize(
+    ("head", "fail_on", "code"),
+    [
+        (STUDY, None, 0),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,41.0")), None, 1),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,41.0")), "claims,checks", 0),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,90.0")), "claims", 1),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,90.0")), "checks", 0),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,40.00")), "checks", 1),
+        (edited(("small,0.1,1,40.0", "small,0.1,1,40.00")), "claims", 0),
+        (edited(("trials: {items: model}\n", ""), name="study.yml"), "checks", 1),
+        (edited(("trials: {items: model}\n", ""), name="study.yml"), "claims", 0),
+        # What can't be read has no claims that could be looked at.
+        (edited(("small,0.1,1,40.0", "small,0.1,1,4x")), "checks", 1),
+    ],
+)
+def test_exit_says_whether_something_changed(
+    here: Path, head: Files, fail_on: str | None, code: int
+) -> None:
+    write(here / "head", head)
+    assert run("base", "head", *(["--fail-on", fail_on] if fail_on else [])).exit_code == code
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("checks", 1), ("claims", 1), ("claims,checks", 1)])
+def test_a_reading_that_was_removed_counts_with_either(here: Path, fail_on: str, code: int) -> None:
+    write(here / "two", TWO)
+    write(here / "without", {**TWO, "study.yml": TWO["study.yml"].replace(SECOND, "")})
+    assert run("two", "two", "--fail-on", fail_on).exit_code == 0
+    assert run("two", "without", "--fail-on", fail_on).exit_code == code
+
+
+def test_the_text_goes_to_a_file(here: Path) -> None:
+    write(here / "head", edited(("small,0.1,1,40.0", "small,0.1,1,41.0")))
+    printed = run("base", "head").output
+    result = run("base", "head", "--out", "diff.md")
+    assert (here / "diff.md").read_text("utf-8") == printed
+    assert result.output == "1 value corrected; no statement or check affected.\n"
+    assert run("base", "head", "--out", "no/such/folder.md").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere", "base"], "and . isn't in a git repository that git can read, so it isn't"),
+        (["x" * 5000, "base"], "File name too long"),
+        (
+            ["base", "empty"],
+            "has no study: no folder in it has a study.yml. It isn't clear whether its studies "
+            "were lost",
+        ),
+        (["empty", "empty"], 'the folder "empty" has no study'),
+        (["base", "above/nodata/data"], 'there is no folder "above/nodata/data"'),
+        (["nodata/data", "base"], 'there is no folder "nodata/data"'),
+        (["above/nodata", "base"], 'there is no folder "above/nodata"'),
+        (
+            ["above", "base"],
+            'the folder "above" has no study: no folder in it has a study.yml; there are some in '
+            '"above/data"',
+        ),
+        (["base", "above"], 'there are some in "above/data"'),
+        (["base", "broken"], 'none of the studies of the folder "broken" can be read'),
+        (["base"], "Missing argument 'HEAD'"),
+        (["base", "same", "--fail-on", "best"], "name claims or checks"),
+        (["base", "same", "--url", "javascript:alert(1)"], "begins with https://"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(
+    here: Path, arguments: list[str], message: str
+) -> None:
+    (here / "empty").mkdir()
+    write(here / "above/data", STUDY)
+    write(here / "broken", BROKEN)
+    result = run(*arguments)
+    assert message in " ".join(result.output.split())
+    assert result.exit_code == 2
+
+
+# --- a base without a study ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        ("empty", "The base has no study"),
+        ("empty/data", 'The base has no folder "empty/data"'),
+        ("empty/same", 'The base has no folder "empty/same"'),
+    ],
+)
+def test_a_folder_without_a_study_is_an_empty_base(here: Path, base: str, why: str) -> None:
+    (here / "empty/docs").mkdir(parents=True)
+    result = run(base, "same")
+    assert result.output == (
+        f"## ✅ 1 study added; t{why[1:]}, so all results are new; no check fails\n\n"
+        f"{base} → same\n\n"
+        "### A demo\n\n"
+        "New, with 2 grids and 8 values. No setting and no rate or depth shown to be better.\n\n"
+        "- 1 statement, all as expected\n"
+    )
+    assert result.exit_code == 1
+    assert run(base, "same", "--fail-on", "claims,checks").exit_code == 0
+
+
+def test_problems_of_the_first_study_count(here: Path) -> None:
+    (here / "empty").mkdir()
+    write(here / "head", edited(("small,0.1,1,40.0", "small,0.1,1,40.3")))
+    result = run("empty", "head", "--fail-on", "checks", "--format", "json")
+    assert result.exit_code == 1
+    content = json.loads(result.output)
+    assert [section["id"] for section in content["sections"]] == ["problems"]
+    assert content["summary"] == (
+        "Needs attention: 1 new problem in the data; the base has no study, so all results are new."
+    )
+
+
+# --- revisions ----------------------------------------------------------------------------------
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER")
+                for what in ("NAME", "EMAIL")}  # fmt: skip
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull},
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with the tag `old`; the newest commit of `main` has another value."""
+    folder = here / "repository"
+    write(folder / "data", STUDY)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "first")
+    git(folder, "tag", "old")
+    write(folder / "data", edited(("small,0.1,1,40.0", "small,0.1,1,41.0")))
+    git(folder, "commit", "-q", "-a", "-m", "second")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_revisions_are_compared_and_nothing_is_checked_out(repository: Path) -> None:
+    write(repository / "data", edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
+    (repository / ".gitattributes").write_text("*.csv export-ignore filter=nosuch\n")
+    before = git(repository, "status", "--porcelain=v2", "--branch")
+    content = json.loads(run("old", "HEAD", "--format", "json").output)
+    assert [section["id"] for section in content["sections"]] == ["differences"]
+    assert content["base"] == {"name": "old", "commit": git(repository, "rev-parse", "old")}
+    assert content["head"] == {"name": "HEAD", "commit": git(repository, "rev-parse", "HEAD")}
+    assert git(repository, "status", "--porcelain=v2", "--branch") == before
+    # A revision against the working folder.
+    content = json.loads(run("HEAD", "data", "--format", "json").output)
+    assert content["sections"][0]["id"] == "claims"
+    assert content["head"] == {"name": "data", "commit": None}
+
+
+def test_the_data_folder_is_named_from_the_working_folder(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(repository, "mv", "data", "results")
+    git(repository, "commit", "-q", "-m", "moved")
+    assert run("HEAD", "HEAD", "--data", "results").exit_code == 0
+    result = run("HEAD", "old", "--data", "results")
+    assert (
+        'the revision "old" has no folder "results"; name the data folder with --data'
+        in result.output
+    )
+    assert result.exit_code == 2
+    # Before there was such a folder; which may be a mistake, so it says what there was.
+    content = json.loads(run("old", "HEAD", "--data", "results", "--format", "json").output)
+    assert content["summary"] == (
+        '1 study added; the base has no folder "results" (but studies in "data"), so all results '
+        "are new; no check fails."
+    )
+    assert content["base"] == {"name": "old", "commit": git(repository, "rev-parse", "old")}
+    (repository / "docs").mkdir()
+    monkeypatch.chdir(repository / "docs")
+    assert run("HEAD", "HEAD", "--data", "../results").exit_code == 0
+    assert "isn't in the repository" in run("HEAD", "HEAD", "--data", "../../x").output
+
+
+def test_a_revision_without_data_folder_is_an_empty_base(repository: Path) -> None:
+    git(repository, "rm", "-q", "-r", "data")
+    (repository / "README.md").write_text("No results yet.\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "no data")
+    git(repository, "tag", "none")
+    result = run("none", "old", "--fail-on", "claims,checks")
+    assert result.output.splitlines()[0] == (
+        '## ✅ 1 study added; the base has no folder "data", so all results are new; no check fails'
+    )
+    assert result.exit_code == 0
+    # A folder in which there is no study yet.
+    (repository / "data").mkdir()
+    (repository / "data/README.md").write_text("Results come here.\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "an empty folder")
+    content = json.loads(run("HEAD", "old", "--format", "json").output)
+    assert content["summary"] == (
+        "1 study added; the base has no study, so all results are new; no check fails."
+    )
+    # The head has lost its studies: that is no change, but an error.
+    for head in ("none", "HEAD"):
+        assert run("old", head).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["nosuch", "--help-me", "HEAD:data", "old\nx", "0" * 40])
+def test_an_unknown_revision_is_an_error(repository: Path, name: str) -> None:
+    result = run("--", name, "HEAD")
+    assert "there is no folder and no revision" in result.output
+    assert result.exit_code == 2
+
+
+def test_a_shallow_clone_says_what_to_fetch(
+    repository: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = git(repository, "rev-parse", "old")
+    git(here, "clone", "-q", "--depth=1", f"file://{repository}", "shallow")
+    monkeypatch.chdir(here / "shallow")
+    for name in (old, "old", "HEAD~1"):
+        result = run(name, "HEAD")
+        assert "which is a shallow clone" in result.output
+        assert "git fetch" in result.output
+        assert "fetch-depth: 0" in result.output
+        assert result.exit_code == 2
+    # And what it says helps.
+    command = re.search(r"`(git fetch --depth=1 [^`]+)`", run(old, "HEAD").output)
+    assert command
+    git(here / "shallow", *command[1].split()[1:])
+    assert run(old, "HEAD").exit_code == 1
+
+
+@pytest.mark.parametrize("to", ["/etc/passwd", "../../../secret.csv"])
+def test_links_out_of_the_data_folder_are_refused(repository: Path, to: str) -> None:
+    (repository / "data/demo/link.csv").symlink_to(to)
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "link")
+    result = run("old", "HEAD")
+    assert "has a link out of the data folder" in result.output
+    assert result.exit_code == 2
+
+
+def test_links_within_the_data_folder_are_followed(repository: Path) -> None:
+    (repository / "data/demo/cells.csv").rename(repository / "data/demo/real.csv")
+    (repository / "data/demo/cells.csv").symlink_to("real.csv")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "link")
+    assert run("HEAD~1", "HEAD").exit_code == 0
+
+
+def test_without_git_only_folders_are_compared(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(here))
+    assert run("base", "same").exit_code == 0
+    result = run("main", "base")
+    assert "git isn't installed" in result.output
+    assert result.exit_code == 2
+
+
+# --- forms --------------------------------------------------------------------------------------
+
+HOSTILE = [
+    "@octocat fixes #1, closes GH-2 and octo/repo#3",
+    "<img src=x onerror=alert(1)><!-- -->",
+    "[click](https://evil.example/) ![x](//evil.example/x.png) www.evil.example",
+    "`code` *bold* _it_ ~~no~~ $x^2$ :tada: &lt; \\ | a | b",
+    "# Heading",
+    "1. one",
+    "- [ ] task",
+]
+
+
+class _Text(HTMLParser):
+    """The text of a page, and its elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.tags: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+
+def _hostile(text: str) -> Report:
+    section = Section("cells", "Changed values", (Entry(line(text), line(text), (line(text),)),))
+    table = Table((line(text),), ((line(text),),), (f"studies/x/#{quote(text, safe='')}",))
+    lead = Lead(line(text), line(text), "studies/x/", *[line(text)] * 3, table, (line(text),))
+    lead = replace(lead, grids=(table,), notes=(line(text),))
+    return Report(line(text), None, "head", None, line(text), (section,), leads=(lead,))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_shown_as_they_are(text: str) -> None:
+    written = to_markdown(_hostile(text), "https://site.test/")
+    # As GitHub shows it, HTML and all.
+    page = BeautifulSoup(
+        cmarkgfm.github_flavored_markdown_to_html(written, Options.CMARK_OPT_UNSAFE), "html.parser"
+    )
+    shown = page.get_text().replace("\u200b", "")
+    assert shown.count(text) == 14
+    assert {tag.name for tag in page.find_all(True)} == {
+        *("h2", "h3", "p", "ul", "li", "strong", "a", "table", "thead", "tbody", "tr", "th", "td"),
+        *("details", "summary", "b"),
+    }
+    # The site, the study, the row: nothing of the text itself is a link.
+    links = [str(link["href"]) for link in page.select("a")]
+    assert links[:2] == ["https://site.test/", "https://site.test/studies/x/"]
+    assert [link.startswith("https://site.test/studies/x/#") for link in links[2:]] == [True]
+    texts = written.replace("https://site.test/", "")
+    texts = re.sub(r"\(studies/x/[^)]*\)", "", texts)
+    assert not re.search(r"(?<![\\\w])@\w|(?<!&)#\d|GH-\d|https?://|www\.e|:tada:", texts)
+    document = BeautifulSoup(changes_document(_hostile(text), "https://site.test/"), "html.parser")
+    # Also in the title.
+    assert document.get_text().count(text) == 15
+    assert len(document.select("a")) == 4
+    assert not document.select("img, script")
+
+
+def test_what_has_no_picture_is_written_by_its_number() -> None:
+    assert line("a\u202eb\u200bc\x07\nd\u2028e\u00a0f") == "a\\x202eb\\x200bc\\x07 d\\x2028e f"
+    assert line("x" * 1000) == "x" * 599 + "…"
+
+
+def test_labels_of_a_study_are_escaped(compare: Compare) -> None:
+    label = "<b>@all</b> | *x* `y`"
+    base = edited(("label: Small", f'label: "{label}"'), name="study.yml")
+    head = edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=base)
+    text = to_markdown(make_report(compare(base, head)))
+    assert escaped(label) in text
+    assert "<b>@" not in text
+    assert "@all" not in text
+
+
+def _many(items: int, length: int) -> Report:
+    sections = tuple(
+        Section(
+            name, name, tuple(Entry(f"{name} {i} " + "é" * length, "demo") for i in range(items))
+        )
+        for name in ("claims", "cells", "texts")
+    )
+    return Report("a", None, "b", None, "Much changed.", sections)
+
+
+@pytest.mark.parametrize(("items", "length"), [(10, 5), (2_000, 50), (10_000, 1), (100, 590)])
+def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, length: int) -> None:
+    text = to_markdown(_many(items, length))
+    assert len(text.encode()) <= MARKDOWN_LIMIT
+    shown = []
+    for name in ("claims", "cells", "texts"):
+        part = text.split(f"<b>{name}</b> ({items:,})")[1].split("</details>")[0]
+        more = re.search(r"and ([\d,]+) more, left out", part)
+        shown.append(part.count(f"- {name} "))
+        assert shown[-1] + (int(more[1].replace(",", "")) if more else 0) == items
+    # All have some, and the first has the most.
+    assert min(shown) > 0
+    assert shown == sorted(shown, reverse=True)
+    if items * length > MARKDOWN_LIMIT:
+        assert len(text.encode()) > MARKDOWN_LIMIT * 0.95
+
+
+@pytest.mark.parametrize(
+    ("sizes", "budget", "lengths"),
+    [
+        ([], 100, []),
+        ([[10, 10]], 100, [2]),
+        ([[10] * 50, [10] * 50], 100, [5, 5]),
+        ([[3000] * 9, [100] * 30], 9000, [2, 30]),
+        ([[200], [10]], 100, [0, 1]),
+    ],
+)
+def test_no_section_starves(sizes: list[list[int]], budget: int, lengths: list[int]) -> None:
+    assert truncate_sections(sizes, budget) == lengths
+
+
+def test_json_has_the_form_that_is_agreed_on(compare: Compare) -> None:
+    changes = compare(*measured(("small,0.1,1,40.0", "small,0.1,1,90.0")))
+    content = json.loads(to_json(changes, make_report(changes), "https://example.org/12/"))
+    [lead] = content["leads"]
+    assert set(lead) == {
+        "study", "title", "page", "text", "before", "now", "table", "remarks", "grids", "notes",
+    }  # fmt: skip
+    assert lead["table"]["links"] == ["studies/demo/model/small/#small/0.1,1"]
+    assert lead["table"]["columns"][lead["table"]["linked"]] == "before → after"
+    assert list(content) == [
+        "format", "changed", "base", "head", "url", "summary", "needs_attention", "leads", "more",
+        "titles", "sections", "studies",
+    ]  # fmt: skip
+    assert content["format"] == 1
+    for section in content["sections"]:
+        assert set(section) == {"id", "title", "gist", "items", "more"}
+        for entry in section["items"]:
+            assert set(entry) == {"text", "study", "details", "table", "group"}
+            table = entry["table"]
+            assert table is None or set(table) == {"columns", "rows", "links", "linked"}
+    [study] = content["studies"]
+    [grid] = study["grids"]["items"]
+    assert grid["best"]["old"] == {"value": "47.0", "cells": [["0.2", "2"]]}
+    [cell] = grid["cells"]["items"]
+    assert (cell["point"], cell["old"]["value"], cell["new"]["value"]) == (
+        ["0.1", "1"], "40.0", "90.0",
+    )  # fmt: skip
+    assert cell["told_apart"] is True
+    assert cell["n"] == [200, 200]
+
+
+def test_json_is_capped(compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a tenth of the limit, and of the cells that exceed it."""
+    assert JSON_LIMIT == 1_000_000
+    monkeypatch.setattr(formats, "JSON_LIMIT", JSON_LIMIT // 10)
+    head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\n"
+
+    def cells(more: int) -> str:
+        rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(10) for j in range(110))
+        return "\n".join(("a,b,value", *rows))
+
+    changes = compare(
+        {"study.yml": head, "cells.csv": cells(0)}, {"study.yml": head, "cells.csv": cells(1)}
+    )
+    report = make_report(changes)
+    text = to_json(changes, report)
+    assert len(text.encode()) <= JSON_LIMIT // 10
+    [grid] = json.loads(text)["studies"][0]["grids"]["items"]
+    assert len(grid["cells"]["items"]) + grid["cells"]["more"] == 1_100
+    assert grid["cells"]["more"] > 0
+    assert "and 1,070 more cells of this grid" in to_markdown(report)
+    assert report.leads[0].text.startswith("1,100 of 1,100 values changed")
+
+
+# --- as a reviewer would read it ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Our own data with three cells changed, a benchmark more, and a broken average."""
+    folder = tmp_path_factory.mktemp("reviewed")
+    shutil.copytree(REPOSITORY / "data", folder / "base")
+    shutil.copytree(REPOSITORY / "data", folder / "head")
+    study = folder / "head/dynts-window-ratio"
+
+    def edit(file: str, *edits: tuple[str, str]) -> None:
+        text = (study / file).read_text("utf-8")
+        for old, new in edits:
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (study / file).write_text(text, "utf-8")
+
+    edit(
+        "r1-qwen.csv",
+        ("r1-qwen,aime24,1000,0.3,45.3", "r1-qwen,aime24,1000,0.3,58.7"),
+        ("r1-qwen,amc23,500,0.1,86.5", "r1-qwen,amc23,500,0.1,60.0"),
+        ("r1-qwen,gpqa_d,3000,0.4,49.1", "r1-qwen,gpqa_d,3000,0.4,49.3"),
+    )
+    edit("average.csv", ("r1-llama,average,1000,0.5,51.7", "r1-llama,average,1000,0.5,59.9"))
+    edit(
+        "study.yml",
+        ("      - {id: average,", "      - {id: math, label: MATH}\n      - {id: average,"),
+        ("readings:\n", "readings:\n  - {id: math, file: math.csv, label: Our table}\n"),
+    )
+    rows = ["model,benchmark,local_window,ratio,pass_at_1"]
+    rows += [
+        f"{model},math,{window},{ratio},80.{place}"
+        for model in ("r1-llama", "r1-qwen")
+        for window in (500, 1000, 2000, 3000)
+        for place, ratio in enumerate((0.1, 0.2, 0.3, 0.4, 0.5))
+    ]
+    (study / "math.csv").write_text("\n".join(rows), "utf-8")
+    snapshots = (load_snapshot(name, Path("data"), folder) for name in ("base", "head"))
+    return make_report(compare_snapshots(*snapshots))
+
+
+def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) -> None:
+    assert [section.id for section in reviewed.sections] == [
+        "problems", "checks", "claims", "answers", "readings", "best", "claims-other", "findings",
+        "differences",
+    ]  # fmt: skip
+    assert reviewed.summary == (
+        "Needs attention: 1 new problem in the data, 8 new check failures, 17 statements no longer "
+        "true, 3 statements not as expected."
+    )
+    text = to_markdown(reviewed, "https://example.org/preview/")
+    for part in (
+        "[the built site](https://example.org/preview/)",
+        "“The highest value (52.0) is an isolated peak at (Window=2000, Ratio=0.4).”",
+        "| R1-Qwen \\| AMC23 | 0.1 | 500 | [86.5 → 60.0](https://example.org/preview/studies/"
+        "dynts-window-ratio/model/r1-qwen/#r1-qwen/amc23/0.1,500) | −26.5 points |",
+        "All 4 are corrections: values typed again, not measured, so nothing is tested.",
+        "R1-Qwen \\| AIME24: 52.0 % at ratio 0.4, local window size 2000 → 58.7 % at ratio 0.3, "
+        "local window size 1000",
+        "No significant move",
+        "59.9",
+        "Newly fails: Printed aggregates against their parts",
+        "R1-Qwen \\| AIME24: readings disagree now on 1 cell",
+        "Added: Benchmark MATH, with 2 grids and 40 values",
+        "Before true (within noise), now true: “The highest values (88.5) appear at multiple ",
+    ):
+        assert part in text
+    assert (
+        text.index("r1-qwen and r1-qwen-second agree in 7 of 32 cells")
+        < text.index("New or changed check failures")
+        < text.index("Statements changed")
+        < text.index("Best printed values")
+    )
+
+
+@pytest.mark.parametrize("studies", [1, 2, 5])
+def test_at_most_forty_lines_are_read_first(tmp_path: Path, studies: int) -> None:
+    """Dear: hundreds of cells of up to five studies change, and all their answers."""
+
+    def files(more: int, claims: int) -> Files:
+        rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(1, 12) for j in range(1, 21))
+        head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\nclaims:\n"
+        texts = (
+            f"  - text: Number {k}.\n    check: grid().max < {50 + k}\n" for k in range(claims)
+        )
+        return {"study.yml": head + "".join(texts), "cells.csv": "\n".join(("a,b,value", *rows))}
+
+    names = [f"study-{index}" for index in range(studies)]
+    changes = _two(
+        tmp_path, dict.fromkeys(names, files(0, 40)), dict.fromkeys(names, files(30, 40))
+    )
+    text = to_markdown(make_report(changes), "https://example.org/")
+    first, _, folded = text.partition("<details>")
+    assert 15 < len(first.splitlines()) <= 40
+    assert first.count("### ") == min(studies, 2)
+    assert ("more study changed" in first or "more studies changed" in first) == (studies > 2)
+    assert len(text) < 65_536
+    assert folded.count("**Large**") == 0 or studies > 1
+
+
+def test_forms_say_the_same(reviewed: Report) -> None:
+    page = _Text()
+    page.feed(changes_document(reviewed))
+    for section in reviewed.sections:
+        assert section.gist in page.text
+        for entry in section.entries:
+            assert entry.text in page.text
+            assert entry.group in page.text
+    for lead in reviewed.leads:
+        shown = (lead.text, lead.before, lead.now, *lead.notes, *lead.remarks)
+        assert [text for text in shown if text not in page.text] == []
+    assert {"script", "link", "img"} & set(page.tags) == set()
