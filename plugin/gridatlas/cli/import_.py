@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridatlas.cli.shared import data_option, echo_error, format_option
+from gridatlas.cli.shared import data_option, echo_error, format_option, limit_option
 
 if TYPE_CHECKING:
     from gridatlas.importing.options import ImportOptions
@@ -158,6 +158,7 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 )
 @click.option("--dry-run", "dry", is_flag=True, help="Only show what the import would write.")
 @format_option(["text", "json"], "json shows the proposal for programs, and writes nothing.")
+@limit_option
 @click.option("--yes", "-y", is_flag=True, help="Accept the proposal without asking.")
 @click.option(
     "--site/--no-site",
