@@ -478,3 +478,12 @@ def test_what_isnt_clear_in_a_frame_is_said_with_what_to_do(
     frame = runs() if "facets" in options else runs()[columns]
     with pytest.raises(ValueError, match=message):
         gridatlas.from_frame(frame, **options)
+
+
+def test_limits_hold_where_they_are_given(tmp_path: Path) -> None:
+    write_study(tmp_path / "data/demo")
+    with pytest.raises(gridatlas.DataProblems, match="at most 9 bytes"):
+        gridatlas.load(tmp_path / "data", limits={"file_bytes": 9})
+    with pytest.raises(ValueError, match='no limit "rwos"; did you mean rows'):
+        gridatlas.load(tmp_path / "data", limits={"rwos": 9})
+    assert [*gridatlas.load(tmp_path / "data")] == ["demo"]

@@ -12,9 +12,10 @@ from gridatlas.importing.numerals import looks_like_number
 from gridatlas.importing.options import ROWS, ImportOptions
 from gridatlas.importing.paths import PART, text_columns
 from gridatlas.importing.propose import Proposal, propose
-from gridatlas.importing.rows import CannotImport, RawTable
+from gridatlas.importing.rows import CannotImport, RawTable, importable
 from gridatlas.importing.shape import WideForm, wide_form
 from gridatlas.importing.unpivot import VALUE, long, named_form
+from gridatlas.model.limits import check_limit
 from gridatlas.model.problems import join_names, nearest
 
 MAX_CANDIDATES = 6
@@ -55,6 +56,9 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     Raises:
         CannotImport: Where nothing can be proposed, with the reason.
     """
+    with importable(table.form):
+        check_limit("columns", len(table.columns), "columns")
+        check_limit("rows", len(table.places), "rows")
     named = {asked.x, asked.y, *asked.facets, *asked.repeats} - {None, ROWS, ""}
     if not named <= table.columns.keys():
         split = split_names(table)

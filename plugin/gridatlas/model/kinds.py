@@ -214,10 +214,11 @@ KINDS: Mapping[str, Kind] = {
         expected="values within the stated range",
     ),
     "taken-address": Kind("A study with the name of a page of Grid Atlas."),
+    "too-large": Kind("What is beyond one of the [limits](options.md#limits)."),
     "too-many-cells": Kind(
         "Axes with more than a million cells, and a hundred for each row.",
         expected="at most {most:,} cells, or {per_row} for each row",
-        fix="name two factors as axes whose levels meet; {x} and {y} hardly do",
+        fix="name two factors as axes whose levels meet; {x} and {y} hardly do; or {allow}",
     ),
     "transcription": Kind(
         "A value that differs from its document, or is in another cell (a finding).",
@@ -240,7 +241,7 @@ KINDS: Mapping[str, Kind] = {
     "unknown-study": Kind("A link to a missing study, or to the study itself."),
     "unknown-template": Kind("A template of yours that overrides none of ours (a note)."),
     "unreadable-file": Kind(
-        "A file without permission to read.",
+        "A file without permission to read, or something that is no file, such as a named pipe.",
         expected="a file that can be read",
         fix="check its permissions, and that it is a file",
     ),

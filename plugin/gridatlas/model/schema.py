@@ -438,7 +438,7 @@ class StudyFile(Entry):
     """How many trials a cell has."""
     repeats: Literal["mean"] | None = None
     """How to combine [several rows of one cell](#repeats)."""
-    readings: tuple[ReadingEntry, ...] = Field(default=(), max_length=1000)
+    readings: tuple[ReadingEntry, ...] = ()
     """The tables; the default is `cells.csv` alone."""
     reconcile: Literal["primary", "agreement", "median"] = "primary"
     """Which reading's [value is shown](#which-value-is-shown)."""

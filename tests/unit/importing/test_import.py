@@ -1302,13 +1302,13 @@ def test_what_cant_be_imported_is_refused_whole(here: Path, case: str) -> None:
 
 
 def test_files_that_the_system_doesnt_hand_out(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(_: Path) -> bytes:
+    def failing(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
     for name in ("t.json", "t.csv"):
         put(here, name, "x,y,acc")
         with monkeypatch.context() as patched:
-            patched.setattr(Path, "read_bytes", failing)
+            patched.setattr("gridatlas.files.door.os.open", failing)
             result = run(name, "--yes")
         assert (result.exit_code, result.output) == (
             1,

@@ -34,6 +34,7 @@ from gridatlas.hosts.standalone import data_line
 from gridatlas.hosts.zensical.folders import Content, Mirror, in_memory, of_file
 from gridatlas.hosts.zensical.overlay import overlay
 from gridatlas.hosts.zensical.settings import PAGES, PLACE, Options, Settings, settings_of
+from gridatlas.model.limits import limited, limits_of
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.page import Page
 
@@ -79,8 +80,9 @@ class Staging:
         """
         settings = settings_of(self.project)
         try:
-            base, notes = self._base(settings.options)
-            site = self._site(settings, base, progress)
+            with limited(limits_of(settings.options.limits)):
+                base, notes = self._base(settings.options)
+                site = self._site(settings, base, progress)
             files = self._user_files(settings, site.assessments)
             # A page of the user's is kept, and ours is not added.
             ours = {

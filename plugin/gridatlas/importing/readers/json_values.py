@@ -9,8 +9,9 @@ from types import NoneType
 from typing import Any
 
 from gridatlas.importing.paths import guess_name, text_columns
-from gridatlas.importing.rows import CannotImport, RawTable, Reported, unique_names
+from gridatlas.importing.rows import CannotImport, RawTable, Reported, importable, unique_names
 from gridatlas.importing.vocabulary import SPLITS
+from gridatlas.model.limits import check_json
 from gridatlas.model.problems import join_names, quote
 
 JOIN = "+"
@@ -33,6 +34,8 @@ def parse_json(text: str, name: str, line: int = 0) -> Any:
         CannotImport: For text that isn't JSON.
     """
     try:
+        with importable(name):
+            check_json(text)
         return _DECODER.decode(text)
     except KeyError as error:
         raise CannotImport(
