@@ -764,7 +764,14 @@ def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
 
 # --- how values are printed ---------------------------------------------------------------------
 
-LOST_DECIMAL = "Detects a missing or extra decimal. Doesn't detect a wrong digit."
+TYPED = (
+    "Looks at values that a person typed or a figure prints: at most 6 digits, with zeros at the "
+    "end. Detects a missing or extra decimal. Doesn't detect a wrong digit."
+)
+WRITTEN = (
+    "A program wrote them, with all their digits or without zeros at the end, so that decimals "
+    "say nothing of mistakes. The check is for values that a person typed or a figure prints."
+)
 MAYBE = "A digit or the decimal point may be missing or extra."
 
 
@@ -811,12 +818,40 @@ MAYBE = "A digit or the decimal point may be missing or extra."
             id="zeros may have been left out",
         ),
         pytest.param(
-            "\n".join(" ".join(f"{x}.{y}" for x in range(40, 46)) for y in range(1, 10))
-            + "\n40 41 42 43 44 45",
-            "54 of 60 values have 1 decimal. None of them ends in 0, so the source seems to drop "
-            "zeros at the end.",
-            [],
-            id="zeros were left out",
+            "12.6 31.4 47.3 8.32\n42.0 42.7 45.3 45.4",
+            "7 of 8 values have 1 decimal.",
+            [
+                (
+                    "note",
+                    "1 of 8 values is not printed with 1 decimal: 8.32 at rate 4, depth 1",
+                    "Not certain: all values may be rounded to the same number of digits.",
+                )
+            ],
+            id="three digits of each",
+        ),
+        pytest.param(
+            "12 43 14 8.5\n42 27 45 54",
+            "7 of 8 values have no decimals.",
+            [
+                (
+                    "note",
+                    "1 of 8 values is not printed with no decimals: 8.5 at rate 4, depth 1",
+                    "Not certain: all values may be rounded to the same number of digits.",
+                )
+            ],
+            id="whole numbers and a half",
+        ),
+        pytest.param(
+            "5 43 14 18.5\n6 27 45 54",
+            "7 of 8 values have no decimals.",
+            [
+                (
+                    "note",
+                    "1 of 8 values is not printed with no decimals: 18.5 at rate 4, depth 1",
+                    "Not certain: the source may drop zeros at the end.",
+                )
+            ],
+            id="counts, and the mean of two",
         ),
     ],
 )
@@ -824,9 +859,44 @@ def test_other_decimals_than_the_rest_are_found(
     make_study: MakeStudy, grid: str, statement: str, found: list[tuple[str, str, str]]
 ) -> None:
     (result,) = of_kind(one_grid(make_study, grid), "decimals")
-    assert as_texts(result) == ("found" if found else "passed", statement, LOST_DECIMAL)
+    assert as_texts(result) == ("found" if found else "passed", statement, TYPED)
     assert [(finding.severity, finding.found, finding.sure) for finding in result.findings] == found
     assert {finding.means for finding in result.findings} <= {MAYBE}
+
+
+@pytest.mark.parametrize(
+    ("grid", "statement"),
+    [
+        pytest.param(
+            "\n".join(" ".join(f"{x}.{y}" for x in range(40, 46)) for y in range(1, 10))
+            + "\n40 41 42 43 44 45",
+            "54 of 60 values have 1 decimal. None of them ends in 0.",
+            id="zeros were left out",
+        ),
+        pytest.param(
+            "70.13812345678901 63.2512345678901 71.11345678901234\n"
+            "68.99123456789012 60.00123456789012 59.49123456789012",
+            "The 6 values have 13 to 14 decimals.",
+            id="floats",
+        ),
+        pytest.param(
+            "88.22366 53.81001 61.00419\n71.11052 57.90017 49.133682",
+            "The 6 values have 5 to 6 decimals.",
+            id="single precision",
+        ),
+    ],
+)
+def test_values_that_a_program_wrote_are_not_judged(
+    make_study: MakeStudy, grid: str, statement: str
+) -> None:
+    (result,) = of_kind(one_grid(make_study, grid), "decimals")
+    assert as_texts(result) == ("not testable", statement, WRITTEN)
+
+
+def test_values_that_stand_in_many_cells_count_once(make_study: MakeStudy) -> None:
+    """Nearly all right of 80: 98.75 is as well printed as 100.0, which most cells have."""
+    (result,) = of_kind(one_grid(make_study, "100.0 " * 12 + "98.75 97.5"), "decimals")
+    assert as_texts(result)[:2] == ("not testable", "The 14 values have 1 to 2 decimals.")
 
 
 def test_values_of_a_program_have_no_usual_number_of_decimals(make_study: MakeStudy) -> None:
