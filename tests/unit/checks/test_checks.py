@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import HEAD, REPOSITORY, MakeStudy, real_data, table
+from builders import HEAD, REPOSITORY, Checked, MakeStudy, real_data, table
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import (
@@ -1187,7 +1187,7 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
     findings = check_study(studies["dynts-window-ratio"]).findings
     second = [finding for finding in findings if finding.reading == "r1-qwen-second"]
     assert [(finding.kind, finding.levels, finding.severity) for finding in second] == [
-        ("k-of-n", ("r1-qwen", "aime25"), "note"),
+        ("k-of-n", ("r1-qwen", "aime25"), "problem"),  # accepted: its document has them
         # It states one colour bar, from -88 to -52, for four heatmaps of shares.
         *(
             ("stated-range", ("r1-qwen", benchmark), "note")
@@ -1199,7 +1199,79 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
         "36.0) at ratio 0.1, local window size 1000; 34.3 (51 of 150 is 34.0 and 52 of 150 is "
         "34.7) at ratio 0.3, local window size 1000"
     )
-    assert [finding for finding in findings if finding.severity == "problem"] == []
+    unsettled = [f for f in findings if f.severity == "problem" and f.accepted is None]
+    assert unsettled == []
+
+
+SECOND = (
+    PERCENT
+    + "reconcile: primary\nreadings:\n  - {id: first, file: cells.csv}\n"
+    + "  - {id: second, file: second.csv, text: second.md%s}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "value", "expected"),
+    [
+        pytest.param("", "36.7", [], id="as in its document"),
+        pytest.param(
+            "",
+            "37.6",
+            [
+                (
+                    "k-of-n",
+                    "1 of 4 values is impossible with 150 trials: 37.6 (56 of 150 is 37.3 and 57 "
+                    "of 150 is 38.0) at rate 2, depth 1",
+                ),
+                (
+                    "transcription",
+                    "1 of 4 values is not the same as in second.md: 37.6 (line 3 has 36.7) at "
+                    "rate 2, depth 1",
+                ),
+            ],
+            id="two digits swapped",
+        ),
+        pytest.param(
+            "",
+            "36.0",
+            [
+                (
+                    "transcription",
+                    "1 of 4 values is not the same as in second.md: 36.0 (line 3 has 36.7) at "
+                    "rate 2, depth 1",
+                )
+            ],
+            id="another possible count",
+        ),
+        pytest.param(
+            ", approximate: true",
+            "37.6",
+            [
+                (
+                    "transcription",
+                    "1 of 4 values is not the same as in second.md: 37.6 (line 3 has 36.7) at "
+                    "rate 2, depth 1",
+                )
+            ],
+            id="estimates are no counts",
+        ),
+    ],
+)
+def test_a_reading_that_is_not_shown_may_not_contradict_itself(
+    checked: Checked, more: str, value: str, expected: list[tuple[str, str]]
+) -> None:
+    first = table("rate,depth,value,n", *(f"{line},150" for line in rows("30.0 32.0\n34.0 36.0")))
+    second = table("rate,depth,value,n", *(f"{r},150" for r in rows(f"30.0 {value}\n34.0 36.0")))
+    document = "| depth | 1 | 2 |\n|---|---|---|\n| 1 | 30.0 | 36.7 |\n| 2 | 34.0 | 36.0 |\n"
+    study, problems = checked(
+        SECOND.replace("%s", more), first, {"second.csv": second, "second.md": document}
+    )
+    assert problems == []
+    assert study is not None
+    found = check_study(study).problems
+    assert [(problem.kind, problem.found, problem.severity) for problem in found] == [
+        (kind, text, "problem") for kind, text in expected
+    ]
 
 
 def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
