@@ -31,7 +31,10 @@ from gridatlas.checks.runs import _chances_of_run, _Neighbours
 from gridatlas.model.schema import AcceptedEntry
 from gridatlas.model.study import Reading, Study
 
-PERCENT = HEAD.replace("{name: Accuracy}", '{name: Accuracy, unit: "%", range: [0, 100]}')
+PERCENT = HEAD.replace(
+    "{name: Accuracy, better: higher}",
+    '{name: Accuracy, better: higher, unit: "%", range: [0, 100]}',
+)
 """As the least study, of percentages."""
 
 
@@ -183,7 +186,9 @@ def test_counts_are_judged_for_each_number_of_trials(make_study: MakeStudy) -> N
 
 
 def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> None:
-    head = HEAD.replace("{name: Accuracy}", "{name: Accuracy, range: [0, 1]}")
+    head = HEAD.replace(
+        "{name: Accuracy, better: higher}", "{name: Accuracy, better: higher, range: [0, 1]}"
+    )
     cells = table("rate,depth,value,n,successes", "1,1,0.47,150,71", "2,1,0.48,150,71")
     (result,) = of_kind(make_study(head, cells), "k-of-n")
     assert [finding.found for finding in result.findings] == [
@@ -1111,7 +1116,7 @@ def test_an_acceptance_of_what_is_not_there_is_a_problem(
 def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_called(
     make_study: MakeStudy,
 ) -> None:
-    head = "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\n"
+    head = "format: 1\ntitle: A demo\nmetric: {name: Accuracy, better: higher}\nx: rate\ny: depth\n"
     names = ["yes", "a: b", "0.10", "#1"]
     lines = [line.split() for line in COPIED.strip().splitlines()]
     turned = list(zip(*lines, strict=True))

@@ -14,7 +14,8 @@ from gridatlas.model.study import Grid
 from gridatlas.pages.trust import Trust, trust_of
 
 HEAD = (
-    "format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: '%', range: [0, 100]}\n"
+    "format: 1\ntitle: A demo\n"
+    "metric: {name: Accuracy, better: higher, unit: '%', range: [0, 100]}\n"
     "x: rate\ny: depth\nfacets: [bench]\n"
 )
 ITEMS = (
