@@ -112,7 +112,7 @@ def test_reproduce_knows_only_the_form_of_the_data() -> None:
 STUDY = """\
 format: 1
 title: A demo
-metric: {name: Accuracy, unit: "%", range: [0, 100]}
+metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100]}
 x: rate
 y: depth
 facets: [model]

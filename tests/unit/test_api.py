@@ -21,7 +21,8 @@ from gridatlas.api import OpenGrid, OpenStudy, Studies
 Open = Callable[..., OpenStudy]
 
 FACETS = (
-    "facets: [model, seed]\nmetric: {name: Accuracy, unit: '%', range: [0, 100], decimals: 1}\n"
+    "facets: [model, seed]\n"
+    "metric: {name: Accuracy, better: higher, unit: '%', range: [0, 100], decimals: 1}\n"
 )
 CELLS = table(
     "model,seed,rate,depth,value,n,successes,state",
@@ -47,7 +48,7 @@ def opened(tmp_path: Path) -> Callable[..., Studies]:
 
 @pytest.fixture
 def demo(opened: Callable[..., Studies]) -> OpenStudy:
-    head = HEAD.replace("metric: {name: Accuracy}\n", FACETS)
+    head = HEAD.replace("metric: {name: Accuracy, better: higher}\n", FACETS)
     return opened({"demo": (head, CELLS)})["demo"]
 
 

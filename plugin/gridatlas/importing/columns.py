@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,16 +20,9 @@ from gridatlas.importing.numerals import (
 )
 from gridatlas.importing.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS
 from gridatlas.model.categorical import Categorical, numbered
+from gridatlas.model.directions import words
 from gridatlas.model.format import places_of
 from gridatlas.model.schema import level_key
-
-
-def words(name: str) -> list[str]:
-    """The words in a column's name: `valLoss@5` is val, loss, 5."""
-    plain_letters = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
-    latin = plain_letters.encode("ascii", "ignore").decode()
-    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", latin)
-    return re.findall(r"[a-z][a-z0-9]*|\d+", apart.lower())
 
 
 def plain_name(name: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gridatlas.importing.choose_metric import kind_of_spread, spread_of
-from gridatlas.importing.columns import Column, kind_of_count, words
+from gridatlas.importing.columns import Column, kind_of_count
 from gridatlas.importing.metric import MetricFound
 from gridatlas.importing.options import ImportOptions, Role, SpreadAsked
 from gridatlas.importing.roles import Facts
 from gridatlas.importing.vocabulary import COUNTS, DIRECTION_COLUMNS
+from gridatlas.model.directions import words
 
 
 def better_in_files(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bool | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gridatlas.importing.columns import Column, kind_of_count, plain_name, words
+from gridatlas.importing.columns import Column, kind_of_count, plain_name
 from gridatlas.importing.numerals import is_absent, plain
 from gridatlas.importing.vocabulary import (
     ANSWER_TOKENS,
@@ -34,6 +34,7 @@ from gridatlas.importing.vocabulary import (
     WEAK_FACTORS,
     Kind,
 )
+from gridatlas.model.directions import words
 
 _INDEX = re.compile(
     r"unnamed_\d+(_\d+)*|unnamed|column_1|index|idx|row|row_?(id|num|number)|no|nr|"

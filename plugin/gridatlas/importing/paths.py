@@ -16,8 +16,8 @@ from gridatlas.importing.vocabulary import (
     SPLITS,
     VISION_SETS,
     WEAK_FACTORS,
-    words_of,
 )
+from gridatlas.model.directions import words_of
 
 _STAMP = re.compile(
     r"[_.-]*\d{4}-?\d\d-?\d\d(?:[T_ -]\d\d[-:_]?\d\d(?:[-:_]?\d\d)?(?:\.\d+)?)?(?![0-9])|"

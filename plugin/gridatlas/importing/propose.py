@@ -10,7 +10,7 @@ from gridatlas.importing.choose_metric import (
     choose_metric,
     unclear_outcome,
 )
-from gridatlas.importing.columns import Column, words
+from gridatlas.importing.columns import Column
 from gridatlas.importing.counts import (
     better_in_files,
     choose_counts,
@@ -43,6 +43,7 @@ from gridatlas.importing.roles import (
 from gridatlas.importing.rows import CannotImport, RawTable, Reported, SeveralProblems
 from gridatlas.importing.shape import direction_of
 from gridatlas.importing.vocabulary import CONFIG_NAMESPACE, ENTITIES
+from gridatlas.model.directions import words
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
 
@@ -183,10 +184,13 @@ class _Proposing:
         if asked.spread.column:
             give("spread", asked.spread.column, "as asked")
         metric, why = self._metric(kinds, roles)
-        columns[metric] = columns[metric].as_outcomes()
+        given = columns[metric]
+        columns[metric] = given.as_outcomes()
         give("metric", metric, why)
         higher = better_in_files(columns, roles)
         higher = direction_of((*table.wide, metric)) if higher is None else higher
+        if higher is None and columns[metric] is not given:
+            higher = True  # successes are 1
         about = metric_of(
             self.rows.metric or table.metric or metric, columns[metric], asked.about, higher
         )

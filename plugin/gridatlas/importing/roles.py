@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from gridatlas.importing.columns import Column, determines, joint_codes, joint_levels, words
+from gridatlas.importing.columns import Column, determines, joint_codes, joint_levels
 from gridatlas.importing.kinds import KindOfColumn
 from gridatlas.importing.options import ROWS
 from gridatlas.importing.vocabulary import ENTITIES
+from gridatlas.model.directions import words
 
 TOO_FEW_ROWS = 3
 """Rows up to which it says nothing that one column follows from another."""

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.importing.columns import Column, joint_levels, plain_name, words
+from gridatlas.importing.columns import Column, joint_levels, plain_name
 from gridatlas.importing.kinds import KindOfColumn, kinds_of
 from gridatlas.importing.numerals import is_absent
 from gridatlas.importing.rows import RawTable
 from gridatlas.importing.vocabulary import BENCHMARKS, ENTITIES, METRICS, MODIFIERS, SPLITS
+from gridatlas.model.directions import words
 
 _ARROWS = {"↑": "higher", "↓": "lower", "\\uparrow": "higher", "\\downarrow": "lower"}
 MANY = 4

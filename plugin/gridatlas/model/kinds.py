@@ -120,6 +120,11 @@ KINDS: Mapping[str, Kind] = {
         expected="format: 1",
         fix="update gridatlas; this version reads format 1",
     ),
+    "no-direction": Kind(
+        "A metric whose name says that less is better, such as a loss or a time, without `better`.",
+        expected="better: lower, since its name says that less is better",
+        fix="add better: lower to metric in study.yml; if more is better, better: higher",
+    ),
     "no-format": Kind("No key `format`.", expected="format: 1", fix="add the line format: 1"),
     "no-parquet": Kind(
         "A Parquet file without the extra `parquet`.",

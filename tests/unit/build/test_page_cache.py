@@ -23,7 +23,7 @@ from gridatlas.pages.page import Page
 STUDY = """\
 format: 1
 title: Sizes
-metric: {name: Accuracy, unit: "%", decimals: 1}
+metric: {name: Accuracy, better: higher, unit: "%", decimals: 1}
 x: rate
 y: batch
 facets: [model]
