@@ -17,7 +17,7 @@ from gridatlas.model.study import Study
 
 REPOSITORY = Path(__file__).parents[1]
 
-HEAD = "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\n"
+HEAD = "format: 1\ntitle: A demo\nmetric: {name: Accuracy, better: higher}\nx: rate\ny: depth\n"
 """The smallest study.yml that works; its cells are in the columns rate, depth and value."""
 CELLS = "rate,depth,value\n1,1,1\n"
 """The smallest table of it."""

@@ -24,6 +24,8 @@ from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
+from legitimate import legitimate
+
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import Finding, check_study
 from gridatlas.model.cells import Cells
@@ -52,6 +54,7 @@ RATES: Mapping[str, tuple[float, float, float, float]] = {
     "r1-llama": (0.44, 0.27, 0.87, 0.46),
     "r1-qwen": (0.46, 0.36, 0.87, 0.46),
 }
+DESIGN_KINDS = ("decimals", "repeated-row", "repeated-column", "constant-run")
 PLACES: Mapping[str, int] = {"tens": 0, "ones": 1, "tenths": 3}
 
 Values = dict[tuple[Levels, Point], Decimal]
@@ -290,6 +293,14 @@ def measure(studies: int, seed: int = SEED) -> tuple[Counter[tuple[str, str, boo
     return caught, alarms
 
 
+def false_alarms(studies: int) -> Counter[str]:
+    """In how many legitimate studies of all designs a kind of finding is a problem."""
+    kinds: Counter[str] = Counter()
+    for number in range(studies):
+        kinds.update({finding.kind for finding in problems_of(legitimate(number)[1])})
+    return kinds
+
+
 def _planted(rng: random.Random, mistake: Mistake, values: Values, levels: Levels) -> Values | None:
     """The mistake at a cell where it can be made; None where it can be made at none."""
     points = list(_points())
@@ -351,6 +362,7 @@ def report(
     caught: Counter[tuple[str, str, bool]],
     alarms: int,
     planted: Mapping[str, Planted],
+    designs: Counter[str],
 ) -> str:
     """The measured shares as Markdown."""
     low, high = wilson(alarms, studies)
@@ -364,7 +376,11 @@ def report(
         f"Each share of the simulated studies has a 95 % interval of ±{worst:.1f} points at most.",
         "",
         f"**False alarms**: {alarms} of {studies:,} clean studies had a problem "
-        f"({100 * alarms / studies:.1f} %; 95 % interval {100 * low:.1f} to {100 * high:.1f} %).",
+        f"({100 * alarms / studies:.1f} %; 95 % interval {100 * low:.1f} to {100 * high:.1f} %). "
+        f"Of {studies:,} legitimate studies of other designs (counts, floats, losses, times, means "
+        "over seeds; rounded in many ways; 4 to 400 cells per grid), had one: "
+        + "; ".join(f"{kind}, {designs[kind]}" for kind in DESIGN_KINDS)
+        + ".",
         "",
         *_dynts_table(planted),
     ]
@@ -439,7 +455,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.every < 1:
         parser.error("--every takes a number from 1, for example --every 10")
     start = time.process_time()
-    text = report(options.studies, *measure(options.studies), measure_dynts(options.every))
+    text = report(
+        options.studies,
+        *measure(options.studies),
+        measure_dynts(options.every),
+        false_alarms(options.studies),
+    )
     if options.out:
         options.out.write_text(text, encoding="utf-8")
     else:

@@ -47,7 +47,7 @@ def write_study(folder: Path, size: int, form: str) -> None:
     folder.mkdir(parents=True)
     (folder / "study.yml").write_text(
         f"format: 1\ntitle: Grid of {size} by {size}\n"
-        'metric: {name: Accuracy, unit: "%", range: [0, 100], decimals: 1}\n'
+        'metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100], decimals: 1}\n'
         f"x: first\ny: second\nreadings: [{{id: cells, file: cells.{form}}}]\n",
         encoding="utf-8",
     )

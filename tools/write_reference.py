@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from gridatlas.cli.main import main
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.model.json_schema import attribute_docstrings, models
 from gridatlas.model.kinds import KINDS
+from gridatlas.model.limits import Limits
 from gridatlas.model.schema import Identifier
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -140,6 +142,15 @@ def options() -> str:
     )
 
 
+def limits() -> str:
+    """How large input may be: each limit with its default."""
+    texts = attribute_docstrings(Limits)
+    return "\n".join(
+        f"- `{name}`: default {number:,}. {texts[name]}"
+        for name, number in asdict(Limits()).items()
+    )
+
+
 def command(name: str = "") -> str:
     """What `--help` prints of a command; without a name, of them all.
 
@@ -185,6 +196,7 @@ def problems() -> str:
 PARTS: Mapping[str, Callable[..., str]] = {
     "keys": keys,
     "options": options,
+    "limits": limits,
     "command": command,
     "names": names,
     "problems": problems,

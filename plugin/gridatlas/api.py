@@ -13,6 +13,7 @@ from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.format import many
+from gridatlas.model.limits import limited, limits_of
 from gridatlas.model.problems import DataProblems, only_problems
 from gridatlas.model.study import Grid, Levels
 from gridatlas.results.grids import Results, find_study
@@ -178,21 +179,28 @@ class Studies(dict[str, OpenStudy]):
         raise KeyError(name)
 
 
-def load(data: str | Path, cache: str | Path | None = None) -> Studies:
+def load(
+    data: str | Path,
+    cache: str | Path | None = None,
+    limits: Mapping[str, int] | None = None,
+) -> Studies:
     """Read and check the studies of a data folder.
 
     Args:
         data: The folder with one folder per study.
         cache: A folder for drawings and intervals, such as `.cache/gridatlas` of a site. Without
             it, nothing is cached.
+        limits: How large input may be, by the names of limits, such as `{"levels": 100_000}`.
 
     Returns:
         The studies by id. An unknown id raises `UnknownName`.
 
     Raises:
         DataProblems: The data has problems.
+        ValueError: There is no such limit.
     """
-    assessments = load_data(Path(data), cache=None if cache is None else Path(cache))
+    with limited(limits_of(limits or {})):
+        assessments = load_data(Path(data), cache=None if cache is None else Path(cache))
     problems = only_problems(assessments.problems)
     if problems:
         raise DataProblems(problems)

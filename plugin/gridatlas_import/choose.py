@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from gridatlas.model.limits import check_limit
 from gridatlas.model.problems import join_names, nearest
 from gridatlas_import.kinds import DATE
 from gridatlas_import.metric import measured_in
@@ -13,7 +14,7 @@ from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.paths import PART, text_columns
 from gridatlas_import.propose import Proposal, propose
-from gridatlas_import.rows import CannotImport, RawTable
+from gridatlas_import.rows import CannotImport, RawTable, importable
 from gridatlas_import.shape import WideForm, wide_form
 from gridatlas_import.unpivot import VALUE, long, named_form
 
@@ -55,6 +56,9 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     Raises:
         CannotImport: Where nothing can be proposed, with the reason.
     """
+    with importable(table.form):
+        check_limit("columns", len(table.columns), "columns")
+        check_limit("rows", len(table.places), "rows")
     named = {asked.x, asked.y, *asked.facets, *asked.repeats} - {None, ROWS, ""}
     if not named <= table.columns.keys():
         split = split_names(table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from gridatlas.model.categorical import Categorical, numbered
+from gridatlas.model.directions import words
 from gridatlas.model.format import places_of
 from gridatlas.model.schema import level_key
 from gridatlas_import.numerals import (
@@ -23,14 +23,6 @@ from gridatlas_import.numerals import (
     without_percent,
 )
 from gridatlas_import.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS
-
-
-def words(name: str) -> list[str]:
-    """The words in a column's name: `valLoss@5` is val, loss, 5."""
-    plain_letters = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
-    latin = plain_letters.encode("ascii", "ignore").decode()
-    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", latin)
-    return re.findall(r"[a-z][a-z0-9]*|\d+", apart.lower())
 
 
 def plain_name(name: str) -> str:

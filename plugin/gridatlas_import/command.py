@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gridatlas.cli.shared import data_option, echo, echo_error, format_option
+from gridatlas.cli.shared import data_option, echo, echo_error, format_option, limit_option
 from gridatlas.model.inert import AS_JSON
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 )
 @click.option("--dry-run", "dry", is_flag=True, help="Only show what the import would write.")
 @format_option(["text", "json"], "json shows the proposal for programs, and writes nothing.")
+@limit_option
 @click.option("--yes", "-y", is_flag=True, help="Accept the proposal without asking.")
 @click.option(
     "--site/--no-site",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gridatlas.model.directions import words
 from gridatlas_import.choose_metric import kind_of_spread, spread_of
-from gridatlas_import.columns import Column, kind_of_count, words
+from gridatlas_import.columns import Column, kind_of_count
 from gridatlas_import.metric import MetricFound
 from gridatlas_import.options import ImportOptions, Role, SpreadAsked
 from gridatlas_import.roles import Facts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.data.tables import read_table
+from gridatlas.files.door import read_file, unpacked
+from gridatlas.model.limits import check_json
 from gridatlas.model.problems import join_names, nearest
 from gridatlas.progress import tracked
 from gridatlas_import.harness import harness_table
@@ -32,7 +35,7 @@ from gridatlas_import.readers.json_values import (
 )
 from gridatlas_import.readers.latex import read_latex
 from gridatlas_import.readers.markdown_tables import read_markdown
-from gridatlas_import.rows import CannotImport, RawTable, unique_names
+from gridatlas_import.rows import CannotImport, RawTable, importable, unique_names
 from gridatlas_import.run_folders import RunFolder, lost_runs, run_folders, settings_of
 
 EXCEL = ".xlsx"
@@ -116,7 +119,7 @@ def _files(path: Path) -> list[Path]:
             file
             for file in path.rglob("*")
             if ending_of(file) in ENDINGS
-            and file.is_file()
+            and not file.is_dir()
             and not any(part.startswith(".") for part in file.relative_to(path).parts)
             and file.name != mteb.META
         )
@@ -142,7 +145,7 @@ def _files(path: Path) -> list[Path]:
                 usage=True,
             )
         return found
-    if not path.is_file():
+    if not os.path.lexists(path):
         near = nearest(path.name, _names_beside(path))
         fix = f"name {path.with_name(near)}" if near else "correct the name"
         raise CannotImport(f"{path}: no such file", "a file or folder", fix, usage=True)
@@ -179,11 +182,13 @@ def _table(file: Path, name: str, encoding: str | None, number: int | None) -> R
     text, encoding_note = _text(file, name, encoding)
     if ending in (".md", ".markdown"):
         return read_markdown(text, name, number)
-    if ending in (".jsonl", ".ndjson"):
-        return read_lines(text, name)
-    if ending == ".tex":
-        return read_latex(text, name)
-    return read_delimited(text, name, encoding_note)
+    with importable(name):
+        if ending in (".jsonl", ".ndjson"):
+            check_json(text)
+            return read_lines(text, name)
+        if ending == ".tex":
+            return read_latex(text, name)
+        return read_delimited(text, name, encoding_note)
 
 
 def _reading(encoding: str | None) -> Callable[[Path, str], str]:
@@ -195,15 +200,17 @@ def _text(file: Path, name: str, encoding: str | None) -> tuple[str, str]:
 
 
 def _bytes(file: Path, name: str) -> bytes:
-    try:
-        data = file.read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (EOFError, zlib.error) as error:
-        raise CannotImport(f"{name}: {error}", "a whole gzip file", "compress it again") from None
-    except OSError as error:
-        raise CannotImport(
-            f"{name}: {error.strerror or error}", "a file that can be read", "check its permissions"
-        ) from None
+    with importable(name):
+        data = read_file(file)
+        if data[:2] != b"\x1f\x8b":
+            return data
+        try:
+            with gzip.open(io.BytesIO(data)) as packed:
+                return unpacked(packed, len(data))
+        except (EOFError, zlib.error) as error:
+            raise CannotImport(
+                f"{name}: {error}", "a whole gzip file", "compress it again"
+            ) from None
 
 
 def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:

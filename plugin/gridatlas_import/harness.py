@@ -106,7 +106,7 @@ def _table(
 def _meta(file: ResultFile, read: Callable[[Path, str], str]) -> str:
     """The model's name as the file beside MTEB's results says it; empty where there is none."""
     path = file.path.parent / mteb.META
-    if not path.is_file():
+    if not path.exists():
         return ""
     tree = parse_json(read(path, path.name), path.name)
     return str(tree.get("name") or "") if isinstance(tree, Mapping) else ""

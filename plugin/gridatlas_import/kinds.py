@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gridatlas_import.columns import Column, kind_of_count, plain_name, words
+from gridatlas.model.directions import words
+from gridatlas_import.columns import Column, kind_of_count, plain_name
 from gridatlas_import.numerals import is_absent, plain
 from gridatlas_import.vocabulary import (
     ANSWER_TOKENS,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
-from gridatlas_import.columns import Column, words
+from gridatlas.model.directions import Better, direction_of, words
+from gridatlas_import.columns import Column
 from gridatlas_import.vocabulary import (
-    LOWER,
     METRICS,
     PROPORTIONS,
     SHARES,
@@ -42,7 +41,6 @@ _UNITS = {
 """Last words of names that are units."""
 _RATE = re.compile(r"(error|success|win|pass|hit|solve)_rate|exact_match")
 """Words that say together what was measured, and apart don't."""
-Better = Literal["higher", "lower"]
 ZERO, ONE, HUNDRED = Decimal(0), Decimal(1), Decimal(100)
 
 
@@ -61,6 +59,7 @@ class MetricFound:
     """How the metric is written in `study.yml`.
 
     Attributes:
+        better: None where nothing says it.
         decimals: None where it needn't be written.
         proportion: Whether a value counts successes among n trials.
         reasons: Why, for people: unit and range, direction, decimals.
@@ -69,7 +68,7 @@ class MetricFound:
     name: str
     unit: str
     range: tuple[Decimal, Decimal] | None
-    better: Better
+    better: Better | None
     decimals: int | None
     proportion: bool
     reasons: tuple[str, ...]
@@ -100,7 +99,7 @@ def metric_of(
         ends = (ZERO, HUNDRED) if of_percent else None if unit == "%" else ends
         ends = None if unit != "%" and ends == (ZERO, HUNDRED) else ends
     ends = asked.range or ends
-    better, why_better = _better(words(bare), asked.better, higher_in_files)
+    better, why_better = _better(bare, unit, asked.better, higher_in_files)
     most = column.decimals
     decimals = asked.decimals
     why_decimals = f"{most if decimals is None else decimals} decimals"
@@ -113,7 +112,7 @@ def metric_of(
     reasons = (
         why_unit,
         f"range {ends[0]:f} to {ends[1]:f}" if ends else "no range",
-        f"{better} is better: {why_better}",
+        f"{better} is better: {why_better}" if better else why_better,
         "1 decimal" if why_decimals == "1 decimals" else why_decimals,
     )
     proportion = bool(PROPORTIONS & set(words(bare)))
@@ -141,18 +140,13 @@ def _scale(
 
 
 def _better(
-    parts: list[str], asked: Better | None, higher_in_files: bool | None
-) -> tuple[Better, str]:
+    name: str, unit: str, asked: Better | None, higher_in_files: bool | None
+) -> tuple[Better | None, str]:
     if asked:
         return asked, "as asked"
     if higher_in_files is not None:
         return ("higher" if higher_in_files else "lower"), "the files say so"
-    lower = LOWER & set(parts)
-    if lower and {"neg", "negative", "minus", "negated"} & set(parts):
-        return "higher", f"“{min(lower)}” in its name, with its sign turned"
-    if lower:
-        return "lower", f"“{min(lower)}” in its name"
-    return "higher", "nothing in its name says otherwise"
+    return direction_of(name, unit)
 
 
 def measured_in(title: str) -> str:

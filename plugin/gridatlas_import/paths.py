@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from gridatlas.model.directions import words_of
 from gridatlas_import.rows import CannotImport
 from gridatlas_import.vocabulary import (
     BENCHMARKS,
@@ -16,7 +17,6 @@ from gridatlas_import.vocabulary import (
     SPLITS,
     VISION_SETS,
     WEAK_FACTORS,
-    words_of,
 )
 
 _STAMP = re.compile(

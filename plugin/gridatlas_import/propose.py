@@ -6,13 +6,14 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gridatlas.model.directions import words
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
 from gridatlas_import.choose_metric import (
     choose_metric,
     unclear_outcome,
 )
-from gridatlas_import.columns import Column, words
+from gridatlas_import.columns import Column
 from gridatlas_import.counts import (
     better_in_files,
     choose_counts,
@@ -183,10 +184,13 @@ class _Proposing:
         if asked.spread.column:
             give("spread", asked.spread.column, "as asked")
         metric, why = self._metric(kinds, roles)
-        columns[metric] = columns[metric].as_outcomes()
+        given = columns[metric]
+        columns[metric] = given.as_outcomes()
         give("metric", metric, why)
         higher = better_in_files(columns, roles)
         higher = direction_of((*table.wide, metric)) if higher is None else higher
+        if higher is None and columns[metric] is not given:
+            higher = True  # successes are 1
         about = metric_of(
             self.rows.metric or table.metric or metric, columns[metric], asked.about, higher
         )

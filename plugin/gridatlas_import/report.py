@@ -125,7 +125,7 @@ def accepting_command(
     words += ["--unit", about.unit]
     if about.range:
         words += ["--range", f"{about.range[0]:f}", f"{about.range[1]:f}"]
-    words += ["--better", about.better]
+    words += ["--better", about.better] if about.better else []
     if about.decimals is not None:
         words += ["--decimals", str(about.decimals)]
     if asked.mark:

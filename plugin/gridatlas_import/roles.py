@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from gridatlas_import.columns import Column, determines, joint_codes, joint_levels, words
+from gridatlas.model.directions import words
+from gridatlas_import.columns import Column, determines, joint_codes, joint_levels
 from gridatlas_import.kinds import KindOfColumn
 from gridatlas_import.options import ROWS
 from gridatlas_import.vocabulary import ENTITIES

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+
+from gridatlas.model.limits import NotRead
 
 
 class CannotImport(Exception):
@@ -32,6 +35,26 @@ class SeveralProblems(CannotImport):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
+
+
+@contextmanager
+def importable(name: str) -> Iterator[None]:
+    """Say of a file that can't be opened, or is beyond a limit, that it can't be imported.
+
+    Args:
+        name: Its name in messages.
+
+    Raises:
+        CannotImport: In the place of what was raised.
+    """
+    try:
+        yield
+    except NotRead as error:
+        raise CannotImport(f"{name}: {error.found}", error.expected, error.fix) from None
+    except OSError as error:
+        raise CannotImport(
+            f"{name}: {error.strerror or error}", "a file that can be read", "check its permissions"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)

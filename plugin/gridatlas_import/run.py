@@ -11,6 +11,7 @@ from gridatlas.assessment.pipeline import gc_disabled
 from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.files.atomic import write_atomic
+from gridatlas.files.door import read_file
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, truncate_list
 from gridatlas_import.cells import Imported, identifier, make_cells
@@ -131,7 +132,7 @@ def with_links(data: Path, studies: Sequence[str]) -> None:
         studies: The ids of studies that were just written.
     """
     files = {study: data / study / STUDY_FILE for study in studies}
-    texts = {study: file.read_text("utf-8") for study, file in files.items()}
+    texts = {study: read_file(file, data).decode() for study, file in files.items()}
     metrics = {study: parse_yaml(text, study)[0]["metric"]["name"] for study, text in texts.items()}
     for study, text in texts.items():
         lines = [

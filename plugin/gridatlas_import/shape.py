@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas_import.columns import Column, joint_levels, plain_name, words
+from gridatlas.model.directions import words
+from gridatlas_import.columns import Column, joint_levels, plain_name
 from gridatlas_import.kinds import KindOfColumn, kinds_of
 from gridatlas_import.numerals import is_absent
 from gridatlas_import.rows import RawTable

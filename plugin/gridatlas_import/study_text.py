@@ -14,7 +14,10 @@ from gridatlas_import.propose import Proposal
 
 MAX_LISTED = 60
 """Levels of a factor up to which they are listed."""
-MEASURED = "# What was measured. A value outside of range is a problem; better: higher or lower."
+MEASURED = (
+    "# What was measured. A value outside of range is a problem; better: higher or lower. Without\n"
+    "# better, pages mark no best."
+)
 """The line above the metric."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*")
 _SEED = re.compile(r"(?<![a-z])(seeds?|random_state)(?![a-z])", re.IGNORECASE)
@@ -54,7 +57,8 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         parts.append(f"unit: {text_scalar(metric.unit)}")
     if metric.range:
         parts.append(f"range: [{metric.range[0]:f}, {metric.range[1]:f}]")
-    parts.append(f"better: {metric.better}")
+    if metric.better:
+        parts.append(f"better: {metric.better}")
     if metric.decimals is not None:
         parts.append(f"decimals: {metric.decimals}")
     lines = [
@@ -110,7 +114,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
     lines += [
         "",
         "# Sentences about the results, judged at every build. An example to adapt:",
-        *_claim(imported, facets, x, y),
+        *_claim(imported, facets, x, y, "best.value" if metric.better else "max"),
     ]
     return "\n".join(lines) + "\n"
 
@@ -185,6 +189,7 @@ def _claim(
     facets: Sequence[FactorColumn],
     x: FactorColumn,
     y: Sequence[FactorColumn],
+    best: str,
 ) -> list[str]:
     arguments = ", ".join(f"{facet.id}={json.dumps(imported.levels(facet)[0])}" for facet in facets)
     if any(not facet.id.isidentifier() for facet in facets):
@@ -192,9 +197,9 @@ def _claim(
     level = imported.levels(x)[-1]
     level = level if level_number(level) is not None else json.dumps(level)
     grid = f"grid({arguments})"
-    check = f"({grid}.column({level}) >= {grid}.best.value).any"
+    check = f"({grid}.column({level}) >= {grid}.{best}).any"
     if not y:
-        check = f"{grid}.at({keyword(x.id)}={level}) >= {grid}.best.value"
+        check = f"{grid}.at({keyword(x.id)}={level}) >= {grid}.{best}"
     return [
         "# claims:",
         f"#   - text: The best cell lies at {x.id.replace('_', ' ')} {level}.",

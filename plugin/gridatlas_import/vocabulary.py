@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from gridatlas.model.directions import LOWER, words_of
+
 Kind = Literal[
     "factor",  # a setting or subject that was varied on purpose
     "plain",  # few levels, an unknown name: perhaps a factor
@@ -39,11 +41,6 @@ RESULTS: tuple[Kind, ...] = (
 """Kinds that may be the metric, in the order in which they are."""
 
 
-def words_of(words: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(words.split())
-
-
 PROPORTIONS = words_of(
     "acc accuracy pass passed em exact match success successes solved win wins correct genauigkeit"
 )
@@ -56,15 +53,6 @@ SHARES = PROPORTIONS | words_of(
     """
 )
 """Words of metrics from 0 to 1, or to 100 %."""
-LOWER = words_of(
-    """
-    loss error err errors perplexity ppl latency time runtime duration seconds ms wer cer mae mse
-    rmse mape smape nll kl divergence bpb bpc regret fid brier ece cost memory vram energy distance
-    ttft tpot logloss mlogloss crossentropy entropy deviance misclassified fpr fnr eer der ter
-    rmsle nmse hamming elapsed verlust fehler
-    """
-)
-"""Words of metrics of which less is better."""
 PERFORMANCE = words_of(
     """
     latency throughput speedup ttft tpot qps rps gflops tflops gops bandwidth fps ips speed

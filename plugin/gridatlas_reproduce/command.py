@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from gridatlas.cli.shared import data_option, echo
+from gridatlas.cli.shared import data_option, echo, limit_option
 
 
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @data_option
+@limit_option
 @click.option("--study", required=True, metavar="ID", help="The study that the runs measured.")
 @click.option("--reading", required=True, metavar="ID", help="The reading to write.")
 @click.option("--label", metavar="TEXT", help="Name of the reading on pages.")

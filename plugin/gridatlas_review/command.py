@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gridatlas.cli.shared import NothingWritten, echo, format_option
+from gridatlas.cli.shared import NothingWritten, echo, format_option, limit_option
 from gridatlas.files.atomic import write_atomic
 from gridatlas.hosts.reporting import not_written
 from gridatlas.model.inert import AS_HTML, AS_JSON
@@ -59,6 +59,7 @@ def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
     callback=_kinds,
     help="Exit with 1 only for these kinds of changes: claims, checks, or claims,checks.",
 )
+@limit_option
 @click.option("--url", default="", callback=_web_address, help="Address of the site to link to.")
 def diff(
     base: str,

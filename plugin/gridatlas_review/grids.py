@@ -113,6 +113,8 @@ class GridChanges:
 
 def compare_best(old: Grid, new: Grid, match: Match) -> BestChange | None:
     """Another best cell or value of a grid, without a test; None where both stayed."""
+    if new.study.metric.better is None:
+        return None
     before, after = summarise(old), summarise(new)
     if before is None or after is None:
         return None if before is after else BestChange(before, after, True)

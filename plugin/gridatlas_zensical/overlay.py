@@ -98,6 +98,7 @@ def _add_extension(top: yaml.MappingNode, settings: Settings) -> None:
         "downloads": True,
         "into": options.into,
         "templates": options.templates,
+        "limits": dict(options.limits),
         "faults": f"{PLACE}/faults",
     }
     node = configuration.get(top, "markdown_extensions")

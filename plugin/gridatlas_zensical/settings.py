@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from gridatlas.hosts.sites import HostError, Project
 from gridatlas.model.addresses import is_below
+from gridatlas.model.limits import limits_of
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas_zensical import configuration
 
@@ -31,6 +33,7 @@ class Options:
     csp: bool = False
     prune_nav: bool = False
     compare_to: str = ""
+    limits: Mapping[str, int] = field(default_factory=dict)
 
 
 def options_of(given: Any, config: Path) -> Options:
@@ -53,11 +56,17 @@ def options_of(given: Any, config: Path) -> Options:
                 f"one of {join_names(by_name)}",
                 f"write {near} in its place" if near else "remove it",
             )
-        kind = bool if by_name[name].default in (True, False) else str
+        kind = type(getattr(Options(), name))
         if value is not None and not isinstance(value, kind):
-            expected = "true or false" if kind is bool else "a text"
+            expected = {bool: "true or false", dict: "names with numbers"}.get(kind, "a text")
             raise HostError(f"{place}: {name} is {value!r}", expected, "correct it")
     options = Options(**{name: value for name, value in given.items() if value is not None})
+    try:
+        limits_of(options.limits)
+    except ValueError as error:
+        raise HostError(
+            f"{place}: limits: {error}", "limits that there are", "correct it"
+        ) from None
     if not is_below(options.into):
         raise HostError(
             f"{place}: into is {quote(options.into)}", "a folder of the site", "write studies"

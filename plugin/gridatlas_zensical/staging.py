@@ -23,6 +23,7 @@ from gridatlas.hosts import fence_lines
 from gridatlas.hosts.markdown import EXPRESSION
 from gridatlas.hosts.reporting import not_written
 from gridatlas.hosts.sites import HostError, Project
+from gridatlas.model.limits import limited, limits_of
 from gridatlas.pages.meta import with_dataset, with_tags
 from gridatlas.pages.page import Page
 from gridatlas_zensical.folders import Content, Mirror, in_memory, of_file
@@ -79,8 +80,9 @@ class Staging:
         """
         settings = settings_of(self.project)
         try:
-            base, notes = self._base(settings.options)
-            site = self._site(settings, base, progress)
+            with limited(limits_of(settings.options.limits)):
+                base, notes = self._base(settings.options)
+                site = self._site(settings, base, progress)
             files = self._user_files(settings, site.assessments)
             # A page of the user's is kept, and ours is not added.
             ours = {

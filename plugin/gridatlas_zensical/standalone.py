@@ -39,6 +39,7 @@ from gridatlas.hosts.markdown import (
     register_fence,
 )
 from gridatlas.model.inert import get_logger, without_commands
+from gridatlas.model.limits import Limits, limited, limits_of
 from gridatlas.model.problems import only_problems, truncate_list
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.fence import FenceError, error_box
@@ -72,6 +73,7 @@ class StandaloneExtension(Extension):
             "downloads": [False, "Whether the site has the files of the grids, in grids/"],
             "into": ["studies", "Folder of the pages, for links to them"],
             "templates": ["", "Folder of templates that override ours by name; empty for none"],
+            "limits": [{}, "How large input may be, by names"],
             "faults": ["", "File that faults are added to, for the command that runs the host"],
         }
         super().__init__(**options)
@@ -98,6 +100,7 @@ class _Options:
     downloads: bool
     into: str
     templates: str
+    limits: dict[str, int]
     faults: str
 
 
@@ -198,6 +201,7 @@ class _Page:
             templates,
             file_signatures(templates) if templates else {},
             pages if options.downloads else None,
+            limits_of(options.limits),
         )
         loaded = _loaded.get(folder)
         if loaded is None or loaded.inputs != inputs:
@@ -218,6 +222,7 @@ class _Inputs:
     templates: Path | None
     template_files: FileSignatures
     pages: StudyPages | None
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +249,8 @@ def _load(folder: Path, inputs: _Inputs, quiet: bool) -> _Loaded:
     Args:
         quiet: Whether somebody else tells what is wrong with the data.
     """
-    assessments = load_data(folder, cache=inputs.cache)
+    with limited(inputs.limits):
+        assessments = load_data(folder, cache=inputs.cache)
     for problem in truncate_list([] if quiet else only_problems(assessments.problems)):
         log.warning("%s", problem)
     templates, pages = inputs.templates, inputs.pages

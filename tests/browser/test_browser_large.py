@@ -36,7 +36,8 @@ def _study(project: site_builds.Project, name: str) -> None:
     project.write(
         f"data/{_id(name)}/study.yml",
         f"format: 1\ntitle: {name}\n"
-        'metric: {name: Accuracy, unit: "%", range: [0, 100], decimals: 1}\nx: first\ny: second\n',
+        'metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100], decimals: 1}\n'
+        "x: first\ny: second\n",
     )
     lines = []
     for y in range(rows):

@@ -36,7 +36,7 @@ from gridatlas_reproduce.runner.units import Unit, cell_of, plan_as_json
 STUDY = b"""\
 format: 1
 title: A demo
-metric: {name: Accuracy, unit: "%", range: [0, 100]}
+metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100]}
 x: rate
 y: depth
 facets: [model]
@@ -297,7 +297,8 @@ TARGETS: Mapping[str, tuple[Callable[[bytes], None], tuple[bytes, ...]]] = {
 } | {f"import-{ending}": (_imported(ending), (seed,)) for ending, seed in TABLES.items()}
 """By name: what gets the bytes, and what they begin from."""
 HARMLESS_STUDY = {
-    "format": 1, "title": "A demo", "metric": {"name": "Accuracy", "range": [0, 100]},
+    "format": 1, "title": "A demo",
+    "metric": {"name": "Accuracy", "better": "higher", "range": [0, 100]},
     "x": "rate", "y": "depth", "facets": ["model"],
 }  # fmt: skip
 """The least that has a facet."""

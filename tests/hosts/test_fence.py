@@ -15,7 +15,7 @@ from site_builds import data_table, drawn_cells, figure_name, figures, text_of
 STUDY = """\
 format: 1
 title: Tuning
-metric: {name: Accuracy, column: accuracy, unit: "%", range: [0, 100], decimals: 1}
+metric: {name: Accuracy, better: higher, column: accuracy, unit: "%", range: [0, 100], decimals: 1}
 x: rate
 y: batch
 facets: [model, setting]

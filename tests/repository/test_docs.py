@@ -92,7 +92,7 @@ def test_tables_page_describes_every_column_and_state() -> None:
     assert {*OPTIONAL_COLUMNS, *STATES} - words(DOCS / "tables.md") == set()
 
 
-MAKE_PROBLEMS = ("Problem", "of", "problem", "unknown")
+MAKE_PROBLEMS = ("Problem", "NotRead", "of", "problem", "unknown")
 
 
 def problem_kinds() -> set[str]:
@@ -142,7 +142,7 @@ def test_measured_page_is_made_by_the_script() -> None:
 def test_options_page_has_every_option_with_its_default() -> None:
     page = (DOCS / "options.md").read_text("utf-8")
     for name, option in GridAtlasConfig._schema:
-        default = "none" if option.default is None else f"`{option.default}`"
+        default = "none" if option.default in (None, {}) else f"`{option.default}`"
         if isinstance(option.default, bool):
             default = default.lower()
         assert f"\n### `{name}`\n\nDefault: {default}. " in page

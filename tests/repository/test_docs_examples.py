@@ -24,7 +24,7 @@ from gridatlas.cli.main import main
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.schema import StudyFile
 
-LEAST = {"format": 1, "title": "t", "metric": {"name": "m"}, "x": "x", "y": "y"}
+LEAST = {"format": 1, "title": "t", "metric": {"name": "m", "better": "higher"}, "x": "x", "y": "y"}
 
 # --- pages that one follows -------------------------------------------------------------------
 

@@ -119,7 +119,7 @@ def test_a_package_knows_only_the_form_of_the_data(package: str) -> None:
 STUDY = """\
 format: 1
 title: A demo
-metric: {name: Accuracy, unit: "%", range: [0, 100]}
+metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100]}
 x: rate
 y: depth
 facets: [model]

@@ -198,7 +198,7 @@ TINY_STUDY = """\
 format: 1
 title: Learning rate and batch size
 summary: Two models, two rates, two sizes.
-metric: {name: Accuracy, column: accuracy, unit: "%", range: [0, 100], decimals: 1}
+metric: {name: Accuracy, better: higher, column: accuracy, unit: "%", range: [0, 100], decimals: 1}
 x: rate
 y: batch
 facets: [model]

@@ -19,7 +19,7 @@ from gridatlas.model.lookup import UnknownName
 STUDY = """\
 format: 1
 title: A sweep
-metric: {name: Accuracy, unit: "%", range: [0, 100]}
+metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100]}
 x: rate
 facets: [model]
 compare: [model]

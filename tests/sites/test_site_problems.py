@@ -153,6 +153,9 @@ def test_a_missing_data_folder(
         assert "There is no study yet" in text_of(site_builds.article(build.page("studies/")))
 
 
+ALL_OPTIONS = (
+    "the options are data, into, templates, cache, strict, csp, prune_nav, compare_to, limits"
+)
 TYPES = "Expected type: <class '{}'> but received: <class '{}'>"
 
 
@@ -164,6 +167,13 @@ TYPES = "Expected type: <class '{}'> but received: <class '{}'>"
         ({"data": ["data"]}, "data", TYPES.format("str", "list")),
         ({"templates": True}, "templates", TYPES.format("str", "bool")),
         ({"cache": 1.5}, "cache", TYPES.format("str", "float")),
+        ({"limits": 5}, "limits", "Expected names with numbers, such as levels: 100000"),
+        ({"limits": {"levls": 5}}, "limits", 'no limit "levls"; did you mean levels?'),
+        (
+            {"limits": {"levels": "many"}},
+            "limits",
+            'levels is "many"; write a whole number from 1, such as 5000',
+        ),
     ],
 )
 def test_an_option_of_the_wrong_type(
@@ -177,17 +187,23 @@ def test_an_option_of_the_wrong_type(
     )
 
 
+def test_the_option_limits_holds_for_the_data(tiny: Callable[..., Project]) -> None:
+    build = tiny(options={"limits": {"readings": 1, "file_bytes": 20}}).build()
+    assert (build.status, "[too-large]" in build.log, "at most 20 bytes" in build.log) == (
+        0,
+        True,
+        True,
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "right"),
     [
         ("datas", "did you mean data?"),
         ("comparee-to", "did you mean compare_to?"),
         ("data_", "did you mean data?"),
-        (5, "the options are data, into, templates, cache, strict, csp, prune_nav, compare_to"),
-        (
-            "zebra",
-            "the options are data, into, templates, cache, strict, csp, prune_nav, compare_to",
-        ),
+        (5, ALL_OPTIONS),
+        ("zebra", ALL_OPTIONS),
     ],
 )
 def test_an_option_that_there_is_not(

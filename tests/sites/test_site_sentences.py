@@ -15,7 +15,7 @@ Pages = Mapping[str, str]
 
 COMPARED = """format: 1
 title: Two models
-metric: {name: Accuracy, unit: "%", column: accuracy}
+metric: {name: Accuracy, better: higher, unit: "%", column: accuracy}
 x: rate
 y: depth
 facets: [model]
@@ -150,7 +150,7 @@ def test_no_axis_has_a_range_or_a_p_that_only_chance_may_have_made(
 
 READ = """format: 1
 title: Readings
-metric: {name: Score, column: score}
+metric: {name: Score, better: higher, column: score}
 x: rate
 y: depth
 facets: [model]
@@ -207,7 +207,7 @@ def test_why_one_reading_alone_gives_a_value(pages: Callable[..., Pages]) -> Non
 
 BENCHMARKS = """format: 1
 title: Settings
-metric: {name: Accuracy, unit: "%", column: accuracy}
+metric: {name: Accuracy, better: higher, unit: "%", column: accuracy}
 x: rate
 y: depth
 facets: [benchmark]
@@ -240,7 +240,7 @@ def test_ranks_and_regrets_have_no_interval_that_they_may_lie_outside(
 
 ONE = """format: 1
 title: One
-metric: {name: Accuracy, unit: "%", column: accuracy}
+metric: {name: Accuracy, better: higher, unit: "%", column: accuracy}
 x: rate
 y: depth
 facets: [benchmark]

@@ -21,7 +21,8 @@ from gridatlas.api import OpenGrid, OpenStudy, Studies
 Open = Callable[..., OpenStudy]
 
 FACETS = (
-    "facets: [model, seed]\nmetric: {name: Accuracy, unit: '%', range: [0, 100], decimals: 1}\n"
+    "facets: [model, seed]\n"
+    "metric: {name: Accuracy, better: higher, unit: '%', range: [0, 100], decimals: 1}\n"
 )
 CELLS = table(
     "model,seed,rate,depth,value,n,successes,state",
@@ -47,7 +48,7 @@ def opened(tmp_path: Path) -> Callable[..., Studies]:
 
 @pytest.fixture
 def demo(opened: Callable[..., Studies]) -> OpenStudy:
-    head = HEAD.replace("metric: {name: Accuracy}\n", FACETS)
+    head = HEAD.replace("metric: {name: Accuracy, better: higher}\n", FACETS)
     return opened({"demo": (head, CELLS)})["demo"]
 
 
@@ -478,3 +479,12 @@ def test_what_isnt_clear_in_a_frame_is_said_with_what_to_do(
     frame = runs() if "facets" in options else runs()[columns]
     with pytest.raises(ValueError, match=message):
         gridatlas.from_frame(frame, **options)
+
+
+def test_limits_hold_where_they_are_given(tmp_path: Path) -> None:
+    write_study(tmp_path / "data/demo")
+    with pytest.raises(gridatlas.DataProblems, match="at most 9 bytes"):
+        gridatlas.load(tmp_path / "data", limits={"file_bytes": 9})
+    with pytest.raises(ValueError, match='no limit "rwos"; did you mean rows'):
+        gridatlas.load(tmp_path / "data", limits={"rwos": 9})
+    assert [*gridatlas.load(tmp_path / "data")] == ["demo"]

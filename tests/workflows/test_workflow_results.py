@@ -28,7 +28,7 @@ from workflows import (
 STUDY = """\
 format: 1
 title: Tuning
-metric: {name: Accuracy}
+metric: {name: Accuracy, better: higher}
 x: rate
 y: batch
 claims:

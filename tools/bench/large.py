@@ -78,7 +78,13 @@ def _study(folder: Path, more: Mapping[str, Any]) -> None:
     study = {
         "format": 1,
         "title": "A large study",
-        "metric": {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1},
+        "metric": {
+            "name": "Accuracy",
+            "better": "higher",
+            "unit": "%",
+            "range": [0, 100],
+            "decimals": 1,
+        },
         "x": "first",
         "y": "second",
     }

@@ -117,14 +117,14 @@ class GridCells(Mapping[Point, CellView]):
 
     @cached_property
     def best(self) -> frozenset[Point]:
-        """The points with the best value, ties included; empty without any value."""
-        summary = summarise(self.grid)
+        """The points with the best value, ties included; empty without any value or direction."""
+        summary = summarise(self.grid) if self.grid.study.metric.better else None
         return frozenset((x.key, y.key) for x, y in summary.best) if summary else frozenset()
 
     @cached_property
     def best_undisputed(self) -> frozenset[Point]:
         """The points with the best undisputed value; empty unless the best value is disputed."""
-        summary = summarise(self.grid)
+        summary = summarise(self.grid) if self.grid.study.metric.better else None
         if summary is None or not summary.best_disputed or summary.best_undisputed is None:
             return frozenset()
         return frozenset((x.key, y.key) for x, y in summary.best_undisputed.at)

@@ -54,6 +54,8 @@ CLUSTERS = 30
 """Items that a standard error is taken over from which a χ² test takes it as known."""
 REPEATS = 3
 """Repeats of the experiment from which their mean has an interval."""
+NO_DIRECTION = "nothing says which values are better"
+"""Why no cell is tested of being the best, where a metric has no `better`."""
 SETTINGS_UP_TO = 2_500
 """Settings up to which mean ranks are computed; permutations of more take too long."""
 
@@ -178,8 +180,9 @@ def _grid(
 ) -> GridUncertainty:
     if evidence is None:
         return GridUncertainty(counts.reason)
-    tested, best = GridUncertainty(counts.reason), dict[Point, bool]()
-    if not counts.reason:
+    reason = counts.reason or ("" if grid.study.metric.better else NO_DIRECTION)
+    tested, best = GridUncertainty(reason), dict[Point, bool]()
+    if not reason:
         tested, best = _tests(grid, counts.cells, spreads)
     return _Intervals(grid, evidence, _limits(grid, bool(counts.cells))).into(tested, best)
 
@@ -216,15 +219,16 @@ def _tests(
 ) -> tuple[GridUncertainty, dict[Point, bool]]:
     """What is tested of a grid, and of each of its cells whether it may be the best."""
     study, points = grid.study, list(counts)
+    better = study.metric.better or "higher"
     shares = shares_by_item(grid)
     given = [shares.get(point) for point in points]
     paired = len(points) <= PAIRED_UP_TO and all_paired(given)
     chosen = (
-        best_set_paired([share.values for share in given if share], study.metric.better, ALPHA)
+        best_set_paired([share.values for share in given if share], better, ALPHA)
         if paired
         else best_set(
             [counts[point] for point in points],
-            study.metric.better,
+            better,
             ALPHA,
             [spreads.get(point) for point in points],
         )
@@ -349,7 +353,7 @@ def _defaults(results: Results, counts: Mapping[Levels, GridCounts]) -> dict[str
     The facet is the one whose levels hold the items, such as the benchmark.
     """
     study = results.study
-    if study.trials is None:
+    if study.trials is None or study.metric.better is None:
         return {}
     index = [facet.id for facet in study.facets].index(study.trials.items)
     groups: dict[Levels, list[GridCounts]] = {}
@@ -380,7 +384,7 @@ def _default(results: Results, group: Sequence[GridCounts]) -> Defaults | None:
     study = results.study
     scale = share_scale(study) or 1
     standing = good_default(
-        [[table[point] for point in points] for table in tables], study.metric.better
+        [[table[point] for point in points] for table in tables], study.metric.better or "higher"
     )
     ordered = sorted(
         zip(points, standing.settings, strict=True), key=lambda pair: (pair[1].rank, pair[1].regret)

@@ -17,7 +17,9 @@ from gridatlas.charts.card import SocialCard
 from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawable, Drawing, Picture
 from gridatlas.files.cache import cache_key
+from gridatlas.files.door import read_file
 from gridatlas.model.addresses import SiteAddress
+from gridatlas.model.limits import Limits, NotRead, limits
 from gridatlas.model.problems import Problem
 from gridatlas.pages.agreement import pairs_csv
 from gridatlas.pages.embeds import embed_path
@@ -49,14 +51,16 @@ class ServeCache:
     """Reads and plans the studies that changed, and gives the others as they were."""
 
     def __init__(self) -> None:
-        self._loaded: dict[tuple[Path, str], tuple[str, Assessment | tuple[Problem, ...]]] = {}
+        self._loaded: dict[
+            tuple[Path, str, Limits], tuple[str, Assessment | tuple[Problem, ...]]
+        ] = {}
         self._plans: dict[str, tuple[StudyPlan, tuple[object, ...]]] = {}
 
     def load_study(
         self, folder: Path, name: str, progress: Callable[[str], None], cache: Path | None = None
     ) -> Assessment | tuple[Problem, ...]:
         """As `load_study`."""
-        key, before = (folder, name), _content_digest(folder)
+        key, before = (folder, name, limits()), _content_digest(folder)
         digest, loaded = self._loaded.get(key, ("", None))
         if loaded is not None and digest == before:
             return loaded
@@ -98,14 +102,14 @@ def _is_same(first: Assessment, second: Assessment) -> bool:
 
 def _content_digest(folder: Path) -> str | None:
     """A hash of all files in a folder; None where one can't be read, or is elsewhere."""
-    parts: list[bytes] = []
+    parts: list[str | bytes] = []
     try:
         for path in (folder, *sorted(folder.rglob("*"))):
             if path.is_symlink():
                 return None
             parts.append(os.fsencode(path.relative_to(folder)))
-            parts.append(path.read_bytes() if path.is_file() else b"")
-    except OSError:
+            parts.append(cache_key(read_file(path)) if path.is_file() else b"")
+    except (OSError, NotRead):
         return None
     return cache_key(*parts)
 

@@ -39,7 +39,7 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
         for axis in study.varied
     )
     scale = alt.Scale(scheme="yellowgreenblue")
-    if study.metric.better == "lower":  # the better end is dark
+    if study.metric.falls:  # the better end is dark
         scale = alt.Scale(scheme="yellowgreenblue", reverse=True)
     level = all(len(str(key)) <= LEVEL_LETTERS for key in across)
     chart: Chart = (

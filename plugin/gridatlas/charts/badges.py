@@ -41,7 +41,7 @@ def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
     summary = summarise(grid)
     extreme = grid.study.extreme
     if uncertainty.level is None:  # What no test can rank is only the highest that was printed.
-        extreme = "lowest" if metric.better == "lower" else "highest"
+        extreme = "lowest" if metric.falls else "highest"
     label = f"{extreme} {metric.name}"
     if summary is None:
         return _badge(grid, label, "no value", NOTHING)

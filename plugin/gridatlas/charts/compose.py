@@ -61,7 +61,7 @@ def draw_grid(
         metric.unit,
         domain or own_domain([grid]),
         partial(format_value, decimals=metric.decimals or 0),
-        metric.better == "lower",
+        metric.falls,
     )
     best = GridCells(grid).best
     best_set = _proper(best_set, grid)
@@ -123,7 +123,7 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
             difference_unit(study.metric.unit),
             domain or difference_domain([difference]),
             partial(format_difference, decimals=metric.decimals or 0),
-            metric.better == "lower",
+            metric.falls,
         ),
         _difference_entries(difference),
     )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.reading import Kind, ReadingView
+from gridatlas.checks.reading import Kind, ReadingView, Sheet
 from gridatlas.checks.words import cells_text, decimals_text, of_values, percent, plain, span
 from gridatlas.model.format import format_value, is_are, many, places_of
-from gridatlas.model.study import Levels, Point
+from gridatlas.model.study import Levels, Point, Study
 from gridatlas.results.items import share_scale
 
 SAYS_NOTHING = Fraction(9, 10)
@@ -50,9 +50,11 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
         return []
     shares: list[_Share] = []
     unknown: dict[Levels, list[Point]] = {}
-    for sheet in view.sheets:
-        if any(level.aggregate for level in view.study.levels_of(sheet.levels)):
-            continue
+    computed: dict[Levels, set[Kind]] = {}
+    sheets = [sheet for sheet in view.sheets if not _is_aggregate(view.study, sheet)]
+    if not any(_has_trials(view.study, sheet) for sheet in sheets):
+        return _without_trials(view, scale, sheets)
+    for sheet in sheets:
         by_trials = view.study.trials_at(sheet.levels)
         without_n = set()
         for kind, times in sheet.kinds.items():
@@ -66,23 +68,57 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
                 places = places_of(value)
                 passing = passing_share(n, places, scale)
                 shares.append(_Share(sheet.levels, kind, times, value, places, n, passing))
+            else:
+                computed.setdefault(sheet.levels, set()).add(kind)
         if without_n:
             unknown[sheet.levels] = [point for point, _ in sheet.cells_of(without_n)]
     results = []
     if unknown:
         number = sum(map(len, unknown.values()))
-        statement = f"The number of trials behind {many(number, 'value')} is unknown."
-        results.append(
-            view.result("k-of-n", unknown, statement, "", outcome="not testable", untested=unknown)
-        )
+        results.append(_unknown(view, unknown, number, unknown))
     few = len({share.n for share in shares}) <= MAX_TRIAL_NUMBERS
     groups: dict[int, list[_Share]] = {}
     for share in shares:
         groups.setdefault(share.n if few else share.passing > SAYS_NOTHING, []).append(share)
-    return results + [_counts_of(view, scale, groups[key]) for key in sorted(groups)]
+    return results + [_counts_of(view, scale, groups[key], computed) for key in sorted(groups)]
 
 
-def _counts_of(view: ReadingView, scale: int, shares: Sequence[_Share]) -> CheckResult:
+def _is_aggregate(study: Study, sheet: Sheet) -> bool:
+    return any(level.aggregate for level in study.levels_of(sheet.levels))
+
+
+def _has_trials(study: Study, sheet: Sheet) -> bool:
+    return study.trials_at(sheet.levels) is not None or any(
+        kind.n is not None for kind in sheet.kinds
+    )
+
+
+def _without_trials(view: ReadingView, scale: int, sheets: Sequence[Sheet]) -> list[CheckResult]:
+    """The result of a reading none of whose values has trials; none for what is no share."""
+    number = 0
+    for sheet in sheets:
+        if not all(0 <= float(kind.text) <= scale for kind in sheet.kinds):
+            return []
+        number += sum(sheet.kinds.values())
+    return [_unknown(view, [sheet.levels for sheet in sheets], number)] if number else []
+
+
+def _unknown(
+    view: ReadingView,
+    grids: Iterable[Levels],
+    number: int,
+    points: Mapping[Levels, Sequence[Point]] | None = None,
+) -> CheckResult:
+    statement = f"The number of trials behind {many(number, 'value')} is unknown."
+    return view.result("k-of-n", grids, statement, "", outcome="not testable", untested=points)
+
+
+def _counts_of(
+    view: ReadingView,
+    scale: int,
+    shares: Sequence[_Share],
+    computed: Mapping[Levels, set[Kind]],
+) -> CheckResult:
     number = span([share.n for share in shares])
     trials = f"{number} {'trial' if number == '1' else 'trials'}"
     alike: Counter[tuple[int, int]] = Counter()
@@ -125,6 +161,11 @@ def _counts_of(view: ReadingView, scale: int, shares: Sequence[_Share]) -> Check
     fine = total - sum(map(len, cells_of.values()))
     statement = f"{fine} of {many(total, 'value')} {is_are(fine)} possible with {trials}."
     nothing = passing > SAYS_NOTHING
+    # Another result may judge the other values of a grid, so these must be told apart.
+    unjudged = dict(computed)
+    if nothing:
+        for share in shares:
+            unjudged[share.levels] = unjudged.get(share.levels, set()) | {share.kind}
     return view.result(
         "k-of-n",
         [share.levels for share in shares],
@@ -135,6 +176,11 @@ def _counts_of(view: ReadingView, scale: int, shares: Sequence[_Share]) -> Check
         findings,
         "says nothing" if nothing else "passed",
         f"Values as counts of {trials}",
+        {
+            sheet.levels: [point for point, _ in sheet.cells_of(unjudged[sheet.levels])]
+            for sheet in view.sheets
+            if sheet.levels in unjudged
+        },
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +12,18 @@ from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Kind, ReadingView, Sheet
 from gridatlas.checks.words import CHANCE, cells_text, decimals_text, of_values, plain
 from gridatlas.model.format import many, places_of
-from gridatlas.model.study import Levels, Point
+from gridatlas.model.study import Point
+
+MOST_DIGITS = 6
+"""Digits of a value up to which a person types it, or a figure prints it."""
+BY_PERSON = (
+    "Looks at values that a person typed or a figure prints: at most 6 digits, with zeros at the "
+    "end. Detects a missing or extra decimal. Doesn't detect a wrong digit."
+)
+BY_PROGRAM = (
+    "A program wrote them, with all their digits or without zeros at the end, so that decimals "
+    "say nothing of mistakes. The check is for values that a person typed or a figure prints."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +48,9 @@ class _Printed:
             times[places[kind]] += sheet.kinds[kind]
         return cls(sheet, places, times)
 
-    def unlike(self, places: int) -> Mapping[Kind, int]:
+    def unlike(self, *places: int) -> Mapping[Kind, int]:
         """The kinds of cells with other decimals."""
-        return {kind: own for kind, own in self.places.items() if own != places}
+        return {kind: own for kind, own in self.places.items() if own not in places}
 
     def cells_of(self, kinds: Mapping[Kind, int]) -> Iterator[tuple[Point, str]]:
         """The cells of some kinds with their values, row by row."""
@@ -60,13 +71,23 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
         levels: _usual(grid.times) if grid.times.total() >= 3 else usual
         for levels, grid in printed.items()
     }
-    odd = {levels: grid.unlike(own[levels]) for levels, grid in printed.items()}
-    number = sum(grid.times.total() - grid.times[own[at]] for at, grid in printed.items())
+    odd = {levels: grid.unlike(own[levels], usual) for levels, grid in printed.items()}
+    texts = {kind.text for grid in printed.values() for kind in grid.places}
+    unlike = {kind.text for kinds in odd.values() for kind in kinds}
     apart = [levels for levels in printed if own[levels] != usual]
-    if number * 5 > total or len(apart) * 5 > len(printed):
+    statement = f"{every[usual]} of {many(total, 'value')} have {decimals_text([usual])}."
+    # Each value counts once: where most are 100.0, a rare 98.75 isn't an exception.
+    if len(unlike) * 5 > len(texts) or len(apart) * 5 > len(printed):
         statement = f"The {total} values have {decimals_text(every)}."
         strength = "Too many values differ: there is no usual number of decimals to compare with."
         return [view.result("decimals", printed, statement, strength, outcome="not testable")]
+    if unlike and any(map(_is_long, texts)):
+        statement = f"The {total} values have {decimals_text(every)}."
+        return [view.result("decimals", printed, statement, BY_PROGRAM, outcome="not testable")]
+    writer = _Writer.of([*map(Decimal, texts)] if unlike else [], usual)
+    if unlike and writer.drops_all(every[usual]):
+        statement += " None of them ends in 0."
+        return [view.result("decimals", printed, statement, BY_PROGRAM, outcome="not testable")]
     findings = [
         view.finding(
             "decimals",
@@ -83,22 +104,12 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
     shorter = all(
         places < own[levels] for levels, kinds in odd.items() for places in kinds.values()
     )
-    dropped = number > 0 and shorter and not _keeps_zeros(printed, usual)
-    strength = "Detects a missing or extra decimal. Doesn't detect a wrong digit."
-    statement = f"{every[usual]} of {many(total, 'value')} have {decimals_text([usual])}."
-    if dropped and Fraction(9, 10) ** every[usual] < CHANCE:
-        statement += " None of them ends in 0, so the source seems to drop zeros at the end."
-        return [view.result("decimals", printed, statement, strength, findings)]
+    doubt = writer.doubt(shorter, every[usual])
     for levels, kinds in odd.items():
         if not kinds:
             continue
         text = decimals_text([own[levels]])
         sure = f"The others have {text}" + (", with zeros at the end." if shorter else ".")
-        if dropped:
-            sure = (
-                f"Not certain: none of the {every[usual]} values with {decimals_text([usual])} "
-                "ends in 0, so the source may drop zeros at the end."
-            )
         cells = [*printed[levels].cells_of(kinds)]
         findings.append(
             view.finding(
@@ -108,11 +119,11 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
                 f"{of_values(len(cells), printed[levels].times.total())} not printed with {text}: "
                 + cells_text(view.study, cells),
                 "A digit or the decimal point may be missing or extra.",
-                sure,
-                note=dropped,
+                f"Not certain: {doubt}." if doubt else sure,
+                note=bool(doubt),
             )
         )
-    return [view.result("decimals", printed, statement, strength, findings)]
+    return [view.result("decimals", printed, statement, BY_PERSON, findings)]
 
 
 def _usual(times: Counter[int]) -> int:
@@ -120,14 +131,58 @@ def _usual(times: Counter[int]) -> int:
     return max(times, key=lambda places: (times[places], places))
 
 
-def _keeps_zeros(printed: Mapping[Levels, _Printed], usual: int) -> bool:
-    """Whether a value with the usual decimals ends in 0.
-
-    47.30 that a program wrote as 47.3 looks like a value that lost a digit.
-    """
-    return any(
-        plain(Decimal(kind.text))[-1] == "0"
-        for grid in printed.values()
-        for kind, places in grid.places.items()
-        if places == usual
+def _is_long(text: str) -> bool:
+    """Whether a value has more digits than people type, without zeros at either end."""
+    return (
+        len(text) > MOST_DIGITS and len(Decimal(text).normalize().as_tuple().digits) > MOST_DIGITS
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """What the values of a reading say of how they were written.
+
+    Attributes:
+        usual: Their usual number of decimals.
+        zeros: Whether a value with as many ends in 0: 47.30 that a program wrote as 47.3 looks like
+            a value that lost a digit.
+        drops: Whether all could be of a program that drops zeros at the end, but that of 47.0.
+        alike: Whether all could be rounded to the same number of digits: 8.32, 12.6, 126.
+    """
+
+    usual: int
+    zeros: bool
+    drops: bool
+    alike: bool
+
+    @classmethod
+    def of(cls, values: Sequence[Decimal], usual: int) -> _Writer:
+        texts = [plain(value) for value in values]
+        ending = [text for text in texts if "." in text and text.endswith("0")]
+        whole = any("." not in text for text in texts)
+        drops = not any(places_of(Decimal(text)) > 1 for text in ending) and not (ending and whole)
+        sizes = Counter(len(value.as_tuple().digits) for value in values if value)
+        fitting = sizes[max(sizes, default=0)]
+        return cls(
+            usual,
+            any(text[-1] == "0" for text in texts if places_of(Decimal(text)) == usual),
+            drops,
+            fitting == sizes.total() or (drops and fitting * 5 >= sizes.total() * 4),
+        )
+
+    def drops_all(self, number: int) -> bool:
+        """Whether none of so many values ends in 0, as one in ten does where zeros are kept."""
+        return self.usual > 0 and not self.zeros and Fraction(9, 10) ** number < CHANCE
+
+    def doubt(self, shorter: bool, number: int) -> str:
+        """Why values with other decimals may be right; empty where nothing explains them."""
+        if shorter and not self.zeros:
+            return (
+                f"none of the {number} values with {decimals_text([self.usual])} ends in 0, so "
+                "the source may drop zeros at the end"
+            )
+        if self.alike:
+            return "all values may be rounded to the same number of digits"
+        if self.drops and not self.usual:
+            return "the source may drop zeros at the end"
+        return ""

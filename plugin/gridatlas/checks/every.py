@@ -154,6 +154,8 @@ def reading_results(
     """
     supplies = reading.id in (supplying(study) if shown is None else shown)
     view = view_of(study, reading, "problem" if supplies else "note")
+    # What contradicts itself is wrong, whether or not it is shown.
+    own = replace(view, severity="problem")
 
     def part(levels: Levels, point: Point) -> Cell | None:
         own = reading.cells.get((levels, point))
@@ -161,12 +163,12 @@ def reading_results(
 
     return (
         *check_aggregates(view, part),
-        *check_counts(view),
+        *check_counts(view if reading.entry.approximate else own),
         *check_repeats(view, "row"),
         *check_repeats(view, "column"),
         *check_runs(view),
         *check_decimals(view),
         *check_disputed(view, reading),
         *check_stated_ranges(view, reading),
-        *check_transcription(view, reading),
+        *check_transcription(own, reading),
     )

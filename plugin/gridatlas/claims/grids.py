@@ -102,8 +102,8 @@ class Numbers(Cells[Decimal]):
     def _extreme(self, best: bool) -> Extreme:
         if self.higher is None:
             raise Fault(
-                "best and worst are not clear here: these are levels, or lower is better in a grid "
-                "behind them",
+                "best and worst are not clear here: these are levels, or a grid behind them lacks "
+                "better: higher",
                 ".min or .max",
                 "grid(...).min < 3",
             )

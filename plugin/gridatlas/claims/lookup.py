@@ -80,7 +80,7 @@ class Lookup:
             whose = f"the reading {reading.id}" if reading else study.id
             raise self._wrong(no_grid(whose, levels, grids), self.example(study, grids))
         values = self._values(results, levels, reading)
-        higher = study.metric.better == "higher"
+        higher = {"higher": True, "lower": False, None: None}[study.metric.better]
         name = self._name(study, levels, reading if named else None)
         sources = (Source(study.id, levels, name, study.x, study.second, values, higher),)
         given = self.scope.given

@@ -50,7 +50,7 @@ class Source:
 
     Attributes:
         name: `R1-Qwen | AIME24`, with the study or the reading where it isn't the usual one.
-        higher: Whether a higher value is better.
+        higher: Whether a higher value is better; None where nothing says so.
         fixed: Where a column (row) was taken from it: the level of x (y) that it lies at.
     """
 
@@ -60,7 +60,7 @@ class Source:
     x: Factor = field(compare=False)
     y: Factor | None = field(compare=False)
     values: Mapping[Point, Decimal | None] = field(compare=False, repr=False)
-    higher: bool = field(compare=False)
+    higher: bool | None = field(compare=False)
     fixed: Point = ("", "")
 
     def place(self, point: Point) -> Place:

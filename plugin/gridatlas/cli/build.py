@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from gridatlas import registry
 from gridatlas.cli.serve import build_site, config_option, host_option
-from gridatlas.cli.shared import data_option
+from gridatlas.cli.shared import data_option, limit_option
 from gridatlas.model.problems import join_names
 
 
@@ -55,6 +55,7 @@ from gridatlas.model.problems import join_names
     help="Folder of the cache.",
 )
 @click.option("--url", default="", help="Address of the published site.")
+@limit_option
 @click.option(
     "--no-directory-urls",
     is_flag=True,
@@ -110,7 +111,7 @@ _OF_SITE = {"host": "--host", "config_file": "--config-file", "strict": "--stric
 _OF_FOLDER = {
     "data": "--data", "form": "--format", "pages": "--pages", "templates": "--templates",
     "cache": "--cache", "url": "--url", "no_directory_urls": "--no-directory-urls",
-    "into": "--into", "as_json": "--json",
+    "into": "--into", "as_json": "--json", "limit": "--limit",
 }  # fmt: skip
 
 
@@ -118,7 +119,7 @@ def _refuse_mixed(context: click.Context, whole: bool) -> None:
     """Refuse options that mean nothing for what is built."""
     given = {
         name
-        for name in context.params
+        for name in (str(parameter.name) for parameter in context.command.params)
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
     if whole:

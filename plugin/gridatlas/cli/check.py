@@ -12,7 +12,7 @@ import click
 
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.cli.shared import coloured, echo, format_option
+from gridatlas.cli.shared import coloured, echo, format_option, limit_option
 from gridatlas.model.format import many
 from gridatlas.model.inert import AS_JSON, without_commands
 from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
@@ -24,6 +24,7 @@ from gridatlas.model.problems import ALIKE, More, Problem, only_problems, trunca
     ["text", "json", "github"],
     "text for people, json for programs, github for annotations in GitHub Actions.",
 )
+@limit_option
 @click.option("--quiet", "-q", is_flag=True, help="Print problems only.")
 @click.option(
     "--all",

@@ -10,6 +10,7 @@ from typing import IO, Any, TypeVar
 import click
 
 from gridatlas.model.inert import AS_TEXT, without_commands
+from gridatlas.model.limits import limited, limits_of
 
 data_option = click.option(
     "--data",
@@ -19,6 +20,27 @@ data_option = click.option(
     help="Folder of the studies.",
 )
 
+
+def _limits(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+    numbers: dict[str, object] = {}
+    for pair in given:
+        name, _equals, number = pair.partition("=")
+        numbers[name.strip()] = int(number) if number.strip().isdecimal() else number
+    try:
+        context.with_resource(limited(limits_of(numbers)))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+limit_option = click.option(
+    "--limit",
+    metavar="NAME=NUMBER",
+    multiple=True,
+    expose_value=False,
+    callback=_limits,
+    help="How large input may be, such as levels=100000. Repeatable.",
+)
+"""Holds until the command ends."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _JSON = "gridatlas.json"

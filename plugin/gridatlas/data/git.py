@@ -7,10 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from gridatlas.model.limits import NotRead, check_limit
 from gridatlas.model.problems import quote
-
-LARGEST = 2 * 2**30
-"""Bytes of a data folder up to which it is written to a temporary folder."""
 
 
 class RevisionError(Exception):
@@ -114,10 +112,13 @@ def write_data(revision: Revision, folder: Path) -> None:
     if listing is None:
         raise RevisionError(_no_folder(revision))
     entries = [_entry(line, revision) for line in listing.split(b"\0") if line]
-    if sum(size for _, _, size, _ in entries) > LARGEST:
+    try:
+        check_limit("revision_bytes", sum(size for _, _, size, _ in entries), "bytes")
+    except NotRead as error:
         raise RevisionError(
-            f"the data folder of {quote(revision.name)} has more than {LARGEST:,} bytes"
-        )
+            f"the data folder of {quote(revision.name)} has {error.found}, and may have "
+            f"{error.expected}; {error.fix}"
+        ) from None
     links = []
     blobs = _blobs(revision, [(name, size) for _, name, size, _ in entries])
     for (mode, _, _, path), content in zip(entries, blobs, strict=True):

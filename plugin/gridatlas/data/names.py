@@ -12,6 +12,7 @@ from decimal import Decimal
 from gridatlas.data.columns import OPTIONAL_COLUMNS, factor_ids
 from gridatlas.data.reader import StudySource
 from gridatlas.data.text import NAMEABLE, unnameable
+from gridatlas.model.directions import says_lower
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES, PLACEHOLDER, RESERVED_FACETS, level_number
 
@@ -148,6 +149,8 @@ def _check_ids(source: StudySource) -> list[Problem]:
                 "name the column that holds the metric",
             )
         )
+    if file.metric.better is None and says_lower(f"{file.metric.name} {file.metric.column}"):
+        problems.append(here.problem("no-direction", ("metric",), quote(file.metric.name)))
     beside = file.spread.column if file.spread else ""
     if beside in (*ids, file.metric.column, "reading", *OPTIONAL_COLUMNS) and beside != "stderr":
         problems.append(

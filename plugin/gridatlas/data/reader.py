@@ -16,6 +16,7 @@ from gridatlas.data.runs import RunFiles, read_runs
 from gridatlas.data.tables import Table, read_table
 from gridatlas.data.text import found_and_expected, outside, read_text
 from gridatlas.data.yaml import KeyPath, parse_yaml
+from gridatlas.model.limits import excess
 from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import FORMAT, ReadingEntry, StudyFile
 
@@ -64,11 +65,10 @@ def read_study(folder: Path, name: str) -> tuple[StudySource | None, list[Proble
         name: The folder's path as it shall stand in messages.
     """
     study_name = f"{name}/{STUDY_FILE}"
-    for path, called in ((folder, name), (folder / STUDY_FILE, study_name)):
-        problem = outside(path, folder.parent, called)
-        if problem:
-            return None, [problem]
-    text, problems = read_text(folder / STUDY_FILE, study_name)
+    problem = outside(folder, folder.parent, name)
+    if problem:
+        return None, [problem]
+    text, problems = read_text(folder / STUDY_FILE, study_name, folder.parent)
     if text is None:
         return None, problems
     tree, lines, problems = parse_yaml(text, study_name)
@@ -78,6 +78,10 @@ def read_study(folder: Path, name: str) -> tuple[StudySource | None, list[Proble
     if file is None:
         return None, problems
     readings = file.readings or (ReadingEntry(id="cells", file=DEFAULT_TABLE),)
+    line = nearest_line(lines, ("readings",))
+    many = excess("readings", len(readings), "readings", study_name, line, "readings")
+    if many:
+        return None, [many]
     tables: dict[str, Table] = {}
     documents: dict[str, str] = {}
     for index, reading in enumerate(readings):
@@ -218,7 +222,7 @@ def _read_reading(
     problem = _outside_folder(folder, name, reading.file, line, "readings.file")
     if problem:
         return None, [problem]
-    return read_table(folder / reading.file, f"{name}/{reading.file}")
+    return read_table(folder / reading.file, f"{name}/{reading.file}", folder)
 
 
 def _read_document(
@@ -227,7 +231,9 @@ def _read_document(
     problem = _outside_folder(folder, name, file, line, "readings.text")
     if problem:
         return None, [problem]
-    return read_text(folder / file, f"{name}/{file}")
+    text, problems = read_text(folder / file, f"{name}/{file}", folder)
+    long = excess("document_characters", len(text or ""), "characters", f"{name}/{file}")
+    return (None, [long]) if long else (text, problems)
 
 
 def _outside_folder(

@@ -14,10 +14,11 @@ from typing import NamedTuple, TypeVar, cast
 from gridatlas.data.columns import spread_columns
 from gridatlas.data.levels import too_long
 from gridatlas.data.reader import StudySource
-from gridatlas.data.tables import Table
+from gridatlas.data.tables import Table, too_many
 from gridatlas.model.categorical import Categorical, combine, encode, numbered, rows_with
 from gridatlas.model.cells import At, Cells
-from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
+from gridatlas.model.limits import NotRead, beyond, limits
+from gridatlas.model.problems import ALIKE, Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import (
     LONGEST_NAME,
     MOST_TRIALS,
@@ -117,6 +118,8 @@ class _Rows:
             )
             found = [*filter(None, levels), *distinct[codes[row]].problems]
             problems[row] = [replace(problem, line=self.table.lines[row]) for problem in found]
+            if len(bad) > limits().problems:
+                raise _too_many(len(bad), problems[row][0])
         return problems
 
     @cached_property
@@ -331,7 +334,11 @@ def read_readings(
         if entry.id not in tables:
             continue
         rows = _Rows(source, tables[entry.id], factors, entry.id)
-        reading, found = _reading(rows, entry)
+        try:
+            reading, found = _reading(rows, entry)
+        except NotRead as refused:
+            problems.append(refused.problem(rows.table.name))
+            continue
         # A reading that supplies no shown value only has notes about levels of its own.
         supplies = not readings or not covered.issuperset(reading.cells)
         problems += found + _outside(rows, reading, "problem" if supplies else "note")
@@ -339,6 +346,10 @@ def read_readings(
             covered.update(at for at, cell in reading.cells.items() if cell.value is not None)
         readings.append(reading)
     return tuple(readings), problems
+
+
+def _too_many(number: int, first: Problem) -> NotRead:
+    return beyond("problems", too_many(number, first.line, first.found), "such rows")
 
 
 def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
@@ -363,6 +374,8 @@ def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
             )
             for row in same_cell[1:]
         ]
+        if len(problems) > limits().problems:
+            raise _too_many(len(problems), problems[0])
     cells = rows.cells_at(first_rows, given)
     outside_rows = sorted(rows.outside)
     levels_outside = (
@@ -424,10 +437,12 @@ def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]
         for name, key in keys:
             if key not in rows.factors[name].keys:
                 lines.setdefault((name, key), []).append(cell.line or 0)
-    problems = []
+    problems: list[Problem] = []
     for (name, key), at in lines.items():
         listed = rows.factors[name].keys
-        near = None if level_number(key) is not None else nearest(key, listed)
+        # The nearest of many names takes long to find, and only the first are read.
+        is_text = level_number(key) is None and len(problems) < ALIKE
+        near = nearest(key, listed) if is_text else None
         add = f"add {key} under factors.{name}.levels"
         problems.append(
             Problem(

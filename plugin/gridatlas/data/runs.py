@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from gridatlas.data.tables import Table, read_table
 from gridatlas.data.text import found_and_expected, outside, read_text, unprintable
 from gridatlas.model.categorical import numbered
+from gridatlas.model.limits import NotRead, check_json, excess
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import LevelKey
 
@@ -122,7 +123,11 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
     here = folder / FOLDER
     files: list[Path] = []
     problems: list[Problem] = []
-    for file in sorted((*here.glob("*.json"), *here.glob(f"*{PARQUET}"))):
+    found_files = sorted((*here.glob("*.json"), *here.glob(f"*{PARQUET}")))
+    many = excess("runs", len(found_files), "files of runs", f"{name}/{FOLDER}")
+    if many:
+        return RunFiles(names=frozenset(file.stem for file in found_files)), [many]
+    for file in found_files:
         run_name = f"{name}/{FOLDER}/{file.name}"
         problem = outside(file, folder.parent, run_name) or _named(file.name, run_name)
         if problem:
@@ -136,7 +141,7 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
         path = here / f"{file.stem}{OUTCOMES}"
         path = path if path in files else here / f"{file.stem}{PARQUET}"
         outcomes_name = f"{name}/{FOLDER}/{path.name}"
-        tree, found = _read_json(file, run_name)
+        tree, found = _read_json(file, run_name, folder.parent)
         problems += found
         manifest = _typed(Manifest, tree, run_name, problems)
         if manifest is None or tree is None:
@@ -147,9 +152,11 @@ def read_runs(folder: Path, name: str) -> tuple[RunFiles, list[Problem]]:
         outcomes = None
         if path in files:
             if path.name.endswith(PARQUET):
-                content, found = read_outcomes_table(path, outcomes_name, file.stem, COLLECT)
+                content, found = read_outcomes_table(
+                    path, outcomes_name, file.stem, COLLECT, folder.parent
+                )
             else:
-                content, found = _read_json(path, outcomes_name)
+                content, found = _read_json(path, outcomes_name, folder.parent)
             problems += found
             outcomes = _typed(OutcomesContent, content, outcomes_name, problems)
             if outcomes is not None and outcomes.run != manifest.run:
@@ -191,13 +198,16 @@ def _other_name(name: str, run: str, stem: str) -> Problem:
     )
 
 
-def _read_json(path: Path, name: str) -> tuple[dict[str, Any] | None, list[Problem]]:
-    text, problems = read_text(path, name)
+def _read_json(path: Path, name: str, within: Path) -> tuple[dict[str, Any] | None, list[Problem]]:
+    text, problems = read_text(path, name, within)
     if text is None:
         return None, problems
     fix = f"{COLLECT}: it may be half written"
     try:
+        check_json(text)
         tree = json.loads(text)
+    except NotRead as refused:
+        return None, [refused.problem(name)]
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         what = getattr(error, "msg", "nested too deep")
@@ -259,7 +269,7 @@ COLUMNS = ("item", "samples", "correct")
 
 
 def read_outcomes_table(
-    path: Path, name: str, run: str, fix: str
+    path: Path, name: str, run: str, fix: str, within: Path
 ) -> tuple[dict[str, Any] | None, list[Problem]]:
     """The content of a table of outcomes, as its JSON form has it, in the order of its rows.
 
@@ -267,8 +277,9 @@ def read_outcomes_table(
         name: The file's path in messages.
         run: Its run.
         fix: What helps where it can't be read.
+        within: The folder that it has to be in.
     """
-    table, problems = read_table(path, name)
+    table, problems = read_table(path, name, within)
     if table is None:
         return None, problems
     absent = [column for column in COLUMNS if column not in table.columns]

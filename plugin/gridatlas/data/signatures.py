@@ -10,6 +10,8 @@ from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.runs import FOLDER as RUNS
 from gridatlas.data.runs import PARQUET
 from gridatlas.files.cache import cache_key
+from gridatlas.files.door import read_file
+from gridatlas.model.limits import NotRead
 from gridatlas.model.study import Study
 
 FileSignatures = Mapping[Path, tuple[int, ...]]
@@ -40,14 +42,14 @@ def files_digest(folder: Path, study: Study, before: FileSignatures) -> str | No
     """
     paths = {folder / STUDY_FILE, *(folder / reading.entry.file for reading in study.readings)}
     paths |= {folder / reading.entry.text for reading in study.readings if reading.entry.text}
-    parts: list[bytes] = []
+    parts: list[str | bytes] = []
     runs = {path for ending in (".json", PARQUET) for path in (folder / RUNS).glob(f"*{ending}")}
     for path in sorted(paths | runs):
         try:
-            content = path.read_bytes()
-        except OSError:
+            digest = cache_key(read_file(path, folder.parent))
+        except (OSError, NotRead):
             return None
         if _signature(path) != before.get(path):
             return None
-        parts += os.fsencode(path.relative_to(folder)), content
+        parts += os.fsencode(path.relative_to(folder)), digest
     return cache_key(*parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,11 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, compress, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from gridatlas.data.text import read_text, unprintable
-from gridatlas.model.categorical import Categorical, Encoder
+from gridatlas.data.text import not_read, read_text, unprintable
+from gridatlas.files.door import open_file
+from gridatlas.model.categorical import Categorical, Encoder, encode
 from gridatlas.model.format import many
+from gridatlas.model.limits import NotRead, beyond, check_limit, check_unpacked, limits
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import level_number
 from gridatlas.progress import tracked
@@ -75,15 +78,18 @@ class Table:
         return zip(*self.texts, strict=True)
 
 
-def read_table(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
+def read_table(
+    path: Path, name: str, within: Path | None = None
+) -> tuple[Table | None, list[Problem]]:
     """Read a table by its file's ending: `.parquet`, else CSV.
 
     Args:
         name: The file's path as it shall stand in messages.
+        within: The folder that the file has to be in; None where it may be anywhere.
     """
     if path.suffix == ".parquet":
-        return _read_parquet(path, name)
-    text, problems = read_text(path, name)
+        return _read_parquet(path, name, within)
+    text, problems = read_text(path, name, within)
     return (None, problems) if text is None else parse_csv(text, name)
 
 
@@ -108,14 +114,25 @@ def _blocks(text: str, separator: str = ",") -> Iterator[Rows]:
 
     Raises:
         CsvError: For quotes that don't fit.
+        NotRead: For more rows, columns or characters than the limits allow.
     """
+    lines_there = text.count("\n")
+    check_limit("rows", lines_there - 1, "rows")
+    _check_lines(text)
+    csv.field_size_limit(limits().cell_characters)  # of all readers, until it is set again
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows = tracked(reader, "lines read", text.count("\n"))
+    rows = tracked(reader, "lines read", lines_there)
     while True:
         first = reader.line_num + 1
         try:
             block = [*islice(rows, _BLOCK)]
+            check_limit("columns", max(map(len, block), default=0), "columns")
         except csv.Error as error:
+            if "field limit" in str(error):
+                found = f"more than {limits().cell_characters:,} characters in a cell"
+                fix = "shorten it (is a quote not closed?)"
+                line = _unfinished_line(text, separator)
+                raise beyond("cell_characters", found, "characters", fix, line) from None
             raise CsvError(str(error), _unfinished_line(text, separator)) from None
         if not block:
             return
@@ -128,6 +145,17 @@ def _blocks(text: str, separator: str = ",") -> Iterator[Rows]:
             block = [*filter(None, block)]
         if block:
             yield block, lines
+
+
+def _check_lines(text: str) -> None:
+    """Refuse lines that are too long; as lines end, it looks only where one has to."""
+    at, most = 0, limits().line_characters
+    while at + most < len(text):
+        end = max(text.rfind("\n", at, at + most + 1), text.rfind("\r", at, at + most + 1))
+        if end < 0:
+            found = f"more than {most:,} characters on one line"
+            raise beyond("line_characters", found, "characters")
+        at = end + 1
 
 
 def _unfinished_line(text: str, separator: str) -> int:
@@ -183,6 +211,8 @@ def parse_csv(text: str, name: str) -> tuple[Table | None, list[Problem]]:
         body = _body(chain([(rows[1:], lines[1:])], blocks), columns, name, unprintable(text))
     except CsvError as error:
         return None, [Problem.of("not-csv", name, error.found, error.line)]
+    except NotRead as error:
+        return None, [error.problem(name)]
     problems = body.unreadable
     if unprintable("".join(columns)):
         problems = _control_characters(columns, header_line, name) + problems
@@ -233,6 +263,10 @@ def _body(blocks: Iterable[Rows], columns: Sequence[str], name: str, unseen: boo
         if not width.issuperset(map(len, rows)):
             rows, lines, found = _without(rows, lines, name, partial(_ragged, columns))
             ragged += found
+        wrong = unreadable + ragged if len(unreadable) + len(ragged) > limits().problems else []
+        if wrong:
+            first = wrong[0]
+            raise beyond("problems", too_many(len(wrong), first.line, first.found), "such rows")
         row_lines.extend(lines)
         for encoder, coded, texts in zip(encoders, codes, zip(*rows, strict=True), strict=False):
             coded.extend(map(encoder.__getitem__, texts))
@@ -241,6 +275,11 @@ def _body(blocks: Iterable[Rows], columns: Sequence[str], name: str, unseen: boo
         for encoder, coded in zip(encoders, codes, strict=True)
     )
     return _Body(texts, row_lines, empty, unreadable, ragged)
+
+
+def too_many(number: int, line: int | None, found: str) -> str:
+    """What is said of rows with a problem, where they are too many to be told."""
+    return f"{number:,} rows or more with a problem, the first on line {line}: {found}"
 
 
 def _without(
@@ -280,22 +319,22 @@ def _ragged(columns: Sequence[str], values: Sequence[str], line: int, name: str)
     ]
 
 
-def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
+def _read_parquet(path: Path, name: str, within: Path | None) -> tuple[Table | None, list[Problem]]:
     try:
         import pyarrow
         import pyarrow.parquet as pq
     except ImportError:
         found = "a Parquet file, and pyarrow is not installed"
         return None, [Problem.of("no-parquet", name, found)]
-    if not path.exists():
-        return None, read_text(path, name)[1]
     try:
-        # Unlike read_table, this doesn't import pandas.
-        with pq.ParquetFile(path) as file:
-            data = file.read()
-    except (pyarrow.ArrowException, OSError) as error:
-        found = str(error).split("\n")[0].rpartition("': ")[2]
-        return None, [Problem.of("not-parquet", name, found)]
+        with open_file(path, within) as packed:
+            try:
+                data = _unpacked(pq, packed)
+            except (pyarrow.ArrowException, OSError) as error:
+                found = str(error).split("\n")[0].rpartition("': ")[2]
+                return None, [Problem.of("not-parquet", name, found)]
+    except (OSError, NotRead) as error:
+        return None, [not_read(error, path, name)]
     if not data.num_rows:
         return None, [Problem.of("empty-table", name, "no rows")]
     texts = tuple(map(_texts_of, data.columns))
@@ -303,6 +342,31 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
     del data  # and have its memory given back, which pyarrow keeps for itself
     pyarrow.default_memory_pool().release_unused()
     return table, []
+
+
+def _unpacked(pq: Any, packed: BinaryIO) -> Any:
+    """The table in a file of Parquet.
+
+    Raises:
+        NotRead: For more rows, columns or bytes than the limits allow.
+    """
+    about = pq.read_metadata(packed)
+    check_limit("rows", about.num_rows, "rows")
+    check_limit("columns", about.num_columns, "columns")
+    groups = [about.row_group(at) for at in range(about.num_row_groups)]
+    size = os.fstat(packed.fileno()).st_size
+    check_unpacked(sum(group.total_byte_size for group in groups), size)
+    check_limit("unpacked_bytes", 8 * about.num_rows * about.num_columns, "bytes")
+    # Texts that stand again and again in a column stay what they are in the file: one.
+    texts = [
+        column.path
+        for at in range(about.num_columns)
+        if (column := about.schema.column(at)).physical_type == "BYTE_ARRAY"
+        and column.logical_type.type in ("STRING", "NONE")
+    ]
+    # Unlike read_table, this doesn't import pandas.
+    with pq.ParquetFile(packed, metadata=about, read_dictionary=texts) as file:
+        return file.read()
 
 
 def _texts_of(column: Any) -> Categorical:
@@ -314,7 +378,7 @@ def _texts_of(column: Any) -> Categorical:
     except (pyarrow.ArrowException, TypeError):  # such as lists
         return Categorical.of(_parquet_texts(column))
     if isinstance(column.type, pyarrow.DictionaryType):
-        return Categorical.of(_parquet_texts(column))
+        return _of_dictionary(column.unify_dictionaries())
     codes = array("i")
     for chunk in filter(len, encoded.chunks):
         indices = chunk.indices  # of four bytes; to_numpy would import pandas
@@ -322,6 +386,17 @@ def _texts_of(column: Any) -> Categorical:
         codes.frombytes(memoryview(indices.buffers()[1])[4 * indices.offset : 4 * end])
     categories = Categorical(codes, _parquet_texts(encoded.chunk(0).dictionary))
     return categories.map(str)
+
+
+def _of_dictionary(column: Any) -> Categorical:
+    """The texts of a column that has each once, and perhaps some that stand in no row."""
+    kinds = column.chunk(0).dictionary
+    codes = array("i")
+    for chunk in filter(len, column.chunks):
+        codes.extend(chunk.indices.fill_null(len(kinds)).to_pylist())
+    texts = [*_parquet_texts(kinds), ""]
+    codes, used = encode(codes)
+    return Categorical(codes, [*map(texts.__getitem__, used)]).map(str)
 
 
 def _parquet_texts(values: Any) -> list[str]:

@@ -6,26 +6,39 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from gridatlas.files.door import read_file, resolved
+from gridatlas.model.limits import NotRead
 from gridatlas.model.problems import UNSEEN, Problem, nearest, quote
 
 
-def read_text(path: Path, name: str) -> tuple[str | None, list[Problem]]:
-    """The text of a UTF-8 file (a byte order mark is allowed), or the problem with it."""
+def not_read(error: OSError | NotRead, path: Path, name: str) -> Problem:
+    """The problem of a file that the door didn't open."""
+    if isinstance(error, NotRead):
+        return error.problem(name)
+    if not isinstance(error, FileNotFoundError):
+        return Problem.of("unreadable-file", name, error.strerror or str(error))
+    beside = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
+    near = nearest(path.name, beside)
+    return Problem.of(
+        "no-such-file",
+        name,
+        "no such file" + (f"; there is {quote(near)}" if near else ""),
+        fix=f"rename {quote(near)} or correct the name" if near else None,
+    )
+
+
+def read_text(
+    path: Path, name: str, within: Path | None = None
+) -> tuple[str | None, list[Problem]]:
+    """The text of a UTF-8 file (a byte order mark is allowed), or the problem with it.
+
+    Args:
+        within: The folder that the file has to be in; None where it may be anywhere.
+    """
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        beside = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-        near = nearest(path.name, beside)
-        return None, [
-            Problem.of(
-                "no-such-file",
-                name,
-                "no such file" + (f"; there is {quote(near)}" if near else ""),
-                fix=f"rename {quote(near)} or correct the name" if near else None,
-            )
-        ]
-    except OSError as error:
-        return None, [Problem.of("unreadable-file", name, error.strerror or str(error))]
+        data = read_file(path, within)
+    except (OSError, NotRead) as error:
+        return None, [not_read(error, path, name)]
     if not data.removeprefix(b"\xef\xbb\xbf").strip():
         return None, [Problem.of("empty-file", name, "an empty file")]
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -73,13 +86,10 @@ def outside(path: Path, data: Path, name: str) -> Problem | None:
         name: The path as it shall stand in messages.
     """
     try:
-        if path.resolve().is_relative_to(data.resolve()):
-            return None
-        found = "a link that leads out of the data folder"
-    except (OSError, RuntimeError):
-        found = "a link to itself"
-    expected, fix = "what is in the data folder", "replace it with what it points to"
-    return Problem.of("file-outside", name, found, expected=expected, fix=fix)
+        resolved(path, data)
+    except (OSError, NotRead) as error:
+        return not_read(error, path, name)
+    return None
 
 
 def unprintable(text: str) -> bool:

@@ -13,10 +13,11 @@ from gridatlas.data.reader import StudySource
 from gridatlas.data.rows import read_readings
 from gridatlas.data.tables import Table
 from gridatlas.model.format import places_of
+from gridatlas.model.limits import allow, excess, limits
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import NO_AXIS, Factor, Point, Reading, Region, Study
 
-MOST_POINTS, MOST_POINTS_PER_ROW = 1_000_000, 100
+MOST_POINTS_PER_ROW = 100
 """Points of all grids of a study: x × y of a table whose rows are hardly any of them."""
 
 
@@ -43,6 +44,9 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
     if not tables:
         return None, problems
     factors = {}
+    many = _check_numbers(source, tables.values())
+    if many:
+        return None, [*problems, many]
     for factor_id in factor_ids(source):
         factors[factor_id], found = read_factor(source, factor_id, tables.values())
         problems += found
@@ -99,6 +103,17 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
     return study, problems
 
 
+def _check_numbers(source: StudySource, tables: Iterable[Table]) -> Problem | None:
+    """A factor of which a table has more levels than a limit allows."""
+    fix = "name another factor"
+    for table, factor_id in product(tables, factor_ids(source)):
+        number = len(table.column(factor_id).categories)
+        many = excess("levels", number, "levels", table.name, None, factor_id, fix)
+        if many:
+            return many
+    return None
+
+
 def _lines(source: StudySource, name: str, *keys: str) -> tuple[int, ...]:
     """Lines of the entries of a list in `study.yml`, or of a key in each."""
     entries = getattr(source.file, name)
@@ -117,14 +132,20 @@ def _check_points(
     ny = len(factors[file.y].levels) if file.y else 1
     grids = len({levels for reading in readings for levels in reading.cells.grids})
     rows = sum(len(table.lines) for table in tables.values())
-    if grids * nx * ny <= max(MOST_POINTS, rows * MOST_POINTS_PER_ROW):
+    if grids * nx * ny <= max(limits().cells, rows * MOST_POINTS_PER_ROW):
         return None
     times = f"{grids:,} grids of " if grids > 1 else ""
     return ProblemsOf(source).problem(
         "too-many-cells",
         ("x",),
         f"{times}{nx:,} × {ny:,} cells, and {rows:,} rows",
-        values={"most": MOST_POINTS, "per_row": MOST_POINTS_PER_ROW, "x": file.x, "y": file.y},
+        values={
+            "most": limits().cells,
+            "per_row": MOST_POINTS_PER_ROW,
+            "x": file.x,
+            "y": file.y,
+            "allow": allow("cells"),
+        },
     )
 
 

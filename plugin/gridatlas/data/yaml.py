@@ -10,21 +10,23 @@ from typing import Any
 import yaml
 
 from gridatlas.data.text import unprintable
+from gridatlas.model.limits import NotRead, beyond, excess, limits
 from gridatlas.model.problems import Problem, quote
-
-MAX_NODES = 200_000
-"""YAML values in one file, aliases expanded; more is taken for a mistake (or an attack)."""
-
-MAX_TEXT = 2_000_000
-"""Characters of a file: PyYAML reads about a million of them in a second."""
-MAX_SCALAR = 20_000
-"""Characters of one value; pages show each as it is."""
 
 KeyPath = tuple[str | int, ...]
 
 
 class _Yaml(yaml.SafeLoader):
     """YAML's core schema: only true/false are booleans, and dates stay text."""
+
+    nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """As it is, up to the limit: each takes a kilobyte."""
+        self.nodes += 1
+        if self.nodes > limits().study_values:
+            raise _too_many(self.get_mark().line + 1)
+        return super().compose_node(parent, index)
 
 
 _Yaml.yaml_implicit_resolvers = {
@@ -37,26 +39,29 @@ for _first, _words in (("t", "true"), ("f", "false"), ("T", "True"), ("F", "Fals
     )
 
 
-class _Refused(Exception):
-    """A YAML file that is well formed and still not taken; carries found, fix and line."""
+def _not_plain(found: str, fix: str, line: int) -> NotRead:
+    """The refusal of a YAML file that is well formed and still not taken."""
+    return NotRead("not-yaml", found, "each key once, plain values", fix, line)
 
-    def __init__(self, found: str, fix: str, line: int) -> None:
-        super().__init__(found)
-        self.found, self.fix, self.line = found, fix, line
+
+def _too_many(line: int) -> NotRead:
+    found = f"more than {limits().study_values:,} values"
+    fix = "put the cells into a table beside it, and write aliases out"
+    return beyond("study_values", found, "values, aliases written out", fix, line)
 
 
 def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Problem]]:
     """Parse YAML into plain values (numbers exact, as int or Decimal) and the line of each key."""
     lines: dict[KeyPath, int] = {}
-    if len(text) > MAX_TEXT:
-        found, expected = f"{len(text):,} characters", f"at most {MAX_TEXT:,}"
-        fix = "put the cells into a table beside it, and leave out what isn't read"
-        return None, lines, [Problem("not-yaml", name, found, expected, fix)]
+    fix = "put the cells into a table beside it, and leave out what isn't read"
+    long = excess("study_characters", len(text), "characters", name, fix=fix)
+    if long:
+        return None, lines, [long]
     loader = None
     try:
         loader = _Yaml(text)
         node = loader.get_single_node()
-        budget = iter(range(MAX_NODES))
+        budget = iter(range(limits().study_values))
         tree = None if node is None else _value(node, (), lines, budget, frozenset())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -76,16 +81,8 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Prob
         line = loader.get_mark().line + 1 if loader else 1
         found, fix = "values nested too deeply", "flatten the file"
         return None, lines, [Problem("not-yaml", name, found, "a study's few levels", fix, line)]
-    except _Refused as refused:
-        problem = Problem(
-            "not-yaml",
-            name,
-            refused.found,
-            "each key once, plain values",
-            refused.fix,
-            line=refused.line,
-        )
-        return None, lines, [problem]
+    except NotRead as refused:
+        return None, lines, [refused.problem(name)]
     return tree, lines, []
 
 
@@ -99,12 +96,12 @@ def _value(
     line = node.start_mark.line + 1
     lines.setdefault(path, line)
     if next(budget, None) is None:
-        raise _Refused(f"more than {MAX_NODES} values", "write aliases out, or use fewer", line)
+        raise _too_many(line)
     if id(node) in around:
-        raise _Refused("an alias to a value that contains it", "write the value out", line)
+        raise _not_plain("an alias to a value that contains it", "write the value out", line)
     around = around | {id(node)}
     if not isinstance(node, yaml.ScalarNode) and not node.tag.endswith((":map", ":seq")):
-        raise _Refused(f"a value tagged {quote(node.tag)}", "remove the tag", line)
+        raise _not_plain(f"a value tagged {quote(node.tag)}", "remove the tag", line)
     if isinstance(node, yaml.SequenceNode):
         return [
             _value(item, (*path, index), lines, budget, around)
@@ -115,13 +112,13 @@ def _value(
         for key_node, value_node in node.value:
             key_line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                raise _Refused("a key that is a list or a mapping", "use a plain key", key_line)
+                raise _not_plain("a key that is a list or a mapping", "use a plain key", key_line)
             key = _joined(str(key_node.value))
             _refuse_long(key, key_line)
             if key in mapping:
                 first = lines[(*path, key)]
                 found = f"the key {quote(key)} again; first on line {first}"
-                raise _Refused(found, "keep one of them", key_line)
+                raise _not_plain(found, "keep one of them", key_line)
             lines[(*path, key)] = key_line
             mapping[key] = _value(value_node, (*path, key), lines, budget, around)
         return mapping
@@ -133,7 +130,7 @@ def _scalar(node: yaml.Node) -> Any:
     at = node.start_mark.line + 1
     _refuse_long(text, at)
     if unprintable(text):
-        raise _Refused(f"a control character in {quote(text)}", "remove it", at)
+        raise _not_plain(f"a control character in {quote(text)}", "remove it", at)
     kind = node.tag.rsplit(":", 1)[-1]
     if kind == "null":
         return None
@@ -148,7 +145,7 @@ def _scalar(node: yaml.Node) -> Any:
         return int(number) if plain and len(text) < 40 else number
     if kind in ("str", "timestamp"):
         return text
-    raise _Refused(f"a value tagged {quote(node.tag)}", "remove the tag", at)
+    raise _not_plain(f"a value tagged {quote(node.tag)}", "remove the tag", at)
 
 
 def _joined(text: str) -> str:
@@ -159,7 +156,7 @@ def _joined(text: str) -> str:
 
 
 def _refuse_long(text: str, line: int) -> None:
-    if len(text) > MAX_SCALAR:
+    if len(text) > limits().text_characters:
         found = f"a text of {len(text):,} characters, {quote(text, 40)}"
-        fix = f"shorten it to at most {MAX_SCALAR:,}; is a quote not closed?"
-        raise _Refused(found, fix, line)
+        fix = "shorten it (is a quote not closed?)"
+        raise beyond("text_characters", found, "characters", fix, line)

@@ -66,7 +66,10 @@ class Categorical(Sequence[str]):
 
     def map(self, change: Callable[[str], str]) -> Categorical:
         """The column with each distinct text changed; some may then be one."""
-        codes, categories = encode(map(change, self.categories))
+        changed = [*map(change, self.categories)]
+        if changed == self.categories:
+            return self
+        codes, categories = encode(changed)
         if len(categories) == len(self.categories):
             return Categorical(self.codes, categories)
         return Categorical(array("i", map(codes.__getitem__, self.codes)), categories)

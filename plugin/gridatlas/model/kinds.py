@@ -120,6 +120,11 @@ KINDS: Mapping[str, Kind] = {
         expected="format: 1",
         fix="update gridatlas; this version reads format 1",
     ),
+    "no-direction": Kind(
+        "A metric whose name says that less is better, such as a loss or a time, without `better`.",
+        expected="better: lower, since its name says that less is better",
+        fix="add better: lower to metric in study.yml; if more is better, better: higher",
+    ),
     "no-format": Kind("No key `format`.", expected="format: 1", fix="add the line format: 1"),
     "no-parquet": Kind(
         "A Parquet file without the extra `parquet`.",
@@ -214,10 +219,11 @@ KINDS: Mapping[str, Kind] = {
         expected="values within the stated range",
     ),
     "taken-address": Kind("A study with the name of a page of Grid Atlas."),
+    "too-large": Kind("What is beyond one of the [limits](options.md#limits)."),
     "too-many-cells": Kind(
         "Axes with more than a million cells, and a hundred for each row.",
         expected="at most {most:,} cells, or {per_row} for each row",
-        fix="name two factors as axes whose levels meet; {x} and {y} hardly do",
+        fix="name two factors as axes whose levels meet; {x} and {y} hardly do; or {allow}",
     ),
     "transcription": Kind(
         "A value that differs from its document, or is in another cell (a finding).",
@@ -240,7 +246,7 @@ KINDS: Mapping[str, Kind] = {
     "unknown-study": Kind("A link to a missing study, or to the study itself."),
     "unknown-template": Kind("A template of yours that overrides none of ours (a note)."),
     "unreadable-file": Kind(
-        "A file without permission to read.",
+        "A file without permission to read, or something that is no file, such as a named pipe.",
         expected="a file that can be read",
         fix="check its permissions, and that it is a file",
     ),

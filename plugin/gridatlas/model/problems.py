@@ -180,7 +180,7 @@ def printable(text: str) -> str:
 
 def quote(value: object, limit: int = 80) -> str:
     """A value as it is quoted in a message: in double quotes, on one line, cut at `limit`."""
-    text = printable(str(value).replace("\\", "\\\\"))
+    text = printable(str(value)[: limit + 1].replace("\\", "\\\\"))
     return f'"{text if len(text) <= limit else text[: limit - 1] + "…"}"'
 
 

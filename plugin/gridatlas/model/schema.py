@@ -142,10 +142,17 @@ class Metric(Entry):
     """The unit; with `%`, differences are in points."""
     range: Range | None = None
     """Lowest and highest possible value."""
-    better: Literal["higher", "lower"] = "higher"
-    """Which values are better."""
+    better: Literal["higher", "lower"] | None = None
+    """Which values are better. Without it pages mark no best, and a name such as Loss or Latency is
+    a problem.
+    """
     decimals: int | None = Field(default=None, ge=0, le=12)
     """Decimals in pictures; the default is the most that any value has, up to 4."""
+
+    @property
+    def falls(self) -> bool:
+        """Whether lower values are better."""
+        return self.better == "lower"
 
 
 class SpreadEntry(Entry):
@@ -438,7 +445,7 @@ class StudyFile(Entry):
     """How many trials a cell has."""
     repeats: Literal["mean"] | None = None
     """How to combine [several rows of one cell](#repeats)."""
-    readings: tuple[ReadingEntry, ...] = Field(default=(), max_length=1000)
+    readings: tuple[ReadingEntry, ...] = ()
     """The tables; the default is `cells.csv` alone."""
     reconcile: Literal["primary", "agreement", "median"] = "primary"
     """Which reading's [value is shown](#which-value-is-shown)."""

@@ -320,10 +320,15 @@ class Study:
 
     @property
     def extreme(self) -> str:
-        """What the best value is called: of conditions, which nobody chooses, the highest."""
-        if self.axes == "settings":
+        """What the best value is called: the highest, where none is the best."""
+        if self.has_best:
             return "best"
-        return "highest" if self.metric.better == "higher" else "lowest"
+        return "lowest" if self.metric.falls else "highest"
+
+    @property
+    def has_best(self) -> bool:
+        """Whether a cell can be the best: conditions aren't chosen, and a direction is given."""
+        return self.axes == "settings" and self.metric.better is not None
 
     def facet(self, facet_id: str) -> Factor:
         """The facet with this id; KeyError where there is none."""

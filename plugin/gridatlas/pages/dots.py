@@ -31,7 +31,7 @@ def settings_plot(assessment: Assessment, grids: Iterable[Grid]) -> DotPlot | No
         where no interval is known.
     """
     tables = tables_of(assessment, grids)
-    if tables is None or assessment.study.axes == "conditions":
+    if tables is None or not assessment.study.has_best:
         return None
     return dot_plot(tables)
 
@@ -43,7 +43,7 @@ def dot_plot(tables: Tables, *, always: bool = False) -> DotPlot | None:
         return None
     decimals = study.metric.decimals or (0 if tables.kind == "one" else 1)
     rows, missing = _means(tables, decimals)
-    sign = -1 if study.metric.better == "lower" else 1
+    sign = -1 if study.metric.falls else 1
     rows.sort(key=lambda row: -sign * round(row.value, 9))
     if len(rows) < 2 or (not always and not any(row.interval for row in rows)):
         return None
@@ -62,7 +62,7 @@ def dot_plot(tables: Tables, *, always: bool = False) -> DotPlot | None:
         missing=missing,
         scope=scopes[0],
         wide_scope=scopes[1],
-        better=study.metric.better,
+        better=study.metric.better or "higher",
         decimals=decimals,
         rows=tuple(rows),
     )

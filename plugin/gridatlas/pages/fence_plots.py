@@ -64,6 +64,13 @@ def plots(fence: Fence, assessments: Mapping[str, Assessment], find: Find) -> Fi
 
 def _settings(fence: Fence, tables: Tables) -> tuple[Plot, ...]:
     study = tables.study
+    if study.metric.better is None:
+        raise fence.error(
+            "as",
+            f"as: dots for {study.id}, whose metric has no `better`: none of them is the best",
+            "write `as: profile`, or `better: higher` or `better: lower` in study.yml",
+            "a metric that says which values are better",
+        )
     if study.axes == "conditions":
         raise fence.error(
             "as",

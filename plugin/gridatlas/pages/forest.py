@@ -69,7 +69,7 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
         row_title=row_title,
         first=first,
         second=second,
-        better=study.metric.better,
+        better=study.metric.better or "",
         decimals=decimals,
         rows=tuple(drawn),
         assumes=tuple(dict.fromkeys(text for contrast in rows for text in contrast.assumes)),

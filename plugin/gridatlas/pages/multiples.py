@@ -89,7 +89,8 @@ def inked(
     """
     tests = [assessment.uncertainty.of_difference(difference) for difference in differences]
     scale = differences_scale(differences)
-    rising = assessment.study.metric.better == "higher"
+    study = assessment.study
+    rising = not study.metric.falls
     panels = of_one_size(
         [
             draw_inked(of, scale, None if test.reason else test.significant)
@@ -110,7 +111,9 @@ def inked(
                 shared=True,
                 name=name,
                 mean=difference.mean,
-                counts=None if test.reason else (better, test.differ - better),
+                counts=None
+                if test.reason or study.metric.better is None
+                else (better, test.differ - better),
             )
         )
     legend = replace(
@@ -200,7 +203,7 @@ def _leading(assessment: Assessment, page: str) -> list[Grid]:
 def _has_evidence(assessment: Assessment, grids: Sequence[Grid]) -> bool:
     """Whether the statistics decide on the colours: n is known, and nothing else is compared."""
     study = assessment.study
-    if study.colour == "value" or study.baseline or study.axes == "conditions":
+    if study.colour == "value" or study.baseline or not study.has_best:
         return False
     measured = [grid for grid in grids if not grid.aggregate] or grids
     return all(assessment.uncertainty.of(grid).cells for grid in measured)

@@ -61,7 +61,8 @@ def grid_text(grid: Grid) -> str:
 
 def _metric(study: Study) -> str:
     metric = study.metric
-    return f"{name_with_unit(metric.name, metric.unit)}, {metric.better} is better"
+    name = name_with_unit(metric.name, metric.unit)
+    return f"{name}, {metric.better} is better" if metric.better else name
 
 
 def _cell_text(study: Study, cell: Cell) -> str:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import VERDICTS, Verdict
 from gridatlas.checks.findings import CheckResult
-from gridatlas.model.study import IMPORTED, Grid, Point, Reading
+from gridatlas.model.study import IMPORTED, Grid, Levels, Point, Reading
 from gridatlas.results.grids import readings_at
 from gridatlas.results.items import trials
 from gridatlas.results.reconcile import derived
@@ -193,45 +193,41 @@ def _arithmetic(assessment: Assessment, grids: Sequence[Grid], shown: frozenset[
     ]
     unsettled = sum(finding.severity == "problem" and not finding.accepted for finding in findings)
     return Arithmetic(
-        _passed(assessment, results, grids, "aggregate"),
-        _passed(assessment, results, grids, "k-of-n"),
+        _passed(results, grids, "aggregate"),
+        _passed(results, grids, "k-of-n"),
         unsettled,
         len(findings) - unsettled,
     )
 
 
-def _passed(
-    assessment: Assessment,
-    results: Iterable[CheckResult],
-    grids: Iterable[Grid],
-    kind: str,
-) -> Passed:
-    """How many values of these grids passed the checks of a kind that could judge them."""
-    passed = judged = 0
-    several = len(assessment.study.accounts) > 1
-    readings = {reading.id: reading for reading in assessment.study.readings}
+def _passed(results: Iterable[CheckResult], grids: Iterable[Grid], kind: str) -> Passed:
+    """How many shown values of these grids passed the checks of a kind, of those they could judge.
+
+    A reading has several results of a kind, as of different numbers of trials: a value counts once.
+    """
+    looked: set[tuple[str, Levels]] = set()
+    untested: set[tuple[str, Levels, Point]] = set()
+    wrong: set[tuple[str, Levels, Point]] = set()
     for result in results:
-        if result.kind != kind or result.outcome not in ("passed", "found"):
+        if result.kind != kind:
             continue
-        cells = readings[result.reading].cells
-        untested = {(levels, point) for levels, points in result.untested for point in points}
-        wrong = {
-            (finding.levels, point)
+        own = result.reading
+        untested.update((own, levels, point) for levels, at in result.untested for point in at)
+        if result.outcome in ("passed", "found"):
+            looked.update((own, levels) for levels in result.grids)
+        wrong.update(
+            (own, finding.levels, point)
             for finding in result.findings
             if finding.severity == "problem"
             for point in finding.cells
-        }
-        for grid in grids:
-            if grid.levels not in result.grids:
-                continue
-            # Means may be computed where a reading prints none; all else is as the only one has it.
-            looked_up = several or grid.aggregate
-            for x, y, shown in grid.points():
-                at = (grid.levels, (x.key, y.key))
-                cell = cells.get(at) if looked_up else shown
-                if cell is not None and cell.value is not None and at not in untested:
-                    judged += 1
-                    passed += at not in wrong
+        )
+    passed = judged = 0
+    for grid in grids:
+        for x, y, cell in grid.points():
+            at = cell.reading, grid.levels, (x.key, y.key)
+            if cell.value is not None and at[:2] in looked and at not in untested:
+                judged += 1
+                passed += at not in wrong
     return Passed(passed, judged)
 
 

@@ -81,7 +81,7 @@ def _summarised(grid: Grid) -> Summary | None:
     values = _present(chain.from_iterable(rows))
     if not values:
         return None
-    higher = study.metric.better == "higher"
+    higher = not study.metric.falls
     best, worst = _extreme(study, rows, higher), _extreme(study, rows, not higher)
     disputed = frozenset(
         (x.key, y.key)

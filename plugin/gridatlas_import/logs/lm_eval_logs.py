@@ -11,12 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gridatlas.files.door import open_file
 from gridatlas.model.format import many
 from gridatlas.progress import tracked
 from gridatlas_import.logs.items import Item, digest, outcomes, score_of, tally, told_apart
 from gridatlas_import.logs.settings import Group, group, varied
 from gridatlas_import.readers.json_values import parse_json
-from gridatlas_import.rows import CannotImport, ItemOutcomes, LogFiles, Reported
+from gridatlas_import.rows import CannotImport, ItemOutcomes, LogFiles, Reported, importable
 
 TIME = re.compile(r"(?:.*_)?(\d{4}-\d\d-\d\dT[\d.:-]+)\.json")
 """Names of files with results: with a time, and nothing else that varies."""
@@ -249,7 +250,7 @@ class _Documents:
     def _lines(self, path: Path, name: str) -> Iterator[Mapping[str, Any]]:
         """The objects of a file with one on each line: it may be larger than the memory."""
         try:
-            with open(path, "rb") as file:
+            with importable(name), open_file(path) as file:
                 for at, line in enumerate(file):
                     tree = parse_json(line.decode("utf-8"), name, at) if line.strip() else None
                     if isinstance(tree, Mapping):
@@ -257,12 +258,6 @@ class _Documents:
         except UnicodeDecodeError:
             raise CannotImport(
                 f"{name}:{at + 1}: bytes that aren't UTF-8", "JSON in UTF-8", "write it again"
-            ) from None
-        except OSError as error:
-            raise CannotImport(
-                f"{name}: {error.strerror or error}",
-                "a file that can be read",
-                "check its permissions",
             ) from None
 
 

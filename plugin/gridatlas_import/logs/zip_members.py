@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import struct
 import sys
@@ -14,27 +15,33 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from gridatlas.files.door import open_file, unpacked
+from gridatlas.model.limits import check_unpacked
 from gridatlas.model.problems import quote
-from gridatlas_import.rows import CannotImport
+from gridatlas_import.rows import CannotImport, importable
 
 ZSTANDARD = 93
 """The ZIP method's number (PKWARE's APPNOTE, 4.4.5)."""
-MAX_BYTES = 128 * 1024 * 1024
-"""Bytes of an unpacked member up to which it is read."""
-_CHUNK = 1024 * 1024
 _DAMAGED = (
     EOFError, OSError, RuntimeError, ValueError, struct.error, zipfile.BadZipFile, zlib.error,
     NotImplementedError,
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Members:
-    """The members of an open ZIP file."""
+    """The members of an open ZIP file.
+
+    Attributes:
+        size: Bytes of the file.
+        unpacked: Bytes of the members that were read.
+    """
 
     name: str
     file: IO[bytes]
     archive: zipfile.ZipFile
+    size: int
+    unpacked: int = 0
 
     def names(self, folder: str = "") -> list[str]:
         """Names of members, in the file's order; of those in a folder."""
@@ -50,10 +57,11 @@ class Members:
             return None
         info = self.archive.getinfo(member)
         place = f"{self.name}:{member}"
-        if info.file_size > MAX_BYTES:
-            raise _too_large(place, info.file_size)
         try:
-            data = self._read(info, place)
+            with importable(place):
+                check_unpacked(self.unpacked + info.file_size, self.size)
+                data = self._read(info, place)
+            self.unpacked += len(data)
             if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
                 raise zipfile.BadZipFile("its size or checksum is another than the file says")
             return data.decode("utf-8")
@@ -65,7 +73,7 @@ class Members:
     def _read(self, info: zipfile.ZipInfo, place: str) -> bytes:
         if info.compress_type != ZSTANDARD or sys.version_info >= (3, 14):
             with self.archive.open(info) as stream:
-                return _all_of(stream, info, place)
+                return unpacked(stream, self.size, self.unpacked)
         self.file.seek(info.header_offset)
         header = self.file.read(30)
         if header[:4] != b"PK\x03\x04":
@@ -79,7 +87,7 @@ class Members:
             with zstandard.ZstdDecompressor().stream_reader(
                 packed, read_across_frames=True
             ) as stream:
-                return _all_of(stream, info, place)
+                return unpacked(stream, self.size, self.unpacked)
         except zstandard.ZstdError as error:
             raise zipfile.BadZipFile(_reason(error)) from None
 
@@ -98,17 +106,13 @@ def members_of(path: Path, name: str) -> Iterator[Members]:
         CannotImport: For a file that is none, or with names of members that leave a folder.
     """
     try:
-        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        with importable(name), open_file(path) as file, zipfile.ZipFile(file) as archive:
             for member in archive.namelist():
                 _check_name(member, name)
-            yield Members(name, file, archive)
+            yield Members(name, file, archive, os.fstat(file.fileno()).st_size)
     except zipfile.BadZipFile as error:
         raise CannotImport(
             f"{name}: {_reason(error)}", "a whole ZIP file, as Inspect writes its logs", _FIX
-        ) from None
-    except OSError as error:
-        raise CannotImport(
-            f"{name}: {error.strerror or error}", "a file that can be read", "check its permissions"
         ) from None
 
 
@@ -120,25 +124,6 @@ def _check_name(member: str, name: str) -> None:
             "names within the file",
             "import only logs that you trust",
         )
-
-
-def _all_of(stream: Any, info: zipfile.ZipInfo, place: str) -> bytes:
-    parts = []
-    size = 0
-    while chunk := stream.read(_CHUNK):
-        size += len(chunk)
-        if size > info.file_size:
-            raise _too_large(place, size, info.file_size)
-        parts.append(chunk)
-    return b"".join(parts)
-
-
-def _too_large(place: str, size: int, limit: int = MAX_BYTES) -> CannotImport:
-    most = f"{min(limit, MAX_BYTES):,} bytes"
-    what = "as its file says" if limit != MAX_BYTES else "unpacked"
-    return CannotImport(
-        f"{place}: {size:,} bytes or more", f"at most {most}, {what}", "leave this log out"
-    )
 
 
 def _zstandard(place: str) -> Any:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from types import NoneType
 from typing import Any
 
+from gridatlas.model.limits import check_json
 from gridatlas.model.problems import join_names, quote
 from gridatlas_import.paths import guess_name, text_columns
-from gridatlas_import.rows import CannotImport, RawTable, Reported, unique_names
+from gridatlas_import.rows import CannotImport, RawTable, Reported, importable, unique_names
 from gridatlas_import.vocabulary import SPLITS
 
 JOIN = "+"
@@ -33,6 +34,8 @@ def parse_json(text: str, name: str, line: int = 0) -> Any:
         CannotImport: For text that isn't JSON.
     """
     try:
+        with importable(name):
+            check_json(text)
         return _DECODER.decode(text)
     except KeyError as error:
         raise CannotImport(

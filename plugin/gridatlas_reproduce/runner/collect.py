@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
 from gridatlas.data.tables import guarded, read_table
-from gridatlas.data.text import NAMEABLE, outside, unnameable
+from gridatlas.data.text import NAMEABLE, outside, read_text, unnameable
 from gridatlas.model.format import format_value
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.schema import level_number
@@ -125,8 +125,13 @@ def _complete_cells(run: str, target: _Target) -> set[Cell]:
     path = target.folder / RUNS / f"{run}.json"
     if not path.exists():
         return set()
+    text, problems = read_text(path, f"{target.name}/{RUNS}/{path.name}", target.folder)
+    if text is None:
+        raise CannotRun(
+            "\n".join(map(str, problems)), "a file that this command wrote", "remove it"
+        )
     try:
-        cells = json.loads(path.read_text("utf-8"))["cells"]
+        cells = json.loads(text)["cells"]
         return {cell_of(cell["levels"].items()) for cell in cells if cell["done"] >= cell["of"]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CannotRun(
@@ -300,7 +305,7 @@ def _rows_of_other_runs(runs: Sequence[CollectedRun], target: _Target) -> Iterat
     path = target.folder / target.file
     if not path.exists():
         return
-    table, problems = read_table(path, f"{target.name}/{target.file}")
+    table, problems = read_table(path, f"{target.name}/{target.file}", target.folder)
     if table is None or problems or table.columns != target.columns:
         found = "\n".join(map(str, problems)) or (
             f"{target.name}/{target.file} has the columns "

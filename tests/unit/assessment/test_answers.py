@@ -31,7 +31,7 @@ from gridatlas_review.lead import values_changed
 
 Value = Callable[..., object]
 Files = dict[str, str]
-ACCURACY = {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1}
+ACCURACY = {"name": "Accuracy", "better": "higher", "unit": "%", "range": [0, 100], "decimals": 1}
 LOSS = {"name": "Loss", "better": "lower", "decimals": 3}
 RATES, DEPTHS = ["0.1", "0.2", "0.3", "0.4"], ["1", "2", "3", "4", "5"]
 TESTS = {f"test{number}": 30 for number in range(1, 9)}
@@ -210,7 +210,10 @@ def failed_first() -> Files:
     factors = {
         "benchmark": {"levels": ["test1", "test2", {"id": "both", "aggregate": {"by": "mean"}}]}
     }
-    return files(study(facets=["benchmark"], factors=factors, metric={"name": "Score"}), text)
+    return files(
+        study(facets=["benchmark"], factors=factors, metric={"name": "Score", "better": "higher"}),
+        text,
+    )
 
 
 def counted(value: Value, n: Value = lambda *_: 100, axes: Any = GRID, **keys: Any) -> Files:
@@ -306,7 +309,7 @@ CASES: dict[str, Files] = {
     "12 levels": benchmarks(3, *(f"m{at}" for at in range(12)), effect=0.6),
     "40 levels": benchmarks(3, *(f"m{at}" for at in range(40)), effect=0.0),
     "a highest value that is disputed": files(
-        study(metric={"name": "Score"}),
+        study(metric={"name": "Score", "better": "higher"}),
         "rate,depth,value,state\n0.1,1,40,\n0.1,2,55,\n0.2,1,94,disputed\n0.2,2,30,disputed\n",
     ),
     "one item": one_item(),
@@ -341,11 +344,11 @@ CASES: dict[str, Files] = {
         cells({"rate": RATES, "depth": ["1"]}, value=lambda rate, depth: int(100 * float(rate))),
     ),
     "a needle in a haystack, all found": one_grid(
-        lambda rate, depth: 10, metric={"name": "Score", "range": [0, 10]}
+        lambda rate, depth: 10, metric={"name": "Score", "better": "higher", "range": [0, 10]}
     ),
     "a needle in a haystack, mostly found": one_grid(
         lambda rate, depth: 7 if (rate, depth) in {("0.4", "5"), ("0.4", "4")} else 10,
-        metric={"name": "Score", "range": [0, 10]},
+        metric={"name": "Score", "better": "higher", "range": [0, 10]},
     ),
     "no errors": one_grid(
         lambda rate, depth: 0, metric={"name": "Errors", "range": [0, 10], "better": "lower"}
@@ -385,12 +388,20 @@ CASES: dict[str, Files] = {
         {"none": 0.0, "short": -0.2, "long": 0.3, "late": 0.0}, baseline={"warmup": "none"}
     ),
     "printed scores against one": files(
-        study(metric={"name": "Score"}, facets=["model"], baseline={"model": "base"}),
+        study(
+            metric={"name": "Score", "better": "higher"},
+            facets=["model"],
+            baseline={"model": "base"},
+        ),
         "model,rate,depth,value,state\nbase,0.1,1,40,\nbase,0.1,2,55,\nbase,0.2,1,60,\n"
         "base,0.2,2,70,\na,0.1,1,50,\na,0.1,2,50,disputed\na,0.2,1,65,disputed\na,0.2,2,70,\n",
     ),
     "printed scores of two against one": files(
-        study(metric={"name": "Score"}, facets=["model"], baseline={"model": "base"}),
+        study(
+            metric={"name": "Score", "better": "higher"},
+            facets=["model"],
+            baseline={"model": "base"},
+        ),
         "model,rate,depth,value\n"
         + "".join(
             f"{model},0.{at},1,{value}\n"

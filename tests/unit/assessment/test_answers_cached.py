@@ -18,7 +18,13 @@ from gridatlas.assessment.pipeline import load_data
 STUDY: dict[str, Any] = {
     "format": 1,
     "title": "A demo",
-    "metric": {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1},
+    "metric": {
+        "name": "Accuracy",
+        "better": "higher",
+        "unit": "%",
+        "range": [0, 100],
+        "decimals": 1,
+    },
     "x": "rate",
     "y": "depth",
     "facets": ["model", "benchmark"],

@@ -11,7 +11,9 @@ from gridatlas.checks import check_study
 from gridatlas.model.study import MISSING, Point
 from gridatlas.results.reconcile import analyse
 
-HEAD = 'format: 1\ntitle: A demo\nmetric: {name: Pass, unit: "%"}\nx: rate\ny: depth\n'
+HEAD = (
+    'format: 1\ntitle: A demo\nmetric: {name: Pass, better: higher, unit: "%"}\nx: rate\ny: depth\n'
+)
 COLUMNS = "rate,depth,value,n,state"
 
 
@@ -47,7 +49,7 @@ def test_the_best_cells_and_those_that_may_be(
 
 
 def test_lower_is_better_where_the_metric_says_so(make_study: MakeStudy) -> None:
-    lower = HEAD.replace("Pass", "Loss, better: lower")
+    lower = HEAD.replace("Pass, better: higher", "Loss, better: lower")
     study = make_study(lower, table("rate,depth,value", "1,1,9", "2,1,1"))
     assert GridCells(analyse(study).grid()).best == {("2", "1")}
 

@@ -33,7 +33,8 @@ from gridatlas_review.matching import match_studies
 T2, T3 = 4.302652729911275, 3.182446305284263
 """The 97.5 % points of Student's t with 2 and with 3 degrees of freedom."""
 SHARES = (
-    'format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: "%", range: [0, 100], decimals: 1}\n'
+    "format: 1\ntitle: A demo\n"
+    'metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100], decimals: 1}\n'
     "x: rate\ny: depth\n"
 )
 SEEDS = (

@@ -17,7 +17,7 @@ from gridatlas.results.reconcile import analyse
 from gridatlas.statistics.estimates import mean_wilson, wilson
 
 SHARES = (
-    'format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: "%", decimals: 0}\n'
+    'format: 1\ntitle: A demo\nmetric: {name: Accuracy, better: higher, unit: "%", decimals: 0}\n'
     "x: rate\ny: depth\n"
 )
 

@@ -28,7 +28,8 @@ from gridatlas.results.grids import Results
 from gridatlas.results.reconcile import analyse
 
 HEAD = (
-    'format: 1\ntitle: A demo\nmetric: {name: Pass, unit: "%", range: [0, 100], decimals: 1}\n'
+    "format: 1\ntitle: A demo\n"
+    'metric: {name: Pass, better: higher, unit: "%", range: [0, 100], decimals: 1}\n'
     "x: rate\ny: depth\nfacets: [model]\n"
 )
 READINGS = (

@@ -26,7 +26,7 @@ from gridatlas_review.snapshot import snapshot_of
 STUDY = """\
 format: 1
 title: Sizes
-metric: {name: Accuracy, unit: "%", decimals: 1}
+metric: {name: Accuracy, better: higher, unit: "%", decimals: 1}
 x: rate
 y: batch
 facets: [model]

@@ -319,7 +319,7 @@ def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> No
 
 def _counts(make_study: MakeStudy, columns: int, rows: int) -> Results:
     head = (
-        'format: 1\ntitle: T\nmetric: {name: Pass@1, unit: "%", range: [0, 100]}\n'
+        'format: 1\ntitle: T\nmetric: {name: Pass@1, better: higher, unit: "%", range: [0, 100]}\n'
         "x: rate\ny: depth\nfacets: [task, model]\ncompare: [model]\ntrials: {items: task}\n"
         "factors: {task: {levels: [{id: p, items: 4}, {id: q, items: 4}]}}\n"
     )

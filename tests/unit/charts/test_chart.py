@@ -22,7 +22,8 @@ from gridatlas.results.differences import differences
 from gridatlas.results.reconcile import analyse
 
 PERCENT = (
-    'format: 1\ntitle: T\nmetric: {name: Pass@1, unit: "%", range: [0, 100]}\nx: rate\ny: depth\n'
+    "format: 1\ntitle: T\n"
+    'metric: {name: Pass@1, better: higher, unit: "%", range: [0, 100]}\nx: rate\ny: depth\n'
 )
 
 
@@ -145,7 +146,7 @@ def test_a_grid_is_described_in_words(make_study: MakeStudy) -> None:
     [("higher", "Highest: 30 % at Rate 2,"), ("lower", "Lowest: 5 % at Rate 1,")],
 )
 def test_of_conditions_no_cell_is_the_best(make_study: MakeStudy, better: str, words: str) -> None:
-    study = PERCENT.replace("Pass@1,", f"Pass@1, better: {better},") + "axes: conditions\n"
+    study = PERCENT.replace("better: higher", f"better: {better}") + "axes: conditions\n"
     grid = analyse(make_study(study, table("rate,depth,value", "1,1,5", "2,1,30"))).grid()
     assert words in describe_grid(grid)
     assert "best" not in describe_grid(grid, frozenset({("1", "1")})).lower()

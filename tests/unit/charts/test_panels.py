@@ -18,7 +18,7 @@ from gridatlas.results.differences import differences
 
 HEAD = "rate,depth,task,accuracy,n\n"
 STUDY = (
-    "format: 1\ntitle: S\nmetric: {name: Accuracy, column: accuracy, unit: '%'}\n"
+    "format: 1\ntitle: S\nmetric: {name: Accuracy, better: higher, column: accuracy, unit: '%'}\n"
     "x: rate\ny: depth\nfacets: [task]\n"
 )
 CLEAR = "1,1,a,5,200\n2,1,a,50,200\n3,1,a,52,200\n1,1,b,1,200\n2,1,b,60,200\n3,1,b,61,200\n"
@@ -132,7 +132,7 @@ def turned(cells: str) -> str:
 def test_the_better_end_has_one_colour_whichever_values_are_better(
     tmp_path: Path, more: str
 ) -> None:
-    head = STUDY.replace("unit: '%'", "unit: '%', better: lower")
+    head = STUDY.replace("better: higher", "better: lower")
     write_study(tmp_path / "errors", head + more, HEAD + turned(CLEAR))
     pairs = []
     for assessment in (study(tmp_path, CLEAR, more), load_data(tmp_path)["errors"]):
@@ -152,7 +152,7 @@ def test_the_better_end_has_one_colour_whichever_values_are_better(
 def test_a_heatmap_that_stands_alone_has_its_better_end_dark(tmp_path: Path) -> None:
     scales = {}
     for better in ("higher", "lower"):
-        head = STUDY.replace("unit: '%'", f"unit: '%', better: {better}")
+        head = STUDY.replace("better: higher", f"better: {better}")
         write_study(tmp_path / better, head + "compare: [task]\n", HEAD + CLEAR)
         results = load_data(tmp_path)[better].results
         [difference] = differences(results, results.study.facets[0])

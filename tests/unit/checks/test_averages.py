@@ -177,7 +177,7 @@ def test_few_averages_and_averages_of_no_one_kind_say_nothing() -> None:
 
 STUDY = """format: 1
 title: A demo
-metric: {name: Accuracy, unit: "%", range: [0, 100]}
+metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100]}
 x: rate
 y: depth
 facets: [bench]

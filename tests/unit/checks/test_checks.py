@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import HEAD, REPOSITORY, MakeStudy, real_data, table
+from builders import HEAD, REPOSITORY, Checked, MakeStudy, real_data, table
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import (
@@ -31,7 +31,10 @@ from gridatlas.checks.runs import _chances_of_run, _Neighbours
 from gridatlas.model.schema import AcceptedEntry
 from gridatlas.model.study import Reading, Study
 
-PERCENT = HEAD.replace("{name: Accuracy}", '{name: Accuracy, unit: "%", range: [0, 100]}')
+PERCENT = HEAD.replace(
+    "{name: Accuracy, better: higher}",
+    '{name: Accuracy, better: higher, unit: "%", range: [0, 100]}',
+)
 """As the least study, of percentages."""
 
 
@@ -183,7 +186,9 @@ def test_counts_are_judged_for_each_number_of_trials(make_study: MakeStudy) -> N
 
 
 def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> None:
-    head = HEAD.replace("{name: Accuracy}", "{name: Accuracy, range: [0, 1]}")
+    head = HEAD.replace(
+        "{name: Accuracy, better: higher}", "{name: Accuracy, better: higher, range: [0, 1]}"
+    )
     cells = table("rate,depth,value,n,successes", "1,1,0.47,150,71", "2,1,0.48,150,71")
     (result,) = of_kind(make_study(head, cells), "k-of-n")
     assert [finding.found for finding in result.findings] == [
@@ -764,7 +769,14 @@ def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
 
 # --- how values are printed ---------------------------------------------------------------------
 
-LOST_DECIMAL = "Detects a missing or extra decimal. Doesn't detect a wrong digit."
+TYPED = (
+    "Looks at values that a person typed or a figure prints: at most 6 digits, with zeros at the "
+    "end. Detects a missing or extra decimal. Doesn't detect a wrong digit."
+)
+WRITTEN = (
+    "A program wrote them, with all their digits or without zeros at the end, so that decimals "
+    "say nothing of mistakes. The check is for values that a person typed or a figure prints."
+)
 MAYBE = "A digit or the decimal point may be missing or extra."
 
 
@@ -811,12 +823,40 @@ MAYBE = "A digit or the decimal point may be missing or extra."
             id="zeros may have been left out",
         ),
         pytest.param(
-            "\n".join(" ".join(f"{x}.{y}" for x in range(40, 46)) for y in range(1, 10))
-            + "\n40 41 42 43 44 45",
-            "54 of 60 values have 1 decimal. None of them ends in 0, so the source seems to drop "
-            "zeros at the end.",
-            [],
-            id="zeros were left out",
+            "12.6 31.4 47.3 8.32\n42.0 42.7 45.3 45.4",
+            "7 of 8 values have 1 decimal.",
+            [
+                (
+                    "note",
+                    "1 of 8 values is not printed with 1 decimal: 8.32 at rate 4, depth 1",
+                    "Not certain: all values may be rounded to the same number of digits.",
+                )
+            ],
+            id="three digits of each",
+        ),
+        pytest.param(
+            "12 43 14 8.5\n42 27 45 54",
+            "7 of 8 values have no decimals.",
+            [
+                (
+                    "note",
+                    "1 of 8 values is not printed with no decimals: 8.5 at rate 4, depth 1",
+                    "Not certain: all values may be rounded to the same number of digits.",
+                )
+            ],
+            id="whole numbers and a half",
+        ),
+        pytest.param(
+            "5 43 14 18.5\n6 27 45 54",
+            "7 of 8 values have no decimals.",
+            [
+                (
+                    "note",
+                    "1 of 8 values is not printed with no decimals: 18.5 at rate 4, depth 1",
+                    "Not certain: the source may drop zeros at the end.",
+                )
+            ],
+            id="counts, and the mean of two",
         ),
     ],
 )
@@ -824,9 +864,44 @@ def test_other_decimals_than_the_rest_are_found(
     make_study: MakeStudy, grid: str, statement: str, found: list[tuple[str, str, str]]
 ) -> None:
     (result,) = of_kind(one_grid(make_study, grid), "decimals")
-    assert as_texts(result) == ("found" if found else "passed", statement, LOST_DECIMAL)
+    assert as_texts(result) == ("found" if found else "passed", statement, TYPED)
     assert [(finding.severity, finding.found, finding.sure) for finding in result.findings] == found
     assert {finding.means for finding in result.findings} <= {MAYBE}
+
+
+@pytest.mark.parametrize(
+    ("grid", "statement"),
+    [
+        pytest.param(
+            "\n".join(" ".join(f"{x}.{y}" for x in range(40, 46)) for y in range(1, 10))
+            + "\n40 41 42 43 44 45",
+            "54 of 60 values have 1 decimal. None of them ends in 0.",
+            id="zeros were left out",
+        ),
+        pytest.param(
+            "70.13812345678901 63.2512345678901 71.11345678901234\n"
+            "68.99123456789012 60.00123456789012 59.49123456789012",
+            "The 6 values have 13 to 14 decimals.",
+            id="floats",
+        ),
+        pytest.param(
+            "88.22366 53.81001 61.00419\n71.11052 57.90017 49.133682",
+            "The 6 values have 5 to 6 decimals.",
+            id="single precision",
+        ),
+    ],
+)
+def test_values_that_a_program_wrote_are_not_judged(
+    make_study: MakeStudy, grid: str, statement: str
+) -> None:
+    (result,) = of_kind(one_grid(make_study, grid), "decimals")
+    assert as_texts(result) == ("not testable", statement, WRITTEN)
+
+
+def test_values_that_stand_in_many_cells_count_once(make_study: MakeStudy) -> None:
+    """Nearly all right of 80: 98.75 is as well printed as 100.0, which most cells have."""
+    (result,) = of_kind(one_grid(make_study, "100.0 " * 12 + "98.75 97.5"), "decimals")
+    assert as_texts(result)[:2] == ("not testable", "The 14 values have 1 to 2 decimals.")
 
 
 def test_values_of_a_program_have_no_usual_number_of_decimals(make_study: MakeStudy) -> None:
@@ -1041,7 +1116,7 @@ def test_an_acceptance_of_what_is_not_there_is_a_problem(
 def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_called(
     make_study: MakeStudy,
 ) -> None:
-    head = "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\n"
+    head = "format: 1\ntitle: A demo\nmetric: {name: Accuracy, better: higher}\nx: rate\ny: depth\n"
     names = ["yes", "a: b", "0.10", "#1"]
     lines = [line.split() for line in COPIED.strip().splitlines()]
     turned = list(zip(*lines, strict=True))
@@ -1117,7 +1192,7 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
     findings = check_study(studies["dynts-window-ratio"]).findings
     second = [finding for finding in findings if finding.reading == "r1-qwen-second"]
     assert [(finding.kind, finding.levels, finding.severity) for finding in second] == [
-        ("k-of-n", ("r1-qwen", "aime25"), "note"),
+        ("k-of-n", ("r1-qwen", "aime25"), "problem"),  # accepted: its document has them
         # It states one colour bar, from -88 to -52, for four heatmaps of shares.
         *(
             ("stated-range", ("r1-qwen", benchmark), "note")
@@ -1129,7 +1204,79 @@ def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
         "36.0) at ratio 0.1, local window size 1000; 34.3 (51 of 150 is 34.0 and 52 of 150 is "
         "34.7) at ratio 0.3, local window size 1000"
     )
-    assert [finding for finding in findings if finding.severity == "problem"] == []
+    unsettled = [f for f in findings if f.severity == "problem" and f.accepted is None]
+    assert unsettled == []
+
+
+SECOND = (
+    PERCENT
+    + "reconcile: primary\nreadings:\n  - {id: first, file: cells.csv}\n"
+    + "  - {id: second, file: second.csv, text: second.md%s}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "value", "expected"),
+    [
+        pytest.param("", "36.7", [], id="as in its document"),
+        pytest.param(
+            "",
+            "37.6",
+            [
+                (
+                    "k-of-n",
+                    "1 of 4 values is impossible with 150 trials: 37.6 (56 of 150 is 37.3 and 57 "
+                    "of 150 is 38.0) at rate 2, depth 1",
+                ),
+                (
+                    "transcription",
+                    "1 of 4 values is not the same as in second.md: 37.6 (line 3 has 36.7) at "
+                    "rate 2, depth 1",
+                ),
+            ],
+            id="two digits swapped",
+        ),
+        pytest.param(
+            "",
+            "36.0",
+            [
+                (
+                    "transcription",
+                    "1 of 4 values is not the same as in second.md: 36.0 (line 3 has 36.7) at "
+                    "rate 2, depth 1",
+                )
+            ],
+            id="another possible count",
+        ),
+        pytest.param(
+            ", approximate: true",
+            "37.6",
+            [
+                (
+                    "transcription",
+                    "1 of 4 values is not the same as in second.md: 37.6 (line 3 has 36.7) at "
+                    "rate 2, depth 1",
+                )
+            ],
+            id="estimates are no counts",
+        ),
+    ],
+)
+def test_a_reading_that_is_not_shown_may_not_contradict_itself(
+    checked: Checked, more: str, value: str, expected: list[tuple[str, str]]
+) -> None:
+    first = table("rate,depth,value,n", *(f"{line},150" for line in rows("30.0 32.0\n34.0 36.0")))
+    second = table("rate,depth,value,n", *(f"{r},150" for r in rows(f"30.0 {value}\n34.0 36.0")))
+    document = "| depth | 1 | 2 |\n|---|---|---|\n| 1 | 30.0 | 36.7 |\n| 2 | 34.0 | 36.0 |\n"
+    study, problems = checked(
+        SECOND.replace("%s", more), first, {"second.csv": second, "second.md": document}
+    )
+    assert problems == []
+    assert study is not None
+    found = check_study(study).problems
+    assert [(problem.kind, problem.found, problem.severity) for problem in found] == [
+        (kind, text, "problem") for kind, text in expected
+    ]
 
 
 def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(

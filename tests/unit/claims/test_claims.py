@@ -33,7 +33,7 @@ REPOSITORY = Path(__file__).parents[3]
 DEMO = """\
 format: 1
 title: A demo
-metric: {name: Score}
+metric: {name: Score, better: higher}
 x: rate
 y: size
 facets: [model]
@@ -348,7 +348,7 @@ def test_value_for_prose(studies: dict[str, Results], expression: str, value: ob
 
 
 def test_value_keeps_printed_digits(tmp_path: Path) -> None:
-    head = "format: 1\ntitle: T\nmetric: {name: M}\nx: a\ny: b\n"
+    head = "format: 1\ntitle: T\nmetric: {name: M, better: higher}\nx: a\ny: b\n"
     write_study(tmp_path / "s", head, "a,b,value\n1,1,52.0\n")
     assert str(evaluate_value("grid().best.value", load(tmp_path), None)) == "52.0"
 
@@ -637,7 +637,7 @@ this is a grid of numbers
   expected: levels by the names of their axes, or a grid of truths
   example:  grid(...).where(ratio=[0.1, 0.2]).mean > 50
 ---
-best and worst are not clear here: these are levels, or lower is better in a grid behind them
+best and worst are not clear here: these are levels, or a grid behind them lacks better: higher
   |(grid(study="loss") - 1).best.value > 1
   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   expected: .min or .max
@@ -863,7 +863,10 @@ def test_line_breaks_are_blanks(studies: dict[str, Results]) -> None:
 
 def test_facets_may_have_the_names_of_python_words(tmp_path: Path) -> None:
     names = ("lambda", "class", "from", "in-place")
-    head = "format: 1\ntitle: T\nmetric: {name: M}\nx: lambda\ny: class\nfacets: [from, in-place]\n"
+    head = (
+        "format: 1\ntitle: T\n"
+        "metric: {name: M, better: higher}\nx: lambda\ny: class\nfacets: [from, in-place]\n"
+    )
     write_study(tmp_path / "s", head, f"{','.join(names)},value\n1,2,a,b,5\n")
     studies = load(tmp_path)
     check = 'grid(from="a", in_place="b").at(lambda=1, class=2) == 5'
@@ -997,7 +1000,7 @@ def test_own_reading_is_judged_too(studies: dict[str, Results]) -> None:
 PARTS = """\
 format: 1
 title: Readings that give a part
-metric: {name: Score}
+metric: {name: Score, better: higher}
 x: rate
 y: size
 facets: [model]
@@ -1212,7 +1215,7 @@ def test_claims_are_read_with_their_lines(tmp_path: Path) -> None:
 SHARES = """\
 format: 1
 title: Shares of trials
-metric: {name: Accuracy, unit: "%", range: [0, 100]}
+metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100]}
 x: rate
 y: size
 facets: [model]

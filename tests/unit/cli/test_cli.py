@@ -59,6 +59,32 @@ def test_wrong_usage_is_exit_2(data: Path, arguments: list[str]) -> None:
 COMMANDS = [(), *((name,) for name in registry.found(registry.COMMANDS))]
 
 
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("levles=5", 'no limit "levles"; did you mean levels?'),
+        ("levels", 'levels is ""; write a whole number from 1, such as 5000'),
+        ("levels=0", 'levels is "0"; write a whole number from 1, such as 5000'),
+        ("levels=5k", 'levels is "5k"; write a whole number from 1, such as 5000'),
+    ],
+)
+def test_a_wrong_limit_is_wrong_usage(data: Path, limit: str, message: str) -> None:
+    result = _run("check", "--limit", limit)
+    assert result.exit_code == 2
+    assert f"Error: Invalid value for '--limit': {message}\n" in result.output
+
+
+def test_a_site_takes_limits_from_its_configuration(data: Path) -> None:
+    result = _run("build", "--site", "--limit", "levels=5")
+    assert result.exit_code == 2
+    assert "--site takes no --limit: the site's configuration says it" in result.output
+
+
+def test_a_limit_holds_for_one_command(data: Path) -> None:
+    assert "[too-large]" in _run("check", "--limit", "file_bytes=9").output
+    assert "[too-large]" not in _run("check").output
+
+
 def test_there_are_commands() -> None:
     assert {("check",), ("schema",)} <= set(COMMANDS)
     loaded = [registry.load(registry.COMMANDS, name) for name in registry.found(registry.COMMANDS)]

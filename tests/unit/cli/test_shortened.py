@@ -36,7 +36,13 @@ def test_kinds_files_and_severities_are_counted_apart() -> None:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    content = {"format": 1, "title": "T", "metric": {"name": "M"}, "x": "x", "y": "y"}
+    content = {
+        "format": 1,
+        "title": "T",
+        "metric": {"name": "M", "better": "higher"},
+        "x": "x",
+        "y": "y",
+    }
     rows = [f"1,{number},bad\n" for number in range(WRONG)] + ["1,1\n"] * RAGGED
     write_study(tmp_path / "data/demo", content, "x,y,value\n1,1,5\n2,2,6\n" + "".join(rows))
     return tmp_path / "data"

@@ -193,7 +193,13 @@ KEYS = st.sampled_from(
 TREES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4)
 )
-RIGHT = {"format": 1, "title": "T", "metric": {"name": "M"}, "x": "rate", "y": "depth"}
+RIGHT = {
+    "format": 1,
+    "title": "T",
+    "metric": {"name": "M", "better": "higher"},
+    "x": "rate",
+    "y": "depth",
+}
 
 
 def _check(study: str, cells: str) -> list[Problem]:

@@ -160,7 +160,9 @@ def test_as_many_decimals_are_shown_as_the_values_have(
 
 
 def test_decimals_are_those_that_the_study_names(make_study: MakeStudy) -> None:
-    head = "format: 1\ntitle: T\nmetric: {name: M, decimals: 2}\nx: rate\ny: depth\n"
+    head = (
+        "format: 1\ntitle: T\nmetric: {name: M, better: higher, decimals: 2}\nx: rate\ny: depth\n"
+    )
     assert make_study(head, table("rate,depth,value", "1,1,1.23456")).metric.decimals == 2
 
 
@@ -241,7 +243,7 @@ def test_a_factor_named_like_a_column_of_the_format_is_a_problem(
     checked: Checked, name: str
 ) -> None:
     # Else the levels of an axis n would silently become the numbers of trials.
-    head = f"format: 1\ntitle: T\nmetric: {{name: M}}\nx: {name}\ny: depth\n"
+    head = f"format: 1\ntitle: T\nmetric: {{name: M, better: higher}}\nx: {name}\ny: depth\n"
     _, problems = checked(head, table(f"{name},depth,value", "1,1,10", "2,1,20"))
     assert [problem.file for problem in only_problems(problems)] == ["data/demo/study.yml"]
 
@@ -274,7 +276,11 @@ def test_a_control_character_in_a_level_is_a_problem(checked: Checked, character
 def test_a_control_character_in_a_text_is_a_problem(
     checked: Checked, key: str, escape: str
 ) -> None:
-    keys = {"format": "format: 1", "title": "title: T", "metric": "metric: {name: M}"}
+    keys = {
+        "format": "format: 1",
+        "title": "title: T",
+        "metric": "metric: {name: M, better: higher}",
+    }
     keys[key.partition(":")[0]] = key.format(escape)
     head = "\n".join([*keys.values(), "x: rate", "y: depth", ""])
     _, problems = checked(head, table("rate,depth,value", "1,1,10"))

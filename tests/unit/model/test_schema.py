@@ -79,8 +79,8 @@ def test_what_check_takes_the_schema_takes(name: str) -> None:
         HEAD + "facets: [Model]\n",
         HEAD + "reconcile: vote\n",
         HEAD + "readings: [{id: paper}]\n",
-        HEAD.replace("Accuracy}", "Accuracy, range: [0]}"),
-        HEAD.replace("Accuracy}", "Accuracy, range: [0, 1, 2]}"),
+        HEAD.replace("better: higher}", "better: higher, range: [0]}"),
+        HEAD.replace("better: higher}", "better: higher, range: [0, 1, 2]}"),
     ],
 )
 def test_what_check_refuses_by_its_form_the_schema_refuses(text: str) -> None:

@@ -15,7 +15,13 @@ from gridatlas.build.markdown_export import for_repository, markdown_files
 from gridatlas.build.site import Site, build
 from gridatlas.pages.agreement import MATRIX_UP_TO, PAIRS_SHOWN
 
-STUDY = {"format": 1, "title": "T", "metric": {"name": "M", "range": [0, 100]}, "x": "x", "y": "y"}
+STUDY = {
+    "format": 1,
+    "title": "T",
+    "metric": {"name": "M", "better": "higher", "range": [0, 100]},
+    "x": "x",
+    "y": "y",
+}
 POINTS = [(x, y) for x in range(1, 5) for y in range(1, 4)]
 PAGE, PAIRS = "studies/demo/checks/index.md", "studies/demo/checks/pairs.csv"
 

@@ -20,7 +20,7 @@ from gridatlas.results.grids import Results
 from gridatlas.results.reconcile import analyse
 
 COUNTED = (
-    'format: 1\ntitle: A demo\nmetric: {name: Pass, unit: "%", range: [0, 100]}\n'
+    'format: 1\ntitle: A demo\nmetric: {name: Pass, better: higher, unit: "%", range: [0, 100]}\n'
     "x: rate\ny: depth\n"
 )
 READINGS = (

@@ -17,7 +17,8 @@ from gridatlas.pages.reproduction import command, command_parts, commands, grid_
 from gridatlas.results.reconcile import analyse
 
 HEAD = (
-    "format: 1\ntitle: A demo\nmetric: {name: Accuracy}\nx: rate\ny: depth\nfacets: [model]\n"
+    "format: 1\ntitle: A demo\n"
+    "metric: {name: Accuracy, better: higher}\nx: rate\ny: depth\nfacets: [model]\n"
     "reproduce:\n  script: docs/run.py\n  args: "
 )
 ARGS = "--model {model} --rate={rate} --depth {depth} --out 'runs of {rate}/{depth}' --fast"

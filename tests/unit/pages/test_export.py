@@ -279,7 +279,7 @@ def test_json_says_what_each_reading_says(make_study: MakeStudy) -> None:
 
 def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -> None:
     study = make_study(
-        'format: 1\ntitle: T\nmetric: {name: M, unit: "%"}\nx: rate\ny: depth\n'
+        'format: 1\ntitle: T\nmetric: {name: M, better: higher, unit: "%"}\nx: rate\ny: depth\n'
         "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
         table("b,rate,depth,value,n", "p,1,1,50,10", "q,1,1,40,10", "p,2,1,30,10", "q,2,1,10,10"),
     )
@@ -324,7 +324,10 @@ def test_names_that_are_written_are_found() -> None:
 def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
     checked: Checked, name: str
 ) -> None:
-    head = f"format: 1\ntitle: T\nmetric: {{name: M, column: score}}\nx: {name}\ny: depth\n"
+    head = (
+        f"format: 1\ntitle: T\n"
+        f"metric: {{name: M, better: higher, column: score}}\nx: {name}\ny: depth\n"
+    )
     more = "readings: [{id: one, file: cells.csv}, {id: two, file: two.csv}]\n"
     rows = table(f"{name},depth,score,stderr,n", "8,1,0.5,0.1,10")
     study, problems = checked(head + more, rows, {"two.csv": rows})

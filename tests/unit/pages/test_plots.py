@@ -31,7 +31,7 @@ from gridatlas.pages.profiles import axis_profiles
 from gridatlas.pages.render import Templates
 
 Assess = Callable[..., Assessment]
-ACCURACY = {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1}
+ACCURACY = {"name": "Accuracy", "better": "higher", "unit": "%", "range": [0, 100], "decimals": 1}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from gridatlas.pages.tables import data_table
 from gridatlas.results.reconcile import analyse
 
 STUDY = (
-    'format: 1\ntitle: A demo\nmetric: {name: Pass, unit: "%", range: [0, 100]}\n'
+    'format: 1\ntitle: A demo\nmetric: {name: Pass, better: higher, unit: "%", range: [0, 100]}\n'
     "x: rate\ny: depth\n"
 )
 

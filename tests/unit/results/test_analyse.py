@@ -258,7 +258,7 @@ def test_an_aggregate_is_computed_for_each_level_of_the_other_facets(
 
 
 def _grid(make_study: MakeStudy, *rows: str, better: str = "higher") -> Grid:
-    head = HEAD.replace("Accuracy}", f"Accuracy, better: {better}}}")
+    head = HEAD.replace("better: higher", f"better: {better}")
     return analyse(make_study(head, table("rate,depth,value", *rows))).grid()
 
 

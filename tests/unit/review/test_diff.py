@@ -34,7 +34,7 @@ from gridatlas_review.snapshot import load_snapshot
 HEAD = """\
 format: 1
 title: A demo
-metric: {name: Accuracy, unit: "%", range: [0, 100], decimals: 1}
+metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100], decimals: 1}
 x: rate
 y: depth
 facets: [model]
@@ -617,7 +617,7 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
     ),
     "what a value is": (
         STUDY,
-        edited(("name: Accuracy", "name: Accuracy, better: lower"), name="study.yml"),
+        edited(("better: higher", "better: lower"), name="study.yml"),
         {
             "verdict": ["✅ 1 setting changed; no statement or check affected."],
             "answer": [
@@ -829,7 +829,8 @@ def test_several_cells_are_corrected_for_their_number(compare: Compare) -> None:
 
 
 RUNS = (
-    'format: 1\ntitle: Runs\nmetric: {name: Pass, unit: "%", range: [0, 100], decimals: 1}\n'
+    "format: 1\ntitle: Runs\n"
+    'metric: {name: Pass, better: higher, unit: "%", range: [0, 100], decimals: 1}\n'
     "x: rate\ny: depth\n"
 )
 
@@ -1659,7 +1660,7 @@ def test_json_is_capped(compare: Compare, monkeypatch: pytest.MonkeyPatch) -> No
     """With a tenth of the limit, and of the cells that exceed it."""
     assert JSON_LIMIT == 1_000_000
     monkeypatch.setattr(formats, "JSON_LIMIT", JSON_LIMIT // 10)
-    head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\n"
+    head = "format: 1\ntitle: Large\nmetric: {name: Score, better: higher}\nx: a\ny: b\n"
 
     def cells(more: int) -> str:
         rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(10) for j in range(110))
@@ -1760,7 +1761,9 @@ def test_at_most_forty_lines_are_read_first(tmp_path: Path, studies: int) -> Non
 
     def files(more: int, claims: int) -> Files:
         rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(1, 12) for j in range(1, 21))
-        head = "format: 1\ntitle: Large\nmetric: {name: Score}\nx: a\ny: b\nclaims:\n"
+        head = (
+            "format: 1\ntitle: Large\nmetric: {name: Score, better: higher}\nx: a\ny: b\nclaims:\n"
+        )
         texts = (
             f"  - text: Number {k}.\n    check: grid().max < {50 + k}\n" for k in range(claims)
         )

@@ -38,6 +38,8 @@ def test_options_are_those_of_the_plugin() -> None:
         ({"strict": "yes"}, "strict is 'yes'\n  expected: true or false"),
         ({"data": 3}, "data is 3\n  expected: a text"),
         ({"into": "../x"}, 'into is "../x"'),
+        ({"limits": 3}, "limits is 3\n  expected: names with numbers"),
+        ({"limits": {"level": 3}}, 'limits: no limit "level"; did you mean levels?'),
         (["data"], "no options\n  expected: keys such as data"),
     ],
 )

@@ -161,6 +161,11 @@ def grade_of(p: float, error: float = 0.0, *, at_most_likely: bool = False) -> G
     return "likely" if at_most_likely or p + error > CLEAR else "clear"
 
 
+def unshown(study: Study) -> str:
+    """What isn't shown of settings, after `no`."""
+    return "setting shown to be better" if study.metric.better else "effect shown"
+
+
 def headline(*candidates: str) -> str:
     """The first short enough; of none the last, cut after a word: half a number misleads."""
     for text in candidates:

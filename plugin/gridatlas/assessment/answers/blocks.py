@@ -100,7 +100,7 @@ class Blocks:
     @cached_property
     def turned(self) -> Floats:
         """Values by (table, x, y), turned so that more is better."""
-        return direction(self.study.metric.better) * self.values
+        return direction(self.study.metric.better or "higher") * self.values
 
     @cached_property
     def values(self) -> Floats:

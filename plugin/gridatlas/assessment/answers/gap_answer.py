@@ -238,7 +238,7 @@ def gap_words(judged: JudgedGap, first: str, second: str) -> str:
     size = number_text(study, abs(judged.value))
     by = value_with_unit(size, study.metric.unit, difference=True)
     word = "higher" if judged.value > 0 else "lower"
-    if study.metric.better == "lower":
+    if study.metric.falls:
         better = "better" if judged.value < 0 else "worse"
         return f"{first} is {adverb} {word} ({better}) than {second}, by {by}"
     return f"{first} {adverb} scores {word} than {second}, by {by}"

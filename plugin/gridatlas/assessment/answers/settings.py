@@ -62,8 +62,8 @@ def test_settings(blocks: Blocks) -> SettingsTests:
     runs = blocks.study.cells == "runs" and blocks.kind != "seeds"
     tests: dict[Question, PermutationTest] = {}
     narrow: set[Question] = set()
-    if blocks.study.axes == "conditions":
-        pass  # nobody chooses among them, so none is the best
+    if not blocks.study.has_best:
+        pass
     elif tables > 1:
         tests["best"] = best_over_replicates(values.reshape(tables, -1))
         if tables == 2:
@@ -91,7 +91,7 @@ def test_settings(blocks: Blocks) -> SettingsTests:
 
 
 def _signed(blocks: Blocks, outcomes: Floats) -> Floats:
-    return -outcomes if blocks.study.metric.better == "lower" else outcomes
+    return -outcomes if blocks.study.metric.falls else outcomes
 
 
 def along(values: Floats, axis: int) -> Floats:
@@ -103,7 +103,7 @@ def _best_by_counts(blocks: Blocks) -> PermutationTest:
     [block] = blocks.blocks
     counted = np.isfinite(block.trials)
     k, n = block.successes[counted], block.trials[counted]
-    return best_by_counts(n - k if blocks.study.metric.better == "lower" else k, n)
+    return best_by_counts(n - k if blocks.study.metric.falls else k, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ class Figures:
     def ends(self, axis: Axis) -> tuple[int, int, list[float]]:
         """The best level, the worst one, and the means of all in the metric's unit."""
         turned = self.level_means(axis)
-        sign = -1 if self.blocks.study.metric.better == "lower" else 1
+        sign = -1 if self.blocks.study.metric.falls else 1
         return int(np.nanargmax(turned)), int(np.nanargmin(turned)), (sign * turned).tolist()
 
     def extreme(self, axis: Axis) -> tuple[Level, bool]:

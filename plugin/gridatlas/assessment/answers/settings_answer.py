@@ -18,6 +18,7 @@ from gridatlas.assessment.answers.answer import (
     joined,
     mean_text,
     told_once,
+    unshown,
 )
 from gridatlas.assessment.answers.blocks import Block, Blocks
 from gridatlas.assessment.answers.settings import AXES, Axis, Figures, Judged, Question
@@ -111,7 +112,7 @@ class SettingsAnswer:
         if metric.range is None:
             return None
         low, high = map(float, metric.range)
-        return (high, "top") if metric.better == "higher" else (low, "bottom")
+        return (high, "top") if not metric.falls else (low, "bottom")
 
     def _untestable(self) -> Answer:
         mean = mean_text(self.blocks.study, float(np.nanmean(self.blocks.values)))
@@ -126,7 +127,7 @@ class SettingsAnswer:
         summary = summarise(block.grid)
         assert summary is not None  # a table without values is only described
         study = self.blocks.study
-        word = "lowest" if study.metric.better == "lower" else "highest"
+        word = "lowest" if study.metric.falls else "highest"
         at = [(study.x.place(x.key), study.y.place(y.key)) for x, y in summary.best]
         where = self._setting(at[0]) if len(at) == 1 else f"{len(at)} cells"
         text = f"The {word} value, {self._amount(float(summary.best_value))} at {where}"
@@ -146,6 +147,7 @@ class SettingsAnswer:
     # --- what is asserted, or not
 
     def _nothing(self) -> Answer:
+        study = self.blocks.study
         axes = joined([self._name(axis) for axis in self._axes_asked()], "or")
         if "best" in self.judged.ps:
             text = f"no setting{f' and no {axes}' if axes else ''} shown to be better"
@@ -158,7 +160,7 @@ class SettingsAnswer:
         return Answer(
             self.page,
             "not-shown",
-            headline(self._prefixed(text), self._prefixed("no setting shown to be better")),
+            headline(self._prefixed(text), self._prefixed(f"no {unshown(study)}")),
             tuple(evidence),
         )
 
@@ -257,7 +259,7 @@ class SettingsAnswer:
         count = sum(
             int((np.nanargmax(of) if is_best else np.nanargmin(of)) == level) for of in tables
         )
-        lower = study.metric.better == "lower"
+        lower = study.metric.falls
         scale = "highest" if is_best != lower else "lowest"
         where = ""
         if len(tables) > 1:
@@ -341,7 +343,7 @@ class SettingsAnswer:
         level = self.figures.level_named(axis)
         if level is None:
             return ""
-        lower = self.blocks.study.metric.better == "lower"
+        lower = self.blocks.study.metric.falls
         end = "highest" if self.figures.extreme(axis)[1] != lower else "lowest"
         if lower:
             return f"; {inline(self.blocks.study.metric.name)} is {end} at {level.label}"

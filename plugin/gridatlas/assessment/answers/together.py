@@ -18,6 +18,7 @@ from gridatlas.assessment.answers.answer import (
     mean_text,
     number_text,
     told_once,
+    unshown,
 )
 from gridatlas.assessment.answers.blocks import Blocks
 from gridatlas.assessment.answers.gaps import JudgedGap
@@ -86,14 +87,18 @@ def _evidence(labelled: Sequence[tuple[str, Answer]]) -> Iterator[Evidence]:
 
 
 def _of_settings(part: Part, labelled: Sequence[tuple[str, Answer]]) -> Iterator[str]:
-    answers = [answer for _, answer in labelled]
+    answers, study = [answer for _, answer in labelled], part.ask.study
+    untested, depends, to_be_better = "settings", "what is shown", ""
+    if study.metric.better:
+        untested, depends = "which setting is best", "what is best"
+        to_be_better = " to be better"
     yield "; ".join(answer.sentence.replace("; ", ", ") for answer in answers)
     short = []
     for answer in answers:
         label = answer.sentence.partition(": ")[0]
         nothing = answer.grade == "not-shown"
         short.append(
-            f"{label}: nothing shown to be better"
+            f"{label}: nothing shown{to_be_better}"
             if nothing
             else answer.sentence.replace("; ", ", ")
         )
@@ -102,15 +107,15 @@ def _of_settings(part: Part, labelled: Sequence[tuple[str, Answer]]) -> Iterator
         return
     number = Counter(answer.grade for answer in answers)
     if number["not-shown"] == len(answers):
-        text = f"no setting shown to be better in any of {len(answers)} cases"
+        text = f"no {unshown(study)} in any of {len(answers)} cases"
     elif number["reading-dependent"]:
-        text = f"what is best depends on the reading in {number['reading-dependent']}"
+        text = f"{depends} depends on the reading in {number['reading-dependent']}"
         text += f" of {len(answers)} cases"
     elif number["not-shown"]:
-        text = f"no setting shown to be better in {number['not-shown']} of {len(answers)} cases"
+        text = f"no {unshown(study)} in {number['not-shown']} of {len(answers)} cases"
         text += "; the others can't be tested"
     else:
-        text = f"which setting is best can't be tested in any of {len(answers)} cases"
+        text = f"{untested} can't be tested in any of {len(answers)} cases"
     yield f"{part.topic}: {text}" if part.topic else capital(text)
 
 
@@ -157,7 +162,7 @@ def _of_gaps(label: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
     signs = {gap.value > 0 for gap in judged}
     if len(grades) == 1 and grades & set(ADVERBS) and len(signs) == len(seconds) == 1:
         adverb = ADVERBS[grades.pop()]
-        lower = study.metric.better == "lower"
+        lower = study.metric.falls
         sizes = joined([number_text(study, abs(gap.value)) for gap in judged])
         by = value_with_unit(sizes, study.metric.unit, difference=True)
         word = "higher" if judged[0].value > 0 else "lower"
@@ -207,7 +212,7 @@ def _means_together(topic: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
 def _against_one(prefix: str, judged: Sequence[JudgedGap]) -> Iterator[str]:
     """Each level beside the one that it is compared with: which are higher, and which lower."""
     study = judged[0].gap.study
-    lower = study.metric.better == "lower"
+    lower = study.metric.falls
     shortest_last = ("no difference shown for {}", "none shown for {}")
     for none_shown, name, sizes in product(shortest_last, ("label", "key"), (True, False)):
         groups: dict[str, list[JudgedGap]] = {}
@@ -241,7 +246,7 @@ def _pairs(prefix: str, shown: Sequence[JudgedGap]) -> Iterator[str]:
     """The pairs of levels that differ, those of the same higher level together."""
     if not shown:
         return
-    lower = shown[0].gap.study.metric.better == "lower"
+    lower = shown[0].gap.study.metric.falls
     for name in ("label", "key"):
         groups: dict[tuple[str, str], list[str]] = {}
         for gap in shown:

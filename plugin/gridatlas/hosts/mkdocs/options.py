@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from mkdocs.config import Config
 from mkdocs.config import config_options as c
-from mkdocs.config.base import ConfigErrors, ConfigWarnings, ValidationError
+from mkdocs.config.base import BaseConfigOption, ConfigErrors, ConfigWarnings, ValidationError
 
 from gridatlas.model.addresses import is_below
+from gridatlas.model.limits import limits_of
 from gridatlas.model.problems import join_names, nearest, printable
 
 
@@ -27,6 +28,24 @@ class FolderInSite(c.Type[str]):
                 f'without a slash at its ends and without "..", but received: "{folder}"'
             )
         return folder
+
+
+class LimitsOption(BaseConfigOption[dict[str, int]]):
+    """How large input may be, by names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.default = {}
+
+    def run_validation(self, value: object) -> dict[str, int]:
+        """Refuse a name that no limit has, and what is no number."""
+        if not isinstance(value, Mapping):
+            raise ValidationError("Expected names with numbers, such as levels: 100000")
+        try:
+            limits_of(value)
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
+        return dict(value)
 
 
 class GridAtlasConfig(Config):
@@ -60,6 +79,9 @@ class GridAtlasConfig(Config):
 
     compare_to = c.Optional(c.Type(str))
     """A git revision, or a folder of studies, to [compare](#changes) the site with."""
+
+    limits = LimitsOption()
+    """How large input may be: [limits](#limits) by their names."""
 
     def validate(self) -> tuple[ConfigErrors, ConfigWarnings]:
         """As MkDocs does, and name the option that is like one that there isn't."""

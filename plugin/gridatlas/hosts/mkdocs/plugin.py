@@ -61,6 +61,7 @@ from gridatlas.hosts.reporting import is_of_disk, not_written, throttled
 from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.inert import get_logger, without_commands
+from gridatlas.model.limits import limited, limits_of
 from gridatlas.model.problems import join_names, only_problems, truncate_list
 from gridatlas.pages.anatomy import PLOTS
 from gridatlas.pages.exports import GRIDS
@@ -164,7 +165,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     @event_priority(-200)
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Make the site, and add what no file of the user's stands in the place of."""
-        self.site = self._build(config, files)
+        with limited(limits_of(self.config.limits)):
+            self.site = self._build(config, files)
         self.pages = {}
         self.pending.clear()
         self.shown.clear()

@@ -1,0 +1,26 @@
+"""No check calls a legitimate study mistyped, whatever was measured and whoever wrote it."""
+
+from __future__ import annotations
+
+from legitimate import METRICS, WRITERS, legitimate
+
+from gridatlas.checks import check_study
+
+STUDIES = 200
+
+
+def test_no_legitimate_study_has_a_mistyped_or_copied_value() -> None:
+    kinds = {"decimals", "repeated-row", "repeated-column"}
+    alarms = [
+        (name, finding.found)
+        for name, study in map(legitimate, range(STUDIES))
+        for finding in check_study(study).findings
+        if finding.severity == "problem" and finding.kind in kinds
+    ]
+    assert alarms == []
+
+
+def test_the_legitimate_studies_are_of_every_design() -> None:
+    names = [legitimate(number)[0] for number in range(STUDIES)]
+    for design in (*METRICS, *WRITERS):
+        assert any(f" {design}," in name for name in names), design
