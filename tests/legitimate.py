@@ -53,6 +53,8 @@ METRICS: Mapping[str, tuple[str, Callable[[random.Random], Draw]]] = {
     "mean over 3 seeds": ("%", _means(50, 3)),
     "mean over 4 seeds": ("%", _means(100, 4)),
     "mean over 10 seeds": ("%", _means(100, 10)),
+    "error rate": ("%", _normal(0.5, 0.12)),
+    "share of 1000, hardly any right": ("%", _share(1000, 0.002, 0.006)),
     "normal": ("%", _normal(70, 6)),
     "loss": ("", lambda _: lambda rng: 0.4 + abs(rng.gauss(0, 0.3))),
     "loss over decades": ("", _decades(-5, 1)),
@@ -126,7 +128,7 @@ def legitimate(number: int, seed: str = "legitimate") -> tuple[str, Study]:
         title="Legitimate",
         summary="",
         source=None,
-        metric=Metric(name="Score", unit=unit),
+        metric=Metric(name=metric, unit=unit),
         x=factor("x", width),
         y=factor("y", height),
         facets=(factor("g", grids),),
@@ -137,6 +139,7 @@ def legitimate(number: int, seed: str = "legitimate") -> tuple[str, Study]:
             Reading("cells", "cells", ReadingEntry(id="cells", file="cells.csv"), Cells.of(cells)),
         ),
         reconcile="primary",
+        replicates="g" if grids > 1 else "",
         folder="legitimate",
     )
     return f"{number}: {metric}, {writer}, {grids} grids of {width} × {height}", study

@@ -54,7 +54,9 @@ RATES: Mapping[str, tuple[float, float, float, float]] = {
     "r1-llama": (0.44, 0.27, 0.87, 0.46),
     "r1-qwen": (0.46, 0.36, 0.87, 0.46),
 }
-DESIGN_KINDS = ("decimals", "repeated-row", "repeated-column", "constant-run")
+DESIGN_KINDS = (
+    "decimals", "repeated-row", "repeated-column", "constant-run", "copied-replicate", "fractions",
+)  # fmt: skip
 PLACES: Mapping[str, int] = {"tens": 0, "ones": 1, "tenths": 3}
 
 Values = dict[tuple[Levels, Point], Decimal]

@@ -17,7 +17,7 @@ CONCLUSIVE = ("passed", "found")
 """Outcomes of a check that say something about its values."""
 IN_LINES = ("repeated-row", "repeated-column", "constant-run")
 """Checks of whole lines: without one of its cells, nothing is found in a line."""
-ONLY_WHERE_FOUND = ("disputed",)
+ONLY_WHERE_FOUND = ("disputed", "fractions")
 """Checks with a result only where they find something: without one, nothing is wrong."""
 
 PointsByGrid = Mapping[Levels, set[Point]]

@@ -8,14 +8,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gridatlas.checks.aggregates import check_aggregates, check_shown_aggregates
+from gridatlas.checks.copies import check_copies
 from gridatlas.checks.counts import check_counts
 from gridatlas.checks.decimals import check_decimals
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, StudyChecks
+from gridatlas.checks.fractions import check_fractions
 from gridatlas.checks.reading import supplying, view_of
 from gridatlas.checks.repeats import check_repeats
 from gridatlas.checks.runs import check_runs
 from gridatlas.checks.stated import check_disputed, check_stated_ranges
 from gridatlas.checks.transcription import check_transcription
+from gridatlas.model.kinds import KINDS
 from gridatlas.model.problems import Problem, join_names, nearest
 from gridatlas.model.schema import AcceptedEntry, level_number
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
@@ -108,7 +111,8 @@ def _finding_problem(study: Study, finding: Finding) -> Problem:
         f"{label}: {finding.found}" if label else finding.found,
         lines[0] if lines else None,
         study.metric.column if reading else None,
-        fix=f"correct the values; if the source has them so, add under accepted in study.yml: "
+        fix=f"{KINDS[finding.kind].fix or 'correct the values'}; if the source has them so, add "
+        "under accepted in study.yml: "
         f"{accept_entry(study, finding)}",
         severity=finding.severity,
     )
@@ -167,7 +171,9 @@ def reading_results(
         *check_repeats(view, "row"),
         *check_repeats(view, "column"),
         *check_runs(view),
+        *check_copies(view),
         *check_decimals(view),
+        *check_fractions(view),
         *check_disputed(view, reading),
         *check_stated_ranges(view, reading),
         *check_transcription(own, reading),

@@ -45,6 +45,11 @@ KINDS: Mapping[str, Kind] = {
         expected="text without control characters",
         fix="remove the control character",
     ),
+    "copied-replicate": Kind(
+        "A replicate, such as a seed, all of whose values equal another's (a finding).",
+        expected="replicates that differ, as their luck does",
+        fix="check whether the seed was used, and whether a table was copied",
+    ),
     "decimals": Kind(
         "A value with other decimals than the rest (a finding).",
         expected="as many decimals as in the rest of the reading",
@@ -79,6 +84,11 @@ KINDS: Mapping[str, Kind] = {
     ),
     "former-name-taken": Kind(
         "A former name that another study or level has, or that is listed twice."
+    ),
+    "fractions": Kind(
+        "A metric in percent whose values all lie from 0 to 1 (a finding).",
+        expected="values up to 100",
+        fix='multiply the values by 100, or leave out unit: "%" in study.yml',
     ),
     "k-of-n": Kind(
         "A value that is impossible with its number of trials (a finding).",

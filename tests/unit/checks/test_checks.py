@@ -1074,15 +1074,15 @@ ENTRY = '- {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"
         (
             "finding: repeated-rows, because: b",
             "no finding repeated-rows",
-            "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, decimals, "
-            "disputed, stated-range, transcription",
+            "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, "
+            "copied-replicate, decimals, fractions, disputed, stated-range, transcription",
             "write repeated-row instead of repeated-rows",
         ),
         (
             "finding: xyz, because: b",
             "no finding xyz",
-            "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, decimals, "
-            "disputed, stated-range, transcription",
+            "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, "
+            "copied-replicate, decimals, fractions, disputed, stated-range, transcription",
             "use one of them",
         ),
         (

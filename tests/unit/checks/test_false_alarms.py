@@ -10,7 +10,7 @@ STUDIES = 200
 
 
 def test_no_legitimate_study_has_a_mistyped_or_copied_value() -> None:
-    kinds = {"decimals", "repeated-row", "repeated-column"}
+    kinds = {"copied-replicate", "decimals", "fractions", "repeated-row", "repeated-column"}
     alarms = [
         (name, finding.found)
         for name, study in map(legitimate, range(STUDIES))

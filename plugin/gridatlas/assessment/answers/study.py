@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from types import MappingProxyType
 
 from gridatlas.assessment.answers.answer import (
     Answer,
+    Evidence,
+    capital,
 )
 from gridatlas.assessment.answers.blocks import Blocks, blocks_of
 from gridatlas.assessment.answers.gap_answer import GapAnswer
@@ -29,6 +32,7 @@ from gridatlas.assessment.answers.settings import (
 from gridatlas.assessment.answers.settings_answer import SettingsAnswer
 from gridatlas.assessment.answers.together import together
 from gridatlas.checks.findings import CheckResult
+from gridatlas.model.format import format_value, many, value_with_unit
 from gridatlas.model.study import Factor, Levels, Study
 from gridatlas.results.grids import Results
 
@@ -59,6 +63,14 @@ def answers_of(
         if other.is_rival
     }
     pages = settled(_page_answers(results, cellwise), under)
+    levels = [
+        f"{facet.id}/{level.slug}" for facet in results.study.facets for level in measured(facet)
+    ]
+    pages |= {
+        page: answer
+        for page in (*pages, *levels)
+        if (answer := _only_averages(results, *_about(results.study, page)))
+    }
     found = {}
     for page, answer in pages.items():
         evidence = (*answer.evidence, *notes(others, *_about(results.study, page)))
@@ -74,6 +86,34 @@ def _about(study: Study, page: str) -> tuple[int, str]:
             if facet.id == facet_id and level.slug == slug and not level.aggregate:
                 return at, level.key
     return 0, ""
+
+
+def _only_averages(results: Results, place: int, key: str) -> Answer | None:
+    """What a page says whose values are all averages; None where a part has a value.
+
+    Args:
+        place: Of the facet that the page is about a level of.
+        key: Of the level; empty for a page about all levels.
+    """
+    values: list[Decimal] = []
+    for grid in results.grids.values():
+        if key and grid.levels[place] != key:
+            continue
+        given = [cell.value for _, _, cell in grid.points() if cell.value is not None]
+        if given and not grid.aggregate:
+            return None
+        values += given
+    if not values:
+        return None
+    metric = results.study.metric
+    ends = [format_value(end, metric.decimals or 0) for end in (min(values), max(values))]
+    text = value_with_unit(" to ".join(dict.fromkeys(ends)), metric.unit)
+    is_average = "is an average" if len(values) == 1 else "are averages"
+    evidence = Evidence(
+        f"{capital(many(len(values), 'value'))} {is_average} whose parts are not given, so nothing "
+        "is tested."
+    )
+    return Answer("", "described", f"{metric.name} {text}; only averages are given", (evidence,))
 
 
 def grid_answers(results: Results) -> dict[Levels, Answer]:
