@@ -30,10 +30,10 @@ def _normal(mean: float, sd: float) -> Callable[[random.Random], Draw]:
 
 
 def _means(n: int, seeds: int) -> Callable[[random.Random], Draw]:
-    one = _share(n, 0.3, 0.95)
+    share = _share(n, 0.3, 0.95)
 
     def of_study(rng: random.Random) -> Draw:
-        draw = one(rng)
+        draw = share(rng)
         return lambda rng: sum(draw(rng) for _ in range(seeds)) / seeds
 
     return of_study

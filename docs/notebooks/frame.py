@@ -36,7 +36,7 @@ frame.head()
 # `from_frame` takes a row per measurement. Roles that you leave out are proposed, with reasons.
 
 # %%
-study = gridatlas.from_frame(frame, title="Digits", unit="%", range=(0, 100))
+study = gridatlas.from_frame(frame, title="Digits", unit="%", range=(0, 100), better="higher")
 study
 
 # %% [markdown]
@@ -69,6 +69,7 @@ sweep = gridatlas.from_frame(
     repeats="seed",
     unit="%",
     range=(0, 100),
+    better="higher",
     study="six-digits",
     title="Six digits",
 )

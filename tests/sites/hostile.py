@@ -92,7 +92,12 @@ class Texts:
                 "authors": [self["author"], "A. Nother"],
                 "note": self["source note"],
             },
-            "metric": {"name": self["metric"], "column": "value", "unit": self["unit"]},
+            "metric": {
+                "name": self["metric"],
+                "column": "value",
+                "unit": self["unit"],
+                "better": "higher",
+            },
             "x": self["x id"],
             "y": "y",
             "facets": ["facet"],

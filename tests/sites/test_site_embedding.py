@@ -428,7 +428,7 @@ def test_badges(atlas: Build, study: str, grid: str) -> None:
 )  # fmt: skip
 def test_badges_of_other_grids(tmp_path: Path, cells: str, messages: list[str]) -> None:
     project = site_builds.make_project(tmp_path / "s")
-    study = site_builds.TINY_STUDY.replace("decimals: 1", "decimals: 1, better: lower")
+    study = site_builds.TINY_STUDY.replace("better: higher", "better: lower")
     project.write("data/s/study.yml", study)
     project.write("data/s/cells.csv", f"model,batch,rate,accuracy,state,run\n{cells}")
     grid = load(project.folder / "data")["s"].grid(model="small")

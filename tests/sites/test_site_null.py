@@ -73,7 +73,7 @@ SEED = 20261123
 BLOCKS = "p, li, td, th, h1, h2, h3, h4, summary, figcaption, caption, dt, dd, label, button, pre"
 GRID = {"rate": "1234", "depth": "12345"}
 TESTS = [f"test{at}" for at in range(4)]
-SHARES = {"name": "Accuracy", "unit": "%", "range": [0, 100], "decimals": 1}
+SHARES = {"name": "Accuracy", "better": "higher", "unit": "%", "range": [0, 100], "decimals": 1}
 LOSS = {"name": "Loss", "better": "lower", "decimals": 3}
 
 

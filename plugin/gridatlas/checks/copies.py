@@ -76,11 +76,11 @@ def _without(levels: Levels, place: int) -> Levels:
     return (*levels[:place], *levels[place + 1 :])
 
 
-def _equal(one: Mapping[Place, Decimal], other: Mapping[Place, Decimal], has_trials: bool) -> int:
+def _equal(first: Mapping[Place, Decimal], later: Mapping[Place, Decimal], has_trials: bool) -> int:
     """In how many cells both have the same values; 0 where some differ, or too few tell."""
-    if any(one.get(place, value) != value for place, value in other.items()):
+    if any(first.get(place, value) != value for place, value in later.items()):
         return 0
-    both = [value for place, value in other.items() if place in one]
+    both = [value for place, value in later.items() if place in first]
     return len(both) if _tells(both, has_trials) else 0
 
 

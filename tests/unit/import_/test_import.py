@@ -527,7 +527,12 @@ NAMES: dict[str, tuple[str, str, tuple[str, ...], str]] = {
     "several, of which none is meant": ("accuracy_and_latency.csv", PIVOT, (), "Value"),
     "a word that means something else there": ("main_results_time.csv", PIVOT, (), "Value"),
     "words that say it together": ("win_rate.csv", PIVOT, (), "Win rate"),
-    "an option": ("accuracy.csv", PIVOT, ("--metric", "Exact match (%)"), "Exact match"),
+    "an option": (
+        "accuracy.csv",
+        PIVOT.replace("0.7", "7"),
+        ("--metric", "Exact match (%)"),
+        "Exact match",
+    ),
     "the heading above it": (
         "t.md",
         "# Perplexity by window\n\n| lr | 16 | 32 |\n|-|-|-|\n| 0.1 | 7 | 8 |\n| 0.2 | 9 | 6 |\n",

@@ -40,7 +40,7 @@ WORDS_OF_CODE = re.compile(
 )
 
 
-def said(folder: Path) -> list[str]:
+def sentences(folder: Path) -> list[str]:
     """Where the pages of a data folder, and badges, speak of the best, without what is code."""
     site = build(folder)
     texts = {page.plan.path: page.whole() for page in site.pages}
@@ -63,8 +63,8 @@ def test_no_page_speaks_of_a_best_where_nothing_says_what_is_better(
     head, cells = STUDIES[name]
     write_study(tmp_path / "with/demo", head, cells)
     write_study(tmp_path / "without/demo", head.replace(", better: higher", ""), cells)
-    assert said(tmp_path / "with") != []
-    assert said(tmp_path / "without") == []
+    assert sentences(tmp_path / "with") != []
+    assert sentences(tmp_path / "without") == []
 
 
 @pytest.mark.parametrize("name", STUDIES)
