@@ -115,14 +115,14 @@ def lines_of(element: Tag) -> Iterable[str]:
     return (re.sub(r"( \|)+$", "", line) for line in lines if line.strip(" |"))
 
 
-def wrong(name: str, found: Recorded, files: Mapping[str, bytes], kept: Path) -> str:
+def wrong(name: str, found: Recorded, files: Mapping[str, bytes], folder: Path) -> str:
     """How a site differs from what is recorded of it; empty where it doesn't.
 
     Args:
         name: The site's.
         found: What is to be compared of it now.
         files: Its files, of which those that differ are put into a folder to be looked at.
-        kept: That folder.
+        folder: That folder.
     """
     expected = read(name)
     if found == expected:
@@ -133,12 +133,12 @@ def wrong(name: str, found: Recorded, files: Mapping[str, bytes], kept: Path) ->
     )
     for path in changed:
         if path in files:
-            (kept / path).parent.mkdir(parents=True, exist_ok=True)
-            (kept / path).write_bytes(files[path])
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(files[path])
     lines = sorted(f"  {_verb(path, before, now)} {path}" for path in changed)
     return "\n".join(
         (
-            f"{name}: {len(changed)} files differ from tests/golden/sites/{name}; see {kept}",
+            f"{name}: {len(changed)} files differ from tests/golden/sites/{name}; see {folder}",
             *lines[:40],
             *([f"  and {len(lines) - 40} more"] if len(lines) > 40 else []),
             "If they are as they should be: make golden, and read the difference of the texts",

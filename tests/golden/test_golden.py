@@ -46,18 +46,18 @@ def test_this_repositorys_studies_are_as_recorded(
 
 
 def test_nothing_is_recorded_of_sites_that_are_no_more() -> None:
-    there = {folder.name for folder in (Path(__file__).parent / "sites").iterdir()}
-    assert there - {*PROJECTS, OURS} == set()
+    recorded_names = {folder.name for folder in (Path(__file__).parent / "sites").iterdir()}
+    assert recorded_names - {*PROJECTS, OURS} == set()
 
 
 def test_a_site_that_differs_says_where(tmp_path: Path) -> None:
     name = "one-axis"
     files = {"index.html": b"<article><p>Other</p></article>", "new.csv": b"a\n"}
-    said = wrong(name, recorded(files), files, tmp_path).splitlines()
+    lines = wrong(name, recorded(files), files, tmp_path).splitlines()
     recorded_files = read(name).files.splitlines()
-    assert said[0] == (
+    assert lines[0] == (
         f"{name}: {len(recorded_files) + 1} files differ from tests/golden/sites/{name}; "
         f"see {tmp_path}"
     )
-    assert said[1:4] == ["  added new.csv", "  changed index.html", "  gone 404.html"]
+    assert lines[1:4] == ["  added new.csv", "  changed index.html", "  gone 404.html"]
     assert (tmp_path / "new.csv").read_bytes() == b"a\n"

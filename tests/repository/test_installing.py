@@ -98,6 +98,9 @@ def test_no_file_installs_a_name_that_is_not_ours() -> None:
     wrong = {}
     for path in files:
         content = path.read_bytes().decode("utf-8", "replace")
+        # A page as a reader has it names the versions that were measured with.
+        if path.is_relative_to(ROOT / "tests/golden/sites"):
+            continue
         if "\0" not in content and (hits := found(path, content)):
             wrong[path.relative_to(ROOT).as_posix()] = hits
     assert wrong == {}

@@ -184,10 +184,10 @@ def test_a_renamed_room_gains_nothing(project: Path) -> None:
     for number in (10, 11):
         text = budgets(str(number), total=str(number)).replace("plugin/a", "plugin/b")
         write_files(project, {"tools/ratchet.toml": text})
-        status, said = run(project, "--against", "HEAD")
+        status, output = run(project, "--against", "HEAD")
         assert status == (number > 10)
-    assert "plugin/b: new, with a budget of 11 code for 10" in said
-    assert "all rooms: budgets of code rose from 10 to 11" in said
+    assert "plugin/b: new, with a budget of 11 code for 10" in output
+    assert "all rooms: budgets of code rose from 10 to 11" in output
 
 
 def test_a_revision_that_cannot_be_read_is_an_error(project: Path) -> None:

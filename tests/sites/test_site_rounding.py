@@ -70,9 +70,9 @@ def test_a_mean_has_one_text_on_all_pages(tmp_path: Path, cache: Path) -> None:
     for grid, mean in MEANS.items():  # the list of all grids
         model, benchmark = grid.split(" | ")
         assert f" {benchmark} 2 {mean} " in pages[""], grid
-    said = f"ccuracy {MEANS['a | average']} for a, {MEANS['b | average']} for b; can't be tested"
+    line = f"ccuracy {MEANS['a | average']} for a, {MEANS['b | average']} for b; can't be tested"
     for page in ("model/", "benchmark/", "benchmark/average/"):
-        assert said in pages[page], page
+        assert line in pages[page], page
     for benchmark in ("one", "two"):
         means = [MEANS[f"{model} | {benchmark}"] for model in "ab"]
         text = f"{benchmark}: accuracy {means[0]} for a, {means[1]} for b; can't be tested"
