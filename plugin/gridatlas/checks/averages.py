@@ -91,7 +91,8 @@ class Average:
         places = places_of(self.value)
         whole, rest = divmod(self.printed_mean * 10**places, 1)
         ends = {whole + (rest > Fraction(1, 2)), whole + (rest >= Fraction(1, 2))}
-        return tuple(Decimal(end).scaleb(-places) for end in sorted(ends))
+        # Not by scaleb, which keeps 28 digits.
+        return tuple(Decimal(f"{end}e{-places}") for end in sorted(ends))
 
 
 def average_of(
