@@ -106,7 +106,8 @@ def _load(site: Site) -> None:
     import gridatlas.assessment.answers.study
     import gridatlas.assessment.compute  # noqa: F401
 
-    draw(islice(site.drawings, 1), None)
+    pictures = (picture for page in site.pages for picture in page.plan.pictures)
+    draw(islice(pictures, 1), None)
 
 
 def _again(staging: Staging, watcher: Watcher, report: Report) -> None:

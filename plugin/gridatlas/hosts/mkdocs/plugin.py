@@ -217,7 +217,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             files.append(site_file)
         if not self.serving:
             # What pages were planned from isn't needed any more: of many grids, it is a lot.
-            self.site = replace(self.site, pages=(), drawings={})
+            self.site = replace(self.site, pages=())
         return files
 
     @event_priority(-100)
