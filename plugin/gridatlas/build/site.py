@@ -83,6 +83,7 @@ def build(
     ending: str = "",
     page_of: Callable[[str], str] = lambda _: "",
     base: Base | None = None,
+    assessments: Assessments | None = None,
     serve_cache: ServeCache | None = None,
 ) -> Site:
     """Make all pages and files.
@@ -100,11 +101,13 @@ def build(
         page_of: Gives the path, below the host's docs folder, of the page of a script, whose path
             is below the repository; empty where it has none.
         base: What the studies are compared with, on a page of its own; None for nothing.
+        assessments: The studies, where the host has read them already.
         serve_cache: What a server keeps of its earlier builds; this one adds to it.
     """
     stored = open_cache(cache, retry=True)
-    load = serve_cache.load_study if serve_cache else load_study
-    assessments = load_data(data, name, progress, cache, load)
+    if assessments is None:
+        load = serve_cache.load_study if serve_cache else load_study
+        assessments = load_data(data, name, progress, cache, load)
     broken, problems = check_templates(templates) if templates else (frozenset[str](), [])
     site = SiteAddress(address, ending)
     digests = {study_id: assessment.digest for study_id, assessment in assessments.items()}
