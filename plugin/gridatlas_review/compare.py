@@ -156,7 +156,7 @@ def _compare_study(
         grids,
         claims,
         findings,
-        compare_coverage(old, new, match, readings.ids, findings),
+        compare_coverage(old, new, match, readings.ids),
         readings,
         removed,
         compare_properties(old.study, new.study, match, readings.ids),
