@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
@@ -224,26 +224,6 @@ class PropertyChange:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Causes:
-    """What changed values have done.
-
-    Attributes:
-        statements: By the head's place of a changed value: the claims that have another outcome,
-            and had not if this value alone were as before.
-        checks: By the same: the findings that are new, or fail newly, with this cell in them.
-    """
-
-    statements: Mapping[Place, tuple[ClaimChange, ...]] = field(default_factory=dict)
-    checks: Mapping[Place, tuple[FindingChange, ...]] = field(default_factory=dict)
-
-    def of(self, claim: ClaimChange) -> tuple[Place, ...]:
-        """The values each of which makes a claim what it is now."""
-        return tuple(place for place, claims in self.statements.items() if claim in claims)
-
-
-NO_CAUSES = Causes()
-
 # --- studies ------------------------------------------------------------------------------------
 
 
@@ -278,7 +258,6 @@ class StudyChanges:
     properties: tuple[PropertyChange, ...]
     problems: tuple[Problem, ...]
     fixed: tuple[Problem, ...]
-    causes: Causes = NO_CAUSES
 
     @property
     def id(self) -> str:
