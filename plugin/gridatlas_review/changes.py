@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from gridatlas.assessment.agreement import Disagreement, Hint
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.checks import CheckResult, Finding
+from gridatlas.checks import Finding
 from gridatlas.claims import Judged
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Levels, Point, Reading
@@ -117,24 +117,22 @@ def fails(finding: Finding | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LostCheck:
-    """A check of one reading that covers less than before.
+    """A check of one reading that no longer runs where it ran before.
 
     Attributes:
-        old: Its result in the base.
-        new: Its result in the head; None where it isn't made of this reading any more.
-        grids: The base's grids in which it lost values.
-        lost, tested: Values that it no longer tests, and values that it tested in these grids.
-        hidden: Findings of the base that it can no longer see.
-        without: Levels that lack a value which the check needs, by their labels.
+        kind: That of its findings.
+        reading: The base's id of the reading.
+        grids: The base's grids of which it tested all values, and doesn't any more.
     """
 
-    old: CheckResult
-    new: CheckResult | None
+    kind: str
+    reading: str
     grids: tuple[Levels, ...]
-    lost: int
-    tested: int
-    hidden: tuple[Finding, ...]
-    without: tuple[str, ...]
+
+    def hides(self, finding: Finding) -> bool:
+        """Whether a finding of the base couldn't be found any more."""
+        same = (finding.kind, finding.reading) == (self.kind, self.reading)
+        return same and finding.levels in self.grids
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,26 +224,6 @@ class PropertyChange:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Causes:
-    """What changed values have done.
-
-    Attributes:
-        statements: By the head's place of a changed value: the claims that have another outcome,
-            and had not if this value alone were as before.
-        checks: By the same: the findings that are new, or fail newly, with this cell in them.
-    """
-
-    statements: Mapping[Place, tuple[ClaimChange, ...]] = field(default_factory=dict)
-    checks: Mapping[Place, tuple[FindingChange, ...]] = field(default_factory=dict)
-
-    def of(self, claim: ClaimChange) -> tuple[Place, ...]:
-        """The values each of which makes a claim what it is now."""
-        return tuple(place for place, claims in self.statements.items() if claim in claims)
-
-
-NO_CAUSES = Causes()
-
 # --- studies ------------------------------------------------------------------------------------
 
 
@@ -280,7 +258,6 @@ class StudyChanges:
     properties: tuple[PropertyChange, ...]
     problems: tuple[Problem, ...]
     fixed: tuple[Problem, ...]
-    causes: Causes = NO_CAUSES
 
     @property
     def id(self) -> str:
@@ -315,12 +292,13 @@ class StudyChanges:
     def can_be_seen(self, finding: Finding) -> bool:
         """Whether a finding of the base could still be seen in the head.
 
-        It can't where its reading was removed or its check can't see it any more; the entries of
-        these name it.
+        It can't where its reading was removed or its check no longer runs; the entries of these
+        name it.
         """
-        hidden = [reading.findings for reading in self.removed_readings]
-        hidden += [check.hidden for check in self.lost_checks]
-        return all(finding is not other for findings in hidden for other in findings)
+        if any(check.hides(finding) for check in self.lost_checks):
+            return False
+        hidden = (other for reading in self.removed_readings for other in reading.findings)
+        return all(finding is not other for other in hidden)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from gridatlas.checks import TITLES, Finding, StudyChecks
 from gridatlas.model.format import many
-from gridatlas.model.problems import Problem
+from gridatlas.model.problems import Problem, join_names
 from gridatlas.model.study import Study
-from gridatlas_review.changes import Changes, FindingChange, LostCheck, StudyChanges, fails
+from gridatlas_review.changes import Changes, FindingChange, StudyChanges, fails
 from gridatlas_review.matching import Match
 from gridatlas_review.report import (
     NAMED,
@@ -133,23 +134,30 @@ def check_entries(changes: Changes) -> Iterator[Entry]:
             if change.old is not None and change.old.accepted and not change.new.accepted:
                 state = "No longer accepted"
             yield _finding(study.head.study, change.new, state, explained=True)
-    lost = [(study, check) for study in changes.studies for check in study.lost_checks]
-    for study, check in sorted(lost, key=lambda pair: not any(map(fails, pair[1].hidden))):
-        yield _lost_check(study, check)
+    for study in changes.studies:
+        yield from _lost_checks(study)
 
 
-def _lost_check(study: StudyChanges, check: LostCheck) -> Entry:
+def _lost_checks(study: StudyChanges) -> Iterator[Entry]:
+    """What no longer runs on each reading, and what it found before."""
     base = study.base.study
-    where = truncate((grid_name(base, levels) for levels in check.grids), NAMED)
-    hidden = (f"Before, {_was(finding)}: {finding.found}" for finding in check.hidden)
-    without = f"No value there of: {truncate(check.without, NAMED)}" if check.without else ""
-    now = check.new.statement if check.new else "The check isn't made of this reading."
-    return entry(
-        study.id,
-        f"No longer checked: {check.old.title}, {where}, {reading_name(base, check.old.reading)}: "
-        f"{check.lost:,} of {many(check.tested, 'value')}",
-        (*hidden, without, f"Now: {now}", f"Before: {check.old.statement}"),
-    )
+    gone = [change.old for change in study.findings if change.old and change.new is None]
+    for reading, group in groupby(
+        sorted(study.lost_checks, key=lambda check: check.reading), lambda check: check.reading
+    ):
+        lost = list(group)
+        hidden = [
+            f"Before, {_was(finding)}: {finding.found}"
+            for finding in gone
+            if any(check.hides(finding) for check in lost)
+        ]
+        where = (
+            f"{TITLES[check.kind]}: {truncate((grid_name(base, at) for at in check.grids), NAMED)}"
+            for check in lost
+        )
+        titles = join_names(TITLES[check.kind] for check in lost)
+        text = f"{many(len(lost), 'check')} no longer run on {reading_name(base, reading)}: "
+        yield entry(study.id, f"{text}{titles}", (*hidden, *where))
 
 
 def _was(finding: Finding) -> str:

@@ -1,30 +1,22 @@
-"""Claims that flipped, are new, removed or worded otherwise, and which changed values did that."""
+"""Claims that flipped, are new, removed or worded otherwise."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
 from gridatlas.assessment.assess import same_inputs
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.claims import ClaimError, Judged, evaluate
-from gridatlas.model.format import cell_text, many
-from gridatlas.model.study import Grid, Levels
-from gridatlas.results.grids import Results
+from gridatlas.claims import Judged
+from gridatlas.model.format import many
 from gridatlas_review.changes import (
-    Causes,
     Changes,
     ClaimChange,
-    FindingChange,
-    Place,
-    StudyChanges,
     is_wrong,
     outcome,
     outcomes,
 )
-from gridatlas_review.grids import CellChange, GridChange
 from gridatlas_review.matching import Match
 from gridatlas_review.report import (
     EXCERPT,
@@ -32,10 +24,8 @@ from gridatlas_review.report import (
     Entry,
     before_and_now,
     entry,
-    grid_name,
     line,
     more_than,
-    place_name,
     truncate,
 )
 
@@ -113,152 +103,26 @@ def _words(claim: Judged) -> str:
     return " ".join(claim.entry.text.split())
 
 
-# --- which changed values did that ---------------------------------------------------------------
-
-MAX_TRIED = 2_000
-"""Evaluations of statements with a value put back; the statements left over have no cause."""
-
-
-def find_causes(
-    grids: Sequence[GridChange],
-    claims: Sequence[ClaimChange],
-    findings: Sequence[FindingChange],
-    studies: Mapping[str, Results],
-    study_id: str,
-) -> Causes:
-    """The statements and checks that single changed values decide.
-
-    Each value is put back alone; a statement that several values turn together has no cause here,
-    nor has one that was worded otherwise.
-
-    Args:
-        studies: The head's results of all studies.
-        study_id: Id of the study that changed.
-    """
-    statements: dict[Place, list[ClaimChange]] = {}
-    checks: dict[Place, list[FindingChange]] = {}
-    flipped = [
-        claim
-        for claim in claims
-        if claim.shown_flipped and claim.old and claim.new
-        if claim.old.entry.check == claim.new.entry.check
-    ]
-    tried = 0
-    for grid in grids:
-        for cell in grid.cells:
-            place = grid.new.levels, cell.point
-            found = [
-                change for change in findings if change.fails and _concerns(change, grid, cell)
-            ]
-            if found:
-                checks[place] = found
-            tried += len(flipped)
-            if (
-                not flipped
-                or cell.kind == "trials"
-                or cell.origin == "computed"
-                or tried > MAX_TRIED
-            ):
-                continue
-            before = {**studies, study_id: _put_back(studies[study_id], grid.new, cell)}
-            turned = list(_turned(flipped, before, study_id))
-            if turned:
-                statements[place] = turned
-    return Causes(
-        {place: tuple(found) for place, found in statements.items()},
-        {place: tuple(found) for place, found in checks.items()},
-    )
-
-
-def _turned(
-    claims: Sequence[ClaimChange], studies: Mapping[str, Results], study_id: str
-) -> Iterator[ClaimChange]:
-    """The claims that have their old outcome in these results."""
-    for claim in claims:
-        assert claim.old is not None
-        assert claim.old.entry.check is not None
-        try:
-            verdict = evaluate(claim.old.entry.check, studies, study_id)
-        except ClaimError:
-            continue
-        if claim.old.verdict and verdict.outcome == claim.old.verdict.outcome:
-            yield claim
-
-
-def _put_back(results: Results, grid: Grid, change: CellChange) -> Results:
-    """The results with one cell as it was."""
-    study = results.study
-    x, y = study.x.place(change.point[0]), study.y.place(change.point[1])
-    rows = [list(row) for row in grid.cells]
-    rows[y][x] = change.old
-    before = replace(grid, cells=tuple(map(tuple, rows)))
-    return replace(results, grids={**results.grids, grid.levels: before})
-
-
-def _concerns(change: FindingChange, grid: GridChange, cell: CellChange) -> bool:
-    """Whether a finding is about a cell, or about an aggregate of it."""
-    finding = change.new
-    if finding is None or cell.point not in finding.cells:
-        return False
-    return finding.levels == grid.new.levels or _sums_up(finding.levels, grid.new)
-
-
-def _sums_up(levels: Levels, grid: Grid) -> bool:
-    """Whether a grid at these levels is an aggregate that has another grid as a part."""
-    pairs = list(zip(grid.study.facets, levels, grid.levels, strict=True))
-    differing = [(facet, level) for facet, level, own in pairs if level != own]
-    return len(differing) == 1 and bool(differing[0][0].level(differing[0][1]).aggregate)
-
-
 # --- in the report ------------------------------------------------------------------------------
 
 
 def claim_entries(changes: Changes) -> Iterator[Entry]:
-    """Claims that flipped, are recorded otherwise, or were removed; those of one cause together."""
+    """Claims that flipped, are recorded otherwise, or were removed."""
     for study in changes.studies:
         found = [change for change in study.own_claims if change.is_important]
-        causes = {id(change): _cause(study, change) for change in found}
-        sizes = Counter(causes.values())
-
-        def rank(change: ClaimChange) -> tuple[object, ...]:
-            cause = causes[id(change)]  # noqa: B023 - sorted at once
-            size = -sizes[cause], cause  # noqa: B023
-            return not change.newly_wrong, *size, not change.shown_flipped, change.new is None
-
-        for change in sorted(found, key=rank):
-            yield _claim(study.id, change, causes[id(change)])
-
-
-def _cause(study: StudyChanges, change: ClaimChange) -> str:
-    """The changed value that alone made a claim what it is: `R1-Qwen, …: 52.0 → 44.0`."""
-    if not change.shown_flipped or change.old is None or change.new is None:
-        return ""
-    if change.old.entry.check != change.new.entry.check:
-        return ""
-    places = set(study.causes.of(change))
-    if not places:
-        return "several changed values together" if study.grids.changed else ""
-    cells = {
-        (grid.new.levels, cell.point): f"{cell_text(grid.old.study, cell.old)} → "
-        f"{cell_text(grid.new.study, cell.new)}"
-        for grid, cell in study.cells()
-    }
-    head = study.head.study
-    names = [
-        f"{grid_name(head, place[0])}, {place_name(head, place[1])}: {text}"
-        for place, text in cells.items()
-        if place in places
-    ]
-    return truncate(names, NAMED)
+        for change in sorted(
+            found, key=lambda change: (not change.newly_wrong, not change.shown_flipped)
+        ):
+            yield _claim(study.id, change)
 
 
 def claims_gist(changes: Changes) -> str:
-    """The cause of all claims that changed, where they have the same."""
+    """What became of all claims that changed, where it is the same."""
     groups = {found.group for found in claim_entries(changes)}
     return groups.pop() if len(groups) == 1 else ""
 
 
-def _claim(study_id: str, change: ClaimChange, cause: str) -> Entry:
+def _claim(study_id: str, change: ClaimChange) -> Entry:
     old, new = change.old, change.new
     if new is None:
         assert old is not None
@@ -275,8 +139,7 @@ def _claim(study_id: str, change: ClaimChange, cause: str) -> Entry:
     elif new.verdict is None and new.problems:
         details.insert(0, new.problems[0].found)
     what = ", ".join(parts)
-    group = f"{what[0].upper()}{what[1:]}{f', caused by {cause}' if cause else ''}"
-    return entry(study_id, f"“{new.entry.text}”", details, group=group)
+    return entry(study_id, f"“{new.entry.text}”", details, group=f"{what[0].upper()}{what[1:]}")
 
 
 NO_LONGER = "no longer true"

@@ -22,7 +22,6 @@ from gridatlas_review.claims import (
     claim_entries,
     claims_gist,
     compare_claims,
-    find_causes,
     other_claim_entries,
 )
 from gridatlas_review.coverage import compare_coverage
@@ -156,13 +155,12 @@ def _compare_study(
         grids,
         claims,
         findings,
-        compare_coverage(old, new, match, readings.ids, findings),
+        compare_coverage(old, new, match, readings.ids),
         readings,
         removed,
         compare_properties(old.study, new.study, match, readings.ids),
         problems,
         fixed,
-        find_causes(grids.changed, claims, findings, head.studies.results, new.study.id),
     )
 
 

@@ -181,12 +181,9 @@ def _rename_json(rename: Rename) -> dict[str, Any]:
 
 def _lost_check_json(check: LostCheck) -> dict[str, Any]:
     return {
-        "kind": check.old.kind,
-        "reading": check.old.reading,
+        "kind": check.kind,
+        "reading": check.reading,
         "grids": check.grids,
-        "lost": check.lost,
-        "tested": check.tested,
-        "hidden": [_finding_json(finding) for finding in check.hidden],
     }
 
 

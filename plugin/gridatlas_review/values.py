@@ -21,7 +21,7 @@ from gridatlas.model.study import Cell, Grid, Study, inline, point_slug
 from gridatlas.results.items import trials
 from gridatlas.results.summary import Summary
 from gridatlas.statistics.interval import Interval
-from gridatlas_review.changes import Changes, Place, Shown, StudyChanges, is_wrong
+from gridatlas_review.changes import Changes, Place, Shown, StudyChanges
 from gridatlas_review.grids import CELL_KINDS, BestChange, CellChange, CellKind, GridChange
 from gridatlas_review.report import (
     ROWS,
@@ -61,14 +61,12 @@ def value_table(study: StudyChanges, pages: str, limit: int) -> tuple[Table | No
     new = study.head.study
     statuses = [_status(study, cell) for _, cell in rows]
     same = len(set(statuses)) == 1
-    affected = [_affected(study, grid, cell) for grid, cell in rows]
     columns = [
         *(["grid"] if new.facets else []),
         *(inline(axis.label) for axis in new.varied),
         VALUES,
         "difference",
         *([] if same else ["kind of change"]),
-        *(["affects"] if any(affected) else []),
     ]
     table = [
         (
@@ -77,9 +75,8 @@ def value_table(study: StudyChanges, pages: str, limit: int) -> tuple[Table | No
             _before_after(grid, cell),
             difference_text(new, cell),
             *([] if same else [status]),
-            *([effect] if any(affected) else []),
         )
-        for (grid, cell), status, effect in zip(rows, statuses, affected, strict=True)
+        for (grid, cell), status in zip(rows, statuses, strict=True)
     ]
     links = tuple(cell_link(grid.new, cell, pages) for grid, cell in rows)
     shown = [(grid.new.levels, cell.point) for grid, cell in rows[:limit]]
@@ -138,30 +135,10 @@ def _rows(study: StudyChanges) -> list[Row]:
     """All changed cells but computed ones, those first that matter most."""
 
     def rank(row: Row) -> tuple[object, ...]:
-        grid, cell = row
-        place = grid.new.levels, cell.point
-        causes = study.causes
-        effects = len(causes.statements.get(place, ())) + len(causes.checks.get(place, ()))
-        kind = CELL_KINDS.index(cell.kind)
-        return kind, not cell.is_significant, -effects, -cell.size
+        cell = row[1]
+        return CELL_KINDS.index(cell.kind), not cell.is_significant, -cell.size
 
     return sorted(study.cells(computed=False), key=rank)
-
-
-def _affected(study: StudyChanges, grid: GridChange, cell: CellChange) -> str:
-    """`8 statements, 2 checks` that say something else because of one value."""
-    place = grid.new.levels, cell.point
-    statements = study.causes.statements.get(place, ())
-    checks = study.causes.checks.get(place, ())
-    parts = [
-        many(number, noun)
-        for number, noun in ((len(statements), "statement"), (len(checks), "check"))
-        if number
-    ]
-    wrong = sum(is_wrong(claim.new) for claim in statements)
-    if parts and statements and not wrong:
-        parts[0] += " (as expected)"
-    return ", ".join(parts)
 
 
 def _before_after(grid: GridChange, cell: CellChange) -> str:

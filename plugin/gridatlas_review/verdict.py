@@ -80,17 +80,13 @@ def _concerns(studies: Sequence[StudyChanges], problems: int) -> Iterator[str]:
 def _checks(studies: Iterable[StudyChanges]) -> Iterator[str]:
     failing = [change for study in studies for change in study.findings if change.fails]
     new = sum(not fails(change.old) for change in failing)
-    lost = [check for study in studies for check in study.lost_checks]
-    gone = sum(check.new is None for check in lost)
+    lost = sum(len(study.lost_checks) for study in studies)
     if new:
         yield many(new, "new check failure")
     if new < len(failing):
         yield f"{many(len(failing) - new, 'check')} still failing, differently"
-    if gone:
-        yield f"{many(gone, 'check')} no longer made"
-    if gone < len(lost):
-        number = len(lost) - gone
-        yield f"{many(number, 'check')} {'covers' if number == 1 else 'cover'} less"
+    if lost:
+        yield f"{many(lost, 'check')} no longer run"
 
 
 def _statements(claims: Iterable[ClaimChange]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from gridatlas.build.markdown_export import SameName, for_repository, for_wiki, markdown_files
 from gridatlas.build.site import build
 from gridatlas.cli.shared import NothingWritten, echo
 from gridatlas.hosts.reporting import not_written
@@ -26,7 +25,6 @@ LISTED = 20
 def build_into(
     data: Path,
     into: Path,
-    form: str,
     pages: str,
     templates: Path | None,
     cache: Path,
@@ -37,7 +35,6 @@ def build_into(
     """Write the pages into a folder, and print what changed.
 
     Args:
-        form: mkdocs, markdown or wiki.
         pages: Folder of the pages in it.
         url: Address of the published site; empty where it isn't known.
         ending: What the address of a page has in the place of `index.md`.
@@ -63,12 +60,8 @@ def build_into(
         state = f"nothing was written; {into} is as it was"
         raise NothingWritten(not_written(error, cache, state)) from error
     try:
-        if form == "mkdocs":
-            files = pages_with_figures(site, ending)
-        else:
-            files = markdown_files(site, for_wiki if form == "wiki" else for_repository)
-        changes = write(files, into)
-    except (FolderError, SameName) as error:
+        changes = write(pages_with_figures(site, ending), into)
+    except FolderError as error:
         raise NothingWritten(str(error)) from error
     problems = only_problems(site.problems)
     if as_json:

@@ -13,7 +13,6 @@ from typing import Any
 from gridatlas.build.site import Site
 from gridatlas.charts.pool import draw
 from gridatlas.csp.policy import add_policy
-from gridatlas.files.staging import StagedSite
 from gridatlas.hosts.reporting import not_written, throttled
 from gridatlas.hosts.sites import HostError, Project, Report, require_free, run, running
 from gridatlas.model.addresses import SiteAddress
@@ -106,7 +105,8 @@ def _load(site: Site) -> None:
     import gridatlas.assessment.answers.study
     import gridatlas.assessment.compute  # noqa: F401
 
-    draw(islice(site.drawings, 1), None)
+    pictures = (picture for page in site.pages for picture in page.plan.pictures)
+    draw(islice(pictures, 1), None)
 
 
 def _again(staging: Staging, watcher: Watcher, report: Report) -> None:
@@ -162,24 +162,30 @@ def _faults(staging: Staging) -> list[str]:
 def _publish(staging: Staging, staged: Staged) -> None:
     """Bring the site to its place, with what comes after Zensical."""
     settings = staged.settings
+    site, built = settings.site, staging.folder / "site"
     try:
-        site = StagedSite(settings.site)
-        try:
-            built = staging.folder / "site"
-            # Not `copytree`, whose error of several files doesn't say that a disk is full.
-            for file in filter(Path.is_file, built.rglob("*")):
-                target = site.folder / file.relative_to(built)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(file, target)
-            _add_to_search(site.folder, staged.site, settings.ending)
-            if settings.options.csp:
-                add_policy(site.folder, settings.site_url, False)
-            site.finish()
-        finally:
-            site.close()
+        _empty(site)
+        # Not `copytree`, whose error of several files doesn't say that a disk is full.
+        for file in filter(Path.is_file, built.rglob("*")):
+            target = site / file.relative_to(built)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
+        _add_to_search(site, staged.site, settings.ending)
+        if settings.options.csp:
+            add_policy(site, settings.site_url, False)
     except OSError as error:
-        state = "the site was built, but couldn't replace the one before, which is unchanged"
-        raise HostError(not_written(error, settings.site, state)) from error
+        state = "the site was built, but couldn't be written whole"
+        raise HostError(not_written(error, site, state)) from error
+
+
+def _empty(folder: Path) -> None:
+    """As MkDocs does it: what begins with a dot stays, and what a link leads to."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("[!.]*"):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif not path.is_dir():
+            path.unlink()
 
 
 def _add_to_search(folder: Path, site: Site, ending: str) -> None:

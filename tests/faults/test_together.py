@@ -59,17 +59,6 @@ def test_two_builds_share_a_cache(tmp_path: Path) -> None:
         assert [path.name for path in (project.folder / ".cache/gridatlas").iterdir()] == [FILE]
 
 
-def test_two_builds_of_one_site_end_with_it_whole(tmp_path: Path) -> None:
-    project = site_builds.make_project(tmp_path / "project", **PLAIN)
-    site_builds.add_tiny_study(project)
-    expected = project.built(into="alone").files()
-    for _ in range(ROUNDS):
-        for build in [_start(project, "site") for _ in "ab"]:
-            _end(build)
-        found = site_builds.Build(0, "", project.folder / "site").files()
-        assert_same(found, expected)
-
-
 # --- lost processes -----------------------------------------------------------------------------
 
 DRAW = """\
@@ -154,11 +143,9 @@ def _set_all(folder: Path, time: int) -> None:
 
 
 def _entries(project: Project) -> list[tuple[object, ...]]:
-    """All that is cached, but for the note of what the site's files have in them."""
+    """All that is cached."""
     with closing(sqlite3.connect(project.folder / ".cache/gridatlas" / FILE)) as cache:
-        return cache.execute(
-            "SELECT key, name, value FROM parts WHERE name != 'notes' ORDER BY key, name"
-        ).fetchall()
+        return cache.execute("SELECT key, name, value FROM parts ORDER BY key, name").fetchall()
 
 
 def test_times_of_files_say_nothing(tmp_path: Path) -> None:

@@ -226,23 +226,20 @@ def test_written_pages_show_each_string_as_it_is(build: Build, study: str) -> No
     assert list(rows) == [plain(texts["y two"]), plain(texts["y one"])]
 
 
-@pytest.mark.parametrize("form", ["mkdocs", "markdown", "wiki"])
-def test_no_written_page_has_a_template(base: Path, tmp_path: Path, form: str) -> None:
+def test_no_written_page_has_a_template(base: Path, tmp_path: Path) -> None:
     """Whatever renders it: macros is not the only one."""
     project = Project(written_mkdocs(base).site.parent)
     cache = site_builds.shared_cache(base) / "gridatlas"
-    gridatlas(project, "--into", str(tmp_path), "--format", form, "--cache", str(cache))
+    gridatlas(project, "--into", str(tmp_path), "--cache", str(cache))
     pages = [*tmp_path.rglob("*.md"), *tmp_path.rglob("*.yml")]
     assert len(pages) >= 25
     for path in pages:
         assert re.findall(r"\{[{%#].{20}", path.read_text("utf-8")) == [], path
     # What people copy into pages of their own.
-    frame = (tmp_path / "studies/shell/facet/two/index.md") if form == "mkdocs" else None
-    if frame:
-        copied = {
-            text_of(element.find_previous_sibling("p")).split()[0]: element.get_text()
-            for element in parse(frame).select(".ga-share pre")
-        }
-        assert set(copied) == {"BibTeX", "Markdown", "HTML"}
-        pasted = [copied["Markdown"], copied["HTML"]]
-        assert [re.findall(r"\{[{%#]", text) for text in pasted] == [[], []]
+    copied = {
+        text_of(element.find_previous_sibling("p")).split()[0]: element.get_text()
+        for element in parse(tmp_path / "studies/shell/facet/two/index.md").select(".ga-share pre")
+    }
+    assert set(copied) == {"BibTeX", "Markdown", "HTML"}
+    pasted = [copied["Markdown"], copied["HTML"]]
+    assert [re.findall(r"\{[{%#]", text) for text in pasted] == [[], []]

@@ -5,7 +5,7 @@ import io
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,7 +21,6 @@ from playwright.sync_api import Browser, Page
 from site_builds import Build
 
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.build.markdown_export import for_repository, for_wiki, markdown_files
 from gridatlas.build.site import Site, build
 from gridatlas.data.tables import unguarded
 from gridatlas.model.problems import printable
@@ -283,18 +282,6 @@ def shape(markdown: str) -> tuple[list[str], str]:
     leads = [str(tag.get(name)) for tag in found.find_all(True) for name in ("href", "src")]
     assert [lead for lead in leads if re.match(r"\s*(javascript|vbscript|data):", lead, re.I)] == []
     return elements, plain(found.get_text())
-
-
-@pytest.mark.parametrize("names", [for_repository, for_wiki], ids=["repository", "wiki"])
-def test_plain_pages_show_it_on_a_forge(made: Site, names: Callable[..., Any]) -> None:
-    files = markdown_files(made, names)
-    homes = {study: names(f"studies/{study}/index.md")[0] for study in STUDIES}
-    expected, _ = shape(files[homes["plain"]].decode())
-    for study in ATTACKS:
-        elements, page_text = shape(files[homes[study]].decode())
-        assert elements == expected, study
-        missing = [text for text in everywhere(STUDIES[study])[:6] if plain(text) not in page_text]
-        assert missing == []
 
 
 @every_attack

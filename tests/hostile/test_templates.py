@@ -7,6 +7,7 @@ import pytest
 import site_builds
 
 from gridatlas.build.site import Site, build
+from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem
 from gridatlas.pages import render
@@ -57,7 +58,8 @@ def written(site: Site, tmp_path: Path) -> Written:
         file.parent.mkdir()
         file.write_text(f"# Mine\n\n{template}\n", "utf-8")
         broken, read = check_templates(file.parent)
-        writer = render.Writer((), site.drawings, file.parent, broken, SiteAddress())
+        drawings = draw(plan.pictures)
+        writer = render.Writer((), drawings, file.parent, broken, SiteAddress())
         return writer.page(plan).markdown, [*read, *writer.problems]
 
     return written

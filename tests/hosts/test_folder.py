@@ -2,7 +2,6 @@
 
 import json
 import os
-import posixpath
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 import site_builds
 from click.testing import CliRunner, Result
 
-from gridatlas.build.markdown_export import plain_html, readable
 from gridatlas.cli.main import main
 from gridatlas.files import staging
 from gridatlas.files.staging import move
@@ -279,100 +277,8 @@ def test_navigation_has_short_titles_in_the_order_of_the_pages(project: Path) ->
     }
 
 
-# --- plain Markdown -----------------------------------------------------------------------------
-
-STRIPPED = re.compile(
-    r"<(?:svg|style|script|iframe|path|div|section|nav)\b|\b(?:class|style|data-[\w-]+|role|id)="
-)
-"""What GitHub takes out of a page, or leaves without effect."""
-
-
-@pytest.mark.parametrize(
-    ("form", "page"),
-    [
-        ("markdown", "studies/tiny/model/README.md"),
-        ("wiki", "studies-tiny-model.md"),
-    ],
-)
-def test_plain_pages_hold_only_what_a_forge_shows(project: Path, form: str, page: str) -> None:
-    assert _run("--into", "out", "--format", form).exit_code == 0
-    files = _files(project / "out")
-    pages = {path: text.decode() for path, text in files.items() if path.endswith(".md")}
-    assert len(pages) == 6
-    assert STRIPPED.findall("".join(pages.values())) == []
-    assert not any(path.endswith((".html", ".js", ".css")) for path in files)
-    text = pages[page]
-    assert "| **16** | 13.5 | **14.5** |" in text
-    assert "\n# Which setting is best can't be tested in any of 2 cases\n" in text
-    assert not re.search(r"^---$", text, re.MULTILINE)
-    # Each grid beside the answer of its level, and again with its table.
-    assert len(re.findall(r"!\[[^]]+\]\([^)]+\.svg\)", text)) == 4
-    for path, content in pages.items():
-        for target in re.findall(r"\]\(([^)]+)\)", content):
-            name = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-            led = name if form == "markdown" or "." in name.rpartition("/")[2] else f"{name}.md"
-            assert led in files, (path, target)
-
-
-@pytest.mark.parametrize(
-    ("html", "plain"),
-    [
-        ('<p class="a" id="b">x</p>', "<p>x</p>"),
-        ('<a href="../index.md#grid/a" rel="x">x</a>', '<a href="up">x</a>'),
-        ('<a href="https://a.org/index.md">x</a>', '<a href="https://a.org/index.md">x</a>'),
-        ('<svg>x</svg><b onclick="y()">z</b>', "x<b>z</b>"),
-        ("<details open>\n\n\n<summary>&lt;x&#62;</summary></details>",
-         "<details open>\n<summary>&lt;x&#62;</summary></details>"),
-        ('<td title="&quot;a&quot; &lt;b">1</td>', '<td title="&quot;a&quot; &lt;b">1</td>'),
-    ],
-)  # fmt: skip
-def test_html_is_as_a_forge_leaves_it(html: str, plain: str) -> None:
-    assert plain_html(html, lambda target: {"../index.md": "up"}[target]) == plain
-
-
-@pytest.mark.parametrize(
-    ("escaped", "text"),
-    [
-        ("1&#46;5 of x&#39;s", "1.5 of x's"),
-        ("two&#45;operand &#40;all&#41; end&#63;", "two-operand (all) end?"),
-        ("In 2026&#46; At 95 %&#46; (1&#41; one&#46;", "In 2026. At 95 %. (1) one."),
-        # These would be a list, an address, a heading.
-        ("1&#46; a", "1&#46; a"),
-        ("2026&#46; a", "2026&#46; a"),
-        ("- 1&#46; a\n> 12&#41; b", "- 1&#46; a\n> 12&#41; b"),
-        ("&#45; a", "&#45; a"),
-        ("www&#46;a&#46;org", "www&#46;a.org"),
-        ("http&#58;&#47;&#47;a", "http&#58;&#47;&#47;a"),
-        ("&#35; &#42;a&#42; &#91;b&#93;(c)", "&#35; &#42;a&#42; &#91;b&#93;(c)"),
-    ],
-)
-def test_escapes_that_nothing_needs_are_taken_out(escaped: str, text: str) -> None:
-    assert readable(escaped) == text
-
-
 def test_the_manifest_names_all_that_was_written(project: Path) -> None:
     _run("--into", "docs")
     named = json.loads((project / "docs" / MANIFEST).read_text("utf-8"))["files"]
     mine = {MANIFEST, "index.md", "studies/mine.md"}
     assert set(named) == _files(project / "docs").keys() - mine
-
-
-def test_two_pages_of_one_name_are_told_and_nothing_is_written(project: Path) -> None:
-    """Of a wiki, whose pages are known by their names alone: one would be lost."""
-    for study, facet in (("tiny-a", "model"), ("tiny", "a-model")):
-        for name, text in (
-            ("study.yml", site_builds.TINY_STUDY.replace("model", facet)),
-            ("cells.csv", site_builds.TINY_CELLS.replace("model", facet)),
-        ):
-            file = project / "data" / study / name
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(text, "utf-8")
-    done = _run("--into", "out", "--format", "wiki")
-    assert done.exit_code == 2
-    assert done.output.splitlines()[-1] == (
-        "Error: nothing was written, since studies/tiny/a-model/index.md and "
-        "studies/tiny-a/model/index.md would both be studies-tiny-a-model.md; rename the study's "
-        "folder, the facet or the level of one of them"
-    )
-    assert not (project / "out").exists()
-    assert _run("--into", "out", "--format", "markdown").exit_code == 0

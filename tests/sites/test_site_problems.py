@@ -33,15 +33,20 @@ def problems_on(build: Build, address: str) -> list[str]:
 
 
 def assert_log(build: Build, status: int, text: str) -> None:
-    """The whole of what MkDocs said after its own first lines, but for what depends on the time."""
-    begin = "INFO    -  Building documentation to directory: "
+    """The whole of what MkDocs said, but for what depends on the time and the folder."""
     assert build.status == status, build.log
     assert "Traceback" not in build.log
-    _, _, message = build.log.partition(begin)
-    message = message.partition("\n")[2]
-    times = ("INFO    -  Documentation ", "INFO    -  gridatlas: ")  # the second: how far it is
-    lines = [line for line in message.splitlines() if not line.startswith(times)]
+    # Which folder is written to, how long it took, and how far it is.
+    others = ("Cleaning site directory", "Building documentation ", "Documentation ", "gridatlas: ")
+    begins = tuple(f"INFO    -  {other}" for other in others)
+    lines = [line for line in build.log.splitlines() if not line.startswith(begins)]
     assert "\n".join(lines).strip() == text.strip()
+
+
+FAILED = (
+    "ERROR   -  gridatlas: {} in the data (listed above), and strict is set\n\n"
+    "Aborted with a BuildError!"
+)
 
 
 def test_a_build_that_is_not_strict_shows_them_on_the_page(tiny: Callable[..., Project]) -> None:
@@ -62,14 +67,31 @@ def test_a_strict_build_of_mkdocs_fails(tiny: Callable[..., Project]) -> None:
     project = tiny()
     project.write("data/tiny/cells.csv", CELLS)
     build = project.build("--strict")
-    assert_log(build, 1, MESSAGES + "\nAborted with 2 warnings in strict mode!")
+    assert_log(build, 1, MESSAGES + FAILED.format("2 problems"))
+
+
+@pytest.mark.parametrize("by", ["the option", "MkDocs"])
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("cells.csv", CELLS), ("study.yml", "title: half of a study\n")],
+    ids=["cells", "study"],
+)
+def test_bad_data_leave_the_site_of_a_strict_build_as_it_is(
+    tiny: Callable[..., Project], by: str, file: str, text: str
+) -> None:
+    project = tiny(options={"strict": by == "the option"})
+    before = project.built().files()
+    project.write(f"data/tiny/{file}", text)
+    build = project.build(*(["--strict"] if by == "MkDocs" else []))
+    assert build.status == 1
+    assert "gridatlas: " in build.log
+    assert build.files() == before
 
 
 def test_the_option_strict_fails_any_build(tiny: Callable[..., Project]) -> None:
     project = tiny(options={"strict": True})
     project.write("data/tiny/cells.csv", CELLS)
-    end = "ERROR   -  gridatlas: 2 problems in the data (listed above), and strict is set\n"
-    assert_log(project.build("--no-strict"), 1, f"{MESSAGES}{end}\nAborted with a BuildError!")
+    assert_log(project.build("--no-strict"), 1, MESSAGES + FAILED.format("2 problems"))
 
 
 def test_notes_fail_nothing(tiny: Callable[..., Project]) -> None:
@@ -110,7 +132,7 @@ def test_a_study_that_cannot_be_read_has_a_page_that_says_why(tiny: Callable[...
     studies = next(item for item in navigation(build.page("")) if item[0] == "Studies")
     assert ["tiny", "studies/tiny/", []] in studies[2]
     strict = project.build("--strict")
-    assert_log(strict, 1, message + "\nAborted with 1 warnings in strict mode!")
+    assert_log(strict, 1, message + FAILED.format("1 problem"))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +168,7 @@ def test_a_missing_data_folder(
     project = tiny(options=options)
     shutil.rmtree(project.folder / "data")
     strict = project.build("--strict")
-    assert_log(strict, 1, message + "\nAborted with 1 warnings in strict mode!")
+    assert_log(strict, 1, message + FAILED.format("1 problem"))
     if options is None:
         build = project.build()
         assert_log(build, 0, message)

@@ -6,6 +6,7 @@ out or written again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,13 +19,17 @@ from typing import cast
 from gridatlas import registry
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.files.cache import Cache, Content, cache_key, code_digest
-from gridatlas.files.retained import content_digest
 from gridatlas.pages.page import Page
 from gridatlas.pages.plan import PagePlan
 
 _LIBRARIES = ("altair", "jinja2", "markupsafe", "numpy", "pydantic", "scipy", "vl-convert-python")
 _INDEX = "index"
 """The part of an entry that says what the others are: all else has a number for a name."""
+
+
+def content_digest(content: Content) -> str:
+    """A SHA-256 of a file's content, in hexadecimal."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
 
 class SiteFiles(Mapping[str, Content]):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache as once
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
@@ -17,8 +15,8 @@ from gridatlas.build.comparison import Base
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.study_writer import ServeCache, StudyPlan, StudyWriter
 from gridatlas.charts import palette
-from gridatlas.charts.pool import CachedDrawings, RenderPool
-from gridatlas.charts.render import Drawable, Drawing, Picture, bundle
+from gridatlas.charts.pool import RenderPool
+from gridatlas.charts.render import Drawable, bundle
 from gridatlas.files.cache import open_cache
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
@@ -60,7 +58,6 @@ class Site:
     Attributes:
         assessments: What numbers and figures in other pages are made of.
         broken: Names of the user's templates that can't be used.
-        drawings: The heatmaps of all pages and grids, drawn.
     """
 
     pages: tuple[Page, ...]
@@ -68,7 +65,6 @@ class Site:
     problems: tuple[Problem, ...]
     assessments: Assessments = field(default_factory=Assessments)
     broken: frozenset[str] = frozenset()
-    drawings: Mapping[Picture, Drawing] = field(default_factory=dict)
 
 
 def _ignore(_: str) -> None:
@@ -87,6 +83,7 @@ def build(
     ending: str = "",
     page_of: Callable[[str], str] = lambda _: "",
     base: Base | None = None,
+    assessments: Assessments | None = None,
     serve_cache: ServeCache | None = None,
 ) -> Site:
     """Make all pages and files.
@@ -104,11 +101,13 @@ def build(
         page_of: Gives the path, below the host's docs folder, of the page of a script, whose path
             is below the repository; empty where it has none.
         base: What the studies are compared with, on a page of its own; None for nothing.
+        assessments: The studies, where the host has read them already.
         serve_cache: What a server keeps of its earlier builds; this one adds to it.
     """
     stored = open_cache(cache, retry=True)
-    load = serve_cache.load_study if serve_cache else load_study
-    assessments = load_data(data, name, progress, cache, load)
+    if assessments is None:
+        load = serve_cache.load_study if serve_cache else load_study
+        assessments = load_data(data, name, progress, cache, load)
     broken, problems = check_templates(templates) if templates else (frozenset[str](), [])
     site = SiteAddress(address, ending)
     digests = {study_id: assessment.digest for study_id, assessment in assessments.items()}
@@ -143,9 +142,8 @@ def build(
     stored.evict()
     progress(f"wrote {many(len(plans), 'page')}")
     pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
-    drawings = CachedDrawings[Any](once(partial(_pictures, plans, embeds)), cache, pool.uncached)
     problems = [*assessments.problems, *problems, *writer.problems]
-    return Site(pages, files, tuple(problems), assessments, broken, drawings)
+    return Site(pages, files, tuple(problems), assessments, broken)
 
 
 def _write(
@@ -199,12 +197,6 @@ def _with_metadata(
 def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
     """Those of no study, but for the overview, which is the first."""
     return [plan for plan in islice(plans, 1, None) if "study" not in plan.context]
-
-
-def _pictures(plans: Iterable[PagePlan], embeds: Iterable[EmbedPlan]) -> dict[Picture, None]:
-    """Those of all pages and grids, each once; the pages are laid out for it."""
-    pictures = dict.fromkeys(picture for plan in plans for picture in plan.pictures)
-    return pictures | dict.fromkeys(embed.figure.heatmap for embed in embeds)
 
 
 def _study_plans(

@@ -74,11 +74,6 @@ class RenderPool(Generic[Drawn]):
         """Those of all pictures that were requested and waited for."""
         return self._drawn if self._folder is None else self._cached
 
-    @property
-    def uncached(self) -> Mapping[Drawn, Drawing]:
-        """The drawings that couldn't be cached."""
-        return self._drawn
-
     def __enter__(self) -> Self:
         return self
 

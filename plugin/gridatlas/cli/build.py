@@ -20,7 +20,7 @@ from gridatlas.model.problems import join_names
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write pages to: the docs folder of a site, or any folder.",
+    help="Folder to write pages to: the docs folder of a site.",
 )
 @click.option(
     "--site",
@@ -31,15 +31,6 @@ from gridatlas.model.problems import join_names
 @host_option
 @config_option
 @click.option("--strict", is_flag=True, help="With --site: fail on any problem.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["mkdocs", "markdown", "wiki"]),
-    default="mkdocs",
-    show_default=True,
-    help="mkdocs for a site generator without the plugin, markdown for a repository, wiki for its "
-    "wiki.",
-)
 @click.option(
     "--pages",
     default="studies",
@@ -72,7 +63,6 @@ def build(
     host: str | None,
     config_file: Path | None,
     strict: bool,
-    form: str,
     pages: str,
     templates: Path | None,
     cache: Path,
@@ -93,7 +83,6 @@ def build(
     Examples:
       gridatlas build --site
       gridatlas build --into docs
-      gridatlas build --into results --format markdown
       gridatlas build --data my/data --into docs --url https://example.org/atlas/
     """  # noqa: D301
     _refuse_mixed(context, whole)
@@ -104,12 +93,12 @@ def build(
     except registry.NotBrought as error:
         raise click.UsageError(f"--into: {error}") from error
     ending = "index.html" if no_directory_urls else ""
-    sys.exit(write(data, into, form, pages, templates, cache, url, ending, as_json))
+    sys.exit(write(data, into, pages, templates, cache, url, ending, as_json))
 
 
 _OF_SITE = {"host": "--host", "config_file": "--config-file", "strict": "--strict"}
 _OF_FOLDER = {
-    "data": "--data", "form": "--format", "pages": "--pages", "templates": "--templates",
+    "data": "--data", "pages": "--pages", "templates": "--templates",
     "cache": "--cache", "url": "--url", "no_directory_urls": "--no-directory-urls",
     "into": "--into", "as_json": "--json", "limit": "--limit",
 }  # fmt: skip

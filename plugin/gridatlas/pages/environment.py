@@ -23,7 +23,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from gridatlas.model.problems import Problem, join_names, nearest
-from gridatlas.pages.figure import Figure, FigureRow
+from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import FILTERS, GLOBALS
 
 _MARKDOWN_SPECIAL = re.compile(
@@ -71,17 +71,8 @@ def _environments(kind: type[Environment], loader: BaseLoader) -> tuple[Environm
 
 def caption(figure: Figure) -> str:
     """What stands below a figure, as plain text; of a user's own template, ours."""
-    return _plain_text("_captions", "caption", figure)
-
-
-def plots_caption(row: FigureRow) -> str:
-    """What stands above plots, as plain text; of a user's own template, ours."""
-    return _plain_text("_plots", "plot_caption", row)
-
-
-def _plain_text(template: str, macro: str, shown: Figure | FigureRow) -> str:
-    module = own_environments()[1].get_template(f"{template}.html.jinja").module
-    return Markup(getattr(module, macro)(shown)).unescape()
+    module: Any = own_environments()[1].get_template("_captions.html.jinja").module
+    return Markup(module.caption(figure)).unescape()
 
 
 class _Overrides(FileSystemLoader):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 from itertools import product
 
@@ -13,25 +13,20 @@ from gridatlas.pages.embeds import embed_path
 from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 
-File = str | bytes
-
 
 def at_old_addresses(
     studies: Sequence[Study],
     plans: Iterable[PagePlan],
     embeds: Iterable[EmbedPlan],
-    files: Mapping[str, File],
+    files: Collection[str],
     into: str,
     site: SiteAddress,
     script: str,
-) -> dict[str, File]:
-    """Pages that lead from old addresses to the new ones, and copies of the downloads.
-
-    A static host can't answer with another address, and what reads a download follows no page: so
-    downloads are there twice, with the same content.
+) -> dict[str, str]:
+    """Pages that lead from old addresses of pages and frames to the new ones.
 
     Args:
-        files: The site's files by their paths.
+        files: Paths of the site's files.
         into: Folder of the pages.
         script: Path of the script that keeps the permalink of a cell on the way.
     """
@@ -39,28 +34,23 @@ def at_old_addresses(
     frames = {embed_path(embed): embed.title for embed in embeds}
     folders = {path.split("/index.md")[0] for path in pages}
     titles = pages | frames
-    paths = (*titles, *(path for path in files if path not in frames))
-    found: dict[str, File] = {}
+    found: dict[str, str] = {}
     for study in studies:
         # A page of another kind may have taken the name.
         ids = [study.id, *(name for name in study.former if f"{into}/{name}" not in folders)]
         renamed = any(level.former for facet in study.facets for level in facet.levels)
         if len(ids) == 1 and not renamed:
             continue
-        for folder, names in ((into, _page_names), (GRIDS, _file_names)):
+        for folder, names in ((into, _page_names), (GRIDS, _frame_names)):
             below = f"{folder}/{study.id}/"
-            for path in paths:
+            for path, title in titles.items():
                 if not path.startswith(below):
                     continue
                 for name, rest in product(ids, names(study, path.removeprefix(below))):
                     at = f"{folder}/{name}/{rest}"
-                    if at == path:
-                        continue
-                    if title := titles.get(path):
+                    if at != path:
                         at = at.replace("index.md", "index.html")
                         found[at] = _moved(path, title, at, site, script, _former_keys(study))
-                    else:
-                        found[at] = files[path]
     return {path: content for path, content in found.items() if path not in files}
 
 
@@ -90,25 +80,16 @@ def _page_names(study: Study, rest: str) -> list[str]:
     return [rest]
 
 
-def _file_names(study: Study, rest: str) -> list[str]:
-    """The path of a grid's file below its study's, with each level as it is and as it was."""
-    parts = rest.split("/")
+def _frame_names(study: Study, rest: str) -> list[str]:
+    """The path of a grid's frame below its study's, with each level as it is and as it was."""
+    parts = rest.removesuffix(".html").split("/")
     if len(parts) != len(study.facets):
         return [rest]
-    choices = []
-    for facet, part in zip(study.facets, parts, strict=True):
-        is_file = facet is study.facets[-1]
-        fits = [
-            level
-            for level in facet.levels
-            if part == level.slug or (is_file and part.startswith(f"{level.slug}."))
-        ]
-        if not fits:
-            return [rest]
-        level = max(fits, key=lambda level: len(level.slug))
-        ending = part.removeprefix(level.slug)
-        choices.append([f"{name}{ending}" for name in _slugs(level)])
-    return ["/".join(names) for names in product(*choices)]
+    choices = (
+        [name for level in facet.levels if level.slug == part for name in _slugs(level)]
+        for facet, part in zip(study.facets, parts, strict=True)
+    )
+    return [f"{'/'.join(names)}.html" for names in product(*choices)]
 
 
 def _moved(path: str, title: str, at: str, site: SiteAddress, script: str, former: str) -> str:

@@ -11,7 +11,6 @@ import pytest
 from bs4 import BeautifulSoup
 from builders import write_study
 
-from gridatlas.build.markdown_export import for_repository, markdown_files
 from gridatlas.build.site import Site, build
 from gridatlas.pages.agreement import MATRIX_UP_TO, PAIRS_SHOWN
 
@@ -126,4 +125,3 @@ def test_the_file_has_all_pairs(many: Site) -> None:
     }  # fmt: skip
     assert rows[-1]["cells"] == "0"
     assert rows[-1]["largest"] == ""
-    assert PAIRS in markdown_files(many, for_repository)

@@ -15,17 +15,14 @@ from builders import real_data, write_study
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.build.markdown_export import for_repository, markdown_page
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Grid
 from gridatlas.pages.anatomy import forest_row, profiles_row, settings_row
 from gridatlas.pages.dots import dot_plot, settings_plot
 from gridatlas.pages.exports import plot_files
-from gridatlas.pages.figure import FigureRow, Section
+from gridatlas.pages.figure import FigureRow
 from gridatlas.pages.forest import forest_plot
-from gridatlas.pages.page import Page, placeholder
-from gridatlas.pages.plan import PagePlan
 from gridatlas.pages.plot_tables import tables_of
 from gridatlas.pages.profiles import axis_profiles
 from gridatlas.pages.render import Templates
@@ -371,24 +368,6 @@ def test_of_seeds_with_benchmarks_each_seed_is_a_line(assess: Assess) -> None:
     assert [line.name for line in rate.lines] == ["1", "2", "3"]
     [asked] = [asked for asked in assessment.answers[""].asked if asked.question == "x"]
     assert rate.p == asked.p
-
-
-def test_plots_stand_in_markdown_exports(dynts: Assessment) -> None:
-    row = forest_row(dynts, dynts.study.facet("model"))
-    assert row is not None
-    [figure] = row.figures
-    plan = PagePlan(
-        "studies/demo/model/index.md", "facet.md.jinja", (), "", "", "", {}, (Section("", (row,)),)
-    )
-    page = Page(plan, placeholder("forest"), {"forest": ""}, frozenset())
-    text = markdown_page(page, {figure.chart: "plots/demo/model/forest.svg"}, for_repository)
-    caption, picture, _, rows, _, files = text.split("\n\n")
-    assert caption.startswith("R1-Qwen minus R1-Llama, on average over the cells that both have.")
-    assert picture.endswith("](../../../plots/demo/model/forest.svg)")
-    assert rows.splitlines()[2].startswith("| AIME24 |")
-    assert len(rows.splitlines()) == 7
-    folder = "../../../plots/dynts-window-ratio/model"
-    assert files.startswith(f"Download [SVG]({folder}/forest.svg) · [PNG]({folder}/forest.png)")
 
 
 def test_nothing_is_compared_that_is_not_alike(dynts: Assessment) -> None:

@@ -11,39 +11,17 @@ from pathlib import Path
 from shutil import rmtree
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import PluginCollection
 from mkdocs.structure import StructureItem
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
 
 from gridatlas.build.page_cache import SiteFiles
-from gridatlas.files.retained import RetainedFiles
-from gridatlas.files.staging import Signature, signature
 from gridatlas.hosts import fence_lines
 from gridatlas.model.inert import get_logger, inert
 from gridatlas.pages.page import Page
 
 log = get_logger("mkdocs.plugins.gridatlas")
-
-SELF_CONTAINED = (
-    "gridatlas.",
-    "material.plugins.meta.",
-    "material.plugins.search.",
-    "material.plugins.tags.",
-    "mkdocs.contrib.search.",
-    "mkdocs_autorefs.",
-    "mkdocs_jupyter.",
-    "mkdocstrings.",
-    "properdocs.contrib.search.",
-)
-"""Begins of the modules of plugins that neither read nor change other files than their own."""
-
-
-def leave_files_alone(plugins: PluginCollection) -> bool:
-    """Whether no plugin or hook reads or changes files of ours that are in the site's folder."""
-    hooks = (hook for hooks in plugins.events.values() for hook in hooks)
-    return all(f"{hook.__module__}.".startswith(SELF_CONTAINED) for hook in hooks)
 
 
 class SiteFile(File):
@@ -53,8 +31,6 @@ class SiteFile(File):
     """Has its content, by its path; None once another plugin set another content."""
     waiting: Waiting | None = None
     """The files of the build before; None for none."""
-    retained: RetainedFiles | None = None
-    """The files of the site that stay where they are; None where all are written."""
 
     @property
     def content_bytes(self) -> bytes:
@@ -80,10 +56,6 @@ class SiteFile(File):
 
     def copy_file(self, dirty: bool = False) -> None:
         """Write the file into the site, or have it there from the build before."""
-        if self.retained and self.source is not None:
-            digest = self.source.digest(self.src_uri)
-            if self.retained.keep(self.dest_uri, digest, lambda: self.content_bytes):
-                return
         place = Path(self.abs_dest_path)
         place.parent.mkdir(parents=True, exist_ok=True)
         if self.waiting and self.source is not None:
@@ -115,6 +87,10 @@ def is_free(file: File, taken: Mapping[str, str]) -> bool:
     if theirs is not None:
         log.info("gridatlas: the site has its own %s, so that of Grid Atlas isn't added", theirs)
     return theirs is None
+
+
+Signature = tuple[int, int, int, int]
+"""Time of writing, size, number and time of change of a file: they differ once it is written."""
 
 
 class Waiting:
@@ -149,16 +125,25 @@ class Waiting:
             digest: `content_digest` of the content.
         """
         file = self._waiting / path
-        before = signature(file)
+        before = _signature(file)
         if before and self._put.get(path) == (before, digest):
             file.replace(place)
         else:
             place.write_bytes(content())
-        self._put[path] = signature(place), digest
+        self._put[path] = _signature(place), digest
 
     def end(self) -> None:
         """Delete those that nobody asked for."""
         rmtree(self._waiting, ignore_errors=True)
+
+
+def _signature(file: Path) -> Signature | None:
+    """That of a file, or of a link itself; None where there is none."""
+    try:
+        status = file.lstat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns
 
 
 def add_to_nav(

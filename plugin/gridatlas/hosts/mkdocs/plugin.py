@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import re
-import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +20,8 @@ from mkdocs.structure.pages import Page as HostPage
 from mkdocs.utils import get_relative_url
 from mkdocs.utils.templates import TemplateContext
 
+from gridatlas.assessment.assessment import Assessments
+from gridatlas.assessment.pipeline import load_data, load_study
 from gridatlas.build.comparison import Base, CannotCompare, load_base
 from gridatlas.build.page_cache import SiteFiles
 from gridatlas.build.site import Site, build
@@ -30,9 +29,6 @@ from gridatlas.build.study_writer import ServeCache
 from gridatlas.claims import ClaimError
 from gridatlas.csp import notebooks
 from gridatlas.csp.policy import add_policy
-from gridatlas.files.cache import open_cache
-from gridatlas.files.retained import RetainedFiles
-from gridatlas.files.staging import StagedSite
 from gridatlas.hosts.markdown import (
     FailedNumber,
     GridAtlasExtension,
@@ -50,7 +46,6 @@ from gridatlas.hosts.mkdocs.files import (
     add_to_nav,
     has_fence,
     is_free,
-    leave_files_alone,
     pruned,
     site_files,
     with_braces,
@@ -62,7 +57,7 @@ from gridatlas.model.addresses import ASSETS, SCRIPT, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.inert import get_logger, without_commands
 from gridatlas.model.limits import limited, limits_of
-from gridatlas.model.problems import join_names, only_problems, truncate_list
+from gridatlas.model.problems import Problem, only_problems, truncate_list
 from gridatlas.pages.anatomy import PLOTS
 from gridatlas.pages.exports import GRIDS
 from gridatlas.pages.fence import FenceError, error_box
@@ -76,6 +71,7 @@ if TYPE_CHECKING:  # A build has no server, and takes 30 ms to import one.
 
 log = get_logger("mkdocs.plugins.gridatlas")
 
+NOT_BUILT = "the site isn't built"
 ESCAPING_THEMES = ("mkdocs", "readthedocs")
 """Themes that escape what they show of the search index; Material takes it for HTML."""
 
@@ -85,14 +81,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     def __init__(self) -> None:
         self.serving = False
-        self.stages = False
         self.dirty = False
         self.waiting: Waiting | None = None
         self.config_of_build: MkDocsConfig | None = None
-        self.staged: StagedSite | None = None
-        self.retained: RetainedFiles | None = None
-        self.config_of_site: MkDocsConfig | None = None
-        self.built = False
+        self.assessments = Assessments()
         self.site = Site((), SiteFiles(), ())
         self.serve_cache = ServeCache()
         self.pages: dict[str, Page] = {}
@@ -107,11 +99,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember the command; defining this hook keeps the plugin across rebuilds of `serve`."""
         self.serving = command == "serve"
-        # A dirty build changes the pages that are there.
-        self.stages = not self.serving and not dirty
         self.dirty = dirty
 
-    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+    def _configure(self, config: MkDocsConfig) -> MkDocsConfig:
         """Add our stylesheet and script, and have `serve` watch what pages are made from."""
         self.config.take_environment(os.environ)
         if not config.site_url and (address := os.environ.get("GRIDATLAS_SITE_URL")):
@@ -131,6 +121,16 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 config.watch.append(str(folder))
         return config
 
+    # As the last: a hook may make the data before.
+    @event_priority(-200)
+    def _read_data(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Read and check the data while the site of before is there: a strict build fails here."""
+        with limited(limits_of(self.config.limits)):
+            self._read(config)
+        return config
+
+    on_config = CombinedEvent(_configure, _read_data)
+
     def on_serve(
         self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Callable[..., None]
     ) -> LiveReloadServer:
@@ -140,26 +140,15 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         self.watching = Watching(server, [self._path(config, name) for name in names])
         return server
 
-    # As the first: all that writes finds the site where it is built. Not in `on_config`, where a
-    # plugin for versions may still name another folder.
     @event_priority(200)
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
-        """Have the site built in a staging folder: the old one stays until the new one is whole."""
+        """Have a server's files wait for those that are the same again."""
         # A plugin for several languages builds once more in the middle of a build, with its config.
         once_more, self.config_of_build = config is self.config_of_build, config
-        if self.serving and not self.dirty and not once_more and _of_server(config.site_dir):
+        if self.serving and not self.dirty and not once_more:
             if self.waiting is None or self.waiting.site != Path(config.site_dir):
                 self.waiting = Waiting(Path(config.site_dir), (GRIDS, PLOTS))
             self.waiting.begin()
-        if not self.stages or self.staged or _of_server(config.site_dir):
-            return
-        try:
-            self.staged = StagedSite(Path(config.site_dir))
-        except OSError as error:
-            state = "the site isn't built, and is as it was"
-            raise PluginError(not_written(error, Path(config.site_dir), state)) from error
-        self.config_of_site = config
-        config.site_dir = str(self.staged.folder)
 
     # After mkdocs-static-i18n (-100), which takes no generated files: ours belong to no language.
     @event_priority(-200)
@@ -206,18 +195,12 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 file.edit_uri = self._edit_uri(config, page.plan.edit)
                 files.append(file)
                 self.pages[page.plan.path] = page.written
-        if self.staged and leave_files_alone(config.plugins):
-            cache = open_cache(self._path(config, self.config.cache))
-            self.retained = RetainedFiles(self.staged, cache)
         for site_file in site_files(self.site.files, config, taken):
             site_file.waiting = self.waiting
-            # The policy changes pages after they are written.
-            if not (self.config.csp and site_file.src_uri.endswith(".html")):
-                site_file.retained = self.retained
             files.append(site_file)
         if not self.serving:
             # What pages were planned from isn't needed any more: of many grids, it is a lot.
-            self.site = replace(self.site, pages=(), drawings={})
+            self.site = replace(self.site, pages=())
         return files
 
     @event_priority(-100)
@@ -324,7 +307,6 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             add_policy(Path(config.site_dir), config.site_url or "", self.serving)
         if self.waiting:
             self.waiting.end()
-        self.built = True
 
     def _add_to_search(self, index: Path, config: MkDocsConfig) -> None:
         """Have the site's search find cells and sources; a theme without a search has no index."""
@@ -340,52 +322,53 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     @event_priority(-200)
     def on_build_error(self, *, error: Exception) -> None:
-        """Leave the site as it was; tell of a full disk, where MkDocs would show a traceback."""
-        self.built = False
-        if self.staged and isinstance(error, OSError) and is_of_disk(error, self.staged.site):
-            state = "the site isn't built, and is as it was"
-            raise Abort(not_written(error, self.staged.site, state)) from error
+        """Tell of a full disk, where MkDocs would show a traceback."""
+        if self.serving or self.config_of_build is None or not isinstance(error, OSError):
+            return
+        site = Path(self.config_of_build.site_dir)
+        if is_of_disk(error, site):
+            raise Abort(not_written(error, site, NOT_BUILT)) from error
 
-    # MkDocs counts the warnings of a strict build after all that is done to the site: nothing is
-    # in its place before they are counted.
-    @event_priority(-200)
     def on_shutdown(self) -> None:
-        """Bring a site that is whole to its place."""
+        """End what looks for changes."""
         if self.watching:
             self.watching.end()
             self.watching = None
-        staged, self.staged = self.staged, None
-        if staged is None:
-            return
-        if self.config_of_site is not None:
-            self.config_of_site.site_dir = str(staged.site)
-        try:
-            # After an interrupt, which is no error of the build, too, nothing is brought there.
-            if self.built and sys.exc_info()[0] is None:
-                self._finish(staged)
-        finally:
-            staged.close()
 
-    def _finish(self, staged: StagedSite) -> None:
+    def _read(self, config: MkDocsConfig) -> None:
+        """Read and check the studies, and tell what is wrong."""
+        cache = self._path(config, self.config.cache)
         try:
-            others = staged.finish()
-            if self.retained:
-                self.retained.note()
-        except OSError as error:
-            state = "the site was built, but couldn't replace the one before, which is unchanged"
-            raise Abort(not_written(error, staged.site, state)) from error
-        if others:
-            log.warning(
-                "gridatlas: a hook or plugin wrote into %s during the build: %s. It should write "
-                "into config.site_dir, where the site is built",
-                staged.site,
-                join_names(others, 5),
+            self.assessments = load_data(
+                self._path(config, self.config.data_),
+                self.config.data_,
+                _progress(),
+                cache,
+                self.serve_cache.load_study if self.serving else load_study,
             )
-        log.info("gridatlas: the site is in %s", staged.site)
+        except OSError as error:
+            if not self.serving:
+                raise PluginError(not_written(error, cache, NOT_BUILT)) from error
+            log.error(not_written(error, cache, "the pages stay as they were"))
+            return
+        if self.watching:
+            self.watching.missed(
+                self._path(config, problem.file)
+                for problem in self.assessments.problems
+                if problem.kind == "no-such-file"
+            )
+        self._tell(self.assessments.problems, self.config.strict or bool(config.strict))
+
+    def _tell(self, found: Sequence[Problem], strict: bool) -> None:
+        """Log problems; of a strict build, fail."""
+        for problem in truncate_list(found):
+            log.log(logging.WARNING if problem.severity == "problem" else logging.INFO, problem)
+        problems = only_problems(found)
+        if problems and strict and not self.serving:
+            number = many(len(problems), "problem")
+            raise PluginError(f"gridatlas: {number} in the data (listed above), and strict is set")
 
     def _build(self, config: MkDocsConfig, files: Files) -> Site:
-        progress = throttled(partial(log.info, "gridatlas: %s"))
-
         def page_of(script: str) -> str:
             """The path of a script below the docs folder, where another plugin makes it a page."""
             path = self._path(config, script)
@@ -403,32 +386,21 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 into=self.config.into,
                 templates=self._templates(config),
                 cache=self._path(config, self.config.cache),
-                progress=progress,
+                progress=_progress(),
                 address=f"{config.site_url.rstrip('/')}/" if config.site_url else "",
                 ending=_ending(config),
                 page_of=page_of,
                 base=base,
+                assessments=self.assessments,
                 serve_cache=self.serve_cache if self.serving else None,
             )
         except OSError as error:
             cache = self._path(config, self.config.cache)
             if not self.serving:
-                state = "the site isn't built, and is as it was"
-                raise PluginError(not_written(error, cache, state)) from error
+                raise PluginError(not_written(error, cache, NOT_BUILT)) from error
             log.error(not_written(error, cache, "the pages stay as they were"))
             return self.site
-        if self.watching:
-            self.watching.missed(
-                self._path(config, problem.file)
-                for problem in site.problems
-                if problem.kind == "no-such-file"
-            )
-        problems = only_problems(site.problems)
-        for problem in truncate_list(site.problems):
-            log.log(logging.WARNING if problem.severity == "problem" else logging.INFO, problem)
-        if problems and self.config.strict and not self.serving:
-            number = many(len(problems), "problem")
-            raise PluginError(f"gridatlas: {number} in the data (listed above), and strict is set")
+        self._tell(site.problems[len(self.assessments.problems) :], self.config.strict)
         return site
 
     def _base(self, config: MkDocsConfig) -> Base | None:
@@ -485,11 +457,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         return f"{up}{data.relative_to(root).as_posix()}/{edit}"
 
 
-def _of_server(site: str) -> bool:
-    """Whether the site is built for a server, which `mkdocs serve --clean` doesn't tell plugins."""
-    folder = Path(site)
-    ours = re.match("(mk|proper)docs_", folder.name) is not None
-    return ours and folder.parent == Path(tempfile.gettempdir())
+def _progress() -> Callable[[str], None]:
+    return throttled(partial(log.info, "gridatlas: %s"))
 
 
 def _ending(config: MkDocsConfig) -> str:
