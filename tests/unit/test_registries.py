@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from gridatlas_import import readers
+from gridatlas_import.detect import detect
+from gridatlas_import.importers import importers
+from gridatlas_import.rows import CannotImport
+
 
 class Elsewhere:
     """A folder with packages of others, as pip installs them, and with a project."""
@@ -102,6 +107,7 @@ TWICE = 'both bring the entry point "toy" of gridatlas.{}: remove one of them\n'
         ("commands", COMMAND, ("toy",)),
         ("hosts", HOST, ("build", "--site", "--host", "toy")),
         ("hosts", HOST, ("build", "--site")),
+        ("importers", "ENDINGS = ('.toy',)\ndef read(file): ...\n", ("import", "toy.ini")),
     ],
 )
 def test_of_two_packages_with_the_same_name_both_are_named(
@@ -117,3 +123,67 @@ def test_of_two_packages_with_the_same_name_both_are_named(
     assert f"toy-one and toy-two {TWICE.format(group)}" in said.stderr
     assert "Traceback" not in said.stderr
     assert elsewhere.run("check", "--help").returncode == 0
+
+
+# --- importers ------------------------------------------------------------------------------------
+
+READER = """
+from gridatlas_import.rows import RawTable
+
+ENDINGS = (".toy", ".json")
+
+def recognise(file):
+    return file.ending == ".toy" or b"toys" in file.head
+
+def read(file):
+    return RawTable(
+        "toys", {"lr": ["0.1", "0.2"], "depth": ["1", "2"], "accuracy": ["0.5", "0.75"]},
+        [f"{file.name}:1", f"{file.name}:2"],
+    )
+"""
+CELLS = "lr,depth,accuracy\n0.1,1,0.5\n0.2,1,0.75\n"
+
+
+@pytest.mark.parametrize("name", ["results.toy", "results.json"])
+def test_an_importer_of_others_reads_its_files(elsewhere: Elsewhere, name: str) -> None:
+    elsewhere.install("toy-reader", "gridatlas.importers", "toy = toy", {"toy": READER})
+    (elsewhere.folder / "logs").mkdir()
+    for path in (name, f"logs/{name}"):
+        (elsewhere.folder / path).write_text('{"toys": 1}')
+    for path in (name, "logs"):
+        said = elsewhere.run("import", path, "--yes", "--study", f"of-{path.partition('.')[0]}")
+        assert said.returncode == 0, said.stderr
+        cells = elsewhere.folder / f"data/of-{path.partition('.')[0]}/cells.csv"
+        values = [row.split(",")[2] for row in cells.read_text().splitlines()]
+        assert values == ["accuracy", "0.5", "0.75"]
+
+
+def test_what_is_no_importer_is_said(elsewhere: Elsewhere) -> None:
+    elsewhere.install("toy-reader", "gridatlas.importers", "toy = toy", {"toy": "ENDINGS = ()"})
+    (elsewhere.folder / "results.csv").write_text(CELLS)
+    said = elsewhere.run("import", "results.csv")
+    assert said.returncode == 1
+    assert "the importer toy, without ENDINGS, or without any of read, read_all" in said.stderr
+
+
+def test_an_importer_is_a_file_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "toys.py").write_text(READER)
+    monkeypatch.setattr(readers, "__path__", [*readers.__path__, str(tmp_path)])
+    importers.cache_clear()
+    try:
+        (tmp_path / "results.toy").write_text("toys")
+        assert detect([tmp_path / "results.toy"]).form == "toys"
+    finally:
+        importers.cache_clear()
+
+
+def test_a_log_beside_a_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.eval").write_text("")
+    (tmp_path / "results.csv").write_text(CELLS)
+    with pytest.raises(CannotImport) as error:
+        detect([tmp_path / "results.csv", tmp_path / "log.eval"])
+    assert str(error.value) == (
+        "  found:    log.eval, a log, and results.csv, which is none\n"
+        "  expected: logs alone: files that end with .eval, .json\n"
+        "  fix:      import one after the other"
+    )
