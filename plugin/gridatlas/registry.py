@@ -75,7 +75,7 @@ def load(group: str, name: str) -> Any:
     point = found(group).get(name)
     several = _points(group).get(name, ())
     if len(several) > 1:
-        packages = " and ".join(sorted(one.dist.name for one in several if one.dist))
+        packages = " and ".join(sorted(brought.dist.name for brought in several if brought.dist))
         raise BroughtTwice(
             f'{packages} both bring the entry point "{name}" of {group}: remove one of them'
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gridatlas.checks import TITLES, Finding, StudyChecks
+from gridatlas.checks import Finding, StudyChecks, all_checks
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Study
@@ -24,7 +24,7 @@ Key = tuple[object, ...]
 
 REPORTED_ELSEWHERE = frozenset(
     {
-        *TITLES,
+        *all_checks(),
         "claim-without-check",
         "claim-undecidable",
         "claim-not-as-recorded",
@@ -164,7 +164,7 @@ def _finding(study: Study, finding: Finding, state: str, *, explained: bool = Fa
     meaning = f". {finding.means} {finding.sure}" if explained else ""
     details = [f"Accepted because: {finding.accepted.because}"] if finding.accepted else []
     text = f"{grid_name(study, finding.levels)}: {finding.found}"
-    group = f"{state}: {TITLES[finding.kind]}, {source}{meaning}"
+    group = f"{state}: {all_checks()[finding.kind].title}, {source}{meaning}"
     return entry(study.id, text, details, group=group)
 
 

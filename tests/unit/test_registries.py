@@ -5,10 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from builders import MakeStudy
+from click.testing import CliRunner
 
+from gridatlas import checks
+from gridatlas.checks import all_checks
+from gridatlas.cli.main import main
+from gridatlas.model.json_schema import key_texts
+from gridatlas.model.schema import AcceptedEntry
 from gridatlas_import import readers
 from gridatlas_import.detect import detect
 from gridatlas_import.importers import importers
@@ -118,10 +126,10 @@ def test_of_two_packages_with_the_same_name_both_are_named(
         own = f"toy = {point.format(name)}"
         elsewhere.install(f"toy-{name}", f"gridatlas.{group}", own, {name: source})
     (elsewhere.folder / "toy.ini").write_text("")
-    said = elsewhere.run(*arguments)
-    assert said.returncode in (1, 2)
-    assert f"toy-one and toy-two {TWICE.format(group)}" in said.stderr
-    assert "Traceback" not in said.stderr
+    ran = elsewhere.run(*arguments)
+    assert ran.returncode in (1, 2)
+    assert f"toy-one and toy-two {TWICE.format(group)}" in ran.stderr
+    assert "Traceback" not in ran.stderr
     assert elsewhere.run("check", "--help").returncode == 0
 
 
@@ -151,8 +159,8 @@ def test_an_importer_of_others_reads_its_files(elsewhere: Elsewhere, name: str) 
     for path in (name, f"logs/{name}"):
         (elsewhere.folder / path).write_text('{"toys": 1}')
     for path in (name, "logs"):
-        said = elsewhere.run("import", path, "--yes", "--study", f"of-{path.partition('.')[0]}")
-        assert said.returncode == 0, said.stderr
+        ran = elsewhere.run("import", path, "--yes", "--study", f"of-{path.partition('.')[0]}")
+        assert ran.returncode == 0, ran.stderr
         cells = elsewhere.folder / f"data/of-{path.partition('.')[0]}/cells.csv"
         values = [row.split(",")[2] for row in cells.read_text().splitlines()]
         assert values == ["accuracy", "0.5", "0.75"]
@@ -161,9 +169,9 @@ def test_an_importer_of_others_reads_its_files(elsewhere: Elsewhere, name: str) 
 def test_what_is_no_importer_is_said(elsewhere: Elsewhere) -> None:
     elsewhere.install("toy-reader", "gridatlas.importers", "toy = toy", {"toy": "ENDINGS = ()"})
     (elsewhere.folder / "results.csv").write_text(CELLS)
-    said = elsewhere.run("import", "results.csv")
-    assert said.returncode == 1
-    assert "the importer toy, without ENDINGS, or without any of read, read_all" in said.stderr
+    ran = elsewhere.run("import", "results.csv")
+    assert ran.returncode == 1
+    assert "the importer toy, without ENDINGS, or without any of read, read_all" in ran.stderr
 
 
 def test_an_importer_is_a_file_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,3 +195,59 @@ def test_a_log_beside_a_table_is_refused(tmp_path: Path) -> None:
         "  expected: logs alone: files that end with .eval, .json\n"
         "  fix:      import one after the other"
     )
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+CHECK = """
+from gridatlas.checks.register import check
+
+@check(
+    kind="{kind}", title="Toys", says="A value of 13. A note.", passing="another value", order=5
+)
+def toys(view):
+    found = [
+        view.finding("{kind}", sheet.levels, [point], "a 13", "Bad luck.", "Certain.")
+        for sheet in view.sheets for point, _, value in sheet.cells if value == 13
+    ]
+    return [view.result("{kind}", [sheet.levels for sheet in view.sheets], "Looked.", "", found)]
+"""
+
+
+@pytest.fixture
+def check_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose files are as those in `checks/`."""
+    more = tmp_path / "checks"
+    more.mkdir()
+    monkeypatch.setattr(checks, "__path__", [*checks.__path__, str(more)])
+    all_checks.cache_clear()
+    yield more
+    all_checks.cache_clear()
+    for file in more.iterdir():
+        sys.modules.pop(f"gridatlas.checks.{file.stem}", None)
+
+
+def test_a_check_is_a_file(check_files: Path, make_study: MakeStudy) -> None:
+    (check_files / "toys.py").write_text(CHECK.format(kind="toy"))
+    found = checks.check_study(make_study("", "rate,depth,value\n0.1,1,13\n0.2,1,20\n"))
+    assert next(iter(all_checks())) == "toy"
+    assert (found.results[0].title, found.results[0].outcome) == ("Toys", "found")
+    assert str(found.problems[0]) == (
+        'data/demo/cells.csv:2, "value": problem [toy]\n'
+        "  found:    a 13\n"
+        "  expected: another value\n"
+        "  fix:      correct the values; if the source has them so, add under accepted in "
+        'study.yml: - {finding: toy, at: {rate: 0.1}, because: "…"}'
+    )
+    entry = '\naccepted:\n  - {finding: toy, because: "Known."}\n'
+    assert not checks.check_study(
+        make_study(entry, "rate,depth,value\n0.1,1,13\n0.2,1,20\n")
+    ).problems
+    assert "`toy`" in key_texts(AcceptedEntry, all_checks())["finding"]
+    assert CliRunner().invoke(main, ["schema"]).output.count("`toy`") == 1
+
+
+def test_two_checks_of_one_kind_are_refused(check_files: Path) -> None:
+    (check_files / "toys.py").write_text(CHECK.format(kind="decimals"))
+    with pytest.raises(ValueError, match=r"^checks/decimals.py and checks/toys.py both have "):
+        all_checks()
