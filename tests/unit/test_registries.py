@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from builders import MakeStudy
 from click.testing import CliRunner
 
 from gridatlas import checks
+from gridatlas.charts.pool import draw
+from gridatlas.charts.render import DrawingError
 from gridatlas.checks import all_checks
 from gridatlas.cli.main import main
 from gridatlas.model.json_schema import key_texts
@@ -251,3 +255,43 @@ def test_two_checks_of_one_kind_are_refused(check_files: Path) -> None:
     (check_files / "toys.py").write_text(CHECK.format(kind="decimals"))
     with pytest.raises(ValueError, match=r"^checks/decimals.py and checks/toys.py both have "):
         all_checks()
+
+
+# --- charts ---------------------------------------------------------------------------------------
+
+CHART = """
+import json
+from dataclasses import asdict, dataclass
+
+from gridatlas.charts.picture import Picture
+
+@dataclass(frozen=True, slots=True)
+class Toys(Picture):
+    title: str
+    description: str
+    values: tuple[float, ...]
+    missing: int = 0
+
+    def to_json(self):
+        return json.dumps({"toys": asdict(self)})
+
+    def specification(self):
+        values = [{"value": value} for value in self.values]
+        return {"data": {"values": values}, "mark": "point", "encoding": {"x": {"field": "value"}}}
+
+    def expected(self):
+        return {"point": ("toys", len(self.values) + self.missing)}
+"""
+
+
+def test_a_chart_is_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "toys.py").write_text(CHART)
+    monkeypatch.syspath_prepend(tmp_path)
+    toys = import_module("toys").Toys
+    picture = toys("Toys", "Three toys", (1.0, 2.0, 3.0))
+    drawing = draw([picture], tmp_path / "cache")[picture]
+    assert 'role="group" aria-label="Three toys"' in drawing.svg
+    assert json.loads(drawing.spec) == picture.specification()
+    assert drawing.png.startswith(b"\x89PNG")
+    with pytest.raises(DrawingError, match=r"^Toys: drawn with 1 toys, expected 2$"):
+        draw([toys("Toys", "Two toys", (1.0,), missing=1)])

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from itertools import chain, zip_longest
 
 from gridatlas.build.site import Site
-from gridatlas.charts.render import Picture
+from gridatlas.charts.picture import Picture
 from gridatlas.model.inert import inert
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.anatomy import PLOTS

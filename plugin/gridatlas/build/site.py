@@ -17,8 +17,9 @@ from gridatlas.build.comparison import Base
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.study_writer import ServeCache, StudyPlan, StudyWriter
 from gridatlas.charts import palette
+from gridatlas.charts.picture import Picture
 from gridatlas.charts.pool import CachedDrawings, RenderPool
-from gridatlas.charts.render import Drawable, Drawing, Picture, bundle
+from gridatlas.charts.render import Drawable, Drawing, bundle
 from gridatlas.files.cache import open_cache
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
